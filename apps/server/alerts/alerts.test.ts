@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { createDatabase, execute } from '../../../tests/support/database.ts'
 import { leaveGivenVersions, noteChanges } from '../changes/changes.ts'
 import { receive } from '../documents/documents.ts'
-import { arrive, company, evento, nfeProc, resNFe } from '../documents/testing.ts'
+import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
@@ -276,4 +276,20 @@ test('nobody sees or changes alerts of others', async () => {
     code: 'conflict',
   })
   expect(await stranger.list()).toEqual([])
+})
+
+test('a document that the database refuses keeps nobody else from being judged, and is not tried again and again', async () => {
+  const { deliver, judge, list, summary } = await newOffice()
+  const [first, second, third] = [4001, 4002, 4003].map((number) => ({ number, amount: '7000.00' }))
+  const refuse = (table: string, { number }: { number: number }) =>
+    execute(
+      database.url,
+      `alter table ${table} add constraint refused_${number} check (chave <> '${chaveOf({ number })}')`,
+    )
+  await refuse('alert_fact', first!)
+  await refuse('alert', third!)
+  await deliver(...[first, second, third].map((note) => resNFe(note)), resNFe({ number: 4004, amount: '7000.00' }))
+  await judge()
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4004])
+  expect(await summary()).toMatchObject({ situacao: 'em-dia', faltam: 0 })
 })

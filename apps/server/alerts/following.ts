@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
-import { type Judging, judgeAfter, judgeDue, judgeThese } from './judging.ts'
+import { type Judging, judgeAfter, judgeDue, judgeThese, together, type Within } from './judging.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
 
@@ -65,7 +65,7 @@ interface Portion {
  * has the turn by now. Returns the companies whose documents were read.
  */
 export async function takeTurn(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
   { workspaceId, lease }: Turn,
   asOf = Date.now(),
 ): Promise<number[]> {
@@ -81,20 +81,30 @@ export async function takeTurn(
     }
   })
   const changes = await readFacts(found)
+  const read = new Set(changes.map(({ documentId }) => documentId))
+  const unread = found.flatMap(({ documentId, question }) => (read.has(documentId) ? [] : question!.chave))
+  if (unread.length > 0)
+    ctx.log.warn({ workspaceId, chaves: unread }, 'documents could not be read to be judged, and are as they were')
   const judging: Judging = { asOf, companies }
-  return inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+  return inWorkspace<Within, number[]>({ db: ctx.db, log: ctx.log }, workspaceId, async (inside) => {
+    const { db, log } = inside
     const { rows } = await sql`
       select from alert_position where workspace_id = ${workspaceId} and lease_until = ${lease}::timestamptz for update`.execute(
       db,
     )
     if (rows.length === 0) return []
-    if (changes.length > 0) await putFacts({ db }, workspaceId, changes)
+    await together(
+      inside,
+      changes,
+      (some) => putFacts(inside, workspaceId, some),
+      ({ documentId }, err) => log.error({ err, workspaceId, documentId }, 'a document cannot be judged'),
+    )
     // What has just come does not wait for what it touched.
-    await judgeThese({ db }, workspaceId, judging, portion.ids)
-    const judged = await judgeDue({ db }, workspaceId, judging, judgedMax)
+    await judgeThese(inside, workspaceId, judging, portion.ids)
+    const judged = await judgeDue(inside, workspaceId, judging, judgedMax)
     let { reviewedId } = position
     if (reviewedId !== null && judged < judgedMax)
-      reviewedId = await judgeAfter({ db }, workspaceId, judging, reviewedId, judgedMax)
+      reviewedId = await judgeAfter(inside, workspaceId, judging, reviewedId, judgedMax)
     const { next } = portion
     const more = portion.more || judged === judgedMax || reviewedId !== null
     await sql`
@@ -194,9 +204,11 @@ export async function readBacklog({ db }: WithDatabase, workspaceId: number): Pr
     select coalesce(a.walked_type is not null or a.reviewed_id is not null, false) as building, a.workspace_id is not null as begun,
            least(coalesce(p.version - a.version, 0), ${backlogMax})::int as changes,
            case when a.walked_type is null then 0 else
-             (select count(*)::int from (select from document d
-                                          where d.workspace_id = ${workspaceId} and d.type >= a.walked_type
-                                            and (d.type > a.walked_type or (d.issued_at, d.id) > (a.walked_at, a.walked_id)) limit ${backlogMax}) x) end as older,
+             (select count(*)::int from (
+                (select from document d where d.workspace_id = ${workspaceId} and d.type = a.walked_type
+                    and (d.issued_at, d.id) > (a.walked_at, a.walked_id) limit ${backlogMax})
+                union all
+                (select from document d where d.workspace_id = ${workspaceId} and a.walked_type = 0 and d.type = 2 limit ${backlogMax})) x) end as older,
            (select count(*)::int from (select from alert_fact f where f.workspace_id = ${workspaceId} and f.again_at = '-infinity' limit ${backlogMax}) x) as due,
            (select c.at from document_change c where c.workspace_id = ${workspaceId} and c.version > a.version order by c.version limit 1) as since
       from (select ${workspaceId}::int as id) w

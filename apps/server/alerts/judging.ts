@@ -12,7 +12,8 @@ import {
 import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
 import { type RawBuilder, sql } from 'kysely'
-import type { Database, WithDatabase } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
+import { guarded, isDataError } from '../platform/database.ts'
 import {
   factsOf,
   finite,
@@ -37,21 +38,47 @@ export interface Judging {
   companies?: ReadonlyMap<string, AlertCompany>
 }
 
+/** A transaction inside the workspace that holds its position. */
+export type Within = Pick<Context, 'db' | 'log'>
+
+/**
+ * Does `work` with all of these, or, when one of them is refused by the database or breaks a rule, with each by itself, so that the others are done.
+ * `refused` is called with each that fails alone.
+ */
+export async function together<T>(
+  { db, log }: Within,
+  all: readonly T[],
+  work: (some: readonly T[]) => Promise<void>,
+  refused: (one: T, error: unknown) => Promise<void> | void,
+): Promise<void> {
+  if (all.length === 0) return
+  try {
+    return await guarded(db, () => work(all))
+  } catch (error) {
+    if (!isOfDocument(error)) throw error
+    log.error({ err: error, documents: all.length }, 'alerts: some documents are done one by one')
+  }
+  for (const one of all)
+    try {
+      await guarded(db, () => work([one]))
+    } catch (error) {
+      if (!isOfDocument(error)) throw error
+      await refused(one, error)
+    }
+}
+
+const isOfDocument = (error: unknown) => isDataError(error) || error instanceof TypeError || error instanceof RangeError
+
 interface Due extends StoredFacts {
   documentId: bigint
   companyId: number
   proof: string | null
 }
 
-/** Judges up to `most` documents that are due. Returns how many there were. `ctx.db` is a transaction inside the workspace that holds its position. */
-export async function judgeDue(
-  { db }: WithDatabase,
-  workspaceId: number,
-  judging: Judging,
-  most: number,
-): Promise<number> {
+/** Judges up to `most` documents that are due. Returns how many there were. */
+export async function judgeDue(ctx: Within, workspaceId: number, judging: Judging, most: number): Promise<number> {
   const due = await judgeFound(
-    db,
+    ctx,
     workspaceId,
     judging,
     sql`${isDue(judging)} order by again_at, document_id limit ${most}`,
@@ -61,25 +88,25 @@ export async function judgeDue(
 
 /** Judges these documents, as far as they are due. */
 export async function judgeThese(
-  { db }: WithDatabase,
+  ctx: Within,
   workspaceId: number,
   judging: Judging,
   ids: readonly bigint[],
 ): Promise<void> {
   const these = sql`document_id = any (${ids}::bigint[]) and ${isDue(judging)} order by document_id`
-  if (ids.length > 0) await judgeFound(db, workspaceId, judging, these)
+  if (ids.length > 0) await judgeFound(ctx, workspaceId, judging, these)
 }
 
 /** Judges up to `most` documents after an id, due or not; returns the last id, or null when there are no more. */
 export async function judgeAfter(
-  { db }: WithDatabase,
+  ctx: Within,
   workspaceId: number,
   judging: Judging,
   after: bigint,
   most: number,
 ): Promise<bigint | null> {
   const next = sql`document_id > ${after} order by document_id limit ${most}`
-  const judged = await judgeFound(db, workspaceId, judging, next)
+  const judged = await judgeFound(ctx, workspaceId, judging, next)
   return judged.length < most ? null : judged.at(-1)!.documentId
 }
 
@@ -87,18 +114,30 @@ const isDue = ({ asOf }: Judging) => sql`again_at <= to_timestamp(${asOf}::float
 
 // `which` is what follows in the query for rows of `alert_fact`.
 async function judgeFound(
-  db: Database,
+  ctx: Within,
   workspaceId: number,
   judging: Judging,
   which: RawBuilder<unknown>,
 ): Promise<readonly Due[]> {
+  const { db, log } = ctx
   const { rows } = await sql<Due>`
     select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
       from (select * from alert_fact where workspace_id = ${workspaceId} and ${which}) f
       left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
   // A join may come in another order.
   const found = rows.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
-  await judgeRows(db, workspaceId, judging, found)
+  await together(
+    ctx,
+    found,
+    (some) => judgeRows(db, workspaceId, judging, some),
+    async ({ documentId, facts }, err) => {
+      log.error({ err, workspaceId, chave: facts.chave }, 'a document could not be judged')
+      // Its earlier verdict stays, until something about it changes.
+      await sql`update alert_fact set again_at = null where workspace_id = ${workspaceId} and document_id = ${documentId}`.execute(
+        db,
+      )
+    },
+  )
   return found
 }
 
@@ -106,7 +145,6 @@ async function judgeFound(
 const proofWaitMs = 10 * 60_000
 
 async function judgeRows(db: Database, workspaceId: number, judging: Judging, due: readonly Due[]): Promise<void> {
-  if (due.length === 0) return
   const documents = due.map((row) => {
     const facts = factsOf(row)
     const proof = facts.proof ?? row.proof ?? undefined

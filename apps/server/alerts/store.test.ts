@@ -8,9 +8,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import { bands, judgeDue } from './judging.ts'
 import { putFacts } from './store.ts'
+
+// Here no document is refused.
+const log = Object.assign(createLogger('silent'), {
+  error: (about: { err: unknown }) => {
+    throw about.err
+  },
+})
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
@@ -51,7 +59,7 @@ async function newStore() {
       ])
       await inWorkspace({ db }, workspaceId, async ({ db }) => {
         await putFacts({ db }, workspaceId, changes)
-        while ((await judgeDue({ db }, workspaceId, { asOf }, 200)) > 0);
+        while ((await judgeDue({ db, log }, workspaceId, { asOf }, 200)) > 0);
       })
     },
     verdicts: async () =>

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { noteChanges } from '../changes/changes.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
+import { guarded, isDataError } from '../platform/database.ts'
 import { holdLock, holdSharedLock } from '../platform/locks.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
@@ -125,25 +126,6 @@ async function store(
 // The model of the chave: 57, 64 and 67 are of the CT-e family.
 function familyOf(chave: string): Service {
   return isOfCte(chave) ? 'cte' : 'nfe'
-}
-
-// A failed statement would abort the transaction around it; a savepoint keeps the rest of the page alive.
-async function guarded<T>(db: Context['db'], work: () => Promise<T>): Promise<T> {
-  await sql`savepoint receive`.execute(db)
-  try {
-    const result = await work()
-    await sql`release savepoint receive`.execute(db)
-    return result
-  } catch (error) {
-    await sql`rollback to savepoint receive`.execute(db)
-    throw error
-  }
-}
-
-// SQLSTATE classes 22 (data exception), 23 (integrity) and 54 (limits): the document's fault, not the database's.
-function isDataError(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code
-  return typeof code === 'string' && /^(22|23|54)/.test(code)
 }
 
 async function ingest(

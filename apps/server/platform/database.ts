@@ -226,6 +226,26 @@ export function asOperator<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => 
   return transact(ctx, sql`set local app.operator = 'on'`, work)
 }
 
+/** Runs a part of the transaction `db`: when it throws, what it wrote is taken back and the rest of the transaction can go on. */
+export async function guarded<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  await sql`savepoint guarded`.execute(db)
+  try {
+    const result = await work()
+    await sql`release savepoint guarded`.execute(db)
+    return result
+  } catch (error) {
+    await sql`rollback to savepoint guarded`.execute(db)
+    throw error
+  }
+}
+
+/** Whether the database refused what it was given, and would refuse it again. */
+export function isDataError(error: unknown): boolean {
+  // SQLSTATE classes 22 (data exception), 23 (integrity) and 54 (limits).
+  const code = (error as { code?: unknown }).code
+  return typeof code === 'string' && /^(22|23|54)/.test(code)
+}
+
 /** Switches the workspace of the transaction that `ctx.db` already is. */
 export async function enterWorkspace({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await enter(workspaceId).execute(db)
