@@ -73,13 +73,16 @@ export async function findDocuments(
                                      order by e.tp_evento, e.sequence, e.author), '[]')
               from (select * from document_event e
                      where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0 limit ${eventsMax}) e) as events
-      from document d
-      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
-      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
-     where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
-       and not exists (select from document o join company oc on oc.workspace_id = o.workspace_id and oc.id = o.company_id
-                        where o.workspace_id = d.workspace_id and o.chave = d.chave and o.id < d.id and left(oc.cnpj, 8) = left(c.cnpj, 8))`.execute(
+      from unnest(${ids}::bigint[]) q (id)
+     -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
+     cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d
+     cross join lateral (select r.content from receipt r
+                          where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r
+      join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
+      left join document_reliance u on u.workspace_id = ${workspaceId} and u.document_id = d.id
+     where not exists (select from (select o.id, o.company_id from document o where o.workspace_id = ${workspaceId} and o.chave = d.chave offset 0) o
+                         join company oc on oc.workspace_id = ${workspaceId} and oc.id = o.company_id
+                        where o.id < d.id and left(oc.cnpj, 8) = left(c.cnpj, 8))`.execute(
     db,
   )
   const found = rows.map(({ documentId, companyId, ...row }): FoundDocument => {

@@ -4,8 +4,8 @@ import { pause } from '../platform/pause.ts'
 import { claimTurn, postponeTurn, type Turn, takeTurn } from './following.ts'
 
 const idleMs = 1_000
-// Nobody waits for a verdict as for a page of the capture: it rests twice as long as it worked.
-const restShare = 2
+// Nobody waits for a verdict as for a page of the capture: it rests four times as long as it worked.
+const restShare = 4
 const restMsMax = 5_000
 
 /**
