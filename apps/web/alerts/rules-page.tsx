@@ -1,5 +1,12 @@
 import { formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
-import { type AlertRule, removeKnownAlert, switchAlertRule } from '@vigia/contract/workspace'
+import {
+  type AlertRule,
+  alertMax,
+  liftAlertRule,
+  removeKnownAlert,
+  switchAlertRule,
+  testAlertRule,
+} from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
@@ -7,10 +14,12 @@ import { useAction, useScreenQuery } from '../lib/query.ts'
 import { alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
+import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { TestDialog } from './test-dialog.tsx'
 
 const families: Record<AlertRule['familia'], string> = {
   integridade: 'Integridade',
@@ -142,7 +151,53 @@ function RuleItem({ rule }: { rule: AlertRule }) {
           </p>
         </>
       )}
+      <Downgraded rule={rule} />
+      {may && <Test rule={rule} />}
     </li>
+  )
+}
+
+function Downgraded({ rule: { id, nome, soNoResumo } }: { rule: AlertRule }) {
+  const may = useMay('administrador')
+  const action = useAction(liftAlertRule, { onSuccess: ({ message }) => notifySuccess(message) })
+  if (!soNoResumo) return null
+  return (
+    <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
+      <Badge tone="yellow">Só no resumo</Badge>
+      <span className="text-muted text-sm">
+        Desde {formatInstantDate(soNoResumo)}, porque quase nenhum alerta foi confirmado: ela não avisa mais na hora.
+      </span>
+      {may && (
+        <Button
+          variant="outline"
+          size="sm"
+          aria-label={`Voltar a avisar: ${nome}`}
+          busy={action.isPending}
+          onClick={() => action.mutate({ params: { id } })}
+        >
+          Voltar a avisar
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function Test({ rule }: { rule: AlertRule }) {
+  const [open, setOpen] = useState(false)
+  const action = useAction(testAlertRule, { onSuccess: () => setOpen(true) })
+  return (
+    <div className="mt-1">
+      <Button
+        variant="ghost"
+        size="sm"
+        aria-label={`Testar nos últimos ${alertMax.testedDays} dias: ${rule.nome}`}
+        busy={action.isPending}
+        onClick={() => action.mutate({ params: { id: rule.id } })}
+      >
+        Testar nos últimos {alertMax.testedDays} dias
+      </Button>
+      {open && <TestDialog rule={rule} onClose={() => setOpen(false)} />}
+    </div>
   )
 }
 

@@ -29,6 +29,7 @@ import {
   type Dashboard as ContractDashboard,
   countAlerts,
   getAlert,
+  getAlertTest,
   getCalendar,
   getDashboard,
   getInvitation,
@@ -65,6 +66,7 @@ export const dueQuery = ownQuery(listDue, [])
 export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
 export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
 export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '', mensagem: '' })
+export const alertTestQuery = ownQuery(getAlertTest, { situacao: '', maisFortes: [] })
 export const alertRulesQuery = ownQuery(listAlertRules, [])
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const calendarQuery = ownQuery(getCalendar, {})
