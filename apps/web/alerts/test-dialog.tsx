@@ -58,13 +58,14 @@ export function TestDialog({ rule, onClose }: TestDialogProps) {
 function Outcome({ test, isOn }: { test: AlertTest; isOn: boolean }) {
   const { situacao, avaliados, total, maisFortes } = test
   const percent = total === 0 ? 100 : Math.min(100, Math.round((avaliados / total) * 100))
+  const progress = `${avaliados.toLocaleString('pt-BR')} de ${formatCount(total, 'documento', 'documentos')}`
   return (
     <>
       {situacao === 'testando' && (
-        <Progress
-          label={`${avaliados.toLocaleString('pt-BR')} de ${formatCount(total, 'documento', 'documentos')}`}
-          percent={percent}
-        />
+        <div>
+          <p className="mb-1 text-muted text-sm tabular-nums">{progress}</p>
+          <Progress label={progress} percent={percent} />
+        </div>
       )}
       {situacao === 'falhou' && (
         <TextNotice
