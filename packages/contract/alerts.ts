@@ -319,6 +319,39 @@ export const liftAlertRule = route({
   data: z.array(AlertRule),
 })
 
+const Habits = z.object({
+  silencios: z.array(
+    z.object({
+      idEmpresa: z.string(),
+      empresa: z.string(),
+      dias: z.number().describe('Dias desde a última nota.'),
+      comum: z.number().describe('Intervalo entre dias com notas que quase nunca (5%) é maior, em dias.'),
+      capturaParada: z.boolean().describe('Há um dia nada é consultado com sucesso: o silêncio pode ser da captura.'),
+    }),
+  ),
+  digitos: z.array(
+    z.object({
+      raizEmitente: z.string(),
+      emitente: z.string(),
+      notas: z.number(),
+      desvio: z.number().describe('Desvio médio dos primeiros dígitos dos valores da lei de Benford; acima de 0,015.'),
+    }),
+  ),
+})
+/** What the browser receives as habits. */
+export type AlertHabits = z.output<typeof Habits>
+
+/** What is odd about companies and issuers, and not about one document; ours. */
+export const listAlertHabits = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/habitos',
+  access: 'session',
+  atLeast: 'leitura',
+  summary:
+    'Empresas sem notas há mais tempo do que o hábito explica, e emitentes cujos valores começam fora do comum, até 50 de cada.',
+  data: Habits,
+})
+
 /** What people said is known. */
 const Known = z.object({
   idConhecido: z.string(),

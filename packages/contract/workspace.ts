@@ -6,6 +6,7 @@ export { agendaDays, changeCalendar, type Due, feedDays, getCalendar, listDue, r
 export {
   Alert,
   type AlertBand,
+  type AlertHabits,
   AlertRule,
   type AlertState,
   AlertStateForm,
@@ -19,6 +20,7 @@ export {
   getAlertTest,
   type KnownAlert,
   liftAlertRule,
+  listAlertHabits,
   listAlertRules,
   listAlerts,
   listKnownAlerts,

@@ -532,6 +532,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     return { params: { id: 'S15' } }
   },
   'GET /v1/api/Alertas/evidencias/{idDFe}': async (two) => ({ params: { idDFe: await newAlert(two) }, id: 'idDFe' }),
+  'GET /v1/api/Alertas/habitos': () => ({}),
   'GET /v1/api/Alertas/conhecidos': () => ({}),
   'POST /v1/api/Alertas/apagar-conhecido': async (two) => ({
     body: { idConhecido: await newKnownAlert(two) },

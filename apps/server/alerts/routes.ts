@@ -5,6 +5,7 @@ import {
   getAlert,
   getAlertTest,
   liftAlertRule,
+  listAlertHabits,
   listAlertRules,
   listAlerts as listAlertsRoute,
   listKnownAlerts,
@@ -20,6 +21,7 @@ import { AppError } from '../platform/errors.ts'
 import { liftRule } from './downgrading.ts'
 import { openEvidence } from './evidence.ts'
 import { type Backlog, backlogMax, readBacklog } from './following.ts'
+import { readHabits } from './habits.ts'
 import { findAlert, listAlerts } from './list.ts'
 import { countOpen, listKnown, listRules, removeKnown, setState, switchRule } from './states.ts'
 import { askTest, readTest } from './trying.ts'
@@ -126,6 +128,10 @@ export const alertRoutes = [
     })
     return { data, message: 'Os alertas desta regra voltam a avisar. O que já passou fica como está.' }
   }),
+
+  handle(listAlertHabits, weights.heavy, async (ctx, { session: { workspaceId } }) => ({
+    data: await readWorkspace(ctx, workspaceId, ({ db }) => readHabits({ db }, workspaceId)),
+  })),
 
   handle(listKnownAlerts, async (ctx, { session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, ({ db, ids }) => listKnown({ db, ids }, workspaceId)),

@@ -11,7 +11,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
+import { alertHabitsQuery, alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -43,6 +43,7 @@ export function RulesPage() {
         Todos os alertas
       </Link>
       <Known />
+      <Habits />
       <Rules />
     </Page>
   )
@@ -98,6 +99,43 @@ function Known() {
           )
         }
       </Loaded>
+    </section>
+  )
+}
+
+// Of no document, and so of no alert: shown where something is odd, and never told.
+function Habits() {
+  const { data } = useScreenQuery(alertHabitsQuery, {})
+  if (!data || data.silencios.length + data.digitos.length === 0) return null
+  return (
+    <section aria-labelledby="habitos" className="mb-10">
+      <h2 id="habitos" className="mb-2 text-lg">
+        Fora do hábito, sem ser de um documento
+      </h2>
+      <ul className="ledger [&>li]:border-line [&>li]:border-b">
+        {data.silencios.map(({ idEmpresa, empresa, dias, comum, capturaParada }) => (
+          <li key={idEmpresa} className="py-2.5">
+            <p className="break-words font-semibold">Silêncio: {empresa}</p>
+            <p className="text-muted text-sm">
+              {capturaParada
+                ? `Nenhuma nota há ${dias} dias, e a captura está parada: veja a empresa.`
+                : `Nenhuma nota há ${dias} dias; quase sempre chega uma em até ${formatCount(comum, 'dia', 'dias')}.`}{' '}
+              <Link to={`/empresas/editar/${idEmpresa}`} className="text-brand underline underline-offset-3">
+                Ver a empresa
+              </Link>
+            </p>
+          </li>
+        ))}
+        {data.digitos.map(({ raizEmitente, emitente, notas, desvio }) => (
+          <li key={raizEmitente} className="py-2.5">
+            <p className="break-words font-semibold">Primeiros dígitos: {emitente}</p>
+            <p className="text-muted text-sm tabular-nums">
+              Os valores de {formatCount(notas, 'nota', 'notas')} começam fora do comum (desvio médio{' '}
+              {desvio.toLocaleString('pt-BR')} da lei de Benford). Preços fixos explicam isso muitas vezes.
+            </p>
+          </li>
+        ))}
+      </ul>
     </section>
   )
 }

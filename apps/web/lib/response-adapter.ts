@@ -35,6 +35,7 @@ import {
   getInvitation,
   getPlan,
   getTeam,
+  listAlertHabits,
   listAlertRules,
   listAlerts,
   listAnnouncements,
@@ -68,6 +69,7 @@ export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
 export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '', mensagem: '' })
 export const alertTestQuery = ownQuery(getAlertTest, { situacao: '', maisFortes: [] })
 export const alertRulesQuery = ownQuery(listAlertRules, [])
+export const alertHabitsQuery = ownQuery(listAlertHabits, { silencios: [], digitos: [] })
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const calendarQuery = ownQuery(getCalendar, {})
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
