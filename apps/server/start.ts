@@ -5,6 +5,7 @@ import { sharePostgres, startPostgres } from '@vigia/postgres/postgres'
 import type { FastifyInstance } from 'fastify'
 import { accountMails, findSession, forgetOld } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { alertAnnouncements } from './alerts/alerts.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { startAlertWorker } from './alerts/worker.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -200,6 +201,7 @@ export async function start(
     const writers = {
       ...companyAnnouncements,
       ...documentAnnouncements,
+      ...alertAnnouncements,
       ...manifestationAnnouncements,
       ...captures.captureAnnouncements,
     }

@@ -24,6 +24,8 @@ export interface AlertFacts {
   situation: DocumentFacts['situation']
   /** `receives`: destinatário of an NF-e, or tomador of a CT-e: only these are purchases. */
   part: 'receives' | 'issues' | 'other'
+  /** CNPJ and CPF of the terceiros in autXML, without carrier and company; undefined: unknown. */
+  readers?: string[]
   /** `digVal` of the protocol or of the resumo. */
   digest?: string
   /** `digVal` of the resumo of the same chave, when both are here. */
@@ -146,6 +148,7 @@ export function alertFacts(
     natOp: document.natOp,
     situation: document.situation,
     part: is(0) ? 'issues' : receives ? 'receives' : 'other',
+    readers: document.complete && document.type === 'nfe' ? readersOf(document, known.company.base) : undefined,
     digest: document.digest,
     ...known,
     stated: document.complete ? statedOf(document, ide) : undefined,
@@ -154,6 +157,13 @@ export function alertFacts(
     cte: cte && cteFacts(cte),
     events: alertEvents(events),
   }
+}
+
+// Roles 2 and 3: transportador and terceiro.
+function readersOf({ parties }: DocumentFacts, companyBase: string): string[] {
+  const carriers = new Set(parties.flatMap(({ role, taxId }) => (role === 2 ? baseOf(taxId) : [])))
+  const named = parties.flatMap(({ role, taxId }) => (role === 3 ? taxId : []))
+  return [...new Set(named)].filter((taxId) => baseOf(taxId) !== companyBase && !carriers.has(baseOf(taxId))).sort()
 }
 
 /** Base of a CNPJ; a CPF is a person, and whole. */

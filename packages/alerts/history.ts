@@ -55,6 +55,7 @@ export interface PairDocument {
   /** Registration of the cancellation; null: it stands; '': unknown when. */
   cancelledAt: string | null
   issuer: AlertFacts['issuer']
+  readers?: string[]
   freight?: { ufIni: string; ufFim: string; vCarga?: string }
   /** Items of a complete NF-e, as in `NfeFacts`; only documents of the same value, or cancelled ones, are compared by them. */
   items?: string[]
@@ -154,7 +155,7 @@ export function movedThresholds(before: Thresholds, after: Thresholds): { from: 
 
 /** The document as later ones of its pair look at it. */
 export function pairDocument(facts: AlertFacts): PairDocument {
-  const { chave, issuedAt, amount, issuer, cte } = facts
+  const { chave, issuedAt, amount, issuer, readers, cte } = facts
   const freight = cte && { ufIni: cte.ufIni, ufFim: cte.ufFim, vCarga: cte.vCarga }
   return {
     chave,
@@ -163,6 +164,7 @@ export function pairDocument(facts: AlertFacts): PairDocument {
     value: cents(amount),
     cancelledAt: cancellationOf(facts),
     issuer,
+    readers,
     freight,
     items: facts.nfe?.items,
   }

@@ -83,6 +83,9 @@ const first = lorry(-3, 100, [shipped.chave])
 const cancelledAt = (days: number, cancelled: number, amount: number, items?: string[]) =>
   of(days, amount, { more: { events: [event(110111, cancelled)] }, ...(items && { nfe: { items } }) })
 
+const [accountant, reader] = ['33444555000181', '66777888000191']
+const read = (readers: string[]) => ({ more: { readers } })
+
 const cases: Case[] = [
   ['S01', 'a new supplier above P75 and 1,000', true, fresh(1_300)],
   ['S01', 'a new supplier below 1,000', false, fresh(999.99)],
@@ -240,6 +243,29 @@ const cases: Case[] = [
     'homologação, in homologação',
     false,
     of(0, 90, { more: { tpAmb: '2', company: { ...company, tpAmb: '2' } } }),
+  ],
+  ['S32', 'a reader whom five notes do not name', true, of(0, 90, read([reader])), past(5, 9, spread(90))],
+  ['S32', 'after four notes', false, of(0, 90, read([reader])), past(4, 9, spread(90))],
+  [
+    'S32',
+    'the accountant of a supplier',
+    false,
+    of(0, 90, read([accountant])),
+    past(5, 9, spread(90), read([accountant])),
+  ],
+  [
+    'S32',
+    'a branch of who read before',
+    false,
+    of(0, 90, read([accountant.replace('0001', '0002')])),
+    past(5, 9, spread(90), read([accountant])),
+  ],
+  [
+    'S32',
+    'notes of which it is not known',
+    false,
+    of(0, 90, read([reader])),
+    past(5, 9, spread(90), { summary: true }),
   ],
   ['S33', 'an entry in our name', true, of(0, 90, { more: { tpNF: '0' } })],
   ['S33', 'a nota de crédito', false, of(0, 90, { nfe: { finNFe: '5' }, more: { tpNF: '0' } })],

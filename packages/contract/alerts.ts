@@ -13,7 +13,15 @@ export const alertStates = ['nova', 'em-analise', 'conhecida', 'confirmada'] as 
 export type AlertState = (typeof alertStates)[number]
 
 /** Until when what a person says is known may stay so, and how many alerts one call changes. */
-export const alertMax = { knownMonths: 12, perCall: 500, comparedShown: 20 }
+export const alertMax = {
+  knownMonths: 12,
+  perCall: 500,
+  comparedShown: 20,
+  /** Of a test of a rule. */
+  testedDays: 90,
+  testedPerType: 10_000,
+  strongestShown: 20,
+}
 
 const ruleId = z.string().regex(/^S\d{2}$/, 'Regra desconhecida')
 
@@ -145,6 +153,20 @@ export const getAlert = route({
   }),
 })
 
+/** Why a document looks wrong, as files; ours. */
+export const downloadEvidence = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/evidencias/{idDFe}',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary:
+    'As evidências de um alerta em um ZIP: XML e eventos do documento e dos comparados, motivos e linha do tempo.',
+  refusals: [404, 429],
+  params: z.object({ idDFe: z.string() }),
+  produces: 'application/zip',
+})
+
 /** What a person says of alerts. */
 export const AlertStateForm = z.object({
   idsDFe: z
@@ -189,6 +211,10 @@ export const AlertRule = z.object({
   confirmados: z.number(),
   conhecidos: z.number(),
   precisao: z.number().nullable().describe('Confirmados entre os que uma pessoa decidiu, de 0 a 1; null: nenhum.'),
+  soNoResumo: z
+    .string()
+    .nullable()
+    .describe('Desde quando os alertas da regra só aparecem no resumo, porque quase nenhum foi confirmado; null: não.'),
 })
 /** What the browser receives as a rule. */
 export type AlertRule = z.output<typeof AlertRule>
@@ -214,6 +240,116 @@ export const switchAlertRule = route({
   params: z.object({ id: z.string() }),
   body: z.object({ ligada: flag('ligada') }),
   data: z.array(AlertRule),
+})
+
+const AlertTest = z.object({
+  pedidoEm: z.string(),
+  situacao: z.enum(['testando', 'pronto', 'falhou']),
+  /** Documents that were looked at, and how many there are to look at. */
+  avaliados: z.number(),
+  total: z.number(),
+  limitado: z
+    .boolean()
+    .describe(`Há mais de ${alertMax.testedPerType} documentos de um tipo: só os mais novos são testados.`),
+  incompleto: z.boolean().describe('Documentos mais antigos ainda estavam sendo lidos quando o teste foi pedido.'),
+  marcados: z.number().describe('Documentos que a regra marcaria, sem os que alguém disse que são conhecidos.'),
+  emAprendizado: z
+    .number()
+    .describe('Deles, os que seriam só mostrados: os hábitos da empresa ainda não são conhecidos.'),
+  confirmados: z.number().describe('Deles, os que uma pessoa já confirmou.'),
+  conhecidos: z.number().describe('Documentos que a regra acha e que uma pessoa disse que são conhecidos.'),
+  alertasNovos: z.number().describe('Documentos que só têm alerta por causa da regra.'),
+  mudamDeFaixa: z.number().describe('Documentos com alerta cuja faixa é outra por causa da regra.'),
+  /** By score. */
+  maisFortes: z.array(
+    z.object({
+      idDFe: z.string(),
+      chave: z.string(),
+      tipoDFe: z.number(),
+      numero: z.number(),
+      emitente: z.string(),
+      empresa: z.string(),
+      valor: z.number(),
+      emissao: z.string(),
+      /** With the rule. */
+      score: z.number(),
+      sem: z.enum(alertBands).nullable().describe('A faixa sem a regra; null: sem ela não há alerta.'),
+      com: z.enum(alertBands),
+      frase: z.string(),
+      estado: z.enum(alertStates).nullable().describe('Do alerta que o documento tem agora; null: nenhum.'),
+    }),
+  ),
+})
+/** What the browser receives as a test of a rule. */
+export type AlertTest = z.output<typeof AlertTest>
+
+/** Begins to test a rule on what came lately; ours. */
+export const testAlertRule = route({
+  method: 'POST',
+  path: '/v1/api/Alertas/regras/{id}/testar',
+  access: 'session',
+  atLeast: 'administrador',
+  summary: `Testa uma regra, ligada ou não, nos documentos dos últimos ${alertMax.testedDays} dias. Nada muda: \`teste\` diz o que ela marcaria.`,
+  refusals: [404, 429],
+  params: z.object({ id: z.string() }),
+  data: AlertTest,
+})
+
+/** What a test of a rule found; ours. */
+export const getAlertTest = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/regras/{id}/teste',
+  access: 'session',
+  atLeast: 'administrador',
+  summary: 'O último teste de uma regra, também enquanto anda. 404: não houve.',
+  refusals: [404],
+  params: z.object({ id: z.string() }),
+  data: AlertTest,
+})
+
+/** Has a rule told like others again; ours. */
+export const liftAlertRule = route({
+  method: 'POST',
+  path: '/v1/api/Alertas/regras/{id}/avisar',
+  access: 'session',
+  atLeast: 'administrador',
+  summary: 'Volta a avisar dos alertas de uma regra que estava só no resumo. 409: ela não estava.',
+  refusals: [404, 409],
+  params: z.object({ id: z.string() }),
+  data: z.array(AlertRule),
+})
+
+const Habits = z.object({
+  silencios: z.array(
+    z.object({
+      idEmpresa: z.string(),
+      empresa: z.string(),
+      dias: z.number().describe('Dias desde a última nota.'),
+      comum: z.number().describe('Intervalo entre dias com notas que quase nunca (5%) é maior, em dias.'),
+      capturaParada: z.boolean().describe('Há um dia nada é consultado com sucesso: o silêncio pode ser da captura.'),
+    }),
+  ),
+  digitos: z.array(
+    z.object({
+      raizEmitente: z.string(),
+      emitente: z.string(),
+      notas: z.number(),
+      desvio: z.number().describe('Desvio médio dos primeiros dígitos dos valores da lei de Benford; acima de 0,015.'),
+    }),
+  ),
+})
+/** What the browser receives as habits. */
+export type AlertHabits = z.output<typeof Habits>
+
+/** What is odd about companies and issuers, and not about one document; ours. */
+export const listAlertHabits = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/habitos',
+  access: 'session',
+  atLeast: 'leitura',
+  summary:
+    'Empresas sem notas há mais tempo do que o hábito explica, e emitentes cujos valores começam fora do comum, até 50 de cada.',
+  data: Habits,
 })
 
 /** What people said is known. */

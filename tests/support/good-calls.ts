@@ -514,6 +514,25 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   }),
   'GET /v1/api/Alertas/regras': () => ({}),
   'PUT /v1/api/Alertas/regras/{id}': () => ({ params: { id: 'S02' }, body: { ligada: false } }),
+  'POST /v1/api/Alertas/regras/{id}/testar': () => ({ params: { id: 'S10' } }),
+  'GET /v1/api/Alertas/regras/{id}/teste': async ({ product, mine }) => {
+    await fetch(`${product.url}/v1/api/Alertas/regras/S10/testar`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${mine.token}` },
+    })
+    return { params: { id: 'S10' } }
+  },
+  'POST /v1/api/Alertas/regras/{id}/avisar': async (two) => {
+    await two.owner.query(
+      `insert into alert_downgrade (workspace_id, rule, decided, confirmed)
+       select workspace_id, 'S15', 0, 0 from account where email = $1
+       on conflict (workspace_id, rule) do update set lifted_at = null`,
+      [two.mine.account.email],
+    )
+    return { params: { id: 'S15' } }
+  },
+  'GET /v1/api/Alertas/evidencias/{idDFe}': async (two) => ({ params: { idDFe: await newAlert(two) }, id: 'idDFe' }),
+  'GET /v1/api/Alertas/habitos': () => ({}),
   'GET /v1/api/Alertas/conhecidos': () => ({}),
   'POST /v1/api/Alertas/apagar-conhecido': async (two) => ({
     body: { idConhecido: await newKnownAlert(two) },

@@ -1,6 +1,9 @@
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../tests/support/database.ts'
+import { readZip } from '../../../tests/support/zip.ts'
 import { leaveGivenVersions, noteChanges } from '../changes/changes.ts'
 import { receive } from '../documents/documents.ts'
 import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../documents/testing.ts'
@@ -9,9 +12,10 @@ import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
-import { isDoubted, isJudgedOrLate } from './alerts.ts'
+import { isDoubted, isJudgedOrLate, isOnlyInDigest } from './alerts.ts'
 import { claimTurn, takeTurn } from './following.ts'
 import { alertRoutes } from './routes.ts'
+import { claimTest, goOnTesting } from './trying.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -292,4 +296,133 @@ test('a document that the database refuses keeps nobody else from being judged, 
   await judge()
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4004])
   expect(await summary()).toMatchObject({ situacao: 'em-dia', faltam: 0 })
+})
+
+const daysAgo = (days: number) => `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 19)}-03:00`
+
+test('a rule is tried on the last ninety days, switched off or on, and nothing changes', async () => {
+  const { ana, deliver, judge, list, say } = await newOffice()
+  const twin = (number: number, days: number) =>
+    resNFe({ number, amount: `${1000 + days}.00`, issuedAt: daysAgo(days) })
+  const pairs = [1, 3, 5].flatMap((number, n) => {
+    const days = [20, 40, 120][n]!
+    return [
+      twin(number, days),
+      resNFe({ number: number + 1, amount: `${1000 + days}.00`, issuedAt: daysAgo(days - 1) }),
+    ]
+  })
+  await deliver(...pairs)
+  await judge()
+  const path = '/regras/{id}/teste'
+  const params = { id: 'S10' }
+  const tested = async () => {
+    await run('POST', '/testar', ana, { params })
+    for (let turn = await claimTest(ctx); turn; turn = await claimTest(ctx)) await goOnTesting(ctx, turn)
+    return (await run('GET', path, ana, { params })).data as Record<string, number> & {
+      maisFortes: { numero: number }[]
+    }
+  }
+  await expect(run('GET', path, ana, { params })).rejects.toMatchObject({ code: 'not-found' })
+  const on = await tested()
+  expect(on).toMatchObject({ situacao: 'pronto', avaliados: 4, total: 4, marcados: 2, conhecidos: 0, confirmados: 0 })
+  expect(on.alertasNovos! + on.mudamDeFaixa!).toBe(2)
+  expect(on.maisFortes.map(({ numero }) => numero).sort()).toEqual([2, 4])
+  const [one] = await list({ Regra: 'S10' })
+  await say({ idsDFe: [one!.idDFe], estado: 'confirmada' })
+  await run('PUT', '/regras/{id}', ana, { params, body: { ligada: false } })
+  await judge()
+  const before = await list()
+  expect(await tested()).toEqual({
+    ...on,
+    pedidoEm: expect.any(String),
+    confirmados: 1,
+    maisFortes: expect.any(Array),
+  })
+  expect(await list()).toEqual(before)
+  const stranger = await newOffice()
+  await expect(run('GET', path, stranger.ana, { params })).rejects.toMatchObject({ code: 'not-found' })
+  await expect(run('POST', '/testar', ana, { params: { id: 'S99' } })).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('a rule that hardly anybody finds right is told in the digest only, until somebody lifts that', async () => {
+  const { workspaceId, ana, deliver, judge, list, say, held } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`
+      insert into alert_known (workspace_id, company_id, document_id, until, said_by, rule, company_base, issuer_base)
+      select ${workspaceId}, (select id from company where workspace_id = ${workspaceId}), n, now(), ${ana.accountId}, 'S10', '', ''
+        from generate_series(-48, 0) n`.execute(db),
+  )
+  const [alert] = await list({ Regra: 'S10' })
+  const about = { idsDFe: [alert!.idDFe] }
+  const rule = async () => {
+    const all = (await run('GET', '/regras', ana, {})).data as { id: string; soNoResumo: string | null }[]
+    return all.find(({ id }) => id === 'S10')
+  }
+  const inDigest = async () => {
+    const found = sql<boolean>`exists (select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOnlyInDigest})`
+    return held(found)
+  }
+  const told = () =>
+    inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const { rows } = await sql<{ payload: object }>`
+        select payload from happening where workspace_id = ${workspaceId} and what = 'regra-rebaixada'`.execute(db)
+      return rows.map(({ payload }) => payload)
+    })
+  await say({ ...about, estado: 'em-analise' })
+  expect(await rule()).toMatchObject({ conhecidos: 49, precisao: 0, soNoResumo: null })
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update alert set rules = '{S09,S10}' where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(db),
+  )
+  expect(await inDigest()).toEqual([])
+  // With the fiftieth decision, the only one that finds it right.
+  await say({ ...about, estado: 'confirmada' })
+  expect(await told()).toEqual([{ rule: 'S10', decided: 50, confirmed: 1 }])
+  expect(await rule()).toMatchObject({ confirmados: 1, precisao: 0.02, soNoResumo: expect.any(String) })
+  expect(await inDigest()).toEqual([2])
+  const lift = () => run('POST', '/regras/{id}/avisar', ana, { params: { id: 'S10' } })
+  await lift()
+  await expect(lift()).rejects.toMatchObject({ code: 'conflict' })
+  // What was decided before says nothing any more.
+  await say({ ...about, estado: 'em-analise' })
+  await say({ ...about, estado: 'confirmada' })
+  expect(await rule()).toMatchObject({ soNoResumo: null })
+  expect(await told()).toHaveLength(1)
+})
+
+test('the evidence of an alert is its document, those compared, their events and the words, as bytes', async () => {
+  const { ana, workspaceId, deliver, judge, list, say } = await newOffice()
+  await deliver(...twins, evento(210210, { number: 1 }))
+  await judge()
+  const [alert] = await list({ Regra: 'S10' })
+  await say({ idsDFe: [alert!.idDFe], estado: 'confirmada' })
+  const take = async (who: Who) => {
+    const given = { params: { idDFe: alert!.idDFe }, query: undefined, body: undefined, form: undefined }
+    const found = alertRoutes.find(({ route }) => route.path.includes('/evidencias/'))!
+    const { content } = (await found.run(ctx, given as never, who, testCaller)) as { content: Readable }
+    return readZip(await buffer(content))
+  }
+  const files = await take(ana)
+  const [one, two] = [1, 2].map((number) => chaveOf({ number }))
+  expect([...files.keys()]).toEqual([
+    'alerta.txt',
+    'alerta.json',
+    `documento/${two}-resNFe.xml`,
+    `comparados/${one}/${one}-resNFe.xml`,
+    `comparados/${one}/eventos/210210-1-91.xml`,
+    'sha256.txt',
+  ])
+  expect(String(files.get(`documento/${two}-resNFe.xml`))).toBe(twins[1])
+  const text = String(files.get('alerta.txt'))
+  for (const word of [alert!.motivos[0]!.frase, 'suspeita confirmada', 'Chegou o resumo', `Comparado com ${one}`])
+    expect(text).toContain(word)
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{
+      description: string
+    }>`select description from audit where workspace_id = ${workspaceId} order by id desc limit 1`.execute(db)
+    expect(rows[0]!.description).toContain(`evidências do alerta do documento ${two}`)
+  })
+  const stranger = await newOffice()
+  await expect(take(stranger.ana)).rejects.toMatchObject({ code: 'not-found' })
 })

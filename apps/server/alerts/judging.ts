@@ -12,7 +12,7 @@ import {
 import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
 import { type RawBuilder, sql } from 'kysely'
-import type { Context, Database } from '../platform/context.ts'
+import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
 import {
   factsOf,
@@ -120,12 +120,7 @@ async function judgeFound(
   which: RawBuilder<unknown>,
 ): Promise<readonly Due[]> {
   const { db, log } = ctx
-  const { rows } = await sql<Due>`
-    select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
-      from (select * from alert_fact where workspace_id = ${workspaceId} and ${which}) f
-      left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
-  // A join may come in another order.
-  const found = rows.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
+  const found = await readDue(db, workspaceId, which)
   await together(
     ctx,
     found,
@@ -141,10 +136,20 @@ async function judgeFound(
   return found
 }
 
+async function readDue(db: Database, workspaceId: number, which: RawBuilder<unknown>): Promise<Due[]> {
+  const { rows } = await sql<Due>`
+    select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
+      from (select * from alert_fact where workspace_id = ${workspaceId} and ${which}) f
+      left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
+  // A join may come in another order.
+  return rows.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
+}
+
 // What a thread could not verify at once is looked at again.
 const proofWaitMs = 10 * 60_000
 
-async function judgeRows(db: Database, workspaceId: number, judging: Judging, due: readonly Due[]): Promise<void> {
+// Documents with all that a verdict on them asks for.
+async function lookUp(db: Database, workspaceId: number, judging: Judging, due: readonly Due[]) {
   const documents = due.map((row) => {
     const facts = factsOf(row)
     const proof = facts.proof ?? row.proof ?? undefined
@@ -153,11 +158,38 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
   const all = documents.map(({ facts }) => facts)
   const settings = await readSettings(db, workspaceId, judging.asOf, all)
   const histories = await readHistories(db, workspaceId, all)
-  const verdicts = documents.map(({ facts, ...row }, index) => ({
-    ...row,
-    facts,
-    verdict: judge(facts, histories[index]!, settings),
+  return { settings, documents: documents.map((one, index) => ({ ...one, history: histories[index]! })) }
+}
+
+/** A document as it would be without a rule and with it. */
+interface Tried {
+  documentId: bigint
+  without: Verdict
+  withRule: Verdict
+}
+
+/** What a rule, switched on or off, makes of these documents; keeps nothing. `ctx.db` is inside the workspace. */
+export async function tryRule(
+  { db }: WithDatabase,
+  workspaceId: number,
+  judging: Judging,
+  rule: string,
+  ids: readonly bigint[],
+): Promise<Tried[]> {
+  const found = await readDue(db, workspaceId, sql`document_id = any (${ids}::bigint[])`)
+  if (found.length === 0) return []
+  const { settings, documents } = await lookUp(db, workspaceId, judging, found)
+  const others = settings.off.filter((id) => id !== rule)
+  return documents.map(({ documentId, facts, history }) => ({
+    documentId,
+    without: judge(facts, history, { ...settings, off: [...others, rule] }),
+    withRule: judge(facts, history, { ...settings, off: others }),
   }))
+}
+
+async function judgeRows(db: Database, workspaceId: number, judging: Judging, due: readonly Due[]): Promise<void> {
+  const { settings, documents } = await lookUp(db, workspaceId, judging, due)
+  const verdicts = documents.map(({ history, ...one }) => ({ ...one, verdict: judge(one.facts, history, settings) }))
   await writeVerdicts(db, workspaceId, verdicts)
   const times = verdicts.map(({ documentId, facts, verdict }) => {
     const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null

@@ -238,7 +238,8 @@ function unknown(chave: string): Compared {
   }
 }
 
-function issuedText(at: string, offset: number | null): string {
+/** A date of issue as the document has it. */
+export function issuedText(at: string, offset: number | null): string {
   const local = at.replace(' ', 'T')
   if (offset === null) return local
   const pad = (value: number) => String(value).padStart(2, '0')

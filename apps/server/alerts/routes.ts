@@ -1,21 +1,30 @@
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import {
   countAlerts,
+  downloadEvidence,
   getAlert,
+  getAlertTest,
+  liftAlertRule,
+  listAlertHabits,
   listAlertRules,
   listAlerts as listAlertsRoute,
   listKnownAlerts,
   removeKnownAlert,
   setAlertState,
   switchAlertRule,
+  testAlertRule,
 } from '@vigia/contract/workspace'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, type Session, weights } from '../http/http.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { liftRule } from './downgrading.ts'
+import { openEvidence } from './evidence.ts'
 import { type Backlog, backlogMax, readBacklog } from './following.ts'
+import { readHabits } from './habits.ts'
 import { findAlert, listAlerts } from './list.ts'
 import { countOpen, listKnown, listRules, removeKnown, setState, switchRule } from './states.ts'
+import { askTest, readTest } from './trying.ts'
 
 export const alertRoutes = [
   handle(listAlertsRoute, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
@@ -56,6 +65,10 @@ export const alertRoutes = [
     return { data }
   }),
 
+  handle(downloadEvidence, weights.heavy, (ctx, { params, session }) =>
+    openEvidence(ctx, session, ctx.ids.decode(session.workspaceId, params.idDFe)),
+  ),
+
   handle(setAlertState, weights.heavy, async (ctx, { body, session }) => {
     requireOwn(session)
     const { workspaceId } = session
@@ -91,6 +104,34 @@ export const alertRoutes = [
       message: `Regra ${body.ligada ? 'ligada' : 'desligada'}. O que já foi avaliado é avaliado de novo aos poucos.`,
     }
   }),
+
+  handle(testAlertRule, weights.heavy, async (ctx, { params, session: { workspaceId } }) => {
+    const data = await inWorkspace(ctx, workspaceId, async ({ db, ids }) => {
+      await askTest({ db }, workspaceId, params.id)
+      return readTest({ db, ids }, workspaceId, params.id)
+    })
+    return { data: data! }
+  }),
+
+  handle(getAlertTest, async (ctx, { params, session: { workspaceId } }) => {
+    const data = await readWorkspace(ctx, workspaceId, (ctx) => readTest(ctx, workspaceId, params.id))
+    if (data === null) throw new AppError('not-found', 'Esta regra ainda não foi testada.')
+    return { data }
+  }),
+
+  handle(liftAlertRule, weights.heavy, async (ctx, { params, session }) => {
+    requireOwn(session)
+    const { workspaceId } = session
+    const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      await liftRule({ db }, session, params.id)
+      return listRules({ db }, workspaceId)
+    })
+    return { data, message: 'Os alertas desta regra voltam a avisar. O que já passou fica como está.' }
+  }),
+
+  handle(listAlertHabits, weights.heavy, async (ctx, { session: { workspaceId } }) => ({
+    data: await readWorkspace(ctx, workspaceId, ({ db }) => readHabits({ db }, workspaceId)),
+  })),
 
   handle(listKnownAlerts, async (ctx, { session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, ({ db, ids }) => listKnown({ db, ids }, workspaceId)),

@@ -6,6 +6,7 @@ import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Session } from '../http/http.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
+import { downgradeRules, readDecided, readDowngraded } from './downgrading.ts'
 import { holdPosition } from './following.ts'
 import { isOpen, ruleName } from './list.ts'
 import { markDue } from './store.ts'
@@ -78,6 +79,7 @@ export async function setState(
       from json_to_recordset(${JSON.stringify(knownRules)}::json) k (id bigint, rules json)
      where a.workspace_id = ${workspaceId} and a.document_id = k.id`.execute(db)
   await markPairs(db, workspaceId, [...taken, ...silenced])
+  await downgradeRules({ db }, workspaceId)
   const what = changed.length === 1 ? `do alerta do documento ${changed[0]!.chave}` : `de ${changed.length} alertas`
   await recordAudit({ db }, session, 'alerta', `Mudou o estado ${what} para ${stateNames[state]}.`)
   return changed.length
@@ -221,16 +223,19 @@ const families = {
 
 /** The rules with what came of them; `ctx.db` is inside the workspace. */
 export async function listRules({ db }: WithDatabase, workspaceId: number): Promise<AlertRule[]> {
-  const { rows } = await sql<{ rule: string; fired: number; confirmed: number; known: number }>`
-    select rule, count(*)::int as fired, count(*) filter (where a.state = 'confirmada')::int as confirmed, count(*) filter (where a.state = 'conhecida')::int as known
-      from alert a cross join lateral unnest(case when a.rules = '{}' then a.stated_rules else a.rules end) rule
+  // What was said of stays counted, also when nothing is wrong any more.
+  const { rows } = await sql<{ rule: string; fired: number }>`
+    select rule, count(*)::int as fired
+      from alert a cross join lateral (select unnest(a.rules) as rule union select unnest(a.stated_rules)) r
      where a.workspace_id = ${workspaceId} group by 1`.execute(db)
+  const decided = await readDecided({ db }, workspaceId)
+  const downgraded = await readDowngraded({ db }, workspaceId)
   const { rows: settings } = await sql<{ off: string[] }>`
     select off from alert_setting where workspace_id = ${workspaceId}`.execute(db)
-  const counts = new Map(rows.map((row) => [row.rule, row]))
+  const counts = new Map(rows.map(({ rule, fired }) => [rule, fired]))
   const off = new Set(settings[0]?.off)
   return rules.map(({ id, name, family, weight }) => {
-    const { fired = 0, confirmed = 0, known = 0 } = counts.get(id) ?? {}
+    const { confirmed = 0, known = 0 } = decided.get(id) ?? {}
     return {
       id,
       nome: name,
@@ -238,10 +243,11 @@ export async function listRules({ db }: WithDatabase, workspaceId: number): Prom
       peso: weight,
       ligada: !off.has(id),
       fixa: unsilenced.has(id),
-      disparos: fired,
+      disparos: counts.get(id) ?? 0,
       confirmados: confirmed,
       conhecidos: known,
       precisao: confirmed + known === 0 ? null : Math.round((100 * confirmed) / (confirmed + known)) / 100,
+      soNoResumo: downgraded.get(id)?.toISOString() ?? null,
     }
   })
 }

@@ -23,7 +23,7 @@ import {
 import { type RoleSwitch, shownTo, switched } from './switches.ts'
 
 export { companyAnnouncements } from './announcements.ts'
-export { noneAccepted } from './capture-state.ts'
+export { noneAccepted, readCaptureStates } from './capture-state.ts'
 export {
   destroyKeys,
   findCertificateOwner,

@@ -340,6 +340,34 @@ interface AlertSettingTable {
   workspace_id: number
   off: Generated<string[]>
 }
+interface AlertTestTable {
+  workspace_id: number
+  rule: string
+  asked_at: Timestamp
+  since: string
+  type: number | null
+  at: string | null
+  last_id: bigint | null
+  left_of_type: number
+  total: number
+  capped: boolean
+  unread: boolean
+  judged: Generated<number>
+  counts: ColumnType<unknown, string, string>
+  strongest: ColumnType<unknown, string, string>
+  failures: Generated<number>
+  served_at: Optional<Date | string>
+  lease_until: Optional<Date | null>
+}
+interface AlertDowngradeTable {
+  workspace_id: number
+  rule: string
+  at: Timestamp
+  decided: number
+  confirmed: number
+  lifted_at: Optional<Date | null>
+  lifted_by: Optional<number | null>
+}
 interface SavedViewTable {
   workspace_id: number
   id: Generated<number>
@@ -906,6 +934,8 @@ export interface Tables {
   alert_verdict: AlertVerdictTable
   alert_known: AlertKnownTable
   alert_setting: AlertSettingTable
+  alert_test: AlertTestTable
+  alert_downgrade: AlertDowngradeTable
   saved_view: SavedViewTable
   first_view: FirstViewTable
   mail_link: MailLinkTable

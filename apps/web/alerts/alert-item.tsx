@@ -1,14 +1,16 @@
 import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatDate, formatInstantDate, formatMoney, formatTime } from '@vigia/contract/text'
-import { type Alert, type getAlert, setAlertState } from '@vigia/contract/workspace'
+import { type Alert, downloadEvidence, type getAlert, setAlertState } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { notifySuccess } from '../lib/notify.ts'
+import { callBytes, errorMessage } from '../lib/api.ts'
+import { notifyError, notifySuccess } from '../lib/notify.ts'
 import { useAction } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
+import { saveFile } from '../ui/save-file.ts'
 import { bands, documentAddress, nameOf, states } from './words.ts'
 
 interface AlertItemProps {
@@ -105,7 +107,13 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
       Abrir documento
     </Link>
   )
-  if (!may) return <div className="mt-3">{open}</div>
+  if (!may)
+    return (
+      <div className="mt-3 flex flex-wrap gap-2">
+        {open}
+        <Evidence alert={alert} name={name} />
+      </div>
+    )
   return (
     <div className="mt-3 flex flex-wrap gap-2">
       {open}
@@ -146,6 +154,7 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
           Confirmar suspeita
         </Button>
       )}
+      <Evidence alert={alert} name={name} />
       <ConfirmDialog
         open={confirming}
         title={`Confirmar a suspeita: ${nameOf(alert)}?`}
@@ -160,5 +169,26 @@ function Decisions({ alert, onKnown }: Pick<AlertItemProps, 'alert' | 'onKnown'>
         </p>
       </ConfirmDialog>
     </div>
+  )
+}
+
+// What can be handed on: the files, the words and who did what.
+function Evidence({ alert: { idDFe, chave }, name }: Pick<AlertItemProps, 'alert'> & { name: string }) {
+  const [busy, setBusy] = useState(false)
+  const take = async () => {
+    setBusy(true)
+    try {
+      saveFile(await callBytes(downloadEvidence, { params: { idDFe } }), `evidencias-${chave}.zip`)
+    } catch (cause) {
+      notifyError(
+        `Não foi possível baixar as evidências (${errorMessage(cause)}). Nada mudou; tente de novo em instantes.`,
+      )
+    }
+    setBusy(false)
+  }
+  return (
+    <Button variant="ghost" size="sm" aria-label={`Baixar evidências: ${name}`} busy={busy} onClick={() => void take()}>
+      Baixar evidências
+    </Button>
   )
 }

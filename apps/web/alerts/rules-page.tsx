@@ -1,16 +1,25 @@
 import { formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
-import { type AlertRule, removeKnownAlert, switchAlertRule } from '@vigia/contract/workspace'
+import {
+  type AlertRule,
+  alertMax,
+  liftAlertRule,
+  removeKnownAlert,
+  switchAlertRule,
+  testAlertRule,
+} from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
+import { alertHabitsQuery, alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
+import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { TestDialog } from './test-dialog.tsx'
 
 const families: Record<AlertRule['familia'], string> = {
   integridade: 'Integridade',
@@ -34,6 +43,7 @@ export function RulesPage() {
         Todos os alertas
       </Link>
       <Known />
+      <Habits />
       <Rules />
     </Page>
   )
@@ -93,6 +103,43 @@ function Known() {
   )
 }
 
+// Of no document, and so of no alert: shown where something is odd, and never told.
+function Habits() {
+  const { data } = useScreenQuery(alertHabitsQuery, {})
+  if (!data || data.silencios.length + data.digitos.length === 0) return null
+  return (
+    <section aria-labelledby="habitos" className="mb-10">
+      <h2 id="habitos" className="mb-2 text-lg">
+        Fora do hábito, sem ser de um documento
+      </h2>
+      <ul className="ledger [&>li]:border-line [&>li]:border-b">
+        {data.silencios.map(({ idEmpresa, empresa, dias, comum, capturaParada }) => (
+          <li key={idEmpresa} className="py-2.5">
+            <p className="break-words font-semibold">Silêncio: {empresa}</p>
+            <p className="text-muted text-sm">
+              {capturaParada
+                ? `Nenhuma nota há ${dias} dias, e a captura está parada: veja a empresa.`
+                : `Nenhuma nota há ${dias} dias; quase sempre chega uma em até ${formatCount(comum, 'dia', 'dias')}.`}{' '}
+              <Link to={`/empresas/editar/${idEmpresa}`} className="text-brand underline underline-offset-3">
+                Ver a empresa
+              </Link>
+            </p>
+          </li>
+        ))}
+        {data.digitos.map(({ raizEmitente, emitente, notas, desvio }) => (
+          <li key={raizEmitente} className="py-2.5">
+            <p className="break-words font-semibold">Primeiros dígitos: {emitente}</p>
+            <p className="text-muted text-sm tabular-nums">
+              Os valores de {formatCount(notas, 'nota', 'notas')} começam fora do comum (desvio médio{' '}
+              {desvio.toLocaleString('pt-BR')} da lei de Benford). Preços fixos explicam isso muitas vezes.
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
 function Rules() {
   const rules = useScreenQuery(alertRulesQuery, {})
   return (
@@ -142,7 +189,53 @@ function RuleItem({ rule }: { rule: AlertRule }) {
           </p>
         </>
       )}
+      <Downgraded rule={rule} />
+      {may && <Test rule={rule} />}
     </li>
+  )
+}
+
+function Downgraded({ rule: { id, nome, soNoResumo } }: { rule: AlertRule }) {
+  const may = useMay('administrador')
+  const action = useAction(liftAlertRule, { onSuccess: ({ message }) => notifySuccess(message) })
+  if (!soNoResumo) return null
+  return (
+    <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
+      <Badge tone="yellow">Só no resumo</Badge>
+      <span className="text-muted text-sm">
+        Desde {formatInstantDate(soNoResumo)}, porque quase nenhum alerta foi confirmado: ela não avisa mais na hora.
+      </span>
+      {may && (
+        <Button
+          variant="outline"
+          size="sm"
+          aria-label={`Voltar a avisar: ${nome}`}
+          busy={action.isPending}
+          onClick={() => action.mutate({ params: { id } })}
+        >
+          Voltar a avisar
+        </Button>
+      )}
+    </div>
+  )
+}
+
+function Test({ rule }: { rule: AlertRule }) {
+  const [open, setOpen] = useState(false)
+  const action = useAction(testAlertRule, { onSuccess: () => setOpen(true) })
+  return (
+    <div className="mt-1">
+      <Button
+        variant="ghost"
+        size="sm"
+        aria-label={`Testar nos últimos ${alertMax.testedDays} dias: ${rule.nome}`}
+        busy={action.isPending}
+        onClick={() => action.mutate({ params: { id: rule.id } })}
+      >
+        Testar nos últimos {alertMax.testedDays} dias
+      </Button>
+      {open && <TestDialog rule={rule} onClose={() => setOpen(false)} />}
+    </div>
   )
 }
 

@@ -29,11 +29,13 @@ import {
   type Dashboard as ContractDashboard,
   countAlerts,
   getAlert,
+  getAlertTest,
   getCalendar,
   getDashboard,
   getInvitation,
   getPlan,
   getTeam,
+  listAlertHabits,
   listAlertRules,
   listAlerts,
   listAnnouncements,
@@ -65,7 +67,9 @@ export const dueQuery = ownQuery(listDue, [])
 export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
 export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
 export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '', mensagem: '' })
+export const alertTestQuery = ownQuery(getAlertTest, { situacao: '', maisFortes: [] })
 export const alertRulesQuery = ownQuery(listAlertRules, [])
+export const alertHabitsQuery = ownQuery(listAlertHabits, { silencios: [], digitos: [] })
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const calendarQuery = ownQuery(getCalendar, {})
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })

@@ -4,6 +4,8 @@ import { dayMs, dayText, reais } from '../values.ts'
 import { numberText, type Rule, type View } from './rule.ts'
 
 const floor = 100_000 // cents
+// After so many notes it is known whom a supplier lets read them.
+const readersMin = 5
 
 /** S01's condition, on which S13 stands too. */
 export function isNewAndBig({ isNew, value, history }: View): boolean {
@@ -142,6 +144,27 @@ export const identityRules: Rule[] = [
       return {
         inputs: { taxId: own.taxId, wrong: wrong.join('; ') },
         sentence: `A nota traz o seu CNPJ, mas ${wrong.join('; ')}.`,
+      }
+    },
+  },
+  {
+    id: 'S32',
+    version: 1,
+    name: 'Terceiro novo no autXML',
+    family: 'identity',
+    weight: 0.1,
+    of: 'purchase',
+    find: ({ facts, settings, past, issuerBase }) => {
+      // Documents that were read before readers were kept say nothing of them.
+      const known = past.flatMap(({ readers }) => (readers ? [readers.map(baseOf)] : []))
+      if (known.length < readersMin || !facts.readers) return null
+      const group = settings.groups.find((bases) => bases.includes(issuerBase)) ?? []
+      const before = new Set([issuerBase, ...group, ...known.flat()])
+      const news = facts.readers.filter((taxId) => !before.has(baseOf(taxId)))
+      if (news.length === 0) return null
+      return {
+        inputs: { readers: news.join(', '), n: known.length },
+        sentence: `A nota deixa ${news.join(', ')} baixar o XML, e nenhuma das ${known.length} notas anteriores do fornecedor o fazia.`,
       }
     },
   },

@@ -83,6 +83,7 @@ export function note({ nfe, ...wanted }: Wanted): AlertFacts {
       items: [`P${wanted.numero}|1|${amount}`],
       ...nfe,
     },
+    readers: [],
     ...wanted.more,
   }
 }

@@ -1,6 +1,6 @@
 import type { AlertCompany, AlertEvent, AlertFacts } from '../facts.ts'
 import { normalName } from '../names.ts'
-import { companyOf, freight, later, note, randomOf, type Supplier, supplierOf } from './facts.ts'
+import { cnpjOf, companyOf, freight, later, note, randomOf, type Supplier, supplierOf } from './facts.ts'
 
 export { later, note, randomOf, supplierOf } from './facts.ts'
 
@@ -18,6 +18,8 @@ export interface Generated {
 }
 
 const begin = '2024-11-01T09:00:00'
+/** When the verdicts are asked. */
+export const asOf = Date.parse('2027-01-31T00:00:00Z')
 const day = 24 * 60
 
 export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Generated {
@@ -134,6 +136,34 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
         ['S03', 'S02', 'S01', 'S04'],
       )
     put(noteOf(company, wide, time(when), 2_300), [], [], ['S03'])
+
+    // S09 of who always works at night, though the value is odd; S02 of another establishment of who is known.
+    const nightly = newSupplier()
+    for (let m = 0; m < 24; m++)
+      put(
+        noteOf(company, nightly, later(time(whole(0, 3) + ((when - 6) * m) / 24, 0), 14 * 60 + m), reais(700, 0.05)),
+        [],
+        m < 3 ? ['S02', 'S09'] : [],
+      )
+    put(noteOf(company, nightly, later(time(when, 0), 14 * 60 + 30), 6_000.5), ['S03'], ['S04'], ['S09'])
+    const twofold = knownSupplier(company, 6, 700, when - 8)
+    const branch = { ...twofold, taxId: cnpjOf(Number(twofold.taxId.slice(0, 8)), 2) }
+    put(noteOf(company, branch, time(when), 705), [], [], ['S01', 'S02'])
+
+    // S49: a doubt whose answer is due in ten days, and in twenty.
+    for (const days of [10, 20]) {
+      const deadline = new Date(asOf + days * 86_400_000).toISOString()
+      const doubted = knownSupplier(company, 24, 1_500, when - 2)
+      put(
+        noteOf(company, doubted, time(when), reais(8_000, 0.02), { more: { deadline } }),
+        days === 10 ? ['S03', 'S49'] : ['S03'],
+        ['S04'],
+        days === 10 ? [] : ['S49'],
+      )
+    }
+    const calmlyDue = knownSupplier(company, 24, 1_500, when - 2)
+    const due = new Date(asOf + 10 * 86_400_000).toISOString()
+    put(noteOf(company, calmlyDue, time(when), 1_510, { more: { deadline: due } }), [], [], ['S49'])
 
     // S04, S05, S07
     const rare = knownSupplier(company, 2, 3_000, when - 40)
@@ -274,6 +304,23 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
       ['S20'],
     )
 
+    // S32
+    const [accountant, stranger] = [cnpjOf(60_000_000 + n), cnpjOf(61_000_000 + n)]
+    const accounted = newSupplier()
+    for (let m = 0; m < 10; m++)
+      put(
+        noteOf(company, accounted, time(3 + ((when - 9) * m) / 10), reais(800, 0.05), {
+          more: { readers: [accountant] },
+        }),
+      )
+    const byAccounted = (days: number, readers: string[]) =>
+      noteOf(company, accounted, time(when + days), reais(800, 0.05), { more: { readers } })
+    put(byAccounted(0, [accountant, stranger]), ['S32'])
+    put(byAccounted(4, [accountant]), [], [], ['S32'])
+    put(byAccounted(8, [cnpjOf(60_000_000 + n, 2)]), [], [], ['S32'])
+    const unread = knownSupplier(company, 4, 800, when - 8)
+    put(noteOf(company, unread, time(when), 810, { more: { readers: [accountant] } }), [], [], ['S32'])
+
     // S22, S23, S24, S25, S33, S35
     const plain = knownSupplier(company, 20, 1_000, when - 5)
     const ofPlain = (days: number, amount: number, extra: Extra) =>
@@ -358,6 +405,14 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
         m === 2 ? ['S38'] : [],
       )
 
+    // Three cancelled ones among many.
+    const regular = newSupplier()
+    for (let m = 0; m < 40; m++) {
+      const at = time(m === 0 ? whole(0, 20) : when - 85 + m * 2)
+      const more = [10, 20, 30].includes(m) ? { events: [fiscal(110111, later(at, 2 * day))] } : {}
+      put(noteOf(company, regular, at, reais(900, 0.05), { more }), [], [], m === 30 ? ['S38'] : [])
+    }
+
     // S41 to S45
     const carrier = newSupplier({ name: `TRANSPORTES ${newName()}` })
     for (let m = 0; m < 14; m++) {
@@ -392,6 +447,17 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
     put(freightOf(carrier, time(when + 31), 40, [charged], { cte: { tpCTe: '1' } }), ['S45'], ['S42'])
     put(freightOf(carrier, time(when + 32), 5, [charged], { cte: { tpCTe: '1' } }), [], [], ['S45'])
     put(freightOf(carrier, time(when + 33), 110, [charged], { cte: { tpCTe: '3' } }), ['S45'])
+
+    const collected = put(ofPlain(34, 1_070, { nfe: { modFrete: '1' } })).chave
+    put(freightOf(carrier, time(when + 35), 111, [collected]), [], [], ['S43', 'S44'])
+    const sold = note({
+      company,
+      issuer: supplierOf(Number(company.base), 'NÓS'),
+      at: time(when),
+      amount: 5,
+      numero: 7,
+    })
+    put(freightOf(carrier, time(when + 36), 112, [sold.chave]), [], [], ['S44'])
 
     // S46: one issuer, new to three companies within a week; and one that others know for long.
     const spreading = newSupplier()
