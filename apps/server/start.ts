@@ -47,6 +47,8 @@ import {
   acknowledgePending,
   manifestationAnnouncements,
   readBackEvents,
+  reviewAsked,
+  reviewSuggestions,
   tellWithheld,
 } from './manifestation/manifestation.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
@@ -186,6 +188,8 @@ export async function start(
         eraseUnused,
         proveMissed,
         tellWithheld,
+        reviewSuggestions,
+        reviewAsked,
       ]),
     )
     const tidyUp = async () => {

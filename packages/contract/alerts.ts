@@ -256,3 +256,71 @@ export const removeKnownAlert = route({
   body: z.object({ idConhecido: z.string({ error: 'Informe o conhecido.' }) }),
   data: z.array(Known),
 })
+
+/** How many groups of related CNPJ there are at most, and how many belong to one. */
+export const alertGroupMax = { groups: 50, bases: 30 }
+
+const base = z
+  .string()
+  .transform((text) => text.replace(/[.\-/\s]/g, '').toUpperCase())
+  .refine(
+    (text) => /^([0-9A-Z]{8}|[0-9A-Z]{12}[0-9]{2})$/.test(text),
+    'Cada empresa do grupo é um CNPJ ou a raiz de um (8 posições).',
+  )
+  .transform((text) => text.slice(0, 8))
+
+/** What a workspace says for the rules of the alerts. */
+export const AlertSettingsForm = z.object({
+  limite: z
+    .number({ error: 'Informe o limite, ou null.' })
+    .min(1, 'O limite é de pelo menos R$ 1,00.')
+    .max(9_999_999_999.99, 'O limite é grande demais.')
+    .nullable()
+    .describe('Reais; null: o usual.'),
+  grupos: z
+    .array(
+      z
+        .array(base, { error: 'grupos deve ser uma lista de listas' })
+        .min(2, 'Um grupo tem pelo menos dois CNPJ.')
+        .max(alertGroupMax.bases, `Um grupo tem até ${alertGroupMax.bases} CNPJ.`),
+      { error: 'grupos deve ser uma lista de listas' },
+    )
+    .max(alertGroupMax.groups, `Há até ${alertGroupMax.groups} grupos.`)
+    .refine(
+      (groups) => new Set(groups.flat()).size === groups.flat().length,
+      'Um CNPJ está em dois grupos, ou duas vezes em um.',
+    ),
+})
+
+const AlertSettings = z.object({
+  limite: z.number().describe('A partir de quantos reais uma compra precisa de aprovação (regra S07).'),
+  limitePadrao: z.boolean().describe('Ninguém escolheu: vale o limite usual.'),
+  grupos: z
+    .array(z.array(z.string()))
+    .describe('Raízes de CNPJ que são do mesmo grupo: seus nomes podem ser parecidos (regra S17).'),
+})
+/** What the browser receives as the settings of the rules. */
+export type AlertSettings = z.output<typeof AlertSettings>
+
+/** What the rules of the alerts have to know of the workspace; ours. */
+export const getAlertSettings = route({
+  method: 'GET',
+  path: '/v1/api/Alertas/ajustes',
+  access: 'session',
+  atLeast: 'leitura',
+  summary:
+    'O limite de aprovação das compras e os grupos de CNPJ relacionados, que as regras dos alertas levam em conta.',
+  data: AlertSettings,
+})
+
+/** Changes it; ours. */
+export const saveAlertSettings = route({
+  method: 'PUT',
+  path: '/v1/api/Alertas/ajustes',
+  access: 'session',
+  atLeast: 'administrador',
+  summary: 'Muda o limite e os grupos. O que já foi avaliado é avaliado de novo aos poucos.',
+  refusals: [409],
+  body: AlertSettingsForm,
+  data: AlertSettings,
+})

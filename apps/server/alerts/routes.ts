@@ -2,10 +2,12 @@ import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import {
   countAlerts,
   getAlert,
+  getAlertSettings,
   listAlertRules,
   listAlerts as listAlertsRoute,
   listKnownAlerts,
   removeKnownAlert,
+  saveAlertSettings,
   setAlertState,
   switchAlertRule,
 } from '@vigia/contract/workspace'
@@ -15,7 +17,16 @@ import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Backlog, backlogMax, readBacklog } from './following.ts'
 import { findAlert, listAlerts } from './list.ts'
-import { countOpen, listKnown, listRules, removeKnown, setState, switchRule } from './states.ts'
+import {
+  countOpen,
+  listKnown,
+  listRules,
+  readAlertSettings,
+  removeKnown,
+  saveAlertSettings as save,
+  setState,
+  switchRule,
+} from './states.ts'
 
 export const alertRoutes = [
   handle(listAlertsRoute, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
@@ -90,6 +101,21 @@ export const alertRoutes = [
       data,
       message: `Regra ${body.ligada ? 'ligada' : 'desligada'}. O que já foi avaliado é avaliado de novo aos poucos.`,
     }
+  }),
+
+  handle(getAlertSettings, async (ctx, { session: { workspaceId } }) => ({
+    data: await readWorkspace(ctx, workspaceId, ({ db }) => readAlertSettings({ db }, workspaceId)),
+  })),
+
+  handle(saveAlertSettings, weights.heavy, async (ctx, { body, session }) => {
+    requireOwn(session)
+    const { workspaceId } = session
+    const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const limit = body.limite === null ? null : Math.round(body.limite * 100)
+      await save({ db }, session, { limit, groups: body.grupos })
+      return readAlertSettings({ db }, workspaceId)
+    })
+    return { data, message: 'Guardado. O que já foi avaliado é avaliado de novo aos poucos.' }
   }),
 
   handle(listKnownAlerts, async (ctx, { session: { workspaceId } }) => ({

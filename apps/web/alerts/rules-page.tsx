@@ -11,6 +11,7 @@ import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { RuleSettings } from './rule-settings.tsx'
 
 const families: Record<AlertRule['familia'], string> = {
   integridade: 'Integridade',
@@ -33,6 +34,7 @@ export function RulesPage() {
       <Link to="/alertas" className="mb-4 inline-block text-brand underline underline-offset-3">
         Todos os alertas
       </Link>
+      <RuleSettings />
       <Known />
       <Rules />
     </Page>

@@ -19,7 +19,9 @@ import {
   suggestIssuers,
 } from '@vigia/contract/documents'
 import {
+  getTwoPeople,
   listAnswerRules,
+  listAsked,
   listManifestations,
   listManifestationTexts,
   previewManifestation,
@@ -29,6 +31,7 @@ import {
   type Dashboard as ContractDashboard,
   countAlerts,
   getAlert,
+  getAlertSettings,
   getCalendar,
   getDashboard,
   getInvitation,
@@ -61,11 +64,14 @@ export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(d
 
 // Calls of our own: a server that responds with something else does not know them.
 export const answerRulesQuery = ownQuery(listAnswerRules, { regras: [], comCienciaParaTodas: [] })
+export const askedQuery = ownQuery(listAsked, { items: [], totalDeItens: 0 })
+export const twoPeopleQuery = ownQuery(getTwoPeople, { empresasSemSegunda: [] })
 export const dueQuery = ownQuery(listDue, [])
 export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
 export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
 export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '', mensagem: '' })
 export const alertRulesQuery = ownQuery(listAlertRules, [])
+export const alertSettingsQuery = ownQuery(getAlertSettings, { grupos: [] })
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const calendarQuery = ownQuery(getCalendar, {})
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
@@ -229,6 +235,8 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     entreguePor: row.entreguePor ?? null,
     mudouDepois: row.mudouDepois ?? null,
     alerta: row.alerta ?? null,
+    sugestao: row.sugestao ?? null,
+    aguardaSegunda: row.aguardaSegunda ?? null,
     observacoes: row.observacoes ?? 0,
   }
 }

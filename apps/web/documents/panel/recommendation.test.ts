@@ -33,6 +33,8 @@ const about = (
     mudouDepois: null,
     observacoes: 0,
     alerta: null,
+    sugestao: null,
+    aguardaSegunda: null,
     ...row,
   }
   const { title, text, actions } = recommend({ kind, document, missing, ofIssuer })
