@@ -114,3 +114,6 @@ export const askedMax = 300
 
 /** What a note is, as its issuer says in `finNFe`: 1 normal, 2 complementar, 3 ajuste, 4 devolução, 5 nota de crédito, 6 nota de débito. */
 export const purposes = ['1', '2', '3', '4', '5', '6'] as const
+
+/** How many groups of related CNPJ there are at most, and how many belong to one. */
+export const alertGroupMax = { groups: 50, bases: 30 }

@@ -3,6 +3,7 @@ import { ufByCode } from '@vigia/dfe/uf'
 import { z } from 'zod'
 import { alertBands } from './alerts.ts'
 import {
+  alertGroupMax,
   answerRuleAnswers,
   answerRuleMax,
   askedMax,
@@ -500,11 +501,9 @@ export const AnswerRuleForm = z.object({ ...ruleShape, idRegra: z.string().optio
 
 /** From which amount on answers need a second person; null: none does. */
 export const TwoPeopleForm = z.object({
-  valor: z
-    .number({ error: 'Informe o valor, ou null.' })
-    .min(0.01, 'O valor é de pelo menos R$ 0,01.')
-    .max(9_999_999_999_999.99, 'O valor é grande demais.')
-    .transform((amount) => Math.round(amount * 100) / 100)
+  valor: amountText('valor')
+    .transform(Number)
+    .refine((amount) => amount > 0, 'O valor é de pelo menos R$ 0,01.')
     .nullable(),
 })
 
@@ -522,3 +521,34 @@ export const AskedForm = z
     message: 'Diga o motivo da recusa: quem pediu o lê.',
     path: ['motivo'],
   })
+
+const relatedBase = z
+  .string()
+  .transform((text) => text.replace(/[.\-/\s]/g, '').toUpperCase())
+  .refine(
+    (text) => /^([0-9A-Z]{8}|[0-9A-Z]{12}[0-9]{2})$/.test(text),
+    'Cada empresa do grupo é um CNPJ ou a raiz de um (8 posições).',
+  )
+  .transform((text) => text.slice(0, 8))
+
+/** What a workspace says for the rules of the alerts. */
+export const AlertSettingsForm = z.object({
+  limite: amountText('limite')
+    .transform(Number)
+    .refine((amount) => amount >= 1 && amount < 1e10, 'O limite é de R$ 1,00 a R$ 9.999.999.999,99.')
+    .nullable()
+    .describe('Reais; null: o usual.'),
+  grupos: z
+    .array(
+      z
+        .array(relatedBase, { error: 'grupos deve ser uma lista de listas' })
+        .min(2, 'Um grupo tem pelo menos dois CNPJ.')
+        .max(alertGroupMax.bases, `Um grupo tem até ${alertGroupMax.bases} CNPJ.`),
+      { error: 'grupos deve ser uma lista de listas' },
+    )
+    .max(alertGroupMax.groups, `Há até ${alertGroupMax.groups} grupos.`)
+    .refine(
+      (groups) => new Set(groups.flat()).size === groups.flat().length,
+      'Um CNPJ está em dois grupos, ou duas vezes em um.',
+    ),
+})

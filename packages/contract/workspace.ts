@@ -3,27 +3,23 @@ import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
 export { agendaDays, changeCalendar, type Due, feedDays, getCalendar, listDue, readCalendar } from './agenda.ts'
+export { type AlertSettings, getAlertSettings, saveAlertSettings } from './alert-settings.ts'
 export {
   Alert,
   type AlertBand,
   AlertRule,
-  type AlertSettings,
-  AlertSettingsForm,
   type AlertState,
   AlertStateForm,
   alertBands,
-  alertGroupMax,
   alertMax,
   alertStates,
   countAlerts,
   getAlert,
-  getAlertSettings,
   type KnownAlert,
   listAlertRules,
   listAlerts,
   listKnownAlerts,
   removeKnownAlert,
-  saveAlertSettings,
   setAlertState,
   switchAlertRule,
 } from './alerts.ts'
@@ -41,6 +37,7 @@ export {
   WebhookForm,
 } from './changes.ts'
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
+export { AlertSettingsForm } from './forms.ts'
 export { addKey, KeyForm, keyDaysMax, listKeys, removeKey, renameKey } from './keys.ts'
 export { addRemark, doneMarks, markChecked, markDone, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
 export {

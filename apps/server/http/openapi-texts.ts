@@ -385,6 +385,7 @@ export const tagTexts: Record<string, string> = {
   Equipe: 'As pessoas do workspace, o que cada uma pode, e os convites.',
   Convites: 'Aceitar um convite, com o link da mensagem.',
   RegrasDeResposta: 'A quais notas a Ciência vai sem uma pessoa.',
+  SegundaPessoa: 'Respostas que só são enviadas com duas pessoas.',
   Alertas: 'Quais documentos parecem errados, e por quê.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
   prazos: 'O calendário que um programa assina.',
