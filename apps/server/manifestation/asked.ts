@@ -15,6 +15,7 @@ import { lockRequests, replaceCiencias } from './requests.ts'
 import { judge } from './rules.ts'
 import { noteSettled } from './settled.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
+import { numbersText } from './texts.ts'
 import { areTwo, personOf } from './two-people.ts'
 
 /** An answer that waits for a second person. */
@@ -100,17 +101,17 @@ export async function decideAsked(
     const outcomes =
       reason === null ? await approve({ db }, session, answers) : await refuse({ db }, session, answers, reason)
     const done = outcomes.flatMap(({ answer, refusal }) => (refusal === null ? answer : []))
-    for (const [tpEvento, some] of Map.groupBy(done, ({ tpEvento }) => tpEvento)) {
-      const name = eventName(serviceOf(some[0]!.type), tpEvento)
-      const of = some.map(({ chave, why }) => `${chave} (${why})`).join('; ')
-      const what = reason === null ? `Aprovou ${name}` : `Recusou ${name}, com o motivo “${reason}”`
-      await recordAudit({ db }, session, 'manifestacao', `${what}: ${of}`.slice(0, auditMax))
+    // Those that were asked for together have one reason, which names who asked.
+    for (const some of Map.groupBy(done, ({ tpEvento, why }) => `${tpEvento} ${why}`).values()) {
+      const [{ type, tpEvento, why }] = some as [AskedAnswer]
+      const numbers = `${some.length === 1 ? 'número' : 'números'} ${numbersText(some.map(({ number }) => number))}`
+      const of = `${eventName(serviceOf(type), tpEvento)} de ${some.length} ${serviceOf(type) === 'nfe' ? 'NF-e' : 'CT-e'} (${numbers})`
+      const what = reason === null ? `Aprovou ${of}.` : `Recusou ${of}, com o motivo “${reason}”`
+      await recordAudit({ db }, session, 'manifestacao', `${what} ${why}`)
     }
     return outcomes
   })
 }
-
-const auditMax = 4000
 
 async function approve(
   { db }: WithDatabase,

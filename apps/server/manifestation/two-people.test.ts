@@ -104,6 +104,16 @@ describe('an answer from the value on', () => {
     const [id] = await leave()
     const row = (await events()).find((event) => event.id === id)
     expect(row?.why).toMatch(/^Pedida por Ana Souza em .+; aprovada por Bruno Lima em .+\.$/)
+    const audit = await inside(({ db }) =>
+      sql<{
+        what: string
+      }>`select description as what from audit where workspace_id = ${office.workspaceId} and account_id = ${bruno.accountId}`.execute(
+        db,
+      ),
+    )
+    expect(audit.rows).toEqual([
+      { what: expect.stringMatching(/^Aprovou .+ de 1 NF-e \(número 2\)\. Pedida por Ana Souza em .+\.$/) },
+    ])
   })
 
   test('that a key asked for is not approved by who made the key, nor once the key is gone', async () => {

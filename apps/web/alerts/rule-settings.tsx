@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { accountQuery, alertSettingsQuery } from '../lib/response-adapter.ts'
-import { useMay } from '../lib/rights.ts'
+import { alertSettingsQuery } from '../lib/response-adapter.ts'
+import { useMayDecide } from '../lib/rights.ts'
 import { Button } from '../ui/button.tsx'
 import { DialogForm } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -17,8 +17,7 @@ import { Dialog } from '../ui/overlay/dialog.tsx'
 /** What the rules have to know of the workspace: from which amount on a purchase is approved, and which CNPJ belong together. */
 export function RuleSettings() {
   const settings = useScreenQuery(alertSettingsQuery, {})
-  const { data: account } = useScreenQuery(accountQuery, {})
-  const may = useMay('administrador') && !account?.compartilhada
+  const may = useMayDecide()
   const [editing, setEditing] = useState(false)
   return (
     <section aria-labelledby="ajustes" className="mb-10">

@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
-import { useMay } from '../lib/rights.ts'
+import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/form/switch.tsx'
@@ -42,7 +42,7 @@ export function RulesPage() {
 }
 
 function Known() {
-  const may = useMay('administrador')
+  const may = useMayDecide()
   const known = useScreenQuery(knownAlertsQuery, {})
   const [removing, setRemoving] = useState('')
   const action = useAction(removeKnownAlert, { onSuccess: ({ message }) => notifySuccess(message) })
@@ -123,7 +123,7 @@ function Rules() {
 }
 
 function RuleItem({ rule }: { rule: AlertRule }) {
-  const may = useMay('administrador')
+  const may = useMayDecide()
   const action = useAction(switchAlertRule, { onSuccess: ({ message }) => notifySuccess(message) })
   const { id, nome, ligada, fixa } = rule
   return (

@@ -8,7 +8,7 @@ import { notifySuccess } from '../lib/notify.ts'
 import { problemsOf } from '../lib/problems.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { accountQuery, askedQuery, twoPeopleQuery } from '../lib/response-adapter.ts'
-import { useMay } from '../lib/rights.ts'
+import { useMay, useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -51,7 +51,7 @@ export function AskedPage() {
 function Setting() {
   const setting = useScreenQuery(twoPeopleQuery, {})
   const { data: account } = useScreenQuery(accountQuery, {})
-  const may = useMay('administrador') && !account?.compartilhada
+  const may = useMayDecide()
   const [editing, setEditing] = useState(false)
   return (
     <section aria-label="Valor" className="mb-6">

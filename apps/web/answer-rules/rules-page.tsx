@@ -7,7 +7,7 @@ import { useCompanies } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { accountQuery, answerRulesQuery } from '../lib/response-adapter.ts'
-import { useMay } from '../lib/rights.ts'
+import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
@@ -23,7 +23,7 @@ import { answerText, conditionText } from './words.ts'
 export function AnswerRulesPage() {
   const rules = useScreenQuery(answerRulesQuery, {})
   const { data: account } = useScreenQuery(accountQuery, {})
-  const may = useMay('administrador') && !account?.compartilhada
+  const may = useMayDecide()
   const [edited, setEdited] = useState<AnswerRule | 'new' | null>(null)
   const [removing, setRemoving] = useState<AnswerRule | null>(null)
   const remove = useAction(removeAnswerRule, {
