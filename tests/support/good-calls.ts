@@ -138,7 +138,7 @@ async function newAnswerRule(two: TwoWorkspaces): Promise<string> {
 async function newAsked(two: TwoWorkspaces): Promise<string> {
   const { rows } = await two.owner.query<{ id: string }>(
     `insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why, requested_by)
-     select d.workspace_id, d.company_id, d.id, d.type, c.cnpj, d.chave, 210220, 2, 'asked', 'x', a.id
+     select d.workspace_id, d.company_id, d.id, d.type, c.cnpj, d.chave, 210220, (select count(*) + 2 from outgoing_event), 'asked', 'x', a.id
        from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
        join account a on a.workspace_id = d.workspace_id and a.email = $1
       where d.type = 0 order by d.id limit 1 returning id`,
