@@ -48,6 +48,8 @@ import {
   acknowledgePending,
   manifestationAnnouncements,
   readBackEvents,
+  reviewAsked,
+  reviewSuggestions,
   tellWithheld,
 } from './manifestation/manifestation.ts'
 import { manifestationRoutes } from './manifestation/routes.ts'
@@ -187,6 +189,8 @@ export async function start(
         eraseUnused,
         proveMissed,
         tellWithheld,
+        reviewSuggestions,
+        reviewAsked,
       ]),
     )
     const tidyUp = async () => {

@@ -31,6 +31,7 @@ export const workspaceScreens = [
   screen('/alertas/regras', () => import('./alerts/rules-page.tsx').then((module) => module.RulesPage)),
   screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
   screen('/respostas', () => import('./answer-rules/rules-page.tsx').then((module) => module.AnswerRulesPage)),
+  screen('/aprovacoes', () => import('./answer-rules/asked-page.tsx').then((module) => module.AskedPage)),
   screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),
   screen('/conta', () => import('./account/account-page.tsx').then((module) => module.AccountPage)),
   screen('/integracoes', () =>

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { alertBands } from './alerts.ts'
-import { answerRuleAnswers, answerRuleMax } from './codes.ts'
-import { AnswerRuleForm } from './forms.ts'
+import { answerRuleAnswers, answerRuleMax, purposes } from './codes.ts'
+import { AnswerRuleForm, AskedForm, TwoPeopleForm } from './forms.ts'
 import { route } from './route.ts'
 
-// To which notes a Ciência leaves without a person: rules in an order, of which the first that fits decides. All of it is ours.
+// To which notes a Ciência leaves without a person, or an answer is suggested: rules in an order, of which the first that fits decides; and the answers that need a
+// second person. All of it is ours.
 
 /** A rule of a workspace. */
 const AnswerRule = z.object({
@@ -16,6 +17,9 @@ const AnswerRule = z.object({
     emitentes: z.array(z.string()).optional(),
     emitenteNovo: z.boolean().optional(),
     comAlerta: z.enum(alertBands).optional(),
+    operacao: z.enum(['0', '1']).optional(),
+    finalidades: z.array(z.enum(purposes)).optional(),
+    cfops: z.array(z.string()).optional(),
     valorDe: z.number().optional(),
     valorAte: z.number().optional(),
   }),
@@ -118,5 +122,93 @@ export const testAnswerRule = route({
         }),
       )
       .describe(`As que mudariam, da mais nova à mais antiga, até ${answerRuleMax.shown}.`),
+  }),
+})
+
+const AskedAnswer = z.object({
+  idPedido: z.string(),
+  idDFe: z.string(),
+  tipoDFe: z.number(),
+  chave: z.string(),
+  numero: z.number(),
+  emitente: z.string(),
+  empresa: z.string(),
+  valor: z.number(),
+  tpEvento: z.number(),
+  descricao: z.string(),
+  justificativa: z.string().nullable(),
+  /** Who asked for it and when, as a text. */
+  motivo: z.string(),
+  pedidaEm: z.string(),
+  /** The last instant in which the authority takes it; null: none is known. */
+  prazo: z.string().nullable(),
+  minha: z.boolean().describe('Quem chama, ou uma chave de API sua, a pediu: pode retirá-la, e não aprová-la.'),
+  impedimento: z.string().nullable().describe('Por que quem chama não pode aprovar; null: pode.'),
+})
+/** An answer that waits for a second person. */
+export type AskedAnswer = z.output<typeof AskedAnswer>
+
+const TwoPeople = z.object({
+  valor: z
+    .number()
+    .nullable()
+    .describe('A partir de quantos reais uma resposta precisa de duas pessoas; null: nenhuma.'),
+  guardadoPor: z.string().nullable(),
+  guardadoEm: z.string().nullable(),
+  empresasSemSegunda: z
+    .array(z.string())
+    .describe('Empresas em que menos de duas pessoas podem responder: nelas ninguém poderia aprovar.'),
+})
+/** What the browser receives as that setting. */
+export type TwoPeople = z.output<typeof TwoPeople>
+
+const askedBase = '/v1/api/SegundaPessoa'
+
+/** From which amount on an answer needs two people; ours. */
+export const getTwoPeople = route({
+  method: 'GET',
+  path: `${askedBase}/valor`,
+  access: 'session',
+  atLeast: 'leitura',
+  summary: 'A partir de que valor uma resposta final, ou um desacordo, só é enviada com duas pessoas.',
+  data: TwoPeople,
+})
+
+/** Changes that amount, or switches it off; ours. */
+export const saveTwoPeople = route({
+  method: 'PUT',
+  path: `${askedBase}/valor`,
+  access: 'session',
+  atLeast: 'administrador',
+  summary:
+    'Muda esse valor, ou o desliga. O que já espera continua esperando. 409: em uma empresa ninguém poderia aprovar.',
+  refusals: [403, 409],
+  body: TwoPeopleForm,
+  data: TwoPeople,
+})
+
+/** The answers that wait for a second person; ours. */
+export const listAsked = route({
+  method: 'GET',
+  path: askedBase,
+  access: 'session',
+  atLeast: 'leitura',
+  summary: 'As respostas que esperam por uma segunda pessoa, da mais antiga à mais nova, até 300.',
+  data: z.object({ items: z.array(AskedAnswer), totalDeItens: z.number() }),
+})
+
+/** Approves or refuses answers that wait; ours. */
+export const decideAsked = route({
+  method: 'POST',
+  path: `${askedBase}/decidir`,
+  access: 'session',
+  atLeast: 'fiscal',
+  summary:
+    'Aprova respostas que esperam, que então são enviadas, ou as recusa com um motivo; quem pediu só pode retirar o pedido. Nenhuma chave de API aprova.',
+  refusals: [403, 404, 409],
+  body: AskedForm,
+  data: z.object({
+    feitas: z.number(),
+    impedidas: z.array(z.object({ idPedido: z.string(), numero: z.number(), motivo: z.string() })),
   }),
 })

@@ -86,8 +86,34 @@ export const justificationMaxOf = (tipoManifestacao: number): number =>
 export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const
 
 /** How many rules a workspace has, how long their lists may be, and how long one waits at most: the Ciência has ten days. */
-export const answerRuleMax = { rules: 50, companies: 1_000, issuers: 500, days: 8, shown: 50, testedDays: 90 }
+export const answerRuleMax = {
+  rules: 50,
+  companies: 1_000,
+  issuers: 500,
+  cfops: 50,
+  days: 8,
+  shown: 50,
+  testedDays: 90,
+}
 
-/** What a rule does: Ciência when the note arrives, Ciência so many days after its authorisation, or nothing without a person. */
-export const answerRuleAnswers = ['ciencia', 'ciencia-apos', 'perguntar'] as const
+/**
+ * What a rule does: Ciência when the note arrives, Ciência so many days after its authorisation, nothing without a person, or nothing but to suggest an answer
+ * that a person sends.
+ */
+export const answerRuleAnswers = [
+  'ciencia',
+  'ciencia-apos',
+  'perguntar',
+  'sugerir-confirmacao',
+  'preparar-desconhecimento',
+] as const
 export type AnswerRuleAnswer = (typeof answerRuleAnswers)[number]
+
+/** How many answers that wait for a second person are listed, and decided, at once. */
+export const askedMax = 300
+
+/** What a note is, as its issuer says in `finNFe`: 1 normal, 2 complementar, 3 ajuste, 4 devolução, 5 nota de crédito, 6 nota de débito. */
+export const purposes = ['1', '2', '3', '4', '5', '6'] as const
+
+/** How many groups of related CNPJ there are at most, and how many belong to one. */
+export const alertGroupMax = { groups: 50, bases: 30 }

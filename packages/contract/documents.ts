@@ -19,6 +19,9 @@ export const marks = [
   'entregues',
   'mudaram-depois',
   'com-observacao',
+  'confirmacao-sugerida',
+  'desconhecimento-preparado',
+  'aguardam-segunda-pessoa',
 ] as const
 
 const filterShape = {
@@ -36,7 +39,7 @@ const filterShape = {
   Marca: z
     .enum(
       marks,
-      'Marca deve ser conferidas, por-conferir, lancadas, por-lancar, entregues, mudaram-depois ou com-observacao',
+      'Marca deve ser conferidas, por-conferir, lancadas, por-lancar, entregues, mudaram-depois, com-observacao, confirmacao-sugerida, desconhecimento-preparado ou aguardam-segunda-pessoa',
     )
     .optional(),
   /** Documents with an open alert: `qualquer`, or of one band. */
@@ -140,6 +143,14 @@ export const DocumentRow = z.object({
     ),
   observacoes: z.number().describe('Quantas observações o workspace escreveu nele.'),
   alerta: z.enum(alertBands).nullable().describe('A faixa do alerta aberto do documento; null: nenhum.'),
+  sugestao: z
+    .object({ tipoManifestacao: z.number(), regra: z.string() })
+    .nullable()
+    .describe('A resposta que uma regra sugere, para uma pessoa enviar; null: nenhuma, ou a nota já foi respondida.'),
+  aguardaSegunda: z
+    .object({ evento: z.string(), quem: z.string().nullable() })
+    .nullable()
+    .describe('A resposta pedida que espera a aprovação de uma segunda pessoa, e quem a pediu; null: nenhuma.'),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
@@ -222,7 +233,7 @@ export const TimelineEntry = z.object({
   autor: z.string(),
   /** `chegada`: the document or a part of it arrived here. `sefaz`: the authority registered it. `envio`: it left from here. */
   origem: z.enum(['chegada', 'sefaz', 'envio']),
-  situacao: z.enum(['registrado', 'em-envio', 'recusado', 'desfeito']),
+  situacao: z.enum(['registrado', 'em-envio', 'aguarda-segunda-pessoa', 'recusado', 'desfeito']),
   texto: z.string().nullable(),
   protocolo: z.string().nullable(),
   /** Id for `printDocumentEvent`; null when it has no sheet. */

@@ -3,12 +3,15 @@ import { ufByCode } from '@vigia/dfe/uf'
 import { z } from 'zod'
 import { alertBands } from './alerts.ts'
 import {
+  alertGroupMax,
   answerRuleAnswers,
   answerRuleMax,
+  askedMax,
   changeKinds,
   justificationMax,
   justificationMaxOf,
   manifestationTypes,
+  purposes,
 } from './codes.ts'
 import {
   amountText,
@@ -442,6 +445,29 @@ export const AnswerConditions = z
       .enum(alertBands, 'comAlerta deve ser informativo, medio, alto ou critico')
       .optional()
       .describe('Com um alerta em aberto desta faixa ou mais grave.'),
+    operacao: z
+      .enum(['0', '1'], 'operacao deve ser 0 ou 1')
+      .optional()
+      .describe(
+        'tpNF do emitente: 0 entrada (devolução ou retorno para ele), 1 saída. Nada se aplica antes de a nota ser lida.',
+      ),
+    finalidades: z
+      .array(z.enum(purposes, 'Cada finalidade é um finNFe, de 1 a 6.'))
+      .min(1, 'Escolha ao menos uma finalidade, ou todas.')
+      .max(purposes.length, 'Há finalidades repetidas')
+      .optional()
+      .describe('finNFe. Um resumo não o tem: a regra só alcança a nota completa.'),
+    cfops: z
+      .array(
+        z
+          .string()
+          .transform((text) => text.replace(/[.\s]/g, ''))
+          .refine((text) => /^[1-7][0-9]{3}$/.test(text), 'Cada CFOP tem quatro algarismos, como 5102.'),
+      )
+      .min(1, 'Informe ao menos um CFOP.')
+      .max(answerRuleMax.cfops, `Uma regra tem até ${answerRuleMax.cfops} CFOP.`)
+      .optional()
+      .describe('Pelo menos um item tem um deles. Um resumo não os tem: a regra só alcança a nota completa.'),
     valorDe: amountText('valorDe').transform(Number).optional(),
     valorAte: amountText('valorAte').transform(Number).optional(),
   })
@@ -458,7 +484,10 @@ const ruleShape = {
     .max(60, 'O nome tem até 60 caracteres.'),
   ativa: flag('ativa').default(true),
   condicoes: AnswerConditions,
-  resposta: z.enum(answerRuleAnswers, 'resposta deve ser ciencia, ciencia-apos ou perguntar'),
+  resposta: z.enum(
+    answerRuleAnswers,
+    'resposta deve ser ciencia, ciencia-apos, perguntar, sugerir-confirmacao ou preparar-desconhecimento',
+  ),
   dias: wholeNumber('dias deve ser um número')
     .pipe(z.int().min(1, 'A espera tem de 1 a 8 dias.').max(answerRuleMax.days, 'A espera tem de 1 a 8 dias.'))
     .optional(),
@@ -469,3 +498,57 @@ const noDays = { message: 'Diga quantos dias a Ciência espera.', path: ['dias']
 
 /** A rule as it is saved; with `idRegra` it replaces that one. */
 export const AnswerRuleForm = z.object({ ...ruleShape, idRegra: z.string().optional() }).refine(daysNeeded, noDays)
+
+/** From which amount on answers need a second person; null: none does. */
+export const TwoPeopleForm = z.object({
+  valor: amountText('valor')
+    .transform(Number)
+    .refine((amount) => amount > 0, 'O valor é de pelo menos R$ 0,01.')
+    .nullable(),
+})
+
+/** What a second person decides of answers that wait. */
+export const AskedForm = z
+  .object({
+    idsPedido: z
+      .array(z.string(), { error: 'Escolha as respostas.' })
+      .min(1, 'Escolha as respostas.')
+      .max(askedMax, `Escolha no máximo ${askedMax} respostas de cada vez.`),
+    aprovar: flag('aprovar'),
+    motivo: line('Motivo', 'Diga o motivo.').max(200, 'O motivo tem no máximo 200 caracteres').optional(),
+  })
+  .refine(({ aprovar, motivo }) => aprovar || (motivo ?? '') !== '', {
+    message: 'Diga o motivo da recusa: quem pediu o lê.',
+    path: ['motivo'],
+  })
+
+const relatedBase = z
+  .string()
+  .transform((text) => text.replace(/[.\-/\s]/g, '').toUpperCase())
+  .refine(
+    (text) => /^([0-9A-Z]{8}|[0-9A-Z]{12}[0-9]{2})$/.test(text),
+    'Cada empresa do grupo é um CNPJ ou a raiz de um (8 posições).',
+  )
+  .transform((text) => text.slice(0, 8))
+
+/** What a workspace says for the rules of the alerts. */
+export const AlertSettingsForm = z.object({
+  limite: amountText('limite')
+    .transform(Number)
+    .refine((amount) => amount >= 1 && amount < 1e10, 'O limite é de R$ 1,00 a R$ 9.999.999.999,99.')
+    .nullable()
+    .describe('Reais; null: o usual.'),
+  grupos: z
+    .array(
+      z
+        .array(relatedBase, { error: 'grupos deve ser uma lista de listas' })
+        .min(2, 'Um grupo tem pelo menos dois CNPJ.')
+        .max(alertGroupMax.bases, `Um grupo tem até ${alertGroupMax.bases} CNPJ.`),
+      { error: 'grupos deve ser uma lista de listas' },
+    )
+    .max(alertGroupMax.groups, `Há até ${alertGroupMax.groups} grupos.`)
+    .refine(
+      (groups) => new Set(groups.flat()).size === groups.flat().length,
+      'Um CNPJ está em dois grupos, ou duas vezes em um.',
+    ),
+})

@@ -7,26 +7,36 @@ import { route } from './route.ts'
 
 export {
   type AnswerRule,
+  type AskedAnswer,
+  decideAsked,
+  getTwoPeople,
   listAnswerRules,
+  listAsked,
   orderAnswerRules,
   removeAnswerRule,
   saveAnswerRule,
+  saveTwoPeople,
+  type TwoPeople,
   testAnswerRule,
 } from './answer-rules.ts'
 export {
   type AnswerRuleAnswer,
   answerRuleMax,
+  askedMax,
   justificationMax,
   justificationMaxOf,
   manifestationTypes,
+  purposes,
 } from './codes.ts'
 export {
   AnswerConditions,
   AnswerRuleForm,
+  AskedForm,
   CorrectionForm,
   CteManifestationForm,
   justification,
   ManifestationForm,
+  TwoPeopleForm,
 } from './forms.ts'
 
 /** The state of the event of one document at the time of the response. */
@@ -34,7 +44,7 @@ export const ManifestedDocument = z.object({
   idDfe: z.string(),
   chave: z.string(),
   numero: z.number(),
-  situacao: z.enum(['registrada', 'enviando', 'recusada']),
+  situacao: z.enum(['registrada', 'enviando', 'recusada', 'aguarda-segunda-pessoa']),
   /** cStat of the authority, when it has answered. */
   codigo: z.number().optional(),
   mensagem: z.string(),
@@ -149,7 +159,7 @@ export const OutgoingEvent = z.object({
   tpEvento: z.number(),
   descricao: z.string(),
   sequencia: z.number(),
-  situacao: z.enum(['aguardando', 'enviando', 'registrada', 'recusada']),
+  situacao: z.enum(['aguardando', 'enviando', 'registrada', 'recusada', 'aguarda-segunda-pessoa']),
   mensagem: z.string(),
   /** Who requested it, as a text. */
   motivo: z.string(),

@@ -3,6 +3,7 @@ import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
 export { agendaDays, changeCalendar, type Due, feedDays, getCalendar, listDue, readCalendar } from './agenda.ts'
+export { type AlertSettings, getAlertSettings, saveAlertSettings } from './alert-settings.ts'
 export {
   Alert,
   type AlertBand,
@@ -43,6 +44,7 @@ export {
   WebhookForm,
 } from './changes.ts'
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
+export { AlertSettingsForm } from './forms.ts'
 export { addKey, KeyForm, keyDaysMax, listKeys, removeKey, renameKey } from './keys.ts'
 export { addRemark, doneMarks, markChecked, markDone, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
 export {
@@ -116,6 +118,10 @@ export const Dashboard = z.object({
     /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
     mudaramNfe: z.number(),
     mudaramCte: z.number(),
+    /** NF-e for which a rule suggests an answer, and answers that wait for a second person. */
+    confirmacoesSugeridas: z.number(),
+    desconhecimentosPreparados: z.number(),
+    aguardamSegunda: z.number(),
   }),
   /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
   avisos: z.array(z.string()),

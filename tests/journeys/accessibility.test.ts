@@ -61,6 +61,7 @@ const workspaceScreens = [
   '/alertas',
   '/alertas/regras',
   '/respostas',
+  '/aprovacoes',
   '/auditoria',
 ]
 

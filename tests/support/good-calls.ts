@@ -135,6 +135,23 @@ async function newAnswerRule(two: TwoWorkspaces): Promise<string> {
   return (await answerRules(two)).at(-1)!
 }
 
+async function newAsked(two: TwoWorkspaces): Promise<string> {
+  const { rows } = await two.owner.query<{ id: string }>(
+    `insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why, requested_by)
+     select d.workspace_id, d.company_id, d.id, d.type, c.cnpj, d.chave, 210220, (select count(*) + 2 from outgoing_event), 'asked', 'x', a.id
+       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+       join account a on a.workspace_id = d.workspace_id and a.email = $1
+      where d.type = 0 order by d.id limit 1 returning id`,
+    [two.mine.account.email],
+  )
+  if (rows.length === 0) throw new Error('no note to answer')
+  const response = await fetch(`${two.product.url}/v1/api/SegundaPessoa`, {
+    headers: { authorization: `Bearer ${two.mine.token}` },
+  })
+  const { data } = (await response.json()) as { data: { items: { idPedido: string }[] } }
+  return data.items.at(-1)!.idPedido
+}
+
 async function newAlert(two: TwoWorkspaces): Promise<string> {
   const idDFe = await complete(two, 0)
   const url = new URL(`/v1/api/DocumentosFiscais/detalhes/${idDFe}`, two.product.url)
@@ -501,6 +518,15 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idRegra: await newAnswerRule(two) },
     id: 'idRegra',
   }),
+  'GET /v1/api/SegundaPessoa': () => ({}),
+  'GET /v1/api/SegundaPessoa/valor': () => ({}),
+  'PUT /v1/api/SegundaPessoa/valor': () => ({ body: { valor: null } }),
+  'POST /v1/api/SegundaPessoa/decidir': async (two) => ({
+    body: { idsPedido: [await newAsked(two)], aprovar: false, motivo: 'O pedido foi de outra loja.' },
+    id: 'idsPedido',
+  }),
+  'GET /v1/api/Alertas/ajustes': () => ({}),
+  'PUT /v1/api/Alertas/ajustes': () => ({ body: { limite: 50_000, grupos: [['11222333', '44555666']] } }),
   'GET /v1/api/Prazos': () => ({}),
   'GET /v1/api/Alertas': (two) => ({
     query: { Faixa: 'alto', Estado: 'nova', Regra: 'S01', IdEmpresa: two.mine.companyId },

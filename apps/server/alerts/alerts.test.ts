@@ -426,3 +426,20 @@ test('the evidence of an alert is its document, those compared, their events and
   const stranger = await newOffice()
   await expect(take(stranger.ana)).rejects.toMatchObject({ code: 'not-found' })
 })
+
+test('the limit of approval and the related CNPJ that people choose are those that the rules look at', async () => {
+  const { deliver, judge, list, ana } = await newOffice()
+  const admin = { ...ana, role: 'administrador' as const }
+  const notes = [1, 2, 3].map((number) =>
+    nfeProc({ number, amount: `${4500 + number}.00`, issuedAt: `2026-11-1${number}T09:15:00-03:00` }),
+  )
+  await deliver(...notes)
+  await judge()
+  const fired = async () => (await list()).filter(({ motivos }) => motivos.some(({ regra }) => regra === 'S07'))
+  expect(await fired()).toEqual([])
+  const body = { limite: 5_000, grupos: [['11222333', '44555666']] }
+  await run('PUT', '/ajustes', admin, { body })
+  await judge()
+  expect(await fired()).toMatchObject([{ numero: 3 }])
+  expect((await run('GET', '/ajustes', ana, {})).data).toEqual({ ...body, limitePadrao: false })
+})

@@ -201,14 +201,26 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
      where f.workspace_id = ${workspaceId} and f.document_id = q."documentId"`.execute(db)
 }
 
+/** What the workspace decided, and what is usual where it did not. `ctx.db` is inside it. */
+export async function readStoredSettings(
+  { db }: WithDatabase,
+  workspaceId: number,
+): Promise<Pick<Settings, 'off' | 'approvalLimit' | 'groups'>> {
+  const { rows } = await sql<{ off: string[]; limit: number | null; groups: string[][] | null }>`
+    select off, approval_limit::float8 as limit, groups from alert_setting where workspace_id = ${workspaceId}`.execute(
+    db,
+  )
+  const { off = [], limit, groups } = rows[0] ?? {}
+  return { ...defaultSettings, off, approvalLimit: limit ?? defaultSettings.approvalLimit, groups: groups ?? [] }
+}
+
 async function readSettings(
   db: Database,
   workspaceId: number,
   asOf: number,
   documents: readonly AlertFacts[],
 ): Promise<Settings> {
-  const { rows } = await sql<{ off: string[] }>`
-    select off from alert_setting where workspace_id = ${workspaceId}`.execute(db)
+  const stored = await readStoredSettings({ db }, workspaceId)
   const { rows: known } = await sql<Omit<AllowEntry, 'until' | 'ceiling'> & { until: Date; ceiling: number | null }>`
     select issuer_base as "issuerBase", company_base as "companyBase", rule, ceiling::float8 as ceiling, until from alert_known
      where workspace_id = ${workspaceId} and company_base = any (${[...new Set(documents.map(({ company }) => company.base))]}::text[])
@@ -216,9 +228,8 @@ async function readSettings(
     db,
   )
   return {
-    ...defaultSettings,
+    ...stored,
     asOf,
-    off: rows[0]?.off ?? [],
     known: known.map(({ until, ceiling, ...entry }) => ({
       ...entry,
       until: until.getTime(),

@@ -82,9 +82,7 @@ export async function findDocuments(
       left join document_reliance u on u.workspace_id = ${workspaceId} and u.document_id = d.id
      where not exists (select from (select o.id, o.company_id from document o where o.workspace_id = ${workspaceId} and o.chave = d.chave offset 0) o
                          join company oc on oc.workspace_id = ${workspaceId} and oc.id = o.company_id
-                        where o.id < d.id and left(oc.cnpj, 8) = left(c.cnpj, 8))`.execute(
-    db,
-  )
+                        where o.id < d.id and left(oc.cnpj, 8) = left(c.cnpj, 8))`.execute(db)
   const found = rows.map(({ documentId, companyId, ...row }): FoundDocument => {
     const company = companies.get(cnpjBase(row.cnpj))!
     const known: Known = {

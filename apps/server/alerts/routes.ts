@@ -3,6 +3,7 @@ import {
   countAlerts,
   downloadEvidence,
   getAlert,
+  getAlertSettings,
   getAlertTest,
   liftAlertRule,
   listAlertHabits,
@@ -10,6 +11,7 @@ import {
   listAlerts as listAlertsRoute,
   listKnownAlerts,
   removeKnownAlert,
+  saveAlertSettings,
   setAlertState,
   switchAlertRule,
   testAlertRule,
@@ -23,7 +25,16 @@ import { openEvidence } from './evidence.ts'
 import { type Backlog, backlogMax, readBacklog } from './following.ts'
 import { readHabits } from './habits.ts'
 import { findAlert, listAlerts } from './list.ts'
-import { countOpen, listKnown, listRules, removeKnown, setState, switchRule } from './states.ts'
+import {
+  countOpen,
+  listKnown,
+  listRules,
+  readAlertSettings,
+  removeKnown,
+  saveAlertSettings as save,
+  setState,
+  switchRule,
+} from './states.ts'
 import { askTest, readTest } from './trying.ts'
 
 export const alertRoutes = [
@@ -132,6 +143,21 @@ export const alertRoutes = [
   handle(listAlertHabits, weights.heavy, async (ctx, { session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, ({ db }) => readHabits({ db }, workspaceId)),
   })),
+
+  handle(getAlertSettings, async (ctx, { session: { workspaceId } }) => ({
+    data: await readWorkspace(ctx, workspaceId, ({ db }) => readAlertSettings({ db }, workspaceId)),
+  })),
+
+  handle(saveAlertSettings, weights.heavy, async (ctx, { body, session }) => {
+    requireOwn(session)
+    const { workspaceId } = session
+    const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const limit = body.limite === null ? null : Math.round(body.limite * 100)
+      await save({ db }, session, { limit, groups: body.grupos })
+      return readAlertSettings({ db }, workspaceId)
+    })
+    return { data, message: 'Guardado. O que já foi avaliado é avaliado de novo aos poucos.' }
+  }),
 
   handle(listKnownAlerts, async (ctx, { session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, ({ db, ids }) => listKnown({ db, ids }, workspaceId)),

@@ -1,5 +1,7 @@
 import { rules } from '@vigia/alerts/rules'
-import { type AlertRule, alertMax, type KnownAlert } from '@vigia/contract/workspace'
+import { defaultSettings } from '@vigia/alerts/settings'
+import { formatList, formatMoney } from '@vigia/contract/text'
+import { type AlertRule, type AlertSettings, alertMax, type KnownAlert } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import { readHiding, shownConditions } from '../companies/companies.ts'
@@ -8,6 +10,7 @@ import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { downgradeRules, readDecided, readDowngraded } from './downgrading.ts'
 import { holdPosition } from './following.ts'
+import { readStoredSettings } from './judging.ts'
 import { isOpen, ruleName } from './list.ts'
 import { markDue } from './store.ts'
 
@@ -278,6 +281,40 @@ export async function switchRule({ db }: WithDatabase, session: Session, id: str
       sql`select a.document_id from alert a where a.workspace_id = ${workspaceId} and a.rules @> array[${id}::text]`,
     )
   await recordAudit({ db }, session, 'alerta', `${on ? 'Ligou' : 'Desligou'} a regra ${id} (${rule.name}).`)
+}
+
+/** What the rules have to know of the workspace, as people see it; `ctx.db` is inside it. */
+export async function readAlertSettings({ db }: WithDatabase, workspaceId: number): Promise<AlertSettings> {
+  const { approvalLimit, groups } = await readStoredSettings({ db }, workspaceId)
+  const isUsual = approvalLimit === defaultSettings.approvalLimit
+  return { limite: approvalLimit / 100, limitePadrao: isUsual, grupos: groups.map((group) => [...group]) }
+}
+
+/** Changes it: a limit in cents, null for the usual one, and groups of bases. `ctx.db` is a transaction inside the workspace. */
+export async function saveAlertSettings(
+  { db }: WithDatabase,
+  session: Session,
+  { limit, groups }: { limit: number | null; groups: readonly (readonly string[])[] },
+): Promise<void> {
+  const { workspaceId } = session
+  await holdPosition({ db }, workspaceId)
+  const before = await readStoredSettings({ db }, workspaceId)
+  const after = { approvalLimit: limit ?? defaultSettings.approvalLimit, groups }
+  const limitChanged = before.approvalLimit !== after.approvalLimit
+  const groupsChanged = JSON.stringify(before.groups) !== JSON.stringify(groups)
+  if (!limitChanged && !groupsChanged) return
+  await sql`
+    insert into alert_setting (workspace_id, approval_limit, groups) values (${workspaceId}, ${limit}, ${JSON.stringify(groups)})
+    on conflict (workspace_id) do update set approval_limit = excluded.approval_limit, groups = excluded.groups`.execute(
+    db,
+  )
+  // What fires now may be anything.
+  await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
+  const what = [
+    ...(limitChanged ? [`o limite de aprovação para ${formatMoney(after.approvalLimit / 100)}`] : []),
+    ...(groupsChanged ? [`os grupos de CNPJ relacionados (${groups.length})`] : []),
+  ]
+  await recordAudit({ db }, session, 'alerta', `Mudou ${formatList(what)}, que as regras dos alertas levam em conta.`)
 }
 
 /** How many open alerts there are by band; `ctx.db` is inside the workspace. */

@@ -138,6 +138,9 @@ const nothing = () => ({
     vencemCte: 0,
     mudaramNfe: 0,
     mudaramCte: 0,
+    confirmacoesSugeridas: 0,
+    desconhecimentosPreparados: 0,
+    aguardamSegunda: 0,
   },
   avisos: [],
   armazenamentoSaudavel: true,
@@ -222,6 +225,9 @@ describe.each([false, true])('counted from documents or from counters (large: %s
       vencemCte: 0,
       mudaramNfe: 0,
       mudaramCte: 0,
+      confirmacoesSugeridas: 0,
+      desconhecimentosPreparados: 0,
+      aguardamSegunda: 0,
     })
     expect(dashboard.valorNfe).toBeCloseTo(worth(0, inMonth), 2)
     expect(dashboard.valorCte).toBeCloseTo(worth(2, inMonth), 2)

@@ -30,6 +30,11 @@ interface DashboardData {
   due: { nfe: number; cte: number }
   /** Documents that changed after somebody relied on them. */
   altered: { nfe: number; cte: number }
+  /** NF-e for which a rule suggests the Confirmação, and the Desconhecimento. */
+  confirm: number
+  disown: number
+  /** Answers that wait for a second person. */
+  asked: number
 }
 
 // Dates and large numbers are texts in there.
@@ -39,6 +44,9 @@ interface AsJson {
   today: string
   due: DashboardData['due']
   altered: DashboardData['altered']
+  confirm: number
+  disown: number
+  asked: number
   counted: { type: ServiceCode; day: string; n: number; summaries: number; acknowledged: number }[]
 }
 
@@ -64,9 +72,12 @@ export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: numbe
              (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
              ${today}::text as today,
              json_build_object('nfe', (${countDue(workspaceId, nfe)}), 'cte', (${countDue(workspaceId, cte)})) as due,
-             json_build_object('nfe', (${countAltered(workspaceId, nfe)}), 'cte', (${countAltered(workspaceId, cte)})) as altered,
+             json_build_object('nfe', (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'altered'))}), 'cte', (${countMarked(workspaceId, cte, markCondition(workspaceId, 'altered'))})) as altered,
+             (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'confirm'))}) as confirm,
+             (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'disown'))}) as disown,
+             (${countMarked(workspaceId, null, markCondition(workspaceId, 'asked'))}) as asked,
              (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
-    const { companies, latest, today: last, due, altered, counted } = rows[0]!
+    const { companies, latest, today: last, due, altered, confirm, disown, asked, counted } = rows[0]!
     const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
     const on = (type: ServiceCode, day: string) => counted.find((row) => row.type === type && row.day === day)?.n ?? 0
     return {
@@ -77,6 +88,9 @@ export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: numbe
       acknowledged: sum('acknowledged'),
       due,
       altered,
+      confirm,
+      disown,
+      asked,
     }
   })
 }
@@ -116,9 +130,10 @@ const countDue = (workspaceId: number, type: ServiceCode) => sql`
      and (not (select hides from w)
           or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`
 
-const countAltered = (workspaceId: number, type: ServiceCode) => sql`
+// Null: of both types.
+const countMarked = (workspaceId: number, type: ServiceCode | null, marked: RawBuilder<unknown>) => sql`
   select count(*)::int from document d
-   where d.workspace_id = ${workspaceId} and d.type = ${type} and ${markCondition(workspaceId, 'altered')}
+   where d.workspace_id = ${workspaceId} ${type === null ? sql`` : sql`and d.type = ${type}`} and ${marked}
      and d.company_id <> all (${archived(workspaceId)})
      and (not (select hides from w)
           or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`

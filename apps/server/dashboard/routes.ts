@@ -6,7 +6,8 @@ import { readDashboard } from './dashboard.ts'
 export const dashboardRoutes = [
   handle(getDashboard, weights.heavy, async (ctx, { session }) => {
     const { workspaceId } = session
-    const { companies, latest, days, summaries, acknowledged, due, altered } = await readDashboard(ctx, workspaceId)
+    const { companies, latest, days, summaries, acknowledged, due, altered, confirm, disown, asked } =
+      await readDashboard(ctx, workspaceId)
     const notices = await listNotices(ctx)
     const sum = (pick: (company: (typeof companies)[number]) => number) =>
       companies.reduce((total, company) => total + pick(company), 0)
@@ -50,6 +51,9 @@ export const dashboardRoutes = [
           vencemCte: due.cte,
           mudaramNfe: altered.nfe,
           mudaramCte: altered.cte,
+          confirmacoesSugeridas: confirm,
+          desconhecimentosPreparados: disown,
+          aguardamSegunda: asked,
         },
         avisos: notices.map(({ text }) => text),
         armazenamentoSaudavel: !notices.some(({ key }) => key === 'espaco'),

@@ -127,7 +127,7 @@ export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date)
     sql`d.id in (select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.type = ${type} and ${condition})`
   const answered = sent(sql`o.state = 'registered' and o.tp_evento ${is(conclusive)}`)
   const acknowledged = sent(
-    sql`((o.state = 'registered' and o.tp_evento = ${ciencia}) or (o.state <> 'rejected' and o.tp_evento ${is(conclusive)}))`,
+    sql`((o.state = 'registered' and o.tp_evento = ${ciencia}) or (o.state not in ('asked', 'rejected') and o.tp_evento ${is(conclusive)}))`,
   )
   return open(sql`
     when d.status ${is(answeredStatuses)} or ${answered} then null

@@ -3,8 +3,18 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../companies/companies.ts'
 import type { Database } from '../platform/context.ts'
 
-/** By what people did with documents a list can be filtered (desk/remarks.ts). */
-export type Mark = 'checked' | 'unchecked' | 'booked' | 'unbooked' | 'delivered' | 'altered' | 'remarked'
+/** By what people did with documents, or are to do, a list can be filtered (desk/remarks.ts). */
+export type Mark =
+  | 'checked'
+  | 'unchecked'
+  | 'booked'
+  | 'unbooked'
+  | 'delivered'
+  | 'altered'
+  | 'remarked'
+  | 'confirm'
+  | 'disown'
+  | 'asked'
 
 /** Which documents are asked for. */
 export interface Criteria {

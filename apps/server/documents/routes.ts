@@ -230,6 +230,9 @@ const markNames: Record<(typeof marks)[number], Mark> = {
   entregues: 'delivered',
   'mudaram-depois': 'altered',
   'com-observacao': 'remarked',
+  'confirmacao-sugerida': 'confirm',
+  'desconhecimento-preparado': 'disown',
+  'aguardam-segunda-pessoa': 'asked',
 }
 
 const orderings = { data: 'issued', valor: 'amount', chegada: 'arrived', prazo: 'due', emitente: 'issuer' } as const
@@ -253,7 +256,13 @@ function toItem(item: PanelItem): DocumentDetail['itens'][number] {
 }
 
 const origins = { arrival: 'chegada', authority: 'sefaz', sending: 'envio' } as const
-const states = { registered: 'registrado', sending: 'em-envio', refused: 'recusado', undone: 'desfeito' } as const
+const states = {
+  registered: 'registrado',
+  sending: 'em-envio',
+  asked: 'aguarda-segunda-pessoa',
+  refused: 'recusado',
+  undone: 'desfeito',
+} as const
 
 function toEntry({
   at,

@@ -8,7 +8,7 @@ import type { Database } from '../platform/context.ts'
 import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
-import { isAltered } from './desk/remarks.ts'
+import { isAltered, isUnanswered } from './desk/remarks.ts'
 import { isOpenAlert } from './filter.ts'
 import { holds, type KnownProof, proofSentences } from './proving/proof.ts'
 
@@ -40,6 +40,10 @@ export interface DocumentListRow extends Answerable {
   remarks: number
   /** Of an open alert. */
   alert_band: number | null
+  /** What a rule suggests to answer. */
+  suggestion: { tpEvento: number; rule: string } | null
+  /** What waits for a second person. */
+  asked: { tpEvento: number; by: string | null } | null
 }
 
 /**
@@ -62,7 +66,12 @@ export async function readRows(
            coalesce(u.remarks, 0) as remarks,
            (select a.band from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOpenAlert}) as alert_band,
            (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'pending', o.state <> 'registered') order by o.id)
-              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as own
+              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state not in ('asked', 'rejected')) as own,
+           (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
+              from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
+             where g.workspace_id = d.workspace_id and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion,
+           (select json_build_object('tpEvento', o.tp_evento, 'by', author_name(o.workspace_id, o.requested_by))
+              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state = 'asked' order by o.id desc limit 1) as asked
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id ${page}`.execute(db)
   const documents = rows.map((row): DocumentListRow => ({ ...row, own: row.own ?? [] }))
@@ -117,6 +126,11 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     },
     observacoes: row.remarks,
     alerta: row.alert_band === null ? null : alertBands[row.alert_band]!,
+    sugestao: row.suggestion && {
+      tipoManifestacao: row.suggestion.tpEvento === 210200 ? 2 : 3,
+      regra: row.suggestion.rule,
+    },
+    aguardaSegunda: row.asked && { evento: eventName(family, row.asked.tpEvento), quem: row.asked.by },
   }
 }
 

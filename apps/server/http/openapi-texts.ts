@@ -172,6 +172,14 @@ export const fieldTexts: Record<string, FieldWords> = {
   comAlerta: { description: 'Com um alerta em aberto desta faixa ou mais grave.' },
   valorDe: { description: 'Valor em reais; conta também o próprio.' },
   valorAte: { description: 'Valor em reais; conta também o próprio.' },
+  operacao: { description: 'tpNF do emitente: 0 entrada, 1 saída.' },
+  finalidades: { description: 'finNFe, de 1 a 6; um resumo não o tem.' },
+  cfops: { description: 'Pelo menos um item tem um destes CFOP; um resumo não os tem.' },
+  idsPedido: { description: 'As respostas que esperam, como a lista delas as dá; até 300.' },
+  aprovar: { description: '`true` aprova, e a resposta é enviada; `false` recusa, ou retira o próprio pedido.' },
+  motivo: { description: 'Numa recusa, por quê; numa lista, quem pediu e por que algo ficou de fora.' },
+  limite: { description: 'Reais a partir dos quais uma compra precisa de aprovação; null ao guardar: o usual.' },
+  grupos: { description: 'Grupos de CNPJ relacionados, cada um uma lista de CNPJ ou raízes.' },
   condicoes: {
     description: 'A quais notas a regra vale: às que cumprem tudo o que está dito.',
   },
@@ -239,7 +247,8 @@ export const fieldTexts: Record<string, FieldWords> = {
   passkey: { description: 'O que a passkey assinou: AuthenticationResponseJSON (WebAuthn).' },
   chave: { description: 'Chave de acesso, 44 posições; desde 2026 pode ter letras.' },
   valor: {
-    description: 'Valor em reais: vNF da NF-e, vTPrest do CT-e, vProd de um item; depois de um rótulo, as palavras.',
+    description:
+      'Valor em reais: vNF da NF-e, vTPrest do CT-e, vProd de um item; em SegundaPessoa, a partir de quanto são precisas duas pessoas; depois de um rótulo, as palavras.',
   },
   dataEmissao: { description: 'Data de emissão como o documento a escreve, com o fuso dele.' },
   tipoParticipacao: { description: 'Papel principal da empresa no documento; os códigos são os de TipoParticipacao.' },
@@ -376,6 +385,7 @@ export const tagTexts: Record<string, string> = {
   Equipe: 'As pessoas do workspace, o que cada uma pode, e os convites.',
   Convites: 'Aceitar um convite, com o link da mensagem.',
   RegrasDeResposta: 'A quais notas a Ciência vai sem uma pessoa.',
+  SegundaPessoa: 'Respostas que só são enviadas com duas pessoas.',
   Alertas: 'Quais documentos parecem errados, e por quê.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
   prazos: 'O calendário que um programa assina.',

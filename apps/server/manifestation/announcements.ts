@@ -1,4 +1,4 @@
-import { endSentence, formatCount } from '@vigia/contract/text'
+import { endSentence, formatBrasiliaMoment, formatCount, formatList, formatMoney } from '@vigia/contract/text'
 import { isOfCte } from '@vigia/dfe/chave'
 import { listScreen, named, type Writer } from '../notifications/notifications.ts'
 
@@ -79,8 +79,77 @@ const withheld: Writer = {
   },
 }
 
+/** Answers that wait for a second person. */
+export interface Asked {
+  count: number
+  /** Who asked for them. */
+  by: string
+}
+
+const asked: Writer = {
+  topic: 'manifestacao',
+  write(items) {
+    const all = items.map(({ payload }) => payload as Asked)
+    const total = all.reduce((sum, { count }) => sum + count, 0)
+    const whose = named(items.map(({ company }) => company))
+    const by = formatList([...new Set(all.map(({ by }) => by))].slice(0, 3))
+    return {
+      kind: 'alert',
+      header: 'Aguarda segunda pessoa',
+      body: `${formatCount(total, 'resposta', 'respostas')} de ${whose}, a pedido de ${by}: nada é enviado até outra pessoa aprovar.`,
+      link: '/aprovacoes',
+    }
+  },
+}
+
+/** An answer that waits for a second person, and whose time is running out. */
+export interface AskedEnding {
+  chave: string
+  number: number
+  issuer: string
+  /** The last instant for it. */
+  until: string
+}
+
+const askedEnding: Writer = {
+  topic: 'manifestacao',
+  write(items) {
+    const all = items.map(({ payload }) => payload as AskedEnding)
+    const first = all.toSorted((a, b) => (a.until < b.until ? -1 : 1))[0]!
+    const until = formatBrasiliaMoment(new Date(first.until))
+    const which = isOfCte(first.chave) ? 'ao CT-e' : 'à NF-e'
+    const one = `A resposta ${which} ${first.number} de ${first.issuer} espera por uma segunda pessoa, e o prazo dela termina em ${until}.`
+    const many = `${formatCount(all.length, 'resposta espera', 'respostas esperam')} por uma segunda pessoa, e o primeiro prazo termina em ${until}.`
+    return {
+      kind: 'alert',
+      header: 'Aguarda segunda pessoa, o prazo termina',
+      body: `${all.length === 1 ? one : many} Nada é enviado até outra pessoa aprovar.`,
+      link: '/aprovacoes',
+    }
+  },
+}
+
+const twoPeople: Writer = {
+  topic: 'manifestacao',
+  write(items) {
+    const { from, by } = items.at(-1)!.payload as { from: number | null; by: string }
+    return {
+      kind: 'alert',
+      header: 'Aprovação por segunda pessoa',
+      body:
+        from === null
+          ? `${by} desligou a aprovação: as próximas respostas são enviadas com uma pessoa só.`
+          : `${by} mudou o valor: as respostas a partir de ${formatMoney(from)} precisam de duas pessoas.`,
+      link: '/aprovacoes',
+    }
+  },
+}
+
 /** The announcements of this slice. */
 export const manifestationAnnouncements: Readonly<Record<string, Writer>> = {
   'manifestacao-resultado': results,
   'ciencia-retida': withheld,
+  'resposta-aguarda': asked,
+  'resposta-aguarda-prazo': askedEnding,
+  'duas-pessoas': twoPeople,
 }

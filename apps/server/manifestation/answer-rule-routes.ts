@@ -15,6 +15,7 @@ import { handle, type Session, weights } from '../http/http.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { holdLock } from '../platform/locks.ts'
 import {
   type AnswerConditions,
   type AnswerRule,
@@ -23,6 +24,7 @@ import {
   type TestedDecision,
   testAnswerRules,
 } from './answer-rules.ts'
+import { writeSuggestions } from './suggestions.ts'
 
 type Body = z.output<typeof AnswerRuleForm>
 
@@ -65,7 +67,7 @@ export const answerRuleRoutes = [
           .execute()
       const what = `${at < 0 ? 'Criou' : 'Mudou'} a regra de resposta “${draft.name}”: ${effectOf(draft)}`
       await recordAudit(ctx, session, 'manifestacao', what)
-      return toList(ctx, session)
+      return afterEdit(ctx, session)
     })
     return { data, message: `Regra "${body.nome}" guardada.` }
   }),
@@ -90,7 +92,7 @@ export const answerRuleRoutes = [
           .where('id', '=', id!)
           .execute()
       await recordAudit(ctx, session, 'manifestacao', 'Mudou a ordem das regras de resposta.')
-      return toList(ctx, session)
+      return afterEdit(ctx, session)
     })
     return { data, message: 'Ordem guardada.' }
   }),
@@ -106,7 +108,7 @@ export const answerRuleRoutes = [
         .where('id', '=', rule.id)
         .execute()
       await recordAudit(ctx, session, 'manifestacao', `Apagou a regra de resposta “${rule.name}”.`)
-      return toList(ctx, session)
+      return afterEdit(ctx, session)
     })
     return { data, message: 'Regra apagada.' }
   }),
@@ -142,6 +144,13 @@ export const answerRuleRoutes = [
   })),
 ]
 
+// What the rules suggest follows at once, and what waits is decided again before it leaves.
+async function afterEdit(ctx: Pick<Context, 'db' | 'ids'>, session: Session) {
+  const rules = await readAnswerRules(ctx, session.workspaceId)
+  await writeSuggestions(ctx, session.workspaceId, rules, 'all')
+  return toList(ctx, session, rules)
+}
+
 function requireOwn(session: Session): void {
   if (session.shared)
     throw new AppError(
@@ -150,9 +159,9 @@ function requireOwn(session: Session): void {
     )
 }
 
-// Two that change the rules at once take turns.
+// Two that change the rules at once take turns, and what is being signed is committed first.
 async function holdRules(ctx: WithDatabase, { workspaceId }: Session): Promise<AnswerRule[]> {
-  await ctx.db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
+  await holdLock(ctx, 'answerRules', workspaceId)
   return readAnswerRules(ctx, workspaceId)
 }
 
@@ -169,13 +178,17 @@ function placeOf(
 }
 
 async function draftOf(ctx: WithDatabase, { workspaceId }: Session, body: Body): Promise<AnswerRuleDraft> {
-  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, valorDe, valorAte } = body.condicoes
+  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, operacao, finalidades, cfops, valorDe, valorAte } =
+    body.condicoes
   const companies = await findCompanyIds(ctx, workspaceId, idsEmpresa ?? null)
   const conditions: AnswerConditions = {
     ...(companies && { companies }),
     ...(emitentes && { issuers: [...new Set(emitentes)] }),
     ...(emitenteNovo !== undefined && { isNew: emitenteNovo }),
     ...(comAlerta && { band: alertBands.indexOf(comAlerta) }),
+    ...(operacao !== undefined && { operation: operacao }),
+    ...(finalidades && { purposes: [...new Set(finalidades)] }),
+    ...(cfops && { cfops: [...new Set(cfops)] }),
     ...(valorDe !== undefined && { from: valorDe }),
     ...(valorAte !== undefined && { to: valorAte }),
   }
@@ -185,13 +198,16 @@ async function draftOf(ctx: WithDatabase, { workspaceId }: Session, body: Body):
 function effectOf({ active, answer, afterDays }: AnswerRuleDraft): string {
   if (!active) return 'desligada.'
   if (answer === 'perguntar') return 'nada é enviado sem uma pessoa.'
+  if (answer === 'sugerir-confirmacao') return 'a Confirmação é sugerida a uma pessoa, e nada é enviado sem ela.'
+  if (answer === 'preparar-desconhecimento')
+    return 'o Desconhecimento é preparado para uma pessoa, e nada é enviado sem ela.'
   return answer === 'ciencia'
     ? 'a Ciência da Operação é registrada quando a nota chega.'
     : `a Ciência da Operação é registrada ${afterDays} ${afterDays === 1 ? 'dia' : 'dias'} depois da autorização.`
 }
 
-async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session) {
-  const rules = await readAnswerRules(ctx, workspaceId)
+async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session, rules?: readonly AnswerRule[]) {
+  rules ??= await readAnswerRules(ctx, workspaceId)
   const companies = await ctx.db
     .selectFrom('company')
     .select(['id', 'public_id', 'name', 'acknowledges_since'])
@@ -210,6 +226,9 @@ async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session
         emitentes: conditions.issuers,
         emitenteNovo: conditions.isNew,
         comAlerta: conditions.band === undefined ? undefined : alertBands[conditions.band],
+        operacao: conditions.operation,
+        finalidades: conditions.purposes,
+        cfops: conditions.cfops,
         valorDe: conditions.from,
         valorAte: conditions.to,
       },

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { arrive, chaveOf, nfeProc, resNFe } from '../documents/testing.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { holdLock } from '../platform/locks.ts'
 import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { claimBatch } from './queue.ts'
@@ -145,6 +146,26 @@ describe('what waits', () => {
     await save({ resposta: 'perguntar' })
     expect(await prepareBatch(ctx, (await claimBatch(ctx))!)).toBeNull()
   })
+})
+
+test('a batch that is made ready waits for an edit of the rules that is under way, and goes by it', async () => {
+  await store(ctx, office, 'nfe', [summary(1)])
+  const rule = await save({ nome: 'Todas' })
+  await acknowledge()
+  const batch = (await claimBatch(ctx))!
+  const preparing = await inWorkspace(ctx, office.workspaceId, async ({ db }) => {
+    await holdLock({ db }, 'answerRules', office.workspaceId)
+    const prepared = prepareBatch(ctx, batch)
+    const waiting = sql`
+      select from pg_locks l join pg_database b on b.oid = l.database and b.datname = current_database()
+       where l.locktype = 'advisory' and not l.granted`
+    await vi.waitFor(async () => expect((await waiting.execute(ctx.db)).rows).toHaveLength(1), { timeout: 20_000 })
+    await sql`update answer_rule set answer = 'perguntar' where id = ${ctx.ids.decode(office.workspaceId, rule)}`.execute(
+      db,
+    )
+    return { prepared }
+  })
+  expect(await preparing.prepared).toBeNull()
 })
 
 test('the test of a rule tells what it would decide and change, and sends nothing', async () => {

@@ -1,4 +1,4 @@
-import { type AnswerRuleAnswer, answerRuleMax } from '@vigia/contract/manifestation'
+import { type AnswerRuleAnswer, answerRuleMax, type purposes } from '@vigia/contract/manifestation'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
@@ -19,6 +19,12 @@ export interface AnswerConditions {
   band?: number
   from?: number
   to?: number
+  /** tpNF: 0 entrada, 1 saída of the issuer. */
+  operation?: '0' | '1'
+  /** finNFe; never of a summary. */
+  purposes?: (typeof purposes)[number][]
+  /** At least one item has one of them; never of a summary. */
+  cfops?: string[]
 }
 
 export interface AnswerRuleDraft {
@@ -66,8 +72,18 @@ export function decide(rules: readonly AnswerRuleDraft[], switched: RawBuilder<u
       from (select case ${sql.join(which, sql` `)} else -1 end as rule) w`
 }
 
+/** Whether a rule registers a Ciência without a person. */
+export function sends(answer: AnswerRuleAnswer): boolean {
+  return answer === 'ciencia' || answer === 'ciencia-apos'
+}
+
+/** The event that a rule suggests, for a person to send; null: it suggests none. */
+export function suggestedBy(answer: AnswerRuleAnswer): 210200 | 210220 | null {
+  return answer === 'sugerir-confirmacao' ? 210200 : answer === 'preparar-desconhecimento' ? 210220 : null
+}
+
 function leavesBy({ answer, afterDays }: AnswerRuleDraft): RawBuilder<unknown> {
-  if (answer === 'perguntar') return sql`false`
+  if (!sends(answer)) return sql`false`
   return answer === 'ciencia' ? sql`true` : sql`(d.authorized_at + ${afterDays}::int * interval '1 day' <= now())`
 }
 
@@ -76,7 +92,17 @@ const baseOf = (alias: string) => {
   return sql`case length(${taxId}) when 14 then left(${taxId}, 8) else ${taxId} end`
 }
 
-function fits({ companies, issuers, isNew, band, from, to }: AnswerConditions): RawBuilder<unknown> {
+function fits({
+  companies,
+  issuers,
+  isNew,
+  band,
+  from,
+  to,
+  operation,
+  purposes,
+  cfops,
+}: AnswerConditions): RawBuilder<unknown> {
   const conditions = [
     ...(companies ? [sql`d.company_id = any (${companies}::int[])`] : []),
     ...(issuers ? [sql`${baseOf('s')} = any (${issuers}::text[])`] : []),
@@ -90,10 +116,17 @@ function fits({ companies, issuers, isNew, band, from, to }: AnswerConditions): 
         ]),
     ...(from === undefined ? [] : [sql`d.amount >= ${from}::numeric`]),
     ...(to === undefined ? [] : [sql`d.amount <= ${to}::numeric`]),
+    ...(operation === undefined ? [] : [isRead(sql`f.facts ->> 'tpNF' = ${operation}::text`)]),
+    ...(purposes ? [isRead(sql`f.facts -> 'nfe' ->> 'finNFe' = any (${purposes}::text[])`)] : []),
+    ...(cfops ? [isRead(sql`(f.facts -> 'nfe' -> 'cfops')::jsonb ?| ${cfops}::text[]`)] : []),
     ...(isNew === undefined ? [] : [isNew ? sql`not ${isKnown}` : isKnown]),
   ]
   return conditions.length > 0 ? sql`(${sql.join(conditions, sql` and `)})` : sql`true`
 }
+
+// What was read of the XML, for the alerts: nothing yet right after its arrival, when these conditions do not fit.
+const isRead = (condition: RawBuilder<unknown>) =>
+  sql`exists (select from alert_fact f where f.workspace_id = d.workspace_id and f.chave = d.chave and ${condition})`
 
 // Cancelled and denied ones make nobody known, nor does the same note in another company. A base with all its establishments lies together in the index of suppliers.
 const isKnown = sql`exists (
@@ -144,7 +177,8 @@ export async function testAnswerRules(
        and d.created_at > now() - ${answerRuleMax.testedDays} * interval '1 day'`
   // To ask a person and to say nothing are the same to the note.
   const effect = (when: string) =>
-    sql`case when ${sql.ref(`leaves_${when}`)} then coalesce(${sql.ref(`answer_${when}`)}, ${ofSwitch}) else '' end`
+    sql`case when ${sql.ref(`leaves_${when}`)} then coalesce(${sql.ref(`answer_${when}`)}, ${ofSwitch})
+             when ${sql.ref(`answer_${when}`)} = any (${suggesting}::text[]) then ${sql.ref(`answer_${when}`)} else '' end`
   const differs = sql`${effect('before')} <> ${effect('after')}`
   const named = (rules: readonly AnswerRuleDraft[], column: string) =>
     rules.length === 0 ? sql`null::text` : sql`(${rules.map(nameOf)}::text[])[${sql.ref(column)} + 1]`
@@ -165,6 +199,9 @@ export async function testAnswerRules(
 
 const nameOf = ({ answer, afterDays }: Pick<AnswerRuleDraft, 'answer' | 'afterDays'>) => `${answer} ${afterDays ?? ''}`
 const ofSwitch = nameOf({ answer: 'ciencia', afterDays: null })
+const suggesting = (['sugerir-confirmacao', 'preparar-desconhecimento'] as const).map((answer) =>
+  nameOf({ answer, afterDays: null }),
+)
 
 type Stored = Omit<TestedNote, 'id'> & { id: string }
 

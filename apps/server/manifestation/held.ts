@@ -5,7 +5,7 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, releaseRestore } from '../platform/restore.ts'
 import type { Service } from '../platform/service.ts'
-import { readAnswerRules } from './answer-rules.ts'
+import { readAnswerRules, sends } from './answer-rules.ts'
 import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
 import { deliverEvents } from './settlement.ts'
 
@@ -40,7 +40,7 @@ export async function listHeld(
   let rules = 0
   for (const workspaceId of await listWorkspaces(ctx)) {
     const sending = await inWorkspace(ctx, workspaceId, (ctx) => readAnswerRules(ctx, workspaceId))
-    rules += sending.filter(({ active, answer }) => active && answer !== 'perguntar').length
+    rules += sending.filter(({ active, answer }) => active && sends(answer)).length
     const rows = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db
         .selectFrom('company')
@@ -102,7 +102,7 @@ async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
         .set({ active: false })
         .where('workspace_id', '=', workspaceId)
         .where('active', '=', true)
-        .where('answer', '<>', 'perguntar')
+        .where('answer', 'in', ['ciencia', 'ciencia-apos'])
         .returning('name')
         .execute()
       if (rules.length === 0) return

@@ -8,13 +8,15 @@ import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
 import type { Withheld } from './announcements.ts'
-import { type AnswerRule, decide, readAnswerRules, reasonOf } from './answer-rules.ts'
+import { type AnswerRule, decide, readAnswerRules, reasonOf, sends } from './answer-rules.ts'
 import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
 import { recipient } from './rules.ts'
 
 export { manifestationAnnouncements } from './announcements.ts'
+export { reviewAsked } from './asked.ts'
 export { listHeld, readBackEvents, releaseHeld } from './held.ts'
+export { reviewSuggestions } from './suggestions.ts'
 
 const summaryOnly = 1
 // Answers of the destinatário, and cancellations.
@@ -46,7 +48,7 @@ export async function acknowledgePending(
       .executeTakeFirst()
     if (!company?.active || !(company.shown_nfe & recipient)) return 0
     const rules = await readAnswerRules({ db }, workspaceId)
-    if (!company.acknowledges_since && !rules.some(({ active, answer }) => active && answer !== 'perguntar')) return 0
+    if (!company.acknowledges_since && !rules.some(({ active, answer }) => active && sends(answer))) return 0
     await lockRequests({ db }, workspaceId)
     return queueCiencias({ db }, { workspaceId, companyId, cnpj: company.cnpj, why: switchedOn(company), rules })
   })

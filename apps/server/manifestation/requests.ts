@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import type { Correction } from '@vigia/sefaz/events'
-import { sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import { conclusive, eventName } from '../documents/documents.ts'
 import type { Session } from '../http/http.ts'
@@ -13,13 +13,16 @@ import { holdLock } from '../platform/locks.ts'
 import { createPlaces } from '../platform/places.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
+import type { Tables } from '../platform/tables.ts'
 import { correctionsOf } from './corrections.ts'
 import { findHoldups } from './holdups.ts'
 import { type Kind, letterOfCorrection, outgoingText } from './kinds.ts'
 import { deadlineFor, judge, rivalsOf, type Verdict } from './rules.ts'
 import { noteSettled } from './settled.ts'
 import { type Candidate, loadCandidates, loadNames, type Named, type Outgoing } from './subjects.ts'
+import { findSuggestions } from './suggestions.ts'
 import { numbersText } from './texts.ts'
+import { ofTwoPeople, readTwoFrom, tellAsked, waitsForSecond } from './two-people.ts'
 
 /** An event, and the documents of one family that it is for. */
 interface EventSelection {
@@ -41,7 +44,8 @@ export interface RequestOutcome {
   documentId: bigint
   chave: string
   number: number
-  state: 'registered' | 'sending' | 'refused'
+  /** `asked`: it waits for a second person. */
+  state: 'registered' | 'sending' | 'refused' | 'asked'
   /** Of the authority. */
   cStat: number | null
   message: string
@@ -70,8 +74,9 @@ export async function requestEvents(
     const document = { documentId, chave, number }
     if (eventId === null) return { ...document, state: 'refused', cStat: null, message: refusal }
     const result = results.get(eventId)!
+    const before = result.state === 'asked' ? 'Esta resposta já foi pedida.' : 'Este evento já estava em envio.'
     const message =
-      repeated && result.state === 'sending' ? `Este evento já estava em envio. ${result.message}` : result.message
+      repeated && ['sending', 'asked'].includes(result.state) ? `${before} ${result.message}` : result.message
     return { ...document, ...result, message }
   })
 }
@@ -205,9 +210,12 @@ async function place(
   const { kind, service, justification } = request
   const now = new Date()
   const placed: Placed[] = []
-  const rows = []
+  const rows: Insertable<Tables['outgoing_event']>[] = []
   const decisions = await decideRequests({ db }, session, { kind, justification, corrections }, candidates, now)
-  const why = `Pedida por ${session.accountName} em ${formatBrasiliaMoment(now)}.`
+  const twoFrom = ofTwoPeople.includes(kind.tpEvento) ? await readTwoFrom({ db }, session.workspaceId) : null
+  const suggestions = await findSuggestions({ db }, session.workspaceId, kind.tpEvento, candidates)
+  const why = `Pedida por ${session.accountName} em ${formatBrasiliaMoment(now)}`
+  const asked: Candidate[] = []
   for (const decision of decisions) {
     const { candidate } = decision
     const before = 'before' in decision ? decision.before : null
@@ -218,6 +226,9 @@ async function place(
       repeated: before !== null,
     })
     if (!('sequence' in decision)) continue
+    const isAsked = twoFrom !== null && candidate.amount >= Number(twoFrom)
+    if (isAsked) asked.push(candidate)
+    const suggestion = suggestions.get(candidate.documentId)
     rows.push({
       workspace_id: session.workspaceId,
       company_id: candidate.companyId,
@@ -227,19 +238,24 @@ async function place(
       chave: candidate.chave,
       tp_evento: kind.tpEvento,
       sequence: decision.sequence,
-      message: 'Na fila de envio à SEFAZ.',
+      ...(isAsked ? { state: 'asked' as const, message: waitsForSecond } : { message: 'Na fila de envio à SEFAZ.' }),
       justification,
       corrections: corrections && JSON.stringify(corrections),
-      why,
+      why: suggestion ? `${why}, como sugere a regra “${suggestion.rule}”.` : `${why}.`,
+      rule_id: suggestion?.ruleId ?? null,
       requested_by: session.accountId,
     })
   }
   if (rows.length === 0) return placed
-  const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id']).execute()
-  if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, kind.tpEvento, written)
+  await withdrawAsked({ db }, session, kind.tpEvento, rows)
+  const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id', 'state']).execute()
+  const leaving = written.filter(({ state }) => state === 'waiting')
+  if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, kind.tpEvento, leaving)
+  await tellAsked({ db }, session, asked)
   const idOf = new Map(written.map((row) => [row.document_id, row.id]))
-  const asked = candidates.filter(({ documentId }) => idOf.has(documentId))
-  await recordAudit({ db }, session, 'manifestacao', auditText(request, asked))
+  const placedNow = candidates.filter(({ documentId }) => idOf.has(documentId))
+  const waits = asked.length > 0 ? ` À espera de uma segunda pessoa: ${asked.length}.` : ''
+  await recordAudit({ db }, session, 'manifestacao', `${auditText(request, placedNow)}${waits}`)
   return placed.map((one) => ({ ...one, eventId: one.eventId ?? idOf.get(one.candidate.documentId) ?? null }))
 }
 
@@ -248,8 +264,25 @@ function auditText({ kind, service }: ManifestationRequest, asked: Candidate[]):
   return `Pediu ${eventName(service, kind.tpEvento)} de ${asked.length} ${service === 'nfe' ? 'NF-e' : 'CT-e'} (${numbers}), com justificativa.`
 }
 
-// A final answer replaces a Ciência that was not sent yet. Skip locked: it is being sent now.
-async function replaceCiencias(
+// What waits for a second person is not wanted any more when somebody answers otherwise.
+async function withdrawAsked(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, accountName }: Session,
+  tpEvento: number,
+  answers: readonly { document_id: bigint }[],
+): Promise<void> {
+  const ids = answers.map((answer) => answer.document_id)
+  const message = `Outra resposta foi pedida depois, por ${accountName}: esta não espera mais por uma segunda pessoa, e nada foi enviado.`
+  const { rows } = await sql<{ id: bigint; documentId: bigint }>`
+    update outgoing_event set state = 'rejected', message = ${message}
+     where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and state = 'asked'
+       and tp_evento = any (${rivalsOf(tpEvento)}::int[])
+    returning id, document_id as "documentId"`.execute(db)
+  noteSettled({ db }, workspaceId, rows)
+}
+
+/** A final answer replaces a Ciência that was not sent yet. */
+export async function replaceCiencias(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
   tpEvento: number,
@@ -257,7 +290,7 @@ async function replaceCiencias(
 ): Promise<void> {
   const ids = answers.map((answer) => answer.document_id)
   const message = `Substituída pela resposta pedida depois (${eventName('nfe', tpEvento)}): a Ciência não foi enviada.`
-  // The pause after 656 or 678 is stored in the waiting row; copy it to the new one.
+  // Skip locked: it is being sent now. The pause after 656 or 678 is stored in the waiting row; copy it to the new one.
   const { rows } = await sql<{ id: bigint; documentId: bigint; cStat: number; nextAt: Date; paused: boolean }>`
     with replaced as (
     update outgoing_event set state = 'rejected', message = ${message}, lease_by = null, lease_until = null,
@@ -357,7 +390,7 @@ async function readRows(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number
   if (ids.length === 0) return []
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<AskedRow>`
-      select id, case state when 'registered' then 'registered' when 'rejected' then 'refused' else 'sending' end as state,
+      select id, case state when 'registered' then 'registered' when 'rejected' then 'refused' when 'asked' then 'asked' else 'sending' end as state,
              c_stat as "cStat", message,
              case when state in ('waiting', 'sending') then next_at end as "leavesAt"
         from outgoing_event where workspace_id = ${workspaceId} and id = any (${ids}::bigint[])`.execute(db),

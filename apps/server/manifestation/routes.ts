@@ -17,6 +17,7 @@ import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { answerRuleRoutes } from './answer-rule-routes.ts'
+import { askedRoutes } from './asked-routes.ts'
 import { readHistory } from './history.ts'
 import { keepText, readTexts } from './justifications.ts'
 import { type Kind, manifestationKinds } from './kinds.ts'
@@ -35,6 +36,7 @@ interface ManifestationBody {
 
 export const manifestationRoutes = [
   ...answerRuleRoutes,
+  ...askedRoutes,
   handle(manifestNfe, weights.none, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
   handle(manifestCte, weights.none, (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
 
@@ -120,12 +122,18 @@ export const manifestationRoutes = [
 ]
 
 const rowStates = {
+  asked: 'aguarda-segunda-pessoa',
   waiting: 'aguardando',
   sending: 'enviando',
   registered: 'registrada',
   rejected: 'recusada',
 } as const
-const outcomeStates = { registered: 'registrada', sending: 'enviando', refused: 'recusada' } as const
+const outcomeStates = {
+  registered: 'registrada',
+  sending: 'enviando',
+  refused: 'recusada',
+  asked: 'aguarda-segunda-pessoa',
+} as const
 
 // The contract takes no other choice.
 function kindOf(service: Service, choice: number): Kind {
@@ -166,6 +174,12 @@ const registeredTexts: Record<Service, { alone: Plural; besides: Plural }> = {
 function summaryOf(service: Service, outcomes: RequestOutcome[], reasons: string[]): string {
   const number = (state: RequestOutcome['state']) => outcomes.filter((outcome) => outcome.state === state).length
   const [registered, sending, refused] = [number('registered'), number('sending'), number('refused')]
+  const asked = number('asked')
+  if (asked > 0) {
+    const waits = `${count(asked, 'resposta espera', 'respostas esperam')} a aprovação de uma segunda pessoa, e nada foi enviado ainda`
+    const others = outcomes.filter(({ state }) => state !== 'asked')
+    return others.length > 0 ? `${waits}. ${summaryOf(service, others, reasons)}` : `${waits}.`
+  }
   const words = registeredTexts[service]
   const later = 'o resultado aparece na lista.'
   if (refused === 0) {

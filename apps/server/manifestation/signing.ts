@@ -8,6 +8,7 @@ import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { holdSharedLock } from '../platform/locks.ts'
 import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import type { EventDetails, OpenedCertificate } from '../signer/signer.ts'
@@ -19,6 +20,7 @@ import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
 import type { Batch, QueuedEvent } from './queue.ts'
 import { recipient } from './rules.ts'
 import { noteSettled } from './settled.ts'
+import { hasTwo, needsTwo, waitsForSecond } from './two-people.ts'
 
 /** An event whose signed bytes are stored and that is marked as being sent. */
 export interface ReadyEvent {
@@ -38,7 +40,13 @@ export async function prepareBatch(
 ): Promise<{ opened: OpenedCertificate; ready: ReadyEvent[] } | null> {
   return inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, batch.workspaceId)
-    const settled = [...(await settleKnown(ctx, batch)), ...(await settleUnwanted(ctx, batch))]
+    // Who changes a rule or the setting waits until this is committed, or this sees the change: nothing is signed by what holds no more.
+    await holdSharedLock(ctx, 'answerRules', batch.workspaceId)
+    const settled = [
+      ...(await settleKnown(ctx, batch)),
+      ...(await settleUnwanted(ctx, batch)),
+      ...(await holdBackAlone(ctx, batch)),
+    ]
     const rivals = await readRivals(ctx, batch)
     const wanted = batch.events
       .filter((event) => !settled.includes(event.id))
@@ -142,6 +150,20 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
     returning o.id, o.document_id as "documentId"`.execute(db)
   noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)
+}
+
+// Looked at again, too: the value, the setting or the rights of either person may have changed since. It waits again, for whoever may approve now.
+async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
+  const fresh = batch.events.filter((event) => !event.isUnknown)
+  const { rows } = await sql<{ id: bigint }>`
+    update outgoing_event o
+       set state = 'asked', message = ${waitsForSecond}, lease_by = null, lease_until = null, c_stat = null, x_motivo = null,
+           approved_by = null, approved_at = null
+      from document d
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
+       and d.workspace_id = o.workspace_id and d.id = o.document_id and ${needsTwo} and not ${hasTwo}
+    returning o.id`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 // Three refusals are enough; the authority blocks an author that repeats a rejected event.

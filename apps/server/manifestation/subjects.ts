@@ -13,7 +13,9 @@ export interface Candidate extends EventSubject {
   chave: string
   number: number
   issuerName: string
-  /** What left from here about it, or is about to; what was rejected is not among it. */
+  /** In reais. */
+  amount: number
+  /** What left from here about it, is about to, or waits for a second person; what was rejected is not among it. */
   outgoing: Outgoing[]
 }
 
@@ -40,6 +42,7 @@ interface SubjectRow {
   chave: string
   number: number
   issuerName: string
+  amount: number
   type: number
   roles: number
   status: number
@@ -77,7 +80,7 @@ export async function loadCandidates(
   ]
   const { rows: documents } = await sql<SubjectRow>`
     select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number, d.type, d.roles, d.status,
-           d.authorized_at as "authorizedAt", s.name as "issuerName"
+           d.authorized_at as "authorizedAt", s.name as "issuerName", d.amount::float8 as amount
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
      where ${sql.join(conditions, sql` and `)}`.execute(db)
@@ -93,9 +96,11 @@ export async function loadCandidates(
      where ${about('e')} and e.rank > 0
        and (e.author = c.cnpj or e.tp_evento = ${lateCancellation})
      order by e.registered_at, protocol_number(e.protocol) nulls first`.execute(db)
-  const { rows: outgoing } = await sql<Outgoing & { companyId: number; chave: string; rejected: boolean }>`
+  const { rows: outgoing } = await sql<
+    Outgoing & { companyId: number; chave: string; rejected: boolean; asked: boolean }
+  >`
     select o.company_id as "companyId", o.chave, o.id, o.tp_evento as "tpEvento", o.sequence,
-           o.state in ('registered', 'rejected') as settled, o.state = 'rejected' as rejected, o.justification, o.corrections,
+           o.state in ('registered', 'rejected') as settled, o.state = 'rejected' as rejected, o.state = 'asked' as asked, o.justification, o.corrections,
            o.requested_by as "requestedBy", o.requested_at as "requestedAt", o.registered_at as "registeredAt", o.protocol
       from outgoing_event o
      where ${about('o')} and (o.state <> 'rejected' or ${letterOfOthers})
@@ -113,7 +118,8 @@ export async function loadCandidates(
       deadlineLifted: received.some((event) => event.tpEvento === lateCancellation),
       own: ownEvents(
         received.filter((event) => event.tpEvento !== lateCancellation),
-        sent,
+        // What waits for a second person is no answer yet.
+        sent.filter((event) => !event.asked),
       ),
       outgoing: sent.filter((event) => !event.rejected),
     }

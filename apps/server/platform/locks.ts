@@ -14,6 +14,8 @@ const locks = {
   company: 7_316_011,
   /** By workspace: each request for events sees the events requested before. */
   eventRequests: 7_316_012,
+  /** By workspace. Shared: events are decided and signed. Exclusive: what decides them is changed. */
+  answerRules: 7_316_015,
   /** Two claims of events at once would not see each other's authors. */
   eventClaims: 7_316_013,
   /** Two claims of capture lines at once would see the same free place. */

@@ -339,6 +339,8 @@ interface AlertKnownTable {
 interface AlertSettingTable {
   workspace_id: number
   off: Generated<string[]>
+  approval_limit: Optional<bigint | null>
+  groups: ColumnType<unknown, string | null | undefined, string | null> | null
 }
 interface AlertTestTable {
   workspace_id: number
@@ -771,7 +773,7 @@ interface OutgoingEventTable {
   chave: string
   tp_evento: number
   sequence: number
-  state: Optional<'waiting' | 'sending' | 'registered' | 'rejected'>
+  state: Optional<'asked' | 'waiting' | 'sending' | 'registered' | 'rejected'>
   message: Optional<string>
   justification: string | null
   corrections: ColumnType<unknown, string | null | undefined, string | null> | null
@@ -791,6 +793,21 @@ interface OutgoingEventTable {
   registered_at: Optional<Date | null>
   answer_xml: Optional<string | null>
   answered_at: Optional<Date | null>
+  approved_by: Optional<number | null>
+  approved_at: Optional<Date | null>
+}
+interface AnswerSettingTable {
+  workspace_id: number
+  two_from: string | null
+  saved_by: number
+  saved_at: Timestamp
+}
+interface AnswerSuggestionTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  rule_id: bigint
+  tp_evento: number
 }
 interface AnswerRuleTable {
   workspace_id: number
@@ -798,7 +815,7 @@ interface AnswerRuleTable {
   position: number
   name: string
   active: boolean
-  answer: 'ciencia' | 'ciencia-apos' | 'perguntar'
+  answer: 'ciencia' | 'ciencia-apos' | 'perguntar' | 'sugerir-confirmacao' | 'preparar-desconhecimento'
   after_days: number | null
   conditions: ColumnType<unknown, string, string>
   saved_by: number
@@ -925,6 +942,8 @@ export interface Tables {
   document_remark: DocumentRemarkTable
   document_reliance: DocumentRelianceTable
   answer_rule: AnswerRuleTable
+  answer_setting: AnswerSettingTable
+  answer_suggestion: AnswerSuggestionTable
   alert_position: AlertPositionTable
   alert_fact: AlertFactTable
   alert_citation: AlertCitationTable

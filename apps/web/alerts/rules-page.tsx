@@ -12,13 +12,14 @@ import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { alertHabitsQuery, alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
-import { useMay } from '../lib/rights.ts'
+import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { RuleSettings } from './rule-settings.tsx'
 import { TestDialog } from './test-dialog.tsx'
 
 const families: Record<AlertRule['familia'], string> = {
@@ -42,6 +43,7 @@ export function RulesPage() {
       <Link to="/alertas" className="mb-4 inline-block text-brand underline underline-offset-3">
         Todos os alertas
       </Link>
+      <RuleSettings />
       <Known />
       <Habits />
       <Rules />
@@ -50,7 +52,7 @@ export function RulesPage() {
 }
 
 function Known() {
-  const may = useMay('administrador')
+  const may = useMayDecide()
   const known = useScreenQuery(knownAlertsQuery, {})
   const [removing, setRemoving] = useState('')
   const action = useAction(removeKnownAlert, { onSuccess: ({ message }) => notifySuccess(message) })
@@ -168,7 +170,7 @@ function Rules() {
 }
 
 function RuleItem({ rule }: { rule: AlertRule }) {
-  const may = useMay('administrador')
+  const may = useMayDecide()
   const action = useAction(switchAlertRule, { onSuccess: ({ message }) => notifySuccess(message) })
   const { id, nome, ligada, fixa } = rule
   return (
@@ -196,7 +198,7 @@ function RuleItem({ rule }: { rule: AlertRule }) {
 }
 
 function Downgraded({ rule: { id, nome, soNoResumo } }: { rule: AlertRule }) {
-  const may = useMay('administrador')
+  const may = useMayDecide()
   const action = useAction(liftAlertRule, { onSuccess: ({ message }) => notifySuccess(message) })
   if (!soNoResumo) return null
   return (

@@ -4,6 +4,7 @@ import {
   type AnswerRuleAnswer,
   AnswerRuleForm,
   answerRuleMax,
+  purposes,
   saveAnswerRule,
   testAnswerRule,
 } from '@vigia/contract/manifestation'
@@ -25,7 +26,7 @@ import { Switch } from '../ui/form/switch.tsx'
 import { Textarea } from '../ui/form/textarea.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
-import { answerText, bandWords } from './words.ts'
+import { answerText, bandWords, purposeWords } from './words.ts'
 
 interface RuleDialogProps {
   /** Null: a new one. */
@@ -40,6 +41,9 @@ interface Draft {
   issuers: string
   isNew: '' | 'novo' | 'conhecido'
   band: '' | keyof typeof bandWords
+  operation: '' | '0' | '1'
+  purpose: '' | (typeof purposes)[number]
+  cfops: string
   from: string
   to: string
   resposta: AnswerRuleAnswer
@@ -143,6 +147,51 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
           )}
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Operação do emitente">
+            {(control) => (
+              <Select
+                {...control}
+                value={draft.operation}
+                onChange={({ target }) => change({ operation: target.value as Draft['operation'] })}
+              >
+                <option value="">Tanto faz</option>
+                <option value="1">Saída: venda, remessa</option>
+                <option value="0">Entrada: devolução ou retorno a ele</option>
+              </Select>
+            )}
+          </Field>
+          <Field label="Finalidade" help="Só alcança a nota completa.">
+            {(control) => (
+              <Select
+                {...control}
+                value={draft.purpose}
+                onChange={({ target }) => change({ purpose: target.value as Draft['purpose'] })}
+              >
+                <option value="">Tanto faz</option>
+                {purposes.map((purpose) => (
+                  <option key={purpose} value={purpose}>
+                    {purposeWords[purpose]}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        </div>
+        <Field
+          label="CFOP"
+          help="Como o emitente os escreve (5102), separados por vírgula; basta um item. Só alcança a nota completa. Vazio: todos."
+          error={problems.cfops}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              value={draft.cfops}
+              maxLength={400}
+              onChange={({ target }) => change({ cfops: target.value })}
+            />
+          )}
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-2">
           <AmountField
             label="Valor a partir de"
             error={problems.from ?? problems.valorDe}
@@ -166,6 +215,8 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
               <option value="ciencia">Ciência quando a nota chega</option>
               <option value="ciencia-apos">Ciência alguns dias depois da autorização</option>
               <option value="perguntar">Nada sai sem uma pessoa</option>
+              <option value="sugerir-confirmacao">Sugerir a Confirmação: uma pessoa envia</option>
+              <option value="preparar-desconhecimento">Preparar o Desconhecimento: uma pessoa envia</option>
             </Select>
           )}
         </Field>
@@ -265,7 +316,7 @@ function decisionText({ regra, resposta }: RouteData<typeof testAnswerRule>['exe
 
 function draftOf(rule: AnswerRule | null): Draft {
   const conditions: Partial<AnswerRule['condicoes']> = rule?.condicoes ?? {}
-  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, valorDe, valorAte } = conditions
+  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, operacao, finalidades, cfops, valorDe, valorAte } = conditions
   return {
     nome: rule?.nome ?? '',
     ativa: rule?.ativa ?? true,
@@ -273,6 +324,9 @@ function draftOf(rule: AnswerRule | null): Draft {
     issuers: emitentes?.join('\n') ?? '',
     isNew: emitenteNovo === undefined ? '' : emitenteNovo ? 'novo' : 'conhecido',
     band: comAlerta ?? '',
+    operation: operacao ?? '',
+    purpose: finalidades?.[0] ?? '',
+    cfops: cfops?.join(', ') ?? '',
     from: amountWords(valorDe),
     to: amountWords(valorAte),
     resposta: rule?.resposta ?? 'ciencia',
@@ -293,10 +347,14 @@ function amountProblems(draft: Draft): Partial<Record<'from' | 'to', string>> {
 }
 
 function bodyOf(
-  { nome, ativa, companies, issuers, isNew, band, from, to, resposta, dias }: Draft,
+  { nome, ativa, companies, issuers, isNew, band, operation, purpose, cfops: typed, from, to, resposta, dias }: Draft,
   rule: AnswerRule | null,
 ) {
   const emitentes = issuers.split(/[\n,;]+/).flatMap((line) => line.trim() || [])
+  const cfops = typed.split(/[\s,;]+/).filter(Boolean)
+  // The dialog offers one; a program may have saved more.
+  const several = rule?.condicoes.finalidades
+  const finalidades = purpose !== '' && several?.[0] === purpose ? several : [purpose].filter((one) => one !== '')
   return {
     ...(rule && { idRegra: rule.idRegra }),
     nome,
@@ -306,6 +364,9 @@ function bodyOf(
       ...(emitentes.length > 0 && { emitentes }),
       ...(isNew !== '' && { emitenteNovo: isNew === 'novo' }),
       ...(band !== '' && { comAlerta: band }),
+      ...(operation !== '' && { operacao: operation }),
+      ...(finalidades.length > 0 && { finalidades }),
+      ...(cfops.length > 0 && { cfops }),
       ...(amountOf(from) !== null && { valorDe: amountOf(from)! }),
       ...(amountOf(to) !== null && { valorAte: amountOf(to)! }),
     },

@@ -2,16 +2,18 @@ import { type AnswerRule, orderAnswerRules, removeAnswerRule } from '@vigia/cont
 import { formatInstantDate, formatList } from '@vigia/contract/text'
 import { ArrowDown, ArrowUp, ListChecks, Plus } from 'lucide-react'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { useCompanies } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { answerRulesQuery } from '../lib/response-adapter.ts'
-import { useMay } from '../lib/rights.ts'
+import { accountQuery, answerRulesQuery } from '../lib/response-adapter.ts'
+import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { Page } from '../ui/page.tsx'
 import { RuleDialog } from './rule-dialog.tsx'
@@ -20,7 +22,8 @@ import { answerText, conditionText } from './words.ts'
 /** To which notes the Ciência goes without a person. */
 export function AnswerRulesPage() {
   const rules = useScreenQuery(answerRulesQuery, {})
-  const may = useMay('administrador')
+  const { data: account } = useScreenQuery(accountQuery, {})
+  const may = useMayDecide()
   const [edited, setEdited] = useState<AnswerRule | 'new' | null>(null)
   const [removing, setRemoving] = useState<AnswerRule | null>(null)
   const remove = useAction(removeAnswerRule, {
@@ -40,13 +43,25 @@ export function AnswerRulesPage() {
     <Page
       title="Respostas por regra"
       site={productName}
-      subtitle="A quais notas a Ciência da Operação vai sem uma pessoa. A primeira regra que alcança a nota decide."
+      subtitle="A quais notas a Ciência da Operação vai sem uma pessoa, e para quais uma resposta é sugerida. A primeira regra que alcança a nota decide."
       action={add}
     >
       <p className="mb-4 max-w-3xl text-muted">
         A Confirmação, o Desconhecimento e a Operação não Realizada nunca saem sozinhos. O que já foi registrado na
         SEFAZ não muda quando uma regra muda; o que ainda espera é decidido de novo antes de sair.
       </p>
+      <p className="mb-4">
+        <Link to="/aprovacoes" className="text-brand underline underline-offset-3">
+          Respostas que precisam de duas pessoas
+        </Link>
+      </p>
+      {account?.compartilhada && (
+        <div className="mb-4">
+          <Notice tone="info" title="Esta conta é compartilhada: as regras dela não mudam.">
+            Para ter as suas, crie uma conta.
+          </Notice>
+        </div>
+      )}
       <Loaded query={rules}>
         {({ regras, comCienciaParaTodas }) => (
           <>

@@ -11,19 +11,33 @@ export const bandWords = {
   critico: 'crítico',
 } as const
 
+/** tpNF. */
+export const operationWords = { 0: 'de entrada do emitente', 1: 'de saída do emitente' } as const
+
+/** finNFe. */
+export const purposeWords = {
+  1: 'normal',
+  2: 'complementar',
+  3: 'ajuste',
+  4: 'devolução',
+  5: 'nota de crédito',
+  6: 'nota de débito',
+} as const
+
+const someOf = (all: readonly string[]) => (all.length > 3 ? [...all.slice(0, 3), `mais ${all.length - 3}`] : all)
+
 /** To which notes a rule applies, in words. */
 export function conditionText(
-  { idsEmpresa, emitentes, emitenteNovo, comAlerta, valorDe, valorAte }: Conditions,
+  { idsEmpresa, emitentes, emitenteNovo, comAlerta, operacao, finalidades, cfops, valorDe, valorAte }: Conditions,
   nameOf: (idEmpresa: string) => string,
 ): string {
   const parts = [
-    ...(emitentes
-      ? [
-          `de ${formatList(emitentes.length > 3 ? [...emitentes.slice(0, 3), `mais ${emitentes.length - 3}`] : emitentes)}`,
-        ]
-      : []),
+    ...(emitentes ? [`de ${formatList(someOf(emitentes))}`] : []),
     ...(emitenteNovo === undefined ? [] : [emitenteNovo ? 'de emitente novo' : 'de emitente conhecido']),
     ...(comAlerta ? [`com alerta ${bandWords[comAlerta]}`] : []),
+    ...(operacao === undefined ? [] : [operationWords[operacao]]),
+    ...(finalidades ? [`com finalidade ${formatList(finalidades.map((one) => purposeWords[one]))}`] : []),
+    ...(cfops ? [`com CFOP ${formatList(someOf(cfops))}`] : []),
     ...(valorDe === undefined ? [] : [`a partir de ${formatMoney(valorDe)}`]),
     ...(valorAte === undefined ? [] : [`até ${formatMoney(valorAte)}`]),
     ...(idsEmpresa ? [`para ${companiesText(idsEmpresa, nameOf)}`] : []),
@@ -39,6 +53,8 @@ function companiesText(ids: readonly string[], nameOf: (idEmpresa: string) => st
 /** What a rule does. */
 export function answerText({ resposta, dias }: Pick<AnswerRule, 'resposta' | 'dias'>): string {
   if (resposta === 'perguntar') return 'Nada sai sem uma pessoa'
+  if (resposta === 'sugerir-confirmacao') return 'Confirmação sugerida, para uma pessoa enviar'
+  if (resposta === 'preparar-desconhecimento') return 'Desconhecimento preparado, para uma pessoa enviar'
   return resposta === 'ciencia'
     ? 'Ciência quando a nota chega'
     : `Ciência ${formatCount(dias ?? 0, 'dia', 'dias')} depois da autorização`

@@ -13,6 +13,9 @@ const nothing = {
   vencemCte: 0,
   mudaramNfe: 0,
   mudaramCte: 0,
+  confirmacoesSugeridas: 0,
+  desconhecimentosPreparados: 0,
+  aguardamSegunda: 0,
 }
 
 function company(id: string, validity: string | null, state: CompanyRow['captura'][number]['estado'] = 'aguardando') {

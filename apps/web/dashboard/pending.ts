@@ -25,12 +25,26 @@ const untold = {
   vencemCte: 0,
   mudaramNfe: 0,
   mudaramCte: 0,
+  confirmacoesSugeridas: 0,
+  desconhecimentosPreparados: 0,
+  aguardamSegunda: 0,
 }
 
 /** What needs a person, the most urgent first: what can lose documents, then deadlines, then information. */
 export function pendingOf(counts: Dashboard['pendencias'], all: readonly CompanyRow[], now: Date): Pending[] {
   const companies = all.filter(({ ativa }) => ativa)
-  const { resumos, aguardandoResposta, canceladasNfe, canceladosCte, vencemNfe, vencemCte, mudaramNfe, mudaramCte } = {
+  const {
+    resumos,
+    aguardandoResposta,
+    canceladasNfe,
+    canceladosCte,
+    vencemNfe,
+    vencemCte,
+    mudaramNfe,
+    mudaramCte,
+    aguardamSegunda,
+    ...suggested
+  } = {
     ...untold,
     ...counts,
   }
@@ -86,6 +100,12 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
       { urgent: true },
     ),
     line(
+      aguardamSegunda,
+      'resposta aguarda segunda pessoa: nada é enviado até lá',
+      'respostas aguardam segunda pessoa: nada é enviado até lá',
+      '/aprovacoes',
+    ),
+    line(
       mudaramNfe,
       'nota mudou depois de conferida ou usada',
       'notas mudaram depois de conferidas ou usadas',
@@ -96,6 +116,18 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
       'CTe mudou depois de conferido ou usado',
       'CTe mudaram depois de conferidos ou usados',
       '/cte?periodo=todos&marca=mudaram-depois',
+    ),
+    line(
+      suggested.confirmacoesSugeridas,
+      'nota com Confirmação sugerida por uma regra',
+      'notas com Confirmação sugerida por uma regra',
+      '/notas-fiscais?periodo=todos&marca=confirmacao-sugerida',
+    ),
+    line(
+      suggested.desconhecimentosPreparados,
+      'nota com Desconhecimento preparado por uma regra',
+      'notas com Desconhecimento preparado por uma regra',
+      '/notas-fiscais?periodo=todos&marca=desconhecimento-preparado',
     ),
     line(
       ending.length,

@@ -70,6 +70,11 @@ export function CtePage() {
   return <DocumentsPage kind={cte} />
 }
 
+const suggestedBy: Partial<Record<Filters['mark'], number>> = {
+  'confirmacao-sugerida': 2,
+  'desconhecimento-preparado': 3,
+}
+
 function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const search = useSearch(kind)
   const { filters, busy, apply } = search
@@ -102,6 +107,8 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const list = useList({ kind, rows: page?.items, stale: search.query.isPlaceholderData, selection, choose, place })
   const some = selection.ids.size > 0
   const mayAnswer = useMay('fiscal')
+  // Of the answer that rules suggest for what is listed.
+  const suggested = kind.answers.find(({ code }) => code === suggestedBy[filters.mark])
   const filter = toFilter(filters, kind)
   const commonCause = commonCauseOf(companies, useNow(60_000), kind.type)
   const onOrder = (order: ListOrder) =>
@@ -204,6 +211,14 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
                 </Button>
               }
             />
+          )}
+          {some && mayAnswer && suggested && (
+            <Button
+              size="sm"
+              onClick={() => tasks.start({ does: 'answer', answer: suggested, kind, ids: [...selection.ids] })}
+            >
+              {suggested.label}
+            </Button>
           )}
           <ManifestMenu
             inline

@@ -7,11 +7,13 @@ import {
   Clock3,
   Eye,
   FileClock,
+  Lightbulb,
   type LucideIcon,
   MessageSquareText,
   Send,
   ShieldAlert,
   TriangleAlert,
+  UserCheck,
 } from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
 import type { DocumentRow } from '../lib/response-adapter.ts'
@@ -46,6 +48,7 @@ export const alertWords: Record<NonNullable<DocumentRow['alerta']>, string> = {
 /** What else is known of a document: that something looks wrong in it, that it does not verify, that it changed after somebody relied on it, that it was checked, that somebody wrote about it. */
 export function RowMarks({ row }: { row: DocumentRow }) {
   const { alerta, conferencia, conferidaPor, lancadaPor, entreguePor, mudouDepois, observacoes } = row
+  const { sugestao, aguardaSegunda } = row
   const done = [lancadaPor && 'lançada', entreguePor && 'entregue'].filter(Boolean).join(' e ')
   return (
     <>
@@ -59,6 +62,10 @@ export function RowMarks({ row }: { row: DocumentRow }) {
           words={alertWords[alerta]}
         />
       )}
+      {aguardaSegunda && (
+        <RowMark icon={UserCheck} className="text-warning" words={`${aguardaSegunda.evento}: aguarda segunda pessoa`} />
+      )}
+      {sugestao && <RowMark icon={Lightbulb} className="text-info" words={suggestionText(sugestao)} />}
       {mudouDepois && (
         <RowMark icon={FileClock} className="text-warning" words={`Mudou depois: ${mudouDepois.evento}`} />
       )}
@@ -79,6 +86,13 @@ export function RowMarks({ row }: { row: DocumentRow }) {
       )}
     </>
   )
+}
+
+/** What a rule suggests, in words. */
+export function suggestionText({ tipoManifestacao, regra }: NonNullable<DocumentRow['sugestao']>): string {
+  return tipoManifestacao === 2
+    ? `Confirmação sugerida pela regra “${regra}”`
+    : `Desconhecimento preparado pela regra “${regra}”`
 }
 
 function RowMark({ icon: Icon, className, words }: { icon: LucideIcon; className: string; words: string }) {

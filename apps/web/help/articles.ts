@@ -350,11 +350,21 @@ export const situations: readonly Article[] = [
     id: 'respostas-por-regra',
     title: 'Posso deixar a Ciência sair sozinha só para alguns fornecedores?',
     body: [
-      'Sim. Em “Respostas por regra”, no menu do usuário, quem administra diz a quais notas a Ciência da Operação vai quando chegam, a quais só depois de alguns dias, e a quais nada vai sem uma pessoa: por empresa, por emitente, por emitente novo, por valor ou por alerta. A primeira regra que alcança a nota decide; para as que nenhuma alcança vale o botão de cada empresa.',
+      'Sim. Em “Respostas por regra”, no menu do usuário, quem administra diz a quais notas a Ciência da Operação vai quando chegam, a quais só depois de alguns dias, e a quais nada vai sem uma pessoa: por empresa, por emitente, por emitente novo, por valor, por alerta, pela operação ou por CFOP. Uma regra também pode sugerir a Confirmação ou preparar o Desconhecimento: a nota ganha uma marca, e uma pessoa envia. A primeira regra que alcança a nota decide; para as que nenhuma alcança vale o botão de cada empresa.',
       '“Testar” mostra o que a regra teria decidido nos últimos 90 dias, sem guardar nem enviar nada. Cada Ciência registrada diz, nos eventos do documento, qual regra a quis e quem a guardou. A resposta final nunca sai sozinha.',
     ],
     keywords: 'regra regras ciencia automatica fornecedor valor sozinha perguntar ordem testar',
     link: { to: '/respostas', words: 'Abrir as regras' },
+  },
+  {
+    id: 'segunda-pessoa',
+    title: 'Respostas acima de um valor podem precisar de duas pessoas?',
+    body: [
+      'Sim. Em “Aguardam segunda pessoa”, quem administra escolhe o valor. A partir dele, a Confirmação, o Desconhecimento, a Operação não Realizada e o desacordo que alguém pede ficam esperando, e nada é enviado até outra pessoa que possa responder pela empresa aprovar. Quem pediu não aprova o próprio pedido, nem o de uma chave de API sua; pode retirá-lo.',
+      'Três dias antes do fim do prazo o sino avisa. Se o valor ou o que uma pessoa pode mudar antes do envio, a resposta volta a esperar. A auditoria e o documento dizem quem pediu e quem aprovou.',
+    ],
+    keywords: 'aprovar aprovacao segunda pessoa duas pessoas quatro olhos valor alcada limite confirmacao',
+    link: { to: '/aprovacoes', words: 'Ver o que aguarda' },
   },
   {
     id: 'plano-encerrado',

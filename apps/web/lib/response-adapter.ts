@@ -19,7 +19,9 @@ import {
   suggestIssuers,
 } from '@vigia/contract/documents'
 import {
+  getTwoPeople,
   listAnswerRules,
+  listAsked,
   listManifestations,
   listManifestationTexts,
   previewManifestation,
@@ -29,6 +31,7 @@ import {
   type Dashboard as ContractDashboard,
   countAlerts,
   getAlert,
+  getAlertSettings,
   getAlertTest,
   getCalendar,
   getDashboard,
@@ -63,6 +66,8 @@ export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(d
 
 // Calls of our own: a server that responds with something else does not know them.
 export const answerRulesQuery = ownQuery(listAnswerRules, { regras: [], comCienciaParaTodas: [] })
+export const askedQuery = ownQuery(listAsked, { items: [], totalDeItens: 0 })
+export const twoPeopleQuery = ownQuery(getTwoPeople, { empresasSemSegunda: [] })
 export const dueQuery = ownQuery(listDue, [])
 export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
 export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
@@ -70,6 +75,7 @@ export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '
 export const alertTestQuery = ownQuery(getAlertTest, { situacao: '', maisFortes: [] })
 export const alertRulesQuery = ownQuery(listAlertRules, [])
 export const alertHabitsQuery = ownQuery(listAlertHabits, { silencios: [], digitos: [] })
+export const alertSettingsQuery = ownQuery(getAlertSettings, { grupos: [] })
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const calendarQuery = ownQuery(getCalendar, {})
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
@@ -233,6 +239,8 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     entreguePor: row.entreguePor ?? null,
     mudouDepois: row.mudouDepois ?? null,
     alerta: row.alerta ?? null,
+    sugestao: row.sugestao ?? null,
+    aguardaSegunda: row.aguardaSegunda ?? null,
     observacoes: row.observacoes ?? 0,
   }
 }

@@ -7,3 +7,9 @@ export function useMay(atLeast: RouteDefinition['atLeast']): boolean {
   const { data } = useScreenQuery(accountQuery, {})
   return data?.papel === undefined || mayAs(data.papel, atLeast)
 }
+
+/** Whether the person may change what holds for everybody: who administers, but not those who share an account, where the server refuses it. */
+export function useMayDecide(): boolean {
+  const { data } = useScreenQuery(accountQuery, {})
+  return useMay('administrador') && !data?.compartilhada
+}

@@ -281,6 +281,17 @@ async function tellAltered(
 /** Whether a change that nobody has seen since stands in a row `u` of `document_reliance`. */
 export const isAltered = sql`u.altered_at is not null and (u.checked_at is null or u.checked_at < u.altered_at)`
 
+// A rule suggests it (apps/server/manifestation), and nobody has answered since.
+function isSuggested(workspaceId: number, tpEvento: number): RawBuilder<unknown> {
+  return sql`(d.status in (1, 2, 8) and d.id in (
+    select g.document_id from answer_suggestion g where g.workspace_id = ${workspaceId} and g.tp_evento = ${tpEvento} and ${isUnanswered}))`
+}
+
+/** Whether no final answer about the document of a row `g` is registered, on its way, or waiting for a second person. */
+export const isUnanswered: RawBuilder<boolean> = sql<boolean>`not exists (
+  select from outgoing_event o where o.workspace_id = g.workspace_id and o.document_id = g.document_id
+     and o.state <> 'rejected' and o.tp_evento in (210200, 210220, 210240))`
+
 /** The documents with a mark, as a condition on `document d`. */
 export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unknown> {
   const relied = (condition: RawBuilder<unknown>) =>
@@ -300,5 +311,11 @@ export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unkno
       return relied(isAltered)
     case 'remarked':
       return relied(sql`u.remarks > 0`)
+    case 'confirm':
+      return isSuggested(workspaceId, 210200)
+    case 'disown':
+      return isSuggested(workspaceId, 210220)
+    case 'asked':
+      return sql`d.id in (select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.state = 'asked')`
   }
 }

@@ -42,6 +42,9 @@ export function criteriaText(criteria: Criteria, company: { name: string; cnpj: 
 const markTexts = {
   checked: 'só as conferidas',
   unchecked: 'só as que faltam conferir',
+  confirm: 'só as com Confirmação sugerida',
+  disown: 'só as com Desconhecimento preparado',
+  asked: 'só as que aguardam segunda pessoa',
   booked: 'só as lançadas',
   unbooked: 'só as que faltam lançar',
   delivered: 'só as entregues',

@@ -15,7 +15,7 @@ export interface TimelineRow {
   /** Who did it, in words. */
   author: string
   origin: 'arrival' | 'authority' | 'sending'
-  state: 'registered' | 'sending' | 'refused' | 'undone'
+  state: 'registered' | 'sending' | 'asked' | 'refused' | 'undone'
   text: string | null
   protocol: string | null
   /** Of an event whose registration is here, text and all. */
@@ -47,7 +47,17 @@ export async function readTimeline(db: Database, workspaceId: number, subject: T
     .execute()
   const sent = await db
     .selectFrom('outgoing_event as o')
-    .select(['o.tp_evento', 'o.sequence', 'o.state', 'o.message', 'o.justification', 'o.why', 'o.requested_by'])
+    .select([
+      'o.tp_evento',
+      'o.sequence',
+      'o.state',
+      'o.message',
+      'o.justification',
+      'o.why',
+      'o.requested_by',
+      'o.rule_id',
+      'o.approved_by',
+    ])
     .select(sql<string | null>`author_name(o.workspace_id, o.requested_by)`.as('name'))
     .select(['o.requested_at', 'o.answered_at', 'o.registered_at', 'o.protocol'])
     .where('o.workspace_id', '=', workspaceId)
@@ -57,7 +67,9 @@ export async function readTimeline(db: Database, workspaceId: number, subject: T
     .execute()
   const delivered = new Set<ReceivedEvent>()
   const sendings = sent.map((event) => {
-    const back = event.state === 'rejected' ? undefined : received.find((one) => isSame(one, event, subject.cnpj))
+    const back = ['asked', 'rejected'].includes(event.state)
+      ? undefined
+      : received.find((one) => isSame(one, event, subject.cnpj))
     if (back) delivered.add(back)
     return sending(serviceOf(subject.row.type), event, back)
   })
@@ -87,11 +99,13 @@ interface ReceivedEvent {
 interface SentManifestation {
   tp_evento: number
   sequence: number
-  state: 'waiting' | 'sending' | 'registered' | 'rejected'
+  state: 'asked' | 'waiting' | 'sending' | 'registered' | 'rejected'
   message: string
   justification: string | null
   why: string
   requested_by: number | null
+  rule_id: bigint | null
+  approved_by: number | null
   name: string | null
   requested_at: Date
   answered_at: Date | null
@@ -165,7 +179,7 @@ function registration(event: ReceivedEvent, subject: TimelineSource): TimelineRo
 
 function sending(family: Service, event: SentManifestation, back: ReceivedEvent | undefined): TimelineRow {
   const state = back ? (back.undone ? 'undone' : 'registered') : states[event.state]
-  const pending = state === 'sending'
+  const pending = state === 'sending' || state === 'asked'
   const settledAt = back?.registered_at ?? event.registered_at ?? event.answered_at
   return {
     at: pending ? event.requested_at : (settledAt ?? event.requested_at),
@@ -178,7 +192,8 @@ function sending(family: Service, event: SentManifestation, back: ReceivedEvent 
     text: joinTexts(
       event.justification && `Justificativa: ${event.justification}`,
       back && event.state !== 'registered' ? null : event.message,
-      event.requested_by === null ? event.why : null,
+      // Who requested it is the author.
+      event.requested_by === null || event.rule_id !== null || event.approved_by !== null ? event.why : null,
     ),
     protocol: back?.protocol ?? event.protocol,
     eventId: back ? printableId(back) : null,
@@ -190,7 +205,13 @@ function printableId(event: ReceivedEvent): string | null {
   return event.rank > 0 && !event.summary ? eventId(event) : null
 }
 
-const states = { waiting: 'sending', sending: 'sending', registered: 'registered', rejected: 'refused' } as const
+const states = {
+  asked: 'asked',
+  waiting: 'sending',
+  sending: 'sending',
+  registered: 'registered',
+  rejected: 'refused',
+} as const
 
 function joinTexts(...texts: (string | null)[]): string | null {
   return texts.filter(Boolean).join('\n') || null

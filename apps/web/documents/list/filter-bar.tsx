@@ -203,6 +203,9 @@ interface StatusChoiceProps {
 // A mark and an alert may have the same name.
 const alertPrefix = 'alerta-'
 
+// Rules suggest answers for NF-e only.
+const ofNfe: readonly string[] = ['confirmacao-sugerida', 'desconhecimento-preparado']
+
 // What the authority says of a document, what looks wrong in it, or what the workspace did with it: one of them.
 function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
   return (
@@ -230,11 +233,13 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
           ))}
         </optgroup>
         <optgroup label="No workspace">
-          {markChoices.map(({ code, label }) => (
-            <option key={code} value={code}>
-              {label}
-            </option>
-          ))}
+          {markChoices
+            .filter(({ code }) => kind.type === 'nfe' || !ofNfe.includes(code))
+            .map(({ code, label }) => (
+              <option key={code} value={code}>
+                {label}
+              </option>
+            ))}
         </optgroup>
       </Select>
     </Labelled>

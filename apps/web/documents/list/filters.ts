@@ -34,6 +34,9 @@ export const markChoices: readonly { code: (typeof marks)[number]; label: string
   { code: 'entregues', label: 'Entregues' },
   { code: 'mudaram-depois', label: 'Mudaram depois' },
   { code: 'com-observacao', label: 'Com observação' },
+  { code: 'confirmacao-sugerida', label: 'Confirmação sugerida' },
+  { code: 'desconhecimento-preparado', label: 'Desconhecimento preparado' },
+  { code: 'aguardam-segunda-pessoa', label: 'Aguardam segunda pessoa' },
 ]
 
 /** The alerts as choices. */

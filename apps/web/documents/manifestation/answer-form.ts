@@ -108,5 +108,8 @@ function summaryOf(results: readonly SendingResult[], messages: readonly string[
   if (messages.length === 1 || count('aceita') > 0) return said.join(' ')
   const registered = formatCount(count('registrada'), 'evento registrado', 'eventos registrados')
   const sending = count('enviando')
+  const asked = count('aguarda-segunda-pessoa')
+  if (asked > 0)
+    return `${formatCount(asked, 'resposta espera', 'respostas esperam')} a aprovação de uma segunda pessoa, e nada foi enviado ainda. ${registered}, ${sending} em envio.`
   return sending > 0 ? `${registered}, ${sending} em envio: o resultado aparece na lista.` : `${registered}.`
 }

@@ -94,7 +94,12 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose: onEnd,
   )
 }
 
-const wasSent: ReadonlySet<SendingResult['situacao']> = new Set(['registrada', 'enviando', 'aceita'])
+const wasSent: ReadonlySet<SendingResult['situacao']> = new Set([
+  'registrada',
+  'enviando',
+  'aceita',
+  'aguarda-segunda-pessoa',
+])
 const whereToSee = 'O histórico de cada documento mostra o que foi enviado; o que não saiu pode ser repetido.'
 
 function useClosedByBack(open: boolean, onClosed: () => void) {

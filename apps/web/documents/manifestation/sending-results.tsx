@@ -1,5 +1,5 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
-import { CircleCheck, CircleDashed, CircleX, type LucideIcon, Send } from 'lucide-react'
+import { CircleCheck, CircleDashed, CircleX, type LucideIcon, Send, UserCheck } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 import type { DocumentKind } from '../kinds.ts'
@@ -11,10 +11,23 @@ const stateLooks: Record<SendingState, { word: string; many: string; icon: Lucid
   recusada: { word: 'Recusada', many: 'recusadas', icon: CircleX, className: 'text-error' },
   'nao-enviada': { word: 'Não enviada', many: 'não enviadas', icon: CircleDashed, className: 'text-warning' },
   aceita: { word: 'Aceita', many: 'aceitas', icon: Send, className: 'text-info' },
+  'aguarda-segunda-pessoa': {
+    word: 'Aguarda segunda pessoa',
+    many: 'aguardam segunda pessoa',
+    icon: UserCheck,
+    className: 'text-info',
+  },
   enviando: { word: 'Em envio', many: 'em envio', icon: Send, className: 'text-info' },
   registrada: { word: 'Registrada', many: 'registradas', icon: CircleCheck, className: 'text-success' },
 }
-const order: readonly SendingState[] = ['recusada', 'nao-enviada', 'aceita', 'enviando', 'registrada']
+const order: readonly SendingState[] = [
+  'recusada',
+  'nao-enviada',
+  'aceita',
+  'aguarda-segunda-pessoa',
+  'enviando',
+  'registrada',
+]
 
 interface SendingResultsProps {
   kind: DocumentKind

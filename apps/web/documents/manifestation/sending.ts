@@ -81,7 +81,12 @@ function isManifested(value: unknown): value is ManifestedDocument {
   return typeof idDfe === 'string' && typeof mensagem === 'string' && situations.has(situacao)
 }
 
-const situations: ReadonlySet<unknown> = new Set<ManifestedDocument['situacao']>(['registrada', 'enviando', 'recusada'])
+const situations: ReadonlySet<unknown> = new Set<ManifestedDocument['situacao']>([
+  'registrada',
+  'enviando',
+  'recusada',
+  'aguarda-segunda-pessoa',
+])
 
 function resultOf(idDfe: string, told: ManifestedDocument | undefined, message: string): SendingResult {
   if (!told) return { idDfe, numero: null, situacao: 'aceita', mensagem: message, repeatable: false }

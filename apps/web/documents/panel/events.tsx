@@ -11,6 +11,7 @@ import {
   ShieldAlert,
   ShieldCheck,
   Undo2,
+  UserCheck,
 } from 'lucide-react'
 import { Button } from '../../ui/button.tsx'
 import type { Printed } from '../printed/printed-form.tsx'
@@ -19,6 +20,7 @@ import { FactsSkeleton } from './summary.tsx'
 const situationLooks: Record<TimelineEntry['situacao'], { word: string; icon: LucideIcon; className: string }> = {
   registrado: { word: '', icon: CircleCheck, className: 'text-success' },
   'em-envio': { word: 'em envio', icon: Send, className: 'text-info' },
+  'aguarda-segunda-pessoa': { word: 'aguarda segunda pessoa', icon: UserCheck, className: 'text-info' },
   recusado: { word: 'recusado', icon: CircleX, className: 'text-error' },
   desfeito: { word: 'desfeito', icon: Undo2, className: 'text-muted' },
 }

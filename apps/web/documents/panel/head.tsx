@@ -2,12 +2,13 @@ import { useMutation } from '@tanstack/react-query'
 import { type DocumentDetail, downloadXml } from '@vigia/contract/documents'
 import { formatMoney } from '@vigia/contract/text'
 import { ChevronDown, Download, FileText, ShieldCheck, ShieldQuestion } from 'lucide-react'
+import { Link } from 'react-router'
 import { callBytes } from '../../lib/api.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../../lib/query.ts'
 import { type DocumentRow, documentsQuery, manifestationsQuery } from '../../lib/response-adapter.ts'
 import { useMay } from '../../lib/rights.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
 import { useNow } from '../../ui/hooks/clock.ts'
@@ -121,6 +122,12 @@ function Proposal({ row, detail, wide, onView, onAnswer, reasonAgainst }: Propos
         </Button>
       )
     }
+    if (action.does === 'approvals')
+      return (
+        <Link key="approvals" to="/aprovacoes" className={buttonClass({ size: 'sm' })}>
+          Ver o que aguarda
+        </Link>
+      )
     if (action.does === 'answers') {
       const trigger = (
         <Button size="sm">

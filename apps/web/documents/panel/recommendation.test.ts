@@ -33,6 +33,8 @@ const about = (
     mudouDepois: null,
     observacoes: 0,
     alerta: null,
+    sugestao: null,
+    aguardaSegunda: null,
     ...row,
   }
   const { title, text, actions } = recommend({ kind, document, missing, ofIssuer })
@@ -41,6 +43,15 @@ const about = (
   )
   return `${title} | ${said.join(' ')} | ${text}`
 }
+
+test('what a rule suggests stands out, and what waits for a second person leads to those', () => {
+  const sugestao = { tipoManifestacao: 2, regra: 'Fornecedores' }
+  expect(about({ ...summary, sugestao })).toMatch(/^Confirmação sugerida \| 2! \| Pela regra “Fornecedores”\./)
+  const aguardaSegunda = { evento: 'Confirmação da Operação', quem: 'Ana' }
+  expect(about({ ...summary, aguardaSegunda })).toMatch(
+    /^Confirmação da Operação: aguarda segunda pessoa \| approvals \|/,
+  )
+})
 
 test('for a known issuer the Ciência is recommended', () => {
   expect(about(summary, { ofIssuer: 5 })).toMatch(

@@ -14,6 +14,8 @@ export type Action =
   | { does: 'answer'; code: number; label: string; primary: boolean }
   /** Opens the menu of all answers. */
   | { does: 'answers'; label: string }
+  /** Leads to the answers that wait for a second person. */
+  | { does: 'approvals' }
   | { does: 'print' }
 
 interface Circumstances {
@@ -41,6 +43,16 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
     const text = 'O resultado aparece aqui sozinho assim que a SEFAZ responder. Não é preciso enviar de novo.'
     return { title: `${eventoEmEnvio}: em envio`, text, actions: print }
   }
+  const { aguardaSegunda, sugestao } = document
+  if (aguardaSegunda) {
+    const by = aguardaSegunda.quem === null ? '' : ` a pedido de ${aguardaSegunda.quem}`
+    const text = `Nada foi enviado${by}: outra pessoa que possa responder por esta empresa aprova ou recusa, em “Aguardam segunda pessoa”.`
+    return {
+      title: `${aguardaSegunda.evento}: aguarda segunda pessoa`,
+      text,
+      actions: [{ does: 'approvals' }, ...print],
+    }
+  }
   if (cancelled.includes(status.codigoEvento)) {
     const text =
       'O documento não vale mais. Se a mercadoria ou o serviço já foi entregue, fale com o emitente antes de pagar.'
@@ -59,6 +71,18 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
     }
   }
   const until = prazo && formatShortDay(new Date(prazo.ate))
+  if (sugestao && prazo && kind.type === 'nfe') {
+    const [title, label] =
+      sugestao.tipoManifestacao === 2
+        ? ['Confirmação sugerida', 'Confirmar']
+        : ['Desconhecimento preparado', 'Não reconheço']
+    const text = `Pela regra “${sugestao.regra}”. Nada é enviado sem você; a resposta diz que a regra a sugeriu.`
+    return {
+      title,
+      text,
+      actions: [{ does: 'answer', code: sugestao.tipoManifestacao, label, primary: true }, ...print],
+    }
+  }
   if (prazo?.para === 'ciencia') {
     return ofIssuer !== null && ofIssuer > 1 ? askForXml(ofIssuer, until) : askWhoItIs(ofIssuer, until)
   }

@@ -31,6 +31,7 @@ const screens: readonly [label: string, to: string, words: string][] = [
   ['Alertas', '/alertas', 'suspeitas fraude duplicada notas suspeitas'],
   ['Regras dos alertas', '/alertas/regras', 'conhecidos precisao ligar desligar'],
   ['Respostas por regra', '/respostas', 'ciencia automatica regras manifestacao'],
+  ['Aguardam segunda pessoa', '/aprovacoes', 'aprovar aprovacao duas pessoas quatro olhos valor'],
   ['Prazos', '/prazos', 'agenda vencimentos calendario respostas'],
   ['Ajuda', '/help', 'duvidas'],
   ['Minha conta', '/conta', 'nome e-mail'],

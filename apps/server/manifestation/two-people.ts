@@ -1,0 +1,131 @@
+import { formatCount, formatMoney } from '@vigia/contract/text'
+import { type RawBuilder, sql } from 'kysely'
+import { recordAudit } from '../audit/audit.ts'
+import { conclusive, disagreement } from '../documents/documents.ts'
+import type { Session } from '../http/http.ts'
+import { announce } from '../notifications/notifications.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { holdLock } from '../platform/locks.ts'
+import type { Asked } from './announcements.ts'
+import type { Candidate } from './subjects.ts'
+
+// Answers above a value leave only when two people want them: docs/decisions/0048-two-people.md. The first asks, and the row waits as `asked`, which
+// nothing claims; the second approves it, which is looked at again in the transaction that makes it ready.
+
+/** The answers of which above the value two people have to be sure. */
+export const ofTwoPeople: readonly number[] = [...conclusive, ...disagreement]
+
+/** The amount, in reais, from which an answer of the workspace needs a second person, as decimal text; null: none does. */
+export async function readTwoFrom({ db }: WithDatabase, workspaceId: number): Promise<string | null> {
+  const row = await db
+    .selectFrom('answer_setting')
+    .select('two_from')
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst()
+  return row?.two_from ?? null
+}
+
+/** Whether the outgoing event `o` about the `document d` needs two people. */
+export const needsTwo: RawBuilder<boolean> = sql<boolean>`(o.requested_by is not null and o.tp_evento = any (${sql.lit(`{${ofTwoPeople.join()}}`)}::int[])
+  and exists (select from answer_setting t where t.workspace_id = o.workspace_id and d.amount >= t.two_from))`
+
+/** The account that an author of `o` stands for: an API key for who made it, as long as it is good. */
+export const personOf = (author: RawBuilder<unknown>) => sql`(case when ${author} < 0
+  then (select k.created_by from api_key k where k.workspace_id = o.workspace_id and k.id = ${author} and k.token_hash is not null
+                                              and (k.expires_at is null or k.expires_at > now()))
+  else ${author} end)`
+
+/** Whether the account `a` may answer for the company of `o` now. */
+const mayAnswer = (alias: string) => {
+  const column = (name: string) => sql.ref(`${alias}.${name}`)
+  return sql`${column('role')} in ('administrador', 'fiscal') and (${column('access_until')} is null or ${column('access_until')} > now())
+    and (${column('all_companies')} or exists (
+          select from account_company m where m.workspace_id = ${column('workspace_id')} and m.account_id = ${column('id')} and m.company_id = o.company_id))`
+}
+
+const homeOf = (alias: string) => {
+  const column = (name: string) => sql.ref(`${alias}.${name}`)
+  return sql`(coalesce(${column('home_workspace_id')}, ${column('workspace_id')}), coalesce(${column('home_account_id')}, ${column('id')}))`
+}
+
+/** Whether who asked for `o` and `second`, an account, may both answer now, and are not one. */
+export const areTwo = (second: RawBuilder<unknown>) => sql<boolean>`exists (
+  select from account a join account b on b.workspace_id = a.workspace_id
+   where a.workspace_id = o.workspace_id and a.id = ${personOf(sql`o.requested_by`)} and b.id = ${second}
+     and ${mayAnswer('a')} and ${mayAnswer('b')} and ${homeOf('a')} <> ${homeOf('b')})`
+
+/** Whether two different people who both may answer now want the outgoing event `o`. */
+export const hasTwo: RawBuilder<boolean> = sql<boolean>`coalesce(${areTwo(sql`o.approved_by`)}, false)`
+
+/** What the row of an event says while it waits. */
+export const waitsForSecond =
+  'Espera a aprovação de uma segunda pessoa que possa responder por esta empresa: nada é enviado até lá.'
+
+/** Tells people of answers that wait for a second person, by company. `ctx.db` is the transaction that makes them wait. */
+export async function tellAsked(
+  ctx: WithDatabase,
+  session: Pick<Session, 'workspaceId' | 'accountName'>,
+  candidates: readonly Pick<Candidate, 'companyId' | 'chave'>[],
+): Promise<void> {
+  for (const [companyId, some] of Map.groupBy(candidates, (candidate) => candidate.companyId)) {
+    const payload: Asked = { count: some.length, by: session.accountName }
+    await announce(ctx, session.workspaceId, { what: 'resposta-aguarda', companyId, payload })
+  }
+}
+
+/** The setting, and the companies, of those that the one who asks may see, for which it lets nobody approve. `ctx.db` is inside the workspace. */
+export async function readTwoPeople(
+  { db }: WithDatabase,
+  { workspaceId, companies }: Pick<Session, 'workspaceId' | 'companies'>,
+) {
+  const { rows } = await sql<{ twoFrom: number | null; by: string | null; at: Date }>`
+    select two_from::float8 as "twoFrom", author_name(workspace_id, saved_by) as by, saved_at as at from answer_setting where workspace_id = ${workspaceId}`.execute(
+    db,
+  )
+  const { rows: alone } = await sql<{ name: string }>`
+    select o.name from (select c.workspace_id, c.id as company_id, c.name from company c where c.workspace_id = ${workspaceId} and c.active
+                     and (${companies}::int[] is null or c.id = any (${companies}::int[]))) o
+     where (select count(distinct ${homeOf('a')}) from account a where a.workspace_id = o.workspace_id and ${mayAnswer('a')}) < 2
+     order by o.name`.execute(db)
+  return { setting: rows[0] ?? null, alone: alone.map(({ name }) => name) }
+}
+
+/**
+ * From which amount on, in reais, an answer needs a second person; null: none. What waits goes on waiting. Refused where nobody could approve: every answer
+ * above it would be stuck.
+ */
+export async function saveTwoFrom({ db }: WithDatabase, session: Session, twoFrom: number | null): Promise<void> {
+  const { workspaceId } = session
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await holdLock({ db }, 'answerRules', workspaceId)
+    const { setting, alone } = await readTwoPeople({ db }, session)
+    if ((setting?.twoFrom ?? null) === twoFrom) return
+    if (twoFrom !== null && alone.length > 0)
+      throw new AppError(
+        'conflict',
+        `Em ${alone.length === 1 ? alone[0]! : formatCount(alone.length, 'empresa', 'empresas')} só uma pessoa pode responder: nenhuma resposta a partir deste valor sairia mais. Nada foi alterado; convide antes outra pessoa que possa responder.`,
+      )
+    const values = {
+      two_from: twoFrom === null ? null : String(twoFrom),
+      saved_by: session.accountId,
+      saved_at: new Date(),
+    }
+    await db
+      .insertInto('answer_setting')
+      .values({ workspace_id: workspaceId, ...values })
+      .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet(values))
+      .execute()
+    const what =
+      twoFrom === null
+        ? 'Desligou a aprovação de respostas por uma segunda pessoa.'
+        : `Ligou a aprovação de respostas por uma segunda pessoa, a partir de ${formatMoney(twoFrom)}.`
+    const before = setting?.twoFrom != null ? ` Antes: a partir de ${formatMoney(setting.twoFrom)}.` : ''
+    await recordAudit({ db }, session, 'manifestacao', `${what}${before}`)
+    await announce({ db }, workspaceId, {
+      what: 'duas-pessoas',
+      payload: { from: twoFrom, by: session.accountName },
+    })
+  })
+}
