@@ -90,11 +90,12 @@ export async function takeTurn(
     if (rows.length === 0) return []
     if (changes.length > 0) await putFacts({ db }, workspaceId, changes)
     // What has just come does not wait for what it touched.
-    await judgeThese({ db }, workspaceId, judging, portion.ids)
-    const judged = await judgeDue({ db }, workspaceId, judging, judgedMax)
+    await judgeThese({ db }, workspaceId, { ...judging, silent: portion.walked === true }, portion.ids)
+    // What is due while older documents are read is most likely one of these.
+    const judged = await judgeDue({ db }, workspaceId, { ...judging, silent: position.walkedType !== null }, judgedMax)
     let { reviewedId } = position
     if (reviewedId !== null && judged < judgedMax)
-      reviewedId = await judgeAfter({ db }, workspaceId, judging, reviewedId, judgedMax)
+      reviewedId = await judgeAfter({ db }, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
     const { next } = portion
     const more = portion.more || judged === judgedMax || reviewedId !== null
     await sql`

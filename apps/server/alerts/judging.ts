@@ -13,6 +13,7 @@ import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
+import { noteRisen, type Risen } from './news.ts'
 import {
   factsOf,
   finite,
@@ -35,6 +36,8 @@ export interface Judging {
   asOf: number
   /** What is known of the companies now, by base; of others what was known when their documents came. */
   companies?: ReadonlyMap<string, AlertCompany>
+  /** Of what was here before, or is judged by another rule, nobody is told. */
+  silent?: boolean
 }
 
 interface Due extends StoredFacts {
@@ -120,7 +123,8 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
     facts,
     verdict: judge(facts, histories[index]!, settings),
   }))
-  await writeVerdicts(db, workspaceId, verdicts)
+  const risen = await writeVerdicts(db, workspaceId, verdicts)
+  if (!judging.silent) await noteRisen({ db }, workspaceId, risen)
   const times = verdicts.map(({ documentId, facts, verdict }) => {
     const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null
     const next = [verdict.againAt, unproved].filter((time) => time !== null)
@@ -322,7 +326,8 @@ interface KeptAlert {
   statedRules: string[] | null
 }
 
-async function writeVerdicts(db: Database, workspaceId: number, judged: readonly Judged[]): Promise<void> {
+// Returns those that people are told of.
+async function writeVerdicts(db: Database, workspaceId: number, judged: readonly Judged[]): Promise<Risen[]> {
   const { rows } = await sql<KeptAlert>`
     select document_id as "documentId", score, band, state, fired, stated_rules as "statedRules" from alert
      where workspace_id = ${workspaceId} and document_id = any (${judged.map(({ documentId }) => documentId)}::bigint[])`.execute(
@@ -337,7 +342,7 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
       : row.fired.length === 0
     return same ? [] : { old, row }
   })
-  if (changed.length === 0) return
+  if (changed.length === 0) return []
   const before = changed.flatMap(({ old }) => (old && old.fired.length > 0 ? old.documentId : []))
   if (before.length > 0) {
     await sql`
@@ -360,13 +365,20 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
       delete from alert where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
   const isGone = new Set(gone.map(String))
   const written = changed.map(({ row }) => row).filter(({ document_id }) => !isGone.has(document_id))
-  if (written.length === 0) return
+  if (written.length === 0) return []
   await sql`
     insert into alert as a (workspace_id, ${sql.join(alertNames)})
     select ${workspaceId}, ${sql.join(alertNames)} from ${records(written, alertTypes)}
     on conflict (workspace_id, document_id) do update set judged_at = now(), ${sql.join(alertNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
     db,
   )
+  return changed.flatMap(({ old, row }) => {
+    const again = old?.state === 'conhecida' && row.state === 'nova'
+    const rises = !old || old.score === 0 || row.band > old.band
+    // A score of nothing is that of habits which are not known yet.
+    if (row.score === 0 || row.state === 'conhecida' || !(again || rises)) return []
+    return { document_id: row.document_id, company_id: row.company_id, band: row.band, again }
+  })
 }
 
 const alertTypes: Record<string, string> = {

@@ -14,6 +14,7 @@ export {
   readPage,
 } from './arrival.ts'
 export { ciencia, conclusive, deadlineOf, deadlines, disagreement, dueUntil, releasing } from './deadlines.ts'
+export { readDue } from './desk/agenda.ts'
 export { markCondition } from './desk/remarks.ts'
 export { proveMissed } from './proving/missed-proofs.ts'
 export { prove } from './proving/prover.ts'
