@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { scopes } from '@vigia/contract/route'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
+import { operate } from '@vigia/server/start'
 import { Secret, TOTP } from 'otpauth'
-import { operate } from '../../apps/server/start.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { logIn, type Member, type TwoWorkspaces } from './two-workspaces.ts'
 

@@ -155,7 +155,9 @@ export async function serveRoutes(
   )
   // Mail programs end letters with a form that says only that (RFC 8058): of public calls without an input it is not read, others refuse it.
   const inputless = new Set(
-    handlers.flatMap(({ route }) => (route.access === 'public' && !route.body && !route.form ? fastifyPath(route) : [])),
+    handlers.flatMap(({ route }) =>
+      route.access === 'public' && !route.body && !route.form ? fastifyPath(route) : [],
+    ),
   )
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -569,8 +571,7 @@ function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket
 const unreadable = 'Não conseguimos entender a requisição: o corpo não está no formato esperado.'
 const tooManyFields = 'O formulário tem campos ou arquivos demais.'
 
-const notJson =
-  'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).'
+const notJson = 'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).'
 
 const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
   FST_REQ_FILE_TOO_LARGE: ['too-large', 'O arquivo enviado é grande demais.'],

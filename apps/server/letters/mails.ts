@@ -75,8 +75,8 @@ const writeCritical: Write = async (ctx, workspaceId, { after = 0n, upTo = 0n },
     subject: `${total === 1 ? 'Alerta crítico' : `${formatInteger(total)} alertas críticos`}: ${whose(cnpjs)}`,
     paragraphs: [
       total === 1
-        ? 'Um documento contra o seu CNPJ tem um alerta crítico:'
-        : `${formatInteger(total)} documentos contra os seus CNPJs têm alertas críticos${restText(total, alerts.length)}:`,
+        ? 'Um documento tem um alerta crítico:'
+        : `${formatInteger(total)} documentos têm alertas críticos${restText(total, alerts.length)}:`,
     ],
     lines: alerts.map((alert) => lineOf(publicUrl, alert)),
     button: { label: 'Ver os alertas críticos', url: `${publicUrl}/alertas?faixa=critico` },

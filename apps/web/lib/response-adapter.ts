@@ -32,6 +32,7 @@ import {
   getCalendar,
   getDashboard,
   getInvitation,
+  getLetterChoice,
   getPlan,
   getTeam,
   listAlertRules,
@@ -68,6 +69,7 @@ export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '
 export const alertRulesQuery = ownQuery(listAlertRules, [])
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const calendarQuery = ownQuery(getCalendar, {})
+export const letterChoiceQuery = ownQuery(getLetterChoice, { alertas: '', prazos: '' })
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
 export const teamQuery = ownQuery(getTeam, { nome: '', pessoas: [], convites: [] })
