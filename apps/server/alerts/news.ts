@@ -1,3 +1,4 @@
+import type { Fired } from '@vigia/alerts/judge'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { readHiding, shownConditions, shownTo } from '../companies/companies.ts'
@@ -53,8 +54,8 @@ interface Raised {
 const waitMs = 5_000
 
 async function tellOpenPages(db: Database, workspaceId: number, documentIds: readonly bigint[]): Promise<void> {
-  const { rows } = await sql<Raised['first'] & { companyId: number; band: number }>`
-    select a.company_id as "companyId", a.band, a.rules, d.type, d.number, s.name as issuer
+  const { rows } = await sql<Omit<Raised['first'], 'rules'> & { companyId: number; band: number; fired: Fired[] }>`
+    select a.company_id as "companyId", a.band, a.fired, d.type, d.number, s.name as issuer
       from alert a
       join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
@@ -62,7 +63,9 @@ async function tellOpenPages(db: Database, workspaceId: number, documentIds: rea
      where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[])
      order by a.score desc, a.document_id`.execute(db)
   for (const [companyId, some] of Map.groupBy(rows, ({ companyId }) => companyId)) {
-    const { type, number, issuer, rules } = some[0]!
+    const { type, number, issuer, fired } = some[0]!
+    // Habits that are not known yet are shown on the screen only.
+    const rules = fired.flatMap(({ id, learning }) => (learning ? [] : id))
     const payload: Raised = {
       high: some.filter(({ band }) => band === high).length,
       critical: some.filter(({ band }) => band === critical).length,

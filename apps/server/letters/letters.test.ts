@@ -1,5 +1,6 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
@@ -147,9 +148,26 @@ test('who answers is written of critical alerts, several of some minutes in one 
   expect(await queued()).toEqual([])
   await queueLetters(ctx, workspaceId, later(20))
   const [next] = await queued()
-  expect(textOf(await write(next!))).toMatch(/^Alerta crítico: [\s\S]*NF-e 3 de/)
+  expect(textOf(await write(next!))).toMatch(/^Alerta crítico: [\s\S]*NF-e 4 de/)
   await queueLetters(ctx, workspaceId, later(60))
   expect(await queued()).toEqual([])
+})
+
+test('a process that ends between letter and mark leaves neither', async () => {
+  const { workspaceId, person, alert, queued } = await newOffice()
+  await person()
+  await alert(90)
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await owner.query(`
+    create function broken() returns trigger language plpgsql as $$ begin raise exception 'gone'; end $$;
+    create trigger broken before update on letter_choice for each row execute function broken()`)
+  await expect(queueLetters(ctx, workspaceId, later(3))).rejects.toThrow('gone')
+  await owner.query('drop trigger broken on letter_choice; drop function broken')
+  await owner.end()
+  expect(await queued()).toEqual([])
+  await queueLetters(ctx, workspaceId, later(3))
+  expect(await queued()).toHaveLength(1)
 })
 
 test('a letter says what is still true when it leaves, to who may still be told', async () => {
