@@ -55,6 +55,7 @@ const slices = [
   'webhooks',
   'documents',
   'alerts',
+  'letters',
   'manifestation',
   'capture',
   'deletion',

@@ -5,7 +5,7 @@ import { sharePostgres, startPostgres } from '@vigia/postgres/postgres'
 import type { FastifyInstance } from 'fastify'
 import { accountMails, findSession, forgetOld } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
-import { alertAnnouncements } from './alerts/alerts.ts'
+import { alertAnnouncements, forgetNews } from './alerts/alerts.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { startAlertWorker } from './alerts/worker.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -40,6 +40,9 @@ import { repeat } from './jobs/jobs.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
+import { letterMails } from './letters/mails.ts'
+import { letterRoutes } from './letters/routes.ts'
+import { startLetterWorker } from './letters/worker.ts'
 import { operatorMails, startOperatorLetters, watchStorage } from './mail/operator.ts'
 import { deleteSettledMails } from './mail/queue.ts'
 import { forgetOutbox } from './mail/transport.ts'
@@ -103,6 +106,7 @@ export const routes = [
   ...companyRoutes,
   ...documentRoutes,
   ...alertRoutes,
+  ...letterRoutes,
   ...changeRoutes,
   ...teamRoutes,
   ...keyRoutes,
@@ -196,6 +200,7 @@ export async function start(
     const tidyUp = async () => {
       await forgetOld(working)
       await forgetAnnouncements(working)
+      await forgetNews(working)
       await deleteSettledMails(working)
       await forgetOutbox(config)
       await forgetExports(working)
@@ -217,6 +222,7 @@ export async function start(
     stack.use(startExportWorker(working, limited))
     stack.use(startWebhookWorker(working))
     stack.use(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
+    stack.use(startLetterWorker(working))
     stack.use(startCertificateWorker(working, captures))
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())
@@ -232,6 +238,7 @@ export async function start(
       captureMails,
       webhookMails,
       teamMails,
+      letterMails(limited),
       keyMails,
       contactMails,
       operatorMails,

@@ -15,6 +15,7 @@ export const visitorScreens = [
   screen('/confirmar-email/:token?', () =>
     import('./account/confirm-email-page.tsx').then((module) => module.ConfirmEmailPage),
   ),
+  screen('/avisos/:token?', () => import('./account/stop-letters-page.tsx').then((module) => module.StopLettersPage)),
   screen('/convite/:token?', () => import('./account/invitation-page.tsx').then((module) => module.InvitationPage)),
 ]
 

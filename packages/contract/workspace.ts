@@ -46,6 +46,15 @@ export {
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
 export { AlertSettingsForm } from './forms.ts'
 export { addKey, KeyForm, keyDaysMax, listKeys, removeKey, renameKey } from './keys.ts'
+export {
+  type AlertLetters,
+  alertLetters,
+  changeLetterChoice,
+  type DeadlineLetters,
+  deadlineLetters,
+  getLetterChoice,
+  stopLetters,
+} from './letters.ts'
 export { addRemark, doneMarks, markChecked, markDone, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
 export {
   AcceptInvitationForm,

@@ -42,6 +42,7 @@ const publicScreens = [
   '/atualizar-senha/nada',
   '/confirmar-email/nada',
   '/convite/nada',
+  '/avisos/nada',
   '/nada',
   '/termos',
   '/privacidade',

@@ -47,6 +47,11 @@ test('who one is, what the plan allows and what comes after it, and the theme', 
   await question.getByRole('button', { name: 'Enviar pedido' }).click()
   await shown(page.getByText(/^Recebemos o pedido do plano Básico/))
 
+  const letters = section(page, 'Avisos por e-mail')
+  expect(await letters.getByLabel('Alertas críticos, na hora').isChecked()).toBe(true)
+  await letters.getByLabel('Só o resumo diário').check()
+  await shown(page.getByText('Escolha guardada: vale a partir do próximo aviso.'))
+
   await section(page, 'Tema').getByLabel('Escuro').check()
   expect(await page.evaluate(() => document.documentElement.classList.contains('dark'))).toBe(true)
   await section(page, 'Tema').getByLabel('Claro').check()

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { scopes } from '@vigia/contract/route'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
+import { operate } from '@vigia/server/start'
 import { Secret, TOTP } from 'otpauth'
 import { createAuthenticator } from './authenticator.ts'
 import { logIn, type Member, type TwoWorkspaces } from './two-workspaces.ts'
@@ -98,6 +99,18 @@ async function newFeed({ owner, mine }: TwoWorkspaces): Promise<string> {
     [mine.account.email, digest(token)],
   )
   return token
+}
+
+// As the link in a letter has it.
+async function newStop({ owner, mine, product }: TwoWorkspaces): Promise<string> {
+  const { rows } = await owner.query<{ person: [number, number] }>(
+    `select array[workspace_id, id] as person from account where email = $1`,
+    [mine.account.email],
+  )
+  const sealed = await operate(product.config, async ({ vault }) =>
+    vault.encrypt(JSON.stringify([...rows[0]!.person, 'prazos']), 'letters'),
+  )
+  return sealed.toString('base64url')
 }
 
 async function newRemark(two: TwoWorkspaces): Promise<{ idDfe: string; idObservacao: string }> {
@@ -564,6 +577,9 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { idConhecido: await newKnownAlert(two) },
     id: 'idConhecido',
   }),
+  'GET /v1/api/Usuarios/avisos': () => ({}),
+  'PUT /v1/api/Usuarios/avisos': () => ({ body: { alertas: 'criticos-e-resumo', prazos: 'semanal' } }),
+  'POST /avisos/{segredo}': async (two) => ({ params: { segredo: await newStop(two) } }),
   'GET /v1/api/Prazos/calendario': () => ({}),
   'POST /v1/api/Prazos/calendario': () => ({ body: { ligado: true } }),
   'GET /prazos/{segredo}.ics': async (two) => ({ params: { segredo: await newFeed(two) } }),

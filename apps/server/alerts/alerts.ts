@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 
-export { alertAnnouncements, isOnlyInDigest } from './downgrading.ts'
+export { isOnlyInDigest } from './downgrading.ts'
+export { alertAnnouncements, forgetNews, type NewsRange, readNews } from './news.ts'
 
 // A document with an open alert of this score, in hundredths, is answered by nobody but a person.
 const withholdingScore = 60

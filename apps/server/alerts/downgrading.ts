@@ -92,7 +92,8 @@ interface Downgraded {
   confirmed: number
 }
 
-const downgraded: Writer = {
+/** Tells of rules that are downgraded. */
+export const downgraded: Writer = {
   topic: 'aviso',
   write(items) {
     const all = items.map(({ payload }) => payload as Downgraded)
@@ -107,5 +108,3 @@ const downgraded: Writer = {
     }
   },
 }
-
-export const alertAnnouncements = { 'regra-rebaixada': downgraded }

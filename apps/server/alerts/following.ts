@@ -100,11 +100,12 @@ export async function takeTurn(
       ({ documentId }, err) => log.error({ err, workspaceId, documentId }, 'a document cannot be judged'),
     )
     // What has just come does not wait for what it touched.
-    await judgeThese(inside, workspaceId, judging, portion.ids)
-    const judged = await judgeDue(inside, workspaceId, judging, judgedMax)
+    await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked === true }, portion.ids)
+    // What is due while older documents are read is most likely one of these.
+    const judged = await judgeDue(inside, workspaceId, { ...judging, silent: position.walkedType !== null }, judgedMax)
     let { reviewedId } = position
     if (reviewedId !== null && judged < judgedMax)
-      reviewedId = await judgeAfter(inside, workspaceId, judging, reviewedId, judgedMax)
+      reviewedId = await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
     const { next } = portion
     const more = portion.more || judged === judgedMax || reviewedId !== null
     await sql`

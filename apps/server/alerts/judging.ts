@@ -14,6 +14,7 @@ import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/s
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
+import { noteRisen, type Risen } from './news.ts'
 import {
   factsOf,
   finite,
@@ -36,6 +37,8 @@ export interface Judging {
   asOf: number
   /** What is known of the companies now, by base; of others what was known when their documents came. */
   companies?: ReadonlyMap<string, AlertCompany>
+  /** Of what was here before, or is judged by another rule, nobody is told. */
+  silent?: boolean
 }
 
 /** A transaction inside the workspace that holds its position. */
@@ -190,7 +193,8 @@ export async function tryRule(
 async function judgeRows(db: Database, workspaceId: number, judging: Judging, due: readonly Due[]): Promise<void> {
   const { settings, documents } = await lookUp(db, workspaceId, judging, due)
   const verdicts = documents.map(({ history, ...one }) => ({ ...one, verdict: judge(one.facts, history, settings) }))
-  await writeVerdicts(db, workspaceId, verdicts)
+  const risen = await writeVerdicts(db, workspaceId, verdicts)
+  if (!judging.silent) await noteRisen({ db }, workspaceId, risen)
   const times = verdicts.map(({ documentId, facts, verdict }) => {
     const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null
     const next = [verdict.againAt, unproved].filter((time) => time !== null)
@@ -403,7 +407,8 @@ interface KeptAlert {
   statedRules: string[] | null
 }
 
-async function writeVerdicts(db: Database, workspaceId: number, judged: readonly Judged[]): Promise<void> {
+// Returns those that people are told of.
+async function writeVerdicts(db: Database, workspaceId: number, judged: readonly Judged[]): Promise<Risen[]> {
   const { rows } = await sql<KeptAlert>`
     select document_id as "documentId", score, band, state, fired, stated_rules as "statedRules" from alert
      where workspace_id = ${workspaceId} and document_id = any (${judged.map(({ documentId }) => documentId)}::bigint[])`.execute(
@@ -418,7 +423,7 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
       : row.fired.length === 0
     return same ? [] : { old, row }
   })
-  if (changed.length === 0) return
+  if (changed.length === 0) return []
   const before = changed.flatMap(({ old }) => (old && old.fired.length > 0 ? old.documentId : []))
   if (before.length > 0) {
     await sql`
@@ -441,13 +446,20 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
       delete from alert where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
   const isGone = new Set(gone.map(String))
   const written = changed.map(({ row }) => row).filter(({ document_id }) => !isGone.has(document_id))
-  if (written.length === 0) return
+  if (written.length === 0) return []
   await sql`
     insert into alert as a (workspace_id, ${sql.join(alertNames)})
     select ${workspaceId}, ${sql.join(alertNames)} from ${records(written, alertTypes)}
     on conflict (workspace_id, document_id) do update set judged_at = now(), ${sql.join(alertNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
     db,
   )
+  return changed.flatMap(({ old, row }) => {
+    const again = old?.state === 'conhecida' && row.state === 'nova'
+    const rises = !old || old.score === 0 || row.band > old.band
+    // A score of nothing is that of habits which are not known yet.
+    if (row.score === 0 || row.state === 'conhecida' || !(again || rises)) return []
+    return { document_id: row.document_id, company_id: row.company_id, band: row.band, again }
+  })
 }
 
 const alertTypes: Record<string, string> = {

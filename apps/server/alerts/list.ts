@@ -21,9 +21,11 @@ export interface AlertFilter {
   after?: string
 }
 
-type ListContext = Pick<Context, 'db' | 'ids'>
+/** What the alerts of a workspace are read with. */
+export type ListContext = Pick<Context, 'db' | 'ids'>
 
-interface Row {
+/** An alert as the database has it. */
+interface AlertRow {
   id: bigint
   chave: string
   type: number
@@ -127,8 +129,9 @@ export async function findAlert(ctx: ListContext, workspaceId: number, id: bigin
   }
 }
 
-async function readRows(db: Database, workspaceId: number, chosen: RawBuilder<unknown>): Promise<Row[]> {
-  const { rows } = await sql<Row>`
+/** The rows of the alerts of these documents, the gravest first. */
+export async function readRows(db: Database, workspaceId: number, chosen: RawBuilder<unknown>): Promise<AlertRow[]> {
+  const { rows } = await sql<AlertRow>`
     select a.document_id as id, a.chave, d.type, d.number, s.name as issuer, s.tax_id as "taxId", c.public_id as "companyPublicId", c.name as company,
            d.amount, d.issued_at as "issuedAt", d.issued_offset as "offset", d.complete, a.score, a.at, a.band, a.state, a.fired, a.stated_fired as stated,
            a.stated_rules as "statedRules", a.learning, a.judged_at as "judgedAt", a.state_at as "stateAt",
@@ -142,8 +145,9 @@ async function readRows(db: Database, workspaceId: number, chosen: RawBuilder<un
   return rows
 }
 
-async function toAlerts(ctx: ListContext, workspaceId: number, rows: readonly Row[]): Promise<Alert[]> {
-  const firedOf = (row: Row) => (row.fired.length > 0 ? row.fired : (row.stated ?? []))
+/** Alerts as people see them; `ctx.db` decides what of a reason may be told. */
+export async function toAlerts(ctx: ListContext, workspaceId: number, rows: readonly AlertRow[]): Promise<Alert[]> {
+  const firedOf = (row: AlertRow) => (row.fired.length > 0 ? row.fired : (row.stated ?? []))
   const compared = new Set(
     rows.flatMap((row) => firedOf(row).flatMap(({ compared }) => compared.slice(0, alertMax.comparedShown))),
   )

@@ -69,6 +69,7 @@ const slowSearch = route({
   data: z.null(),
 })
 const slowForAll = route({ method: 'GET', path: '/v1/api/Entrada', access: 'public', summary: 'x', data: z.null() })
+const click = route({ method: 'POST', path: '/clique', access: 'public', summary: 'x', data: z.null() })
 const list = route({
   method: 'GET',
   path: '/v1/api/Lista',
@@ -106,6 +107,7 @@ const handlers = [
   handle(slow, holdOn),
   handle(slowSearch, weights.ofSearch, holdOn),
   handle(slowForAll, weights.heavy, holdOn),
+  handle(click, async () => ({ data: null })),
   handle(echo, async (_, { body }) => ({ data: body })),
   handle(upload, async (_, { form, caller }) => ({
     data: { bytes: form.Arquivo?.size ?? form.Texto?.length ?? 0, from: caller.address },
@@ -482,6 +484,13 @@ describe('bodies', () => {
     const answer = await post(payload, { 'content-type': type })
     expect(answer.statusCode).toBe(400)
     expect(answer.json().message).toMatch(/^Envie os dados como JSON/)
+  })
+
+  test('a call without an input takes the form of a mail program, up to a size', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const send = (payload: string) => app.inject({ method: 'POST', url: '/clique', headers, payload })
+    expect((await send('List-Unsubscribe=One-Click')).statusCode).toBe(200)
+    expect((await send('x'.repeat(2_000))).statusCode).toBe(413)
   })
 
   test('a parameter that comes twice is refused by its name', async () => {

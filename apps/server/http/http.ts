@@ -153,6 +153,19 @@ export async function serveRoutes(
   app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) =>
     parseJson(body),
   )
+  // Mail programs end letters with a form that says only that (RFC 8058): of public calls without an input it is not read, others refuse it.
+  const inputless = new Set(
+    handlers.flatMap(({ route }) =>
+      route.access === 'public' && !route.body && !route.form ? fastifyPath(route) : [],
+    ),
+  )
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: 1024 },
+    async ({ routeOptions: { url = '' } }: FastifyRequest) => {
+      if (!inputless.has(url)) throw new AppError('invalid-input', notJson)
+    },
+  )
   app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply))
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
     fail(ctx, refuseAddress(app, handlers, request, reply), request, reply)
@@ -558,6 +571,8 @@ function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket
 const unreadable = 'Não conseguimos entender a requisição: o corpo não está no formato esperado.'
 const tooManyFields = 'O formulário tem campos ou arquivos demais.'
 
+const notJson = 'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).'
+
 const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
   FST_REQ_FILE_TOO_LARGE: ['too-large', 'O arquivo enviado é grande demais.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['too-large', 'O corpo da requisição é grande demais.'],
@@ -565,10 +580,7 @@ const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
   FST_FIELDS_LIMIT: ['too-large', tooManyFields],
   FST_PARTS_LIMIT: ['too-large', tooManyFields],
   FST_PROTO_VIOLATION: ['invalid-input', 'O formulário tem um campo que não é aceito.'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    'invalid-input',
-    'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).',
-  ],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['invalid-input', notJson],
 }
 
 // A database that is away, starting, or full, and rows that others hold for too long: the next try may succeed.

@@ -316,7 +316,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
   segredo: {
     description:
-      'De um webhook, a chave da assinatura (HMAC-SHA256): só aparece aqui, guarde-a. De um calendário, o fim do endereço que `Prazos/calendario` criou.',
+      'De um webhook, a chave da assinatura (HMAC-SHA256): só aparece aqui, guarde-a. De um calendário, o fim do endereço que `Prazos/calendario` criou. De um aviso por e-mail, o fim do link que o encerra.',
   },
   desde: {
     description:
@@ -331,6 +331,11 @@ export const fieldTexts: Record<string, FieldWords> = {
   naoLidos: { description: 'Quantos avisos esta conta não leu; 100 quer dizer 100 ou mais.' },
   ids: { description: 'Identificadores de documentos, na ordem da lista.' },
   permitidos: { description: 'Os documentos de que o evento sairia.' },
+  alertas: {
+    description:
+      'E-mails sobre alertas: `criticos` na hora (muitos juntos numa mensagem), `resumo` uma vez por dia às 7h de Brasília, os dois, ou `nenhum`.',
+  },
+  prazos: { description: 'E-mails sobre prazos, às 7h de Brasília: `diario`, `semanal` (às segundas) ou `nenhum`.' },
   ligado: { description: '`true` cria um endereço e encerra o anterior; `false` revoga.' },
   primeiroPrazo: {
     description:
@@ -391,6 +396,7 @@ export const tagTexts: Record<string, string> = {
   prazos: 'O calendário que um programa assina.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',
+  avisos: 'O link que encerra e-mails, sem login.',
   Avisos: 'O que as pessoas do workspace foram avisadas.',
   Contato: 'Escrever a quem cuida do produto.',
 }

@@ -7,16 +7,35 @@ export interface Letter {
   subject: string
   /** A plain text shows them too, and has no button: they speak of the address below. */
   paragraphs: string[]
+  /** A list below them, each line with the address that shows it. */
+  lines?: LetterLine[]
   button?: { label: string; url: string }
   /** In small print below. */
   footnote?: string
+  /** Where one click ends letters like this one, also without opening it (RFC 8058). */
+  stopUrl?: string
   /** The address for replies, when that is not the sender. */
   replyTo?: { name: string; address: string }
+}
+
+/** A line of a list: what it is, what there is to say of it, and where it is shown. */
+export interface LetterLine {
+  title: string
+  detail?: string
+  url: string
 }
 
 /** Why a person gets a letter that they did not request, as the first sentence of its footnote. */
 export function whyReceived({ productName }: Pick<Context['config'], 'productName'>): string {
   return `Você recebe este e-mail porque tem uma conta no ${productName}.`
+}
+
+/**
+ * Words that somebody else wrote, for a letter: programs that make links of what looks like an address find none in them. Numbers stay as they
+ * are.
+ */
+export function withoutLinks(text: string): string {
+  return text.replace(/:\/+/g, ': ').replace(/([.@:/])(?=\p{L})/gu, '$1 ')
 }
 
 /** A mail that waits to leave. */

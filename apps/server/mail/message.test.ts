@@ -69,6 +69,24 @@ test('a letter is text and HTML, with the same words in both', async () => {
   expect(page).not.toMatch(/<(script|img|link|style)/)
 })
 
+test('a letter has its list and its end in text and HTML, and one click in a mail program ends it', async () => {
+  const stopUrl = `https://app.vigia.example/avisos/${'x'.repeat(100)}`
+  const lines = [
+    { title: 'NF-e 1 <i>', detail: 'Um motivo.\nOutro.', url: 'https://app.vigia.example/alertas?documento=a' },
+  ]
+  const { raw, mail } = await write({ lines, stopUrl })
+  expect(headerNames(raw)).toEqual([...usual, 'list-unsubscribe', 'list-unsubscribe-post'].sort())
+  expect(raw.replace(/\r\n[ \t]/g, '')).toMatch(new RegExp(`^List-Unsubscribe: ?<${stopUrl}>\r$`, 'm'))
+  expect(raw).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m)
+  expect(mail.text).toContain('• NF-e 1 <i>\n  Um motivo.\nOutro.\n  https://app.vigia.example/alertas?documento=a')
+  expect(mail.text).toContain(`Deixar de receber e-mails como este:\n${stopUrl}`)
+  const page = html(mail.html)
+  expect(page).toMatch(
+    /href="https:\/\/app\.vigia\.example\/alertas\?documento=a"[^>]*>NF-e 1 &#60;i&#62;<\/a><br>Um motivo\.<br>Outro\./,
+  )
+  expect(page).toContain(`<a href="${stopUrl}" style="color:inherit">Deixar de receber`)
+})
+
 test('everything that leaves is ASCII in short lines', async () => {
   const { raw } = await write({ subject: 'Ç'.repeat(300), paragraphs: ['ã'.repeat(5_000), 'x'.repeat(5_000)] })
   expect(/^[\x20-\x7e\r\n\t]*$/.test(raw)).toBe(true)

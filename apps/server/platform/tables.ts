@@ -245,6 +245,7 @@ interface AlertPositionTable {
   walked_at: Optional<string | null>
   walked_id: Optional<bigint | null>
   reviewed_id: Optional<bigint | null>
+  news_id: Generated<bigint>
   next_at: Timestamp
   served_at: Optional<Date | string>
   lease_until: Optional<Date | null>
@@ -311,6 +312,30 @@ interface AlertTable {
   state_at: Optional<Date | null>
   stated_rules: Optional<string[] | null>
   stated_fired: ColumnType<unknown, string | null, string | null> | null
+}
+interface AlertNewsTable {
+  workspace_id: number
+  id: Generated<bigint>
+  document_id: bigint
+  company_id: number
+  band: number
+  at: Timestamp
+}
+interface LetterChoiceTable {
+  workspace_id: number
+  account_id: number
+  alerts: Optional<'criticos' | 'criticos-e-resumo' | 'resumo' | 'nenhum' | null>
+  deadlines: Optional<'diario' | 'semanal' | 'nenhum' | null>
+  critical_id: Generated<bigint>
+  critical_at: Optional<Date | null>
+  digest_id: Generated<bigint>
+  digest_at: Optional<Date | null>
+  deadlines_at: Optional<Date | null>
+}
+interface LetterTurnTable {
+  workspace_id: number
+  news_id: bigint
+  next_at: Timestamp
 }
 interface AlertVerdictTable {
   workspace_id: number
@@ -951,6 +976,9 @@ export interface Tables {
   alert_histogram: AlertHistogramTable
   alert: AlertTable
   alert_verdict: AlertVerdictTable
+  alert_news: AlertNewsTable
+  letter_choice: LetterChoiceTable
+  letter_turn: LetterTurnTable
   alert_known: AlertKnownTable
   alert_setting: AlertSettingTable
   alert_test: AlertTestTable

@@ -12,6 +12,7 @@ import { Page } from '../ui/page.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { Identity } from './identity.tsx'
 import { LeaveWorkspace } from './leave-workspace.tsx'
+import { LetterChoice } from './letter-choice.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { PlanCard } from './plan-card.tsx'
@@ -68,6 +69,9 @@ export function AccountPage() {
           about="Onde esta conta está aberta agora. Cada uma dura até 30 dias, ou 7 dias sem uso."
         >
           <Sessions shared={shared ?? false} />
+        </AccountSection>
+        <AccountSection id="avisos" title="Avisos por e-mail" about="O que chega a você sem abrir o sistema.">
+          <LetterChoice shared={shared ?? false} />
         </AccountSection>
         <AccountSection id="tema" title="Tema" about="Vale para este navegador.">
           <ThemeChoice />

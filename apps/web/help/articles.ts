@@ -265,7 +265,7 @@ export const situations: readonly Article[] = [
     id: 'avisos',
     title: 'O que são os avisos que aparecem sozinhos na tela?',
     body: [
-      'Com o sistema aberto, você fica sabendo na hora: uma captura trouxe documentos, parou ou voltou ao normal; a SEFAZ respondeu a uma manifestação; uma nota que você confirmou foi cancelada; um certificado está perto de vencer; uma exportação ficou pronta. As listas e o Dashboard se atualizam junto, sem perder o que você selecionou ou digitou.',
+      'Com o sistema aberto, você fica sabendo na hora: uma captura trouxe documentos, parou ou voltou ao normal; a SEFAZ respondeu a uma manifestação; uma nota que você confirmou foi cancelada; um documento recebeu um alerta alto ou crítico; um certificado está perto de vencer; uma exportação ficou pronta. As listas e o Dashboard se atualizam junto, sem perder o que você selecionou ou digitou.',
       'O sino, no alto da tela, guarda os avisos de 30 dias e diz quantos você ainda não leu; abrir a lista marca todos como lidos para a sua conta. O que você mesmo acabou de fazer aparece lá sem contar como novo.',
       'Na tela aparecem no máximo dois avisos de cada vez, no canto de baixo, e nenhum enquanto uma janela ou um painel está aberto. Um aviso em vermelho fica até você fechar. Depois de uma ausência, muitos avisos viram um só, que os conta. Se a conexão cai, nada se perde: a tela volta a perguntar sozinha, e o estado de cada empresa continua em Empresas.',
     ],
@@ -345,6 +345,18 @@ export const situations: readonly Article[] = [
     keywords:
       'evidencia prova zip testar regra precisao alerta suspeita suspeitas fraude golpe duplicada nota fria boleto falso conhecido comparar regras',
     link: { to: '/alertas', words: 'Ver os alertas' },
+  },
+  {
+    id: 'avisos-por-email',
+    title: 'Posso receber os alertas e os prazos por e-mail?',
+    body: [
+      'Em “Minha conta”, Avisos por e-mail, você escolhe. Alertas críticos na hora: o e-mail sai alguns minutos depois, um só para muitos alertas, e no máximo a cada quinze minutos. Resumo diário: todos os alertas novos que continuam em aberto, do mais grave ao mais leve, com os motivos. Prazos: o que termina nos próximos dias, todo dia ou às segundas. Os resumos saem às 7h, no horário de Brasília, e só quando há o que dizer.',
+      'Quem administra e os fiscais recebem os críticos na hora, enquanto não escolherem outra coisa; quem só lê não recebe nada antes de escolher. Cada pessoa recebe só o que pode ver, e o que está em aprendizado não vai por e-mail. O link no fim de cada mensagem encerra as daquele tipo, sem login.',
+      'Com o sistema aberto, alertas altos e críticos aparecem também no canto da tela e no sino.',
+    ],
+    keywords:
+      'email e-mail aviso resumo diario semanal alerta prazo cancelar descadastrar parar de receber spam notificacao',
+    link: { to: '/conta#avisos', words: 'Escolher os avisos' },
   },
   {
     id: 'respostas-por-regra',

@@ -1,12 +1,16 @@
 import { clsx } from 'clsx'
-import { Check, Hammer } from 'lucide-react'
+import { Check } from 'lucide-react'
 import { type PlanOffer, plans } from '../lib/plans.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { ContactButton } from './contact-button.tsx'
 
-const notYet = 'Detecção e alerta de NFes suspeitas'
-const inAll = ['Captura automática', 'Armazenamento vitalício', notYet, 'Interface web completa']
+const inAll = [
+  'Captura automática',
+  'Armazenamento vitalício',
+  'Detecção e alerta de NFes suspeitas',
+  'Interface web completa',
+]
 const inFixed = ['Manifestação de NFe', 'Suporte por e-mail', 'Relatórios avançados']
 
 interface Offer extends PlanOffer {
@@ -50,7 +54,7 @@ const smallPrint = [
   ],
   [
     'NFes suspeitas',
-    'Hoje, toda NFe contra o seu CNPJ aparece na lista e você responde a ela ali. O aviso automático da que foge do costume está em construção.',
+    'Toda NFe contra o seu CNPJ é comparada com o que já chegou. A que foge do costume vira um alerta com os motivos em palavras: na tela, no sino e, se você quiser, por e-mail.',
   ],
   ['Relatórios avançados', 'Planilha, XML e PDF de tudo o que o filtro encontra, e os números do mês por empresa.'],
   ['Suporte dedicado 24/7', 'No Corporativo, horário e canais ficam escritos no contrato.'],
@@ -119,15 +123,8 @@ function OfferColumn({ offer, preloadContact }: { offer: Offer; preloadContact: 
       <ul className="mt-5 border-line border-t">
         {features.map((feature) => (
           <li key={feature} className="flex items-start gap-2.5 border-line border-b py-2">
-            {feature === notYet ? (
-              <Hammer aria-hidden className="mt-1 size-4 shrink-0 text-muted" />
-            ) : (
-              <Check aria-hidden className="mt-1 size-4 shrink-0 text-brand" />
-            )}
-            <span>
-              {feature}
-              {feature === notYet && <span className="text-muted"> (em construção)</span>}
-            </span>
+            <Check aria-hidden className="mt-1 size-4 shrink-0 text-brand" />
+            <span>{feature}</span>
           </li>
         ))}
       </ul>

@@ -36,6 +36,7 @@ import {
   getCalendar,
   getDashboard,
   getInvitation,
+  getLetterChoice,
   getPlan,
   getTeam,
   listAlertHabits,
@@ -78,6 +79,7 @@ export const alertHabitsQuery = ownQuery(listAlertHabits, { silencios: [], digit
 export const alertSettingsQuery = ownQuery(getAlertSettings, { grupos: [] })
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const calendarQuery = ownQuery(getCalendar, {})
+export const letterChoiceQuery = ownQuery(getLetterChoice, { alertas: '', prazos: '' })
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
 export const teamQuery = ownQuery(getTeam, { nome: '', pessoas: [], convites: [] })

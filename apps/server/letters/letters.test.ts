@@ -1,0 +1,310 @@
+import { formatCnpj } from '@vigia/dfe/cnpj'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
+import { receive } from '../documents/documents.ts'
+import { arrive, company, resNFe } from '../documents/testing.ts'
+import type { Letter } from '../mail/mail.ts'
+import type { Context, Database } from '../platform/context.ts'
+import { asOperator, inWorkspace, limitedRole, openDatabase } from '../platform/database.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
+import { createVault } from '../platform/vault.ts'
+import { keepChoice, nextMorning, queueLetters } from './letters.ts'
+import { letterMails } from './mails.ts'
+import { letterRoutes } from './routes.ts'
+import { claimTurn, takeTurn } from './worker.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+let limited: Database
+
+beforeAll(async () => {
+  database = await createDatabase()
+  const db = openDatabase(database.url)
+  limited = openDatabase(database.url, { role: limitedRole })
+  ctx = {
+    db,
+    ids: createPublicIds(Buffer.alloc(16, 8)),
+    log: createLogger('silent'),
+    vault: createVault(Buffer.alloc(32, 7)),
+    config: readConfig({ PUBLIC_URL: 'https://vigia.example' }, '/'),
+  } as Context
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await limited.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+const minuteMs = 60_000
+const later = (minutes: number) => new Date(Date.now() + minutes * minuteMs)
+
+interface Mail {
+  id: bigint
+  kind: string
+  recipient: string
+  payload: unknown
+}
+
+async function newOffice() {
+  const workspaceId = await newWorkspace(ctx.db)
+  const own = await insertCompany(ctx.db, workspaceId, { cnpj: company, name: 'SOL' })
+  const other = await insertCompany(ctx.db, workspaceId, { cnpj: '11222333000181', name: 'LUA' })
+  const inside = <T>(work: (db: Database) => Promise<T>) => inWorkspace(ctx, workspaceId, ({ db }) => work(db))
+  let number = 0
+  return {
+    workspaceId,
+    own,
+    other,
+    inside,
+    person: async (role: 'administrador' | 'fiscal' | 'leitura' = 'fiscal', companies?: number[]) => {
+      const { id: accountId, email } = await insertAccount(ctx.db, workspaceId)
+      await inside(async (db) => {
+        await sql`update account set role = ${role}, all_companies = ${!companies}, created_at = now() - interval '1 day' where id = ${accountId}`.execute(
+          db,
+        )
+        for (const id of companies ?? [])
+          await sql`insert into account_company values (${workspaceId}, ${accountId}, ${id})`.execute(db)
+      })
+      return { workspaceId, accountId, email }
+    },
+    /** An alert that has just come, as the judging writes it down. */
+    alert: async (
+      score: number,
+      { companyId = own.id, learning = false, sentence = 'Fornecedor nunca visto.', compared = [] as string[] } = {},
+    ) => {
+      const band = score < 30 ? 0 : score < 60 ? 1 : score < 85 ? 2 : 3
+      await inside(async (db) => {
+        await receive({ db, log: ctx.log }, { workspaceId, companyId, cnpj: company }, 'nfe', [
+          arrive(++number, resNFe({ number, amount: '100.00' })),
+        ])
+        const fired = JSON.stringify([
+          { id: 'S01', version: 1, family: 'identity', weight: score / 100, inputs: {}, compared, sentence, learning },
+        ])
+        await sql`
+          insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
+          select workspace_id, id, company_id, ${number}, ${learning ? 0 : score}, ${learning ? 0 : band}, '', '', chave, '{S01}', ${fired}::json, '', ${learning}
+            from document where workspace_id = ${workspaceId} and number = ${number} and company_id = ${companyId}`.execute(
+          db,
+        )
+        await sql`
+          insert into alert_news (workspace_id, document_id, company_id, band)
+          select workspace_id, document_id, company_id, band from alert where workspace_id = ${workspaceId} and at = ${number}`.execute(
+          db,
+        )
+      })
+    },
+    /** Those that were queued since the last time. */
+    queued: async (): Promise<Mail[]> => {
+      const { rows } = await asOperator(ctx, ({ db }) =>
+        sql<Mail>`delete from mail where workspace_id = ${workspaceId} returning id, kind, recipient, payload`.execute(
+          db,
+        ),
+      )
+      return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
+    },
+    write: (mail: Mail): Promise<Letter | null> => letterMails(limited)[mail.kind]!(ctx, { ...mail, workspaceId }),
+    choose: (
+      person: { workspaceId: number; accountId: number },
+      choice: Parameters<typeof keepChoice>[2],
+      now = new Date(),
+    ) => inside((db) => keepChoice({ db }, person, choice, now)),
+  }
+}
+
+const textOf = (letter: Letter | null) =>
+  letter &&
+  [letter.subject, ...letter.paragraphs, ...(letter.lines ?? []).flatMap(({ title, detail }) => [title, detail])].join(
+    '\n',
+  )
+
+test('who answers is written of critical alerts, several of some minutes in one letter, and once', async () => {
+  const { workspaceId, person, alert, queued, write } = await newOffice()
+  const ana = await person('fiscal')
+  await person('leitura')
+  await alert(90)
+  await alert(95)
+  await alert(70)
+  expect(await queueLetters(ctx, workspaceId, later(0))).toEqual(expect.any(Date))
+  expect(await queued()).toEqual([])
+  // Two workers at once.
+  await Promise.all([1, 2].map(() => queueLetters(ctx, workspaceId, later(3))))
+  const [mail, ...others] = await queued()
+  expect([mail?.kind, mail?.recipient, others]).toEqual(['alertas-criticos', ana.email, []])
+  const letter = await write(mail!)
+  expect(letter?.subject).toBe(`2 alertas críticos: CNPJ ${formatCnpj(company)}`)
+  expect(letter?.lines?.map(({ title }) => title.replace(/\s/g, ' '))).toEqual([
+    expect.stringMatching(/^NF-e 2 de .*, para SOL, R\$ 100,00: crítico$/),
+    expect.stringMatching(/^NF-e 1 de /),
+  ])
+  expect(letter?.lines?.[0]?.url).toMatch(/^https:\/\/vigia\.example\/alertas\?documento=[\w-]{22}$/)
+  // The next one waits, and then tells of what came since.
+  await alert(99)
+  await queueLetters(ctx, workspaceId, later(6))
+  expect(await queued()).toEqual([])
+  await queueLetters(ctx, workspaceId, later(20))
+  const [next] = await queued()
+  expect(textOf(await write(next!))).toMatch(/^Alerta crítico: [\s\S]*NF-e 4 de/)
+  await queueLetters(ctx, workspaceId, later(60))
+  expect(await queued()).toEqual([])
+})
+
+test('a process that ends between letter and mark leaves neither', async () => {
+  const { workspaceId, person, alert, queued } = await newOffice()
+  await person()
+  await alert(90)
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await owner.query(`
+    create function broken() returns trigger language plpgsql as $$ begin raise exception 'gone'; end $$;
+    create trigger broken before update on letter_choice for each row execute function broken()`)
+  await expect(queueLetters(ctx, workspaceId, later(3))).rejects.toThrow('gone')
+  await owner.query('drop trigger broken on letter_choice; drop function broken')
+  await owner.end()
+  expect(await queued()).toEqual([])
+  await queueLetters(ctx, workspaceId, later(3))
+  expect(await queued()).toHaveLength(1)
+})
+
+test('a letter says what is still true when it leaves, to who may still be told', async () => {
+  const { workspaceId, inside, person, alert, queued, write, choose } = await newOffice()
+  const ana = await person()
+  const bia = await person()
+  await alert(90)
+  await queueLetters(ctx, workspaceId, later(3))
+  const [toAna, toBia] = await queued()
+  await choose(ana, { alerts: 'nenhum' })
+  expect(await write(toAna!)).toBeNull()
+  await choose(ana, { alerts: 'criticos' })
+  expect(await write(toAna!)).not.toBeNull()
+  await inside((db) => sql`update account set access_until = now() where id = ${bia.accountId}`.execute(db))
+  expect(await write(toBia!)).toBeNull()
+  expect(await write({ ...toAna!, recipient: 'antigo@exemplo.com.br' })).toBeNull()
+  await inside((db) => sql`update alert set state = 'conhecida' where workspace_id = ${workspaceId}`.execute(db))
+  expect(await write(toAna!)).toBeNull()
+  await alert(90)
+  await inside((db) => sql`delete from account where id = ${ana.accountId}`.execute(db))
+  await queueLetters(ctx, workspaceId, later(30))
+  expect(await queued()).toEqual([])
+})
+
+test('who sees chosen companies is written of these only, and of no numbers of others', async () => {
+  const { workspaceId, own, other, person, alert, queued, write } = await newOffice()
+  await person('fiscal', [own.id])
+  await alert(90, { companyId: other.id })
+  await alert(91, { sentence: 'Igual à nota 77.', compared: ['35261112345678000195550010000000771000000770'] })
+  await queueLetters(ctx, workspaceId, later(3))
+  const letter = await write((await queued())[0]!)
+  expect(textOf(letter)).toContain(`Alerta crítico: CNPJ ${formatCnpj(company)}\n`)
+  expect(textOf(letter)).toContain('Compara com um documento de uma empresa que você não vê.')
+  expect(textOf(letter)).not.toMatch(/LUA|77/)
+})
+
+test('a digest comes at seven when it was chosen, with what is new since then, without what is only learnt, and with an end', async () => {
+  const { workspaceId, person, alert, queued, write, choose } = await newOffice()
+  const ana = await person('leitura')
+  await alert(50)
+  const now = new Date()
+  await choose(ana, { alerts: 'resumo' }, now)
+  await alert(40, { learning: true })
+  const seven = nextMorning(now)
+  expect([seven.getUTCHours(), seven.getUTCMinutes()]).toEqual([10, 0])
+  expect(await queueLetters(ctx, workspaceId, new Date(seven.getTime() - 1))).toEqual(seven)
+  expect(await queued()).toEqual([])
+  expect(await queueLetters(ctx, workspaceId, seven)).toEqual(nextMorning(seven))
+  // There is something new, but nothing to say of it.
+  expect(await write((await queued())[0]!)).toBeNull()
+  for (let n = 0; n < 27; n++) await alert(n === 13 ? 90 : 10, { sentence: 'Veja www.golpe.com: paguei R$ 1.200,00.' })
+  await queueLetters(ctx, workspaceId, nextMorning(seven))
+  const [mail] = await queued()
+  const letter = await write(mail!)
+  expect(letter?.subject).toMatch(/^27 alertas novos: CNPJ /)
+  expect(letter?.paragraphs[0]).toContain('aqui estão 25, e mais 2 na lista')
+  expect(letter?.lines).toHaveLength(25)
+  expect(letter?.lines?.[0]?.title).toMatch(/: crítico$/)
+  // What others wrote becomes no link.
+  expect(letter?.lines?.[0]?.detail).toBe('Veja www. golpe. com: paguei R$ 1.200,00.')
+  await queueLetters(ctx, workspaceId, nextMorning(nextMorning(seven)))
+  expect(await queued()).toEqual([])
+})
+
+test('deadlines come by day or on Mondays, with certificates, and not at all when nothing ends', async () => {
+  const { workspaceId, own, inside, person, queued, write, choose } = await newOffice()
+  const ana = await person('leitura')
+  const now = new Date()
+  await choose(ana, { deadlines: 'semanal' }, now)
+  const monday = nextMorning(now, { weekly: true })
+  expect(monday.getUTCDay()).toBe(1)
+  expect(await queueLetters(ctx, workspaceId, nextMorning(now, { weekly: true }))).toEqual(
+    new Date(monday.getTime() + 7 * 86_400_000),
+  )
+  const [empty] = await queued()
+  expect(empty?.kind).toBe('resumo-prazos')
+  expect(await write(empty!)).toBeNull()
+  await inside((db) => {
+    const issuedAt = new Date(Date.now() - 8 * 86_400_000 - 3 * 3_600_000).toISOString().replace(/\..*/, '-03:00')
+    return receive({ db, log: ctx.log }, { workspaceId, companyId: own.id, cnpj: company }, 'nfe', [
+      arrive(1, resNFe({ number: 1, issuedAt, amount: '10.50' })),
+    ])
+  })
+  const letter = await write(empty!)
+  expect(letter?.subject).toBe('Prazos dos próximos 15 dias: 1 documento para responder')
+  expect(textOf(letter)).toMatch(/Até \d\d\/\d\d\/\d{4}: Ciência da Operação, 1 nota\nSOL · R\$\s10,50/)
+  await choose(ana, { deadlines: 'diario' }, now)
+  expect(await queueLetters(ctx, workspaceId, now)).toEqual(nextMorning(now))
+})
+
+test('the link in a letter ends its kind without a login, and no other link does', async () => {
+  const { workspaceId, person, alert, queued, write, choose } = await newOffice()
+  const ana = await person()
+  await choose(ana, { deadlines: 'diario' })
+  await alert(90)
+  await queueLetters(ctx, workspaceId, later(3))
+  const { stopUrl } = (await write((await queued())[0]!))!
+  const secret = /^https:\/\/vigia\.example\/avisos\/([\w-]+)$/.exec(stopUrl ?? '')![1]!
+  const [read, , stop] = letterRoutes
+  const call = (segredo: string) => stop!.run(ctx, { params: { segredo } } as never, null, testCaller)
+  const altered = Buffer.from(secret, 'base64url')
+  altered[20]! ^= 1
+  for (const wrong of ['', 'x'.repeat(60), altered.toString('base64url')])
+    await expect(call(wrong)).rejects.toMatchObject({ code: 'not-found' })
+  const session = { ...testSession(workspaceId, ana.accountId), role: 'fiscal' as const }
+  const chosen = async () => ((await read!.run(ctx, {} as never, session, testCaller)) as { data: object }).data
+  expect(await chosen()).toEqual({ alertas: 'criticos', prazos: 'diario' })
+  await call(secret)
+  await call(secret)
+  expect(await chosen()).toEqual({ alertas: 'nenhum', prazos: 'diario' })
+})
+
+test('a workspace is looked at when there is news or something is due, and again when its process ended in between', async () => {
+  const { workspaceId, inside, person, alert, queued } = await newOffice()
+  await person()
+  const take = async () => {
+    for (;;) {
+      const turn = await claimTurn(ctx)
+      if (turn === null || turn.workspaceId === workspaceId) return turn
+      await takeTurn(ctx, turn)
+    }
+  }
+  const set = (change: ReturnType<typeof sql>) => inside((db) => sql`update letter_turn set ${change}`.execute(db))
+  await inside((db) => sql`insert into alert_position (workspace_id, version) values (${workspaceId}, 0)`.execute(db))
+  expect(await take()).toBeNull()
+  await alert(90)
+  await inside((db) => sql`update alert_position set news_id = (select max(id) from alert_news)`.execute(db))
+  // It ends before it has done anything.
+  expect(await take()).not.toBeNull()
+  expect(await take()).toBeNull()
+  await set(sql`next_at = now()`)
+  const turn = (await take())!
+  await takeTurn(ctx, { ...turn, now: later(1) })
+  expect([await queued(), await take()]).toEqual([[], null])
+  await set(sql`next_at = now()`)
+  await takeTurn(ctx, { ...(await take())!, now: later(3) })
+  expect(await queued()).toHaveLength(1)
+  // Nothing is due any more, until there is news.
+  expect(await take()).toBeNull()
+})
