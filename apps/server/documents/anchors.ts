@@ -56,7 +56,8 @@ export async function inAnchored(
 ): Promise<RawBuilder<unknown>> {
   const key = keyOfList(query, order)
   const [known, now] = [lists.get(key), new Date()]
-  let list = known && (await broughtUpToDate(known, query, order, total, now))
+  // A clock may be set back.
+  let list = known && known.at <= now ? await broughtUpToDate(known, query, order, total, now) : undefined
   let parts = list && pick(list.counts, offset, take)
   if (!list || !parts || parts.some(({ stretch }) => list!.counts[stretch]! > stretchMax)) {
     list = await putInOrder(query, order, total, now)
