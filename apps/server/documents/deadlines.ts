@@ -136,27 +136,49 @@ export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date)
 
 /**
  * Condition of the `document d` whose `dueAnswer` can be given until `last` at most. Only what was authorised as long ago as a deadline of the table lasts
- * is read.
+ * is read; with `first` only what may end after it.
  */
-export function dueUntil(workspaceId: number, type: ServiceCode, now: Date, last: Date): RawBuilder<unknown> {
+export function dueUntil(
+  workspaceId: number,
+  type: ServiceCode,
+  now: Date,
+  last: Date,
+  first: Date = now,
+): RawBuilder<unknown> {
   const windows = (answers: readonly number[]) => {
     const hours = new Set(
       deadlines.filter(({ tpEvento }) => tpEvento.some((one) => answers.includes(one))).map((row) => row.hours),
     )
-    const within = [...hours].map((hours) => {
-      const [first, until] = [now, last].map((time) => new Date(time.getTime() - hours * 3_600_000))
-      return sql`d.authorized_at between ${first}::timestamptz and ${until}::timestamptz`
-    })
-    return sql`(${sql.join(within, sql` or `)})`
+    return authorizedFor(hours, first, last)
   }
   const near =
     type === 2
       ? windows(disagreement.slice(0, 1))
       : sql`((not d.complete and ${windows([ciencia])}) or ${windows(conclusive)})`
-  // In the words of the indexes.
-  return sql`d.workspace_id = ${workspaceId} and d.type = ${type} and d.status not in (${sql.join(ended.map((one) => sql.lit(one)))}) and ${near}
+  return sql`d.workspace_id = ${workspaceId} and d.type = ${type} and ${isOpen} and ${near}
     and ${dueInDatabase(workspaceId, type, now)} < ${last}::timestamptz`
 }
+
+// In the words of the indexes.
+const isOpen = sql`d.status not in (${sql.join(ended.map((one) => sql.lit(one)))})`
+
+// Those of which a deadline of so many hours is between the two.
+function authorizedFor(hours: Iterable<number>, first: Date, last: Date): RawBuilder<unknown> {
+  const within = [...hours].map((hours) => {
+    const [from, until] = [first, last].map((time) => new Date(time.getTime() - hours * 3_600_000))
+    return sql`d.authorized_at between ${from}::timestamptz and ${until}::timestamptz`
+  })
+  return sql`(${sql.join(within, sql` or `)})`
+}
+
+/** The ids of documents of which a deadline may have passed between two moments. */
+export const turnedBetween = (workspaceId: number, type: ServiceCode, first: Date, last: Date): RawBuilder<unknown> =>
+  sql`select d.id from document d where d.workspace_id = ${workspaceId} and d.type = ${type} and ${isOpen}
+    and ${authorizedFor(new Set(deadlines.map(({ hours }) => hours)), first, last)}`
+
+/** The ids of documents to which an answer is under way: what they wait for has changed with no more than that. */
+export const pendingAnswers = (workspaceId: number, type: ServiceCode): RawBuilder<unknown> =>
+  sql`select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.type = ${type} and o.state in ('waiting', 'sending')`
 
 const is = (codes: readonly number[]) => sql`= any (${sql.lit(`{${codes.join()}}`)}::int[])`
 

@@ -6,8 +6,9 @@ import pg from 'pg'
 import { quantile, report } from '../../../bench/measure.ts'
 import { startDatabase } from '../../../tests/support/postgres.ts'
 import { fill, terms } from '../../../tests/support/volume.ts'
+import { noteChanges } from '../changes/changes.ts'
 import { readDashboard } from '../dashboard/dashboard.ts'
-import { limitTo, openDatabase, pools, readWorkspace } from '../platform/database.ts'
+import { inWorkspace, limitTo, openDatabase, pools, readWorkspace } from '../platform/database.ts'
 import { migrate } from '../platform/migrate.ts'
 import { dueUntil } from './deadlines.ts'
 import { type Filter, searchDocuments } from './list.ts'
@@ -244,23 +245,60 @@ async function measureSearch(name: Name) {
   return { documentsInRange: total, ...measured }
 }
 
-// First page, one in the middle, last; by date and without dates the counters and indexes help, in the middle of a month nothing does.
+// Pages at any depth, both ways. `firstDeep` puts the list in order and keeps its anchors; `pages` begin at them, `afterChanges` with fifty documents
+// more each time, and `first` and `last` are the ends.
 async function measureOrders(name: Name) {
   const measured: Record<string, object> = {}
   for (const [label, range] of Object.entries({ lastMonth: month(1), noDates: {} }))
     for (const by of ['issued', 'amount', 'arrived', 'due', 'issuer'] as const) {
       const order = { by, ascending: by === 'due' || by === 'issuer' }
       const { total } = await list(name, range)
-      const pages = { first: 1, middle: Math.ceil(total / 100), last: Math.ceil(total / 50) }
-      const times: Record<string, object> = {}
-      for (const [place, page] of Object.entries(pages)) {
-        // Half a million documents in order take their time.
-        const each = await manyTimes(label === 'noDates' ? 10 : 20, () => list(name, { ...range, order, page }))
-        times[place] = each
+      const pages = Math.ceil(total / 50)
+      const at = (page: number) => list(name, { ...range, order, page })
+      const depth = (turn: number) => 1 + Math.floor(pages * (0.1 + 0.8 * ((turn * 0.618) % 1)))
+      const firstDeep = await timed(() => at(depth(0.5)))
+      measured[`${label}.${by}`] = {
+        total,
+        firstDeep: round(firstDeep.ms),
+        pages: await manyTimes(20, (turn) => at(depth(turn + 1))),
+        afterChanges: await manyTimes(
+          5,
+          (turn) => at(depth(turn + 1)),
+          () => arrive(name),
+        ),
+        first: await manyTimes(10, () => at(1)),
+        last: await manyTimes(10, () => at(pages)),
       }
-      measured[`${label}.${by}`] = { total, ...times }
     }
   return measured
+}
+
+// Copies of documents of the last month under other numbers, told as new.
+async function arrive(name: Name) {
+  await inWorkspace({ db }, idOf(name), async (ctx) => {
+    const { from, to } = month(1)
+    const { rows } = await sql<{ documentId: bigint }>`
+      insert into document (workspace_id, company_id, type, issued_at, issued_offset, authorized_at, nsu, supplier_id, number, event_code, series, roles, status,
+                            base_status, complete, amount, chave)
+      select workspace_id, company_id, type, issued_at, issued_offset, authorized_at, nsu, supplier_id, number, event_code, series, roles, status, base_status, complete,
+             amount, md5(random()::text) || substr(chave, 33)
+        from document where workspace_id = ${idOf(name)} and type = 0 and issued_at between ${from}::timestamp and ${to}::timestamp limit 50
+      returning id as "documentId"`.execute(ctx.db)
+    for (const unit of ['year', 'month', 'day'])
+      await sql`
+        insert into ${sql.table(`count_${unit}`)} as c (workspace_id, type, ${sql.ref(unit)}, company_id, roles, status, n, amount)
+        select workspace_id, type, date_trunc(${unit}, issued_at)::date, company_id, roles, status, count(*)::int, sum(amount)
+          from document where workspace_id = ${idOf(name)} and id = any (${rows.map(({ documentId }) => documentId)}::bigint[])
+           and (${unit} <> 'day' or (select large from workspace where id = ${idOf(name)})) group by 1, 2, 3, 4, 5, 6
+        on conflict (workspace_id, type, ${sql.ref(unit)}, company_id, roles, status) do update set n = c.n + excluded.n, amount = c.amount + excluded.amount`.execute(
+        ctx.db,
+      )
+    noteChanges(
+      ctx,
+      idOf(name),
+      rows.map((row) => ({ ...row, kind: 'new' })),
+    )
+  })
 }
 
 // What the dashboard counts: answers that can be given until the end of tomorrow at most.
@@ -274,10 +312,11 @@ async function measureDue(name: Name) {
   return { found: rows[0]!.n, ...(await manyTimes(20, count)) }
 }
 
-async function manyTimes(turns: number, work: () => Promise<unknown>) {
+async function manyTimes(turns: number, work: (turn: number) => Promise<unknown>, before = async () => {}) {
   const times: number[] = []
   for (let turn = -1; turn < turns; turn++) {
-    const { ms } = await timed(work)
+    await before()
+    const { ms } = await timed(() => work(turn))
     if (turn >= 0) times.push(ms)
   }
   return { p50: round(quantile(times, 0.5)), p95: round(quantile(times, 0.95)) }

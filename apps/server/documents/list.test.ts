@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { fill, terms } from '../../../tests/support/volume.ts'
+import { type ChangeKind, noteChanges, noteUntold } from '../changes/changes.ts'
 import { readConfig } from '../config.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Database } from '../platform/context.ts'
@@ -17,7 +18,8 @@ import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { testSigner } from '../signer/testing.ts'
-import { dueAnswer } from './deadlines.ts'
+import { anchoredLists } from './anchors.ts'
+import { dueAnswer, dueInDatabase } from './deadlines.ts'
 import { receive } from './documents.ts'
 import {
   arrivalsOf,
@@ -196,7 +198,14 @@ describe('in a workspace with thousands of documents', () => {
       ascending: fc.boolean(),
     }),
   )
-  const columnOf = { issued: 'd.issued_at', amount: 'd.amount', arrived: 'd.created_at', issuer: 's.search' } as const
+  const columnOf = {
+    issued: () => sql`d.issued_at`,
+    amount: () => sql`d.amount`,
+    arrived: () => sql`d.created_at`,
+    issuer: () => sql`s.search`,
+    // A property of its own holds it to what rows show (deadlines.test.ts).
+    due: () => dueInDatabase(workspaceId, 0, new Date()),
+  }
 
   // The same asked as simply as it can be said: every document is looked at.
   const ask = (filter: Filter) =>
@@ -215,7 +224,7 @@ describe('in a workspace with thousands of documents', () => {
          and (${text === undefined} or s.name ilike ${`%${text}%`})`
       const { rows } = await sql<{ total: number; amount: string; ids: string[] }>`
         select count(*)::int as total, coalesce(sum(d.amount), 0)::text as amount,
-               array(select d.id::text ${found} order by ${sql.ref(columnOf[by as keyof typeof columnOf])} ${way}, d.issued_at ${ties}, d.id ${ties} offset ${(filter.page - 1) * pageSize} limit ${pageSize}) as ids
+               array(select d.id::text ${found} order by ${columnOf[by as keyof typeof columnOf]()} ${way} nulls last, d.issued_at ${ties}, d.id ${ties} offset ${(filter.page - 1) * pageSize} limit ${pageSize}) as ids
         ${found}`.execute(db)
       return rows[0]!
     })
@@ -242,18 +251,20 @@ describe('in a workspace with thousands of documents', () => {
     })
     .map(({ times, ...filter }) => ({ ...filter, from: times?.[0], to: times?.[1] }))
 
+  const showToFirst = (shown: number) =>
+    inWorkspace({ db }, workspaceId, ({ db }) =>
+      db
+        .updateTable('company')
+        .set({ shown_nfe: shown })
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', companies[0]!)
+        .execute(),
+    )
+
   test.each([['everything shown'], ['some parts hidden']])(
     '%s: any page holds what a plain query finds',
     async (name) => {
-      const shown = name === 'everything shown' ? 511 : 511 & ~2
-      await inWorkspace({ db }, workspaceId, ({ db }) =>
-        db
-          .updateTable('company')
-          .set({ shown_nfe: shown })
-          .where('workspace_id', '=', workspaceId)
-          .where('id', '=', companies[0]!)
-          .execute(),
-      )
+      await showToFirst(name === 'everything shown' ? 511 : 511 & ~2)
       await fc.assert(
         fc.asyncProperty(filter, fc.nat(105), order, async ({ company, ...drawn }, depth, order) => {
           const question = {
@@ -299,6 +310,105 @@ describe('in a workspace with thousands of documents', () => {
       { numRuns: 1 + runs(40), examples: [[everyNote]] },
     )
     expect(refused).toBeGreaterThan(0)
+  })
+
+  // What happens between two pages, with what is told of it. The counters stay as they are: a limit of amounts
+  // has the total counted in the documents.
+  const happenings = {
+    new: sql`insert into document (workspace_id, company_id, type, issued_at, created_at, authorized_at, nsu, supplier_id, number, event_code, series, roles, status,
+                                   base_status, complete, amount, chave)
+      select workspace_id, company_id, type, issued_at + interval '1 hour', created_at, authorized_at, nsu, supplier_id, number, event_code, series, roles, status,
+             base_status, complete, amount, md5(random()::text) || substr(chave, 33)`,
+    completed: sql`update document set amount = amount * 1.5 + 1, complete = not complete, supplier_id = (select min(supplier_id) from document)`,
+    standing: sql`update document set status = case status when 4 then 2 else 4 end`,
+    untold: sql`update document set amount = amount + 300, created_at = created_at - interval '90 days'`,
+  }
+  const happening = fc.record({
+    what: fc.constantFrom('new', 'completed', 'standing', 'untold', 'time', 'requested', 'settled'),
+    remainder: fc.nat(1_500),
+    hours: fc.integer({ min: 1, max: 60 }),
+  })
+
+  async function happen({ what, remainder, hours }: { what: string; remainder: number; hours: number }) {
+    const which = sql`where workspace_id = ${workspaceId} and id % 1500 = ${remainder}`
+    if (what === 'time') return void vi.setSystemTime(Date.now() + hours * 3_600_000)
+    await inWorkspace({ db }, workspaceId, async (ctx) => {
+      const changed = async (query: RawBuilder<unknown>) =>
+        (await sql<{ id: bigint }>`${query}`.execute(ctx.db)).rows.map(({ id }) => ({ documentId: id }))
+      if (what === 'requested')
+        return void (await sql`
+          insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why)
+          select workspace_id, company_id, id, 0, '1', chave, 210200, 1, 'test' from document ${which} and type = 0 on conflict do nothing`.execute(
+          ctx.db,
+        ))
+      if (what === 'settled') {
+        const settled = await changed(
+          sql`update outgoing_event set state = 'registered' where state = 'waiting' returning document_id as id`,
+        )
+        return noteChanges(
+          ctx,
+          workspaceId,
+          settled.map((change) => ({ ...change, kind: 'answered' })),
+        )
+      }
+      const query = happenings[what as keyof typeof happenings]
+      const documents = await changed(
+        what === 'new' ? sql`${query} from document ${which} returning id` : sql`${query} ${which} returning id`,
+      )
+      if (what === 'untold') noteUntold(ctx, workspaceId)
+      else
+        noteChanges(
+          ctx,
+          workspaceId,
+          documents.map((change) => ({ ...change, kind: what as ChangeKind })),
+        )
+    })
+  }
+
+  test('whatever changes between the pages of an order, each holds what a plain query finds', async () => {
+    await showToFirst(511)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.record({
+            by: fc.constantFrom<keyof typeof columnOf>('amount', 'arrived', 'issuer', 'due'),
+            ascending: fc.boolean(),
+          }),
+          fc.constantFrom(undefined, 2),
+          fc.array(fc.tuple(happening, fc.integer({ min: 40, max: 60 })), { minLength: 3, maxLength: 6 }),
+          async (order, status, story) => {
+            const question = { type: 0 as const, order, status, amountFrom: '0' }
+            for (const [change, depth] of story) {
+              for (const moved of [0, 7]) {
+                const { total } = await pageOf(workspaceId, { ...question, page: 1 })
+                const page = Math.floor((total / pageSize) * (depth / 100)) + moved
+                const found = await pageOf(workspaceId, { ...question, page })
+                const plain = await ask({ ...question, page })
+                expect([found.total, ...found.rows.map((row) => String(row.id))]).toEqual([plain.total, ...plain.ids])
+              }
+              await happen(change)
+            }
+          },
+        ),
+        { numRuns: runs(12) },
+      )
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('what is told of a list leaves its anchors where they are, and what is not does not', async () => {
+    const question: Filter = { type: 0, order: { by: 'amount', ascending: true }, amountFrom: '0.01', page: 90 }
+    const starts = async () => {
+      await pageOf(workspaceId, question)
+      return [...anchoredLists({ db }).values()].at(-1)!.starts
+    }
+    const first = await starts()
+    for (const what of ['new', 'standing']) await happen({ what, remainder: 7, hours: 0 })
+    const second = await starts()
+    await happen({ what: 'untold', remainder: 7, hours: 0 })
+    expect([second === first, (await starts()) === first]).toEqual([true, false])
   })
 })
 

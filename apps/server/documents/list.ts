@@ -4,9 +4,10 @@ import { readHiding } from '../companies/companies.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { anchoredLists, canBeAnchored, inAnchored } from './anchors.ts'
 import { type CountPart, countAll, locate, type Stretch, walkedBy } from './count.ts'
 import { type Criteria, type Filter, type FilterQuery, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
-import { inOrder, soonest } from './order.ts'
+import { inOrder, isDeep, soonest } from './order.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
 import { readQuery } from './search/search.ts'
 
@@ -37,7 +38,7 @@ export async function searchDocuments(
     return {
       total: asked.total,
       amount: sumDecimals(asked.stretches.map(({ amount }) => amount)),
-      rows: take > 0 ? await readPage(asked, filter.order ?? usualOrder, offset, take) : [],
+      rows: take > 0 ? await readPage(ctx, asked, filter.order ?? usualOrder, offset, take) : [],
     }
   })
 }
@@ -108,7 +109,13 @@ async function ask(db: Database, workspaceId: number, filter: Criteria): Promise
   }
 }
 
-async function readPage(asked: Asked, order: Order, offset: number, take: number): Promise<DocumentListRow[]> {
+async function readPage(
+  ctx: Pick<Context, 'db'>,
+  asked: Asked,
+  order: Order,
+  offset: number,
+  take: number,
+): Promise<DocumentListRow[]> {
   const { query, stretches, total } = asked
   if (order.by === 'issued') {
     const newer = order.ascending ? total - offset - take : offset
@@ -120,6 +127,8 @@ async function readPage(asked: Asked, order: Order, offset: number, take: number
     const rows = await readInPlace(query, ids)
     if (rows.length === take) return rows
   }
+  if (isDeep(part) && canBeAnchored(query, order))
+    return readInPlace(query, await inAnchored(anchoredLists(ctx), query, order, part))
   const { ids, reversed } = inOrder(query, order, part)
   const rows = await readInPlace(query, ids)
   return reversed ? rows.reverse() : rows

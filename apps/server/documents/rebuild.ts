@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { noteUntold } from '../changes/changes.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { holdLock, holdSharedLock } from '../platform/locks.ts'
@@ -38,6 +39,7 @@ export async function rebuildProjection(ctx: RebuildContext, company: Recipient)
     }
     await dropForgotten(db, company)
     await recount(db, company)
+    noteUntold({ db }, company.workspaceId)
     return count(db, company)
   })
 }

@@ -1,7 +1,7 @@
 import { isOfCte } from '@vigia/dfe/chave'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
-import { noteChanges } from '../changes/changes.ts'
+import { noteChanges, noteUntold } from '../changes/changes.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
@@ -162,6 +162,9 @@ async function ingest(
   // What is read again was told when it arrived.
   const told = again ? [] : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, kind }))
   noteChanges({ db }, to.workspaceId, told)
+  const written = new Set([...changes.documents, ...changes.standings].map(({ chave }) => chave))
+  // Another copy may have another amount, and lists show nothing of it but their order.
+  if (!again && written.size > new Set(changes.told.map(({ chave }) => chave)).size) noteUntold({ db }, to.workspaceId)
   return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, conflicts }
 }
 

@@ -47,10 +47,14 @@ function common(one: Range, other: Range): Range {
 }
 
 function amountConditions({ from, above, to, below }: Amounts): RawBuilder<unknown>[] {
+  // An index leads to one amount. A range is compared in the index of dates, which has the decimals.
+  if (from !== undefined && from === to && isWithinCents(from)) return [sql`d.cents = (${from}::numeric * 100)::bigint`]
   const compare = (sign: string, amount: string | undefined) =>
     amount === undefined ? [] : [sql`d.amount ${sql.raw(sign)} ${amount}::numeric`]
   return [...compare('>=', from), ...compare('>', above), ...compare('<=', to), ...compare('<', below)]
 }
+
+const isWithinCents = (amount: string) => /^\d{1,13}(\.\d{1,2})?$/.test(amount)
 
 // Beyond this many documents of a number the condition is cheaper than their names.
 const numberedMax = 1_000
