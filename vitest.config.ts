@@ -1,4 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { keepFilesInMemory } from './tests/support/memory.ts'
+
+keepFilesInMemory()
 
 const exclude = ['**/node_modules/**', '**/dist/**']
 // One real PostgreSQL for the whole project, see tests/support/database.ts.

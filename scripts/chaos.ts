@@ -1,3 +1,4 @@
+import { keepFilesInMemory } from '../tests/support/memory.ts'
 import { createChance } from './chaos/chance.ts'
 import { setClockAgainAndAgain } from './chaos/clock.ts'
 import { type Check, compareAll } from './chaos/compare.ts'
@@ -28,6 +29,8 @@ const say = (text: string) => console.log(`${((performance.now() - began) / 1000
 
 // When the terminal is closed, nothing can be printed any more, but everything must still stop in order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+// Killed processes lose nothing of it; only the end of the machine would.
+keepFilesInMemory()
 const pace = await measurePace()
 const plan = readChaosPlan(process.argv.slice(2), pace)
 console.log(`seed ${plan.seed}, all times ${pace} times as long as usual`)
