@@ -18,7 +18,7 @@ import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
 import { keepKilling, measurePace, sleep } from './chaos/processes.ts'
 import { readLedger, readOutgoing } from './chaos/records.ts'
 import { restoreAndCompare } from './chaos/restore.ts'
-import { waitUntilQuiet } from './chaos/settle.ts'
+import { endLeasesOfJudging, waitUntilQuiet } from './chaos/settle.ts'
 import { cancelNotes } from './chaos/suppliers.ts'
 
 // The whole product against an authority with every fault, while its workers are killed again and again; then everything is compared
@@ -113,6 +113,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   }
   say(`${await tellLost(installation)} responses were lost or never written down`)
   await installation.replaceAuthority('calm')
+  await endLeasesOfJudging(installation)
   const worker = (await installation.startWorker())!
   const pending = await waitUntilQuiet(installation, { patienceMs: plan.patienceHours * hourMs, stillMs: 1.5 * hourMs })
   const requests = await people
