@@ -21,6 +21,9 @@ export function keepFilesInMemory(): void {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 }
 
+/** As Vitest calls it once for each project that names this file. */
+export { keepFilesInMemory as setup }
+
 function hasRoom(): boolean {
   if (process.platform !== 'linux' || process.availableMemory() < memoryMin) return false
   const [, , , options = 'noexec'] =
