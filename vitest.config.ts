@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
 const exclude = ['**/node_modules/**', '**/dist/**']
+// Before everything that makes temporary files.
+const memory = 'tests/support/memory.ts'
 // One real PostgreSQL for the whole project, see tests/support/database.ts.
-const globalSetup = ['tests/support/postgres.ts', 'tests/support/keys.ts']
+const globalSetup = [memory, 'tests/support/postgres.ts', 'tests/support/keys.ts']
 
 const startTest = 'scripts/start.test.ts'
 
@@ -24,6 +26,7 @@ export default defineConfig({
           name: 'packages',
           include: ['packages/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: [...exclude, startTest],
+          globalSetup: [memory],
         },
       },
       {
@@ -53,6 +56,7 @@ export default defineConfig({
           // The launcher's own tests start whole installations, one at a time.
           name: 'launcher',
           include: [startTest],
+          globalSetup: [memory],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -1,3 +1,4 @@
+import { keepFilesInMemory } from '../tests/support/memory.ts'
 import { createChance } from './chaos/chance.ts'
 import { setClockAgainAndAgain } from './chaos/clock.ts'
 import { type Check, compareAll } from './chaos/compare.ts'
@@ -17,7 +18,7 @@ import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
 import { keepKilling, measurePace, sleep } from './chaos/processes.ts'
 import { readLedger, readOutgoing } from './chaos/records.ts'
 import { restoreAndCompare } from './chaos/restore.ts'
-import { waitUntilQuiet } from './chaos/settle.ts'
+import { endLeasesOfJudging, waitUntilQuiet } from './chaos/settle.ts'
 import { cancelNotes } from './chaos/suppliers.ts'
 
 // The whole product against an authority with every fault, while its workers are killed again and again; then everything is compared
@@ -28,6 +29,8 @@ const say = (text: string) => console.log(`${((performance.now() - began) / 1000
 
 // When the terminal is closed, nothing can be printed any more, but everything must still stop in order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+// Killed processes lose nothing of it; only the end of the machine would.
+keepFilesInMemory()
 const pace = await measurePace()
 const plan = readChaosPlan(process.argv.slice(2), pace)
 console.log(`seed ${plan.seed}, all times ${pace} times as long as usual`)
@@ -110,6 +113,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   }
   say(`${await tellLost(installation)} responses were lost or never written down`)
   await installation.replaceAuthority('calm')
+  await endLeasesOfJudging(installation)
   const worker = (await installation.startWorker())!
   const pending = await waitUntilQuiet(installation, { patienceMs: plan.patienceHours * hourMs, stillMs: 1.5 * hourMs })
   const requests = await people

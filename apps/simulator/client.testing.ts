@@ -71,7 +71,12 @@ export async function startForTest(options: Partial<SimulatorOptions> = {}): Pro
     directory,
     client: async (cnpj) => {
       const holder = cnpj.length === 11 ? { cpf: cnpj } : { cnpj }
-      const pfx = await simulator.issueCertificate({ ...holder, nome: 'EMPRESA DE TESTE LTDA', senha: password })
+      const pfx = await simulator.issueCertificate({
+        ...holder,
+        nome: 'EMPRESA DE TESTE LTDA',
+        senha: password,
+        sharedKey: true,
+      })
       return createClient(simulator, { pfx: Buffer.from(pfx), passphrase: password })
     },
     control: async (method, path, body) => {

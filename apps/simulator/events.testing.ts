@@ -4,6 +4,7 @@ import {
   type CertificateSubject,
   type CertificationAuthority,
   type IssuedCertificate,
+  keptKey,
   openCertificationAuthority,
 } from './certificates.ts'
 import { type Client, type HttpResponse, startForTest, type TestSimulator } from './client.testing.ts'
@@ -70,12 +71,13 @@ export const nfePath = '/NFeRecepcaoEvento4/NFeRecepcaoEvento4.asmx'
 export async function openBench(options: Partial<SimulatorOptions> = {}): Promise<EventBench> {
   const test = await startForTest(options)
   const authority = await openCertificationAuthority(test.directory, Date.now())
+  const pair = await keptKey(test.directory, 'shared')
   const signers = new Map<string, Promise<IssuedCertificate>>()
   const signer = (cnpj: string) => {
     const known = signers.get(cnpj)
     if (known !== undefined) return known
     const holder: CertificateSubject = cnpj.length === 11 ? { cpf: cnpj, nome: 'PESSOA' } : { cnpj, nome: 'EMPRESA' }
-    const made = authority.issue(holder, Date.now())
+    const made = authority.issue(holder, Date.now(), pair)
     signers.set(cnpj, made)
     return made
   }

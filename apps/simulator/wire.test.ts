@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasSchemas, schema } from '../../tests/support/judges.ts'
-import { openCertificationAuthority } from './certificates.ts'
+import { keptKey, openCertificationAuthority } from './certificates.ts'
 import {
   type Client,
   createClient,
@@ -143,8 +143,9 @@ describe('the client certificate', () => {
       },
       { authority: own, holder: { cnpj, nome: 'BOA' }, status: 200 },
     ]
+    const pair = await keptKey(test.directory, 'shared')
     for (const { authority, holder, status, at = Date.now() } of cases) {
-      const { key, certificate } = await authority.issue(holder, at)
+      const { key, certificate } = await authority.issue(holder, at, pair)
       const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString()
       const identity = { key: pem, cert: certificate.toString() }
       const answer = await createClient(test.simulator, identity).post(

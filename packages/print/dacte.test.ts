@@ -2,7 +2,7 @@ import { formatChave } from '@vigia/dfe/chave'
 import { child, openDocument, type XmlElement } from '@vigia/dfe/document'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../../tests/support/seed.ts'
+import { runs, thorough } from '../../tests/support/seed.ts'
 import { dacte, PrintError } from './dacte.ts'
 import { modals, nfeKey, writeCte, writeCteOs, writeGtve, writeSimplificado } from './support/cte.ts'
 import { dacteFaults } from './support/dacte-fields.ts'
@@ -11,7 +11,7 @@ import { readGraphics } from './support/graphics.ts'
 import { samples } from './support/samples.ts'
 import { dotsPerInchFor, scan } from './support/scan.ts'
 import { readSheets } from './support/sheet.ts'
-import { inBothOrientations, orientations, withTexts, withTpImp } from './support/variants.ts'
+import { inBothOrientations, inOneOrientation, orientations, withTexts, withTpImp } from './support/variants.ts'
 import { readWords, squeezed } from './support/words.ts'
 
 const lorem = (length: number) =>
@@ -50,7 +50,9 @@ const written: [string, Uint8Array][] = [
 ]
 const archived = samples('cte').map(({ name, bytes }): [string, Uint8Array] => [name, bytes])
 
-describe.each(inBothOrientations([...written, ...archived]))('%s, %s', (_, orientation, bytes) => {
+const drawn = [...inBothOrientations(written), ...(thorough ? inBothOrientations : inOneOrientation)(archived)]
+
+describe.each(drawn)('%s, %s', (_, orientation, bytes) => {
   const pdf = dacte(bytes)
   const pages = readGraphics(pdf)
   const root = openDocument(bytes)

@@ -2,7 +2,7 @@ import { formatChave } from '@vigia/dfe/chave'
 import { child, openDocument, value } from '@vigia/dfe/document'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../../tests/support/seed.ts'
+import { runs, thorough } from '../../tests/support/seed.ts'
 import { danfe, PrintError } from './danfe.ts'
 import { documentNumber } from './formats.ts'
 import { danfeFaults } from './support/danfe-fields.ts'
@@ -12,7 +12,7 @@ import { writeNfe } from './support/nfe.ts'
 import { samples } from './support/samples.ts'
 import { dotsPerInchFor, scan } from './support/scan.ts'
 import { readSheets } from './support/sheet.ts'
-import { inBothOrientations, orientations, withTexts, withTpImp } from './support/variants.ts'
+import { inBothOrientations, inOneOrientation, orientations, withTexts, withTpImp } from './support/variants.ts'
 import { readWords, squeezed } from './support/words.ts'
 
 const lorem = (length: number) =>
@@ -40,7 +40,9 @@ const written: [string, Uint8Array][] = [
 ]
 const archived = samples('nfe', /^procNFe/).map(({ name, bytes }): [string, Uint8Array] => [name, bytes])
 
-describe.each(inBothOrientations([...written, ...archived]))('%s, %s', (_, orientation, bytes) => {
+const drawn = [...inBothOrientations(written), ...(thorough ? inBothOrientations : inOneOrientation)(archived)]
+
+describe.each(drawn)('%s, %s', (_, orientation, bytes) => {
   const pdf = danfe(bytes)
   const pages = readGraphics(pdf)
   const root = openDocument(bytes)

@@ -184,7 +184,13 @@ async function administer(url: string, work: (client: pg.Client) => Promise<void
 
 async function register(client: Client, simulator: Simulator, company: PlannedCompany): Promise<string> {
   const { cnpj, nome, uf, certificateOf, acknowledges } = company
-  const pfx = await simulator.issueCertificate({ cnpj: certificateOf ?? cnpj, nome, uf, senha: 'segredo' })
+  const pfx = await simulator.issueCertificate({
+    cnpj: certificateOf ?? cnpj,
+    nome,
+    uf,
+    senha: 'segredo',
+    sharedKey: true,
+  })
   const form = new FormData()
   form.append('Certificado', new File([new Uint8Array(pfx)], 'empresa.pfx'))
   form.append('Senha', 'segredo')

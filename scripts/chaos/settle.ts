@@ -2,15 +2,12 @@ import type { Installation } from './installation.ts'
 import { sleep } from './processes.ts'
 import { readLines, readOutgoing, readUnjudged } from './records.ts'
 
-// Of a worker that was killed while it judged; it lasts as long as that, however short the hours are.
-const longestLeaseMs = 120_000
-
 /** Waits until nothing is under way any more, unless `events` may be; returns what still is when the patience is over. */
 export async function waitUntilQuiet(
   { authority, database }: Installation,
   { patienceMs, stillMs, events = true }: { patienceMs: number; stillMs: number; events?: boolean },
 ): Promise<string[]> {
-  const until = Date.now() + patienceMs + longestLeaseMs
+  const until = Date.now() + patienceMs
   for (let quietSince: number | null = null; ; await sleep(stillMs / 15)) {
     const pending = await pendingOf({ authority, database }, events)
     if (pending.length > 0) quietSince = null
@@ -20,6 +17,13 @@ export async function waitUntilQuiet(
     if (quietSince !== null && Date.now() - quietSince >= stillMs) return []
     if (Date.now() > until) return pending
   }
+}
+
+/**
+ * Ends the leases of workers that were killed while they judged, when no worker is left: they last two minutes, however short the hours are.
+ */
+export async function endLeasesOfJudging({ database }: Pick<Installation, 'database'>): Promise<void> {
+  await database.query('update alert_position set lease_until = null')
 }
 
 async function pendingOf(

@@ -62,7 +62,7 @@ export async function askForAll(
   simulator: Simulator,
   company: { cnpj: string; nome: string; uf: string },
 ): Promise<(DocZip & { service: 'nfe' | 'cte' })[]> {
-  const pfx = await simulator.issueCertificate({ ...company, senha: 'segredo' })
+  const pfx = await simulator.issueCertificate({ ...company, senha: 'segredo', sharedKey: true })
   const connection = connect(await readCertificate(pfx, 'segredo'), { ca: [simulator.ca] })
   const found: (DocZip & { service: 'nfe' | 'cte' })[] = []
   try {

@@ -296,7 +296,10 @@ export async function newPersonOf(
 ): Promise<{ idPessoa: string; token: string }> {
   const token = randomBytes(32).toString('base64url')
   // A workspace has room for so many.
-  await owner.query("delete from account where name = 'Pessoa da Equipe'")
+  await owner.query("delete from account where name = 'Pessoa da Equipe' and role = $1 and all_companies = $2", [
+    role,
+    companies === null,
+  ])
   const { rows } = await owner.query<{ id: string }>(
     `with person as (
        insert into account (workspace_id, email, name, password_hash, role, all_companies, email_proved_at)

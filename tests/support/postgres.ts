@@ -13,8 +13,16 @@ declare module 'vitest' {
   }
 }
 
-// Nothing here must survive a crash, so nothing waits for the disk.
-const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', shared_buffers: '128MB' }
+// Nothing here must survive a crash, so nothing waits for the disk; and passwords of a run need not resist anybody who guesses.
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '128MB',
+  // It may be in memory.
+  max_wal_size: '512MB',
+  scram_iterations: '1',
+}
 
 /** A PostgreSQL below `directory`; unless it is durable, a crash costs everything in it. */
 export async function startDatabase(directory: string, { durable = false } = {}): Promise<EmbeddedPostgres> {

@@ -189,7 +189,7 @@ test('whatever is switched off, totals, sums, pages and the dashboard are exactl
 test('pages deep inside a large month are found without what is hidden', async () => {
   const [company, other] = companies as [(typeof companies)[0], (typeof companies)[0]]
   const notes = (recipient: string) =>
-    Array.from({ length: 3_000 }, (_, index) =>
+    Array.from({ length: 1_500 }, (_, index) =>
       arrive(
         index + 1,
         nfeProc({
@@ -211,10 +211,10 @@ test('pages deep inside a large month are found without what is hidden', async (
   await pretend(-20_000)
   await turn(company.id, [[3, false]])
   const expected = (await everything()).filter((row) => row.company_id === other.id || row.roles === 2)
-  expect(expected).toHaveLength(5_000)
-  for (const page of [1, 40, 55, 77, 100]) {
+  expect(expected).toHaveLength(2_500)
+  for (const page of [1, 20, 28, 39, 50]) {
     const found = await searchDocuments({ db }, workspaceId, { type: 0, page })
-    expect(found.total).toBe(5_000)
+    expect(found.total).toBe(2_500)
     expect(found.rows.map((row) => row.id)).toEqual(
       expected.slice((page - 1) * pageSize, page * pageSize).map((row) => row.id),
     )

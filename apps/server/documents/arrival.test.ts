@@ -44,15 +44,14 @@ test('a page is read as its documents are read alone, whatever is wrong with som
 
 test('two of them in every combination', async () => {
   const all = [...sound, ...damaged]
+  const outcome = ({ facts, problem }: Arrival) => ({ facts, problem })
+  const alone = new Map(all.map((content) => [content, outcome(readArrival(0n, 'x_v1.00.xsd', content))]))
   for (const first of all) {
     for (const second of all) {
       const page = [first, second].map(
         (content, index): ReceivedDocZip => ({ nsu: BigInt(index), schema: 'x_v1.00.xsd', content }),
       )
-      const outcome = ({ facts, problem }: Arrival) => ({ facts, problem })
-      expect((await readPage(page)).map(outcome)).toEqual(
-        page.map(({ nsu, schema, content }) => outcome(readArrival(nsu, schema, content))),
-      )
+      expect((await readPage(page)).map(outcome)).toEqual([alone.get(first), alone.get(second)])
     }
   }
 })

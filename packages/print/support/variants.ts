@@ -24,6 +24,11 @@ export function inBothOrientations(
   )
 }
 
+/** As `inBothOrientations`, but each document in one of them, by turns. */
+export function inOneOrientation(documents: readonly [string, Uint8Array][]): ReturnType<typeof inBothOrientations> {
+  return inBothOrientations(documents).filter((_, index) => index % 4 === 0 || index % 4 === 3)
+}
+
 /** The document with other words in the elements that have a limit: each as long as its share of the limit. */
 export function withTexts(
   bytes: Uint8Array,
