@@ -39,7 +39,7 @@ export async function readHabits({ db }: WithDatabase, workspaceId: number): Pro
     select d.company_id, d.supplier_id, d.amount, d.issued_at::date as day from document d
      where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.type = 0`, sql`d.roles & 2 <> 0`, sql`d.issued_at > now() - interval '2 years'`, ...shown], sql` and `)}
      order by d.issued_at desc, d.id desc limit ${notesMax}`
-  const { rows: quiet } = await sql<Quiet & { companyId: number; publicId: string; name: string; last: Date }>`
+  const { rows: quiet } = await sql<Quiet & { companyId: number; publicId: string; name: string }>`
     with g as (
       select company_id, day, day - lag(day) over (partition by company_id order by day) as gap
         from (select distinct company_id, day from (${notes}) n where day > current_date - 365 and day <= current_date) n)
