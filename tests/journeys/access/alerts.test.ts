@@ -5,7 +5,7 @@ import { market, shown, textOf, useSite } from '../site.ts'
 
 const site = useSite()
 
-test('what looks wrong is looked at, compared, known, found again in the list, and a rule is tried on it', async () => {
+test('what looks wrong is looked at, handed on, known, found again in the list, and rules are tried on it', async () => {
   // An account of its own: what is said of alerts stays.
   const account = await site.createAccount('Ana')
   const client = await newClient(site.product, account)
@@ -39,7 +39,18 @@ test('what looks wrong is looked at, compared, known, found again in the list, a
   await dialog.waitFor({ state: 'detached' })
   await expect.poll(count).toBeLessThan(before)
 
+  const evidence = page.waitForEvent('download')
+  await alerts
+    .first()
+    .getByRole('button', { name: /^Baixar evidências/ })
+    .click()
+  expect((await evidence).suggestedFilename()).toMatch(/^evidencias-\d.{42}\d\.zip$/)
+
   await page.getByRole('link', { name: 'Regras e conhecidos' }).click()
+  await page.getByRole('button', { name: 'Testar nos últimos 90 dias: Primeiro contato' }).click()
+  const trial = page.getByRole('dialog', { name: 'Primeiro contato' })
+  await shown(trial.getByText(/^[\d.]+ documentos? avaliados?: a regra (não )?marca/))
+  await page.keyboard.press('Escape')
   await shown(page.getByText(/até R\$\s900\.000,00 · até .* · Ana, em /))
   await page
     .getByRole('button', { name: /^Desfazer: / })
