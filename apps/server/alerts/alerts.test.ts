@@ -14,6 +14,7 @@ import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { isDoubted, isJudgedOrLate, isOnlyInDigest } from './alerts.ts'
 import { claimTurn, takeTurn } from './following.ts'
+import { readStoredSettings } from './judging.ts'
 import { alertRoutes } from './routes.ts'
 import { claimTest, goOnTesting } from './trying.ts'
 
@@ -427,19 +428,18 @@ test('the evidence of an alert is its document, those compared, their events and
   await expect(take(stranger.ana)).rejects.toMatchObject({ code: 'not-found' })
 })
 
-test('the limit of approval and the related CNPJ that people choose are those that the rules look at', async () => {
-  const { deliver, judge, list, ana } = await newOffice()
-  const admin = { ...ana, role: 'administrador' as const }
-  const notes = [1, 2, 3].map((number) =>
-    nfeProc({ number, amount: `${4500 + number}.00`, issuedAt: `2026-11-1${number}T09:15:00-03:00` }),
-  )
-  await deliver(...notes)
+test('the limit of approval and the related CNPJ that people choose are those that documents are judged by, anew', async () => {
+  const { deliver, judge, ana, workspaceId } = await newOffice()
+  await deliver(...twins)
   await judge()
-  const fired = async () => (await list()).filter(({ motivos }) => motivos.some(({ regra }) => regra === 'S07'))
-  expect(await fired()).toEqual([])
   const body = { limite: 5_000, grupos: [['11222333', '44555666']] }
-  await run('PUT', '/ajustes', admin, { body })
-  await judge()
-  expect(await fired()).toMatchObject([{ numero: 3 }])
+  await run('PUT', '/ajustes', { ...ana, role: 'administrador' }, { body })
   expect((await run('GET', '/ajustes', ana, {})).data).toEqual({ ...body, limitePadrao: false })
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const stored = await readStoredSettings({ db }, workspaceId)
+    expect(stored).toMatchObject({ approvalLimit: 500_000, groups: body.grupos })
+    const { rows } =
+      await sql`select reviewed_id::int as id from alert_position where workspace_id = ${workspaceId}`.execute(db)
+    expect(rows).toEqual([{ id: 0 }])
+  })
 })

@@ -97,6 +97,7 @@ test('every article has its own id and a link that exists', () => {
     '/equipe',
     '/alertas',
     '/respostas',
+    '/aprovacoes',
   ]
   expect(places.filter((place) => !screens.includes(place))).toEqual([])
   expect(questions).toHaveLength(5)
