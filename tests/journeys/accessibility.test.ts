@@ -427,7 +427,9 @@ async function expectFits(page: Page) {
   const before = page.viewportSize()!
   await page.setViewportSize(narrow)
   // What measures itself draws once more.
-  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth), { message: page.url() }).toBe(narrow.width)
+  await expect
+    .poll(() => page.evaluate(() => document.documentElement.scrollWidth), { message: page.url() })
+    .toBe(narrow.width)
   await page.setViewportSize(before)
 }
 
