@@ -7,6 +7,7 @@ import {
   type Account,
   bakery,
   chooseCertificates,
+  everywhere,
   expectAccessible,
   expectAccessibleInBothThemes,
   expectNoSidewaysScroll,
@@ -20,8 +21,7 @@ import {
 
 // Here alone axe-core looks at the screens, then at what opens over them and what they say when something is wrong. A theme changes colours
 // alone, so both matter only where a state brings colours of its own. Each state is looked at once, the one on a desk in the light, the next
-// in the dark on a phone or in the dark; `RUNS=full` looks at each in all of them.
-const everywhere = process.env.RUNS === 'full'
+// in the dark; `RUNS=full` looks at each in all of them.
 
 const site = useSite()
 
@@ -403,7 +403,7 @@ async function expectAllAccessible(page: Page, views: readonly View[]) {
     if (path) await leadTo(page, path)
     await act(page)
     if (coloured) await expectColoursAccessible(page, name)
-    else await expectAccessible(page, { view: name, onTop: !everywhere })
+    else await expectAccessible(page, { view: name })
     await leave?.(page)
   }
 }
@@ -412,7 +412,7 @@ async function expectAllAccessible(page: Page, views: readonly View[]) {
 async function expectColoursAccessible(page: Page, view: string) {
   if (everywhere) return expectAccessibleInBothThemes(page, view)
   await page.emulateMedia({ colorScheme: 'dark' })
-  await expectAccessible(page, { view, onTop: true })
+  await expectAccessible(page, { view })
   await page.emulateMedia({ colorScheme: 'light' })
 }
 

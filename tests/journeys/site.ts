@@ -335,20 +335,21 @@ export async function refuse(page: Page, url: string, message = 'Agora não.'): 
   await page.route(url, (route) => route.fulfill({ status: 409, json }))
 }
 
-interface Look {
-  /** These rules alone. */
-  only?: string[]
-  /** Only at the dialog or menu that lies over the screen, if there is one: it costs a fifth of the whole. */
-  onTop?: boolean
-  view?: string
-}
+/** Whether axe-core looks at everything in every theme and size; `npm run soak` does. */
+export const everywhere = process.env.RUNS === 'full'
 
-/** Fails with the rules and the elements that axe-core finds against WCAG 2.2 AA. */
-export async function expectAccessible(page: Page, { only, onTop = false, view }: Look = {}): Promise<void> {
+/**
+ * Fails with the rules and the elements that axe-core finds against WCAG 2.2 AA; of all rules, or of those named. Of a screen with a dialog or a
+ * menu over it that alone is looked at, unless it is everywhere: what lies below has been looked at before.
+ */
+export async function expectAccessible(
+  page: Page,
+  { only, view }: { only?: string[]; view?: string } = {},
+): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(await axeSource)
   // A toast that comes meanwhile is seen through for a moment.
-  const first = await violationsOf(page, only, onTop)
-  const found = first.length > 0 ? await violationsOf(page, only, onTop) : first
+  const first = await violationsOf(page, only)
+  const found = first.length > 0 ? await violationsOf(page, only) : first
   expect(found, view ?? page.url()).toEqual([])
 }
 
@@ -363,7 +364,7 @@ export async function expectAccessibleInBothThemes(page: Page, view?: string) {
   }
 }
 
-async function violationsOf(page: Page, only: string[] | undefined, onTop: boolean): Promise<string[]> {
+async function violationsOf(page: Page, only: string[] | undefined): Promise<string[]> {
   // What fades in is judged as it is in the end; a lamp that is lit pulses for ever.
   await page.evaluate(async () => {
     const ending = () =>
@@ -376,7 +377,7 @@ async function violationsOf(page: Page, only: string[] | undefined, onTop: boole
     } while (ending().length > 0)
   })
   return page.evaluate(
-    async ({ only, onTop }) => {
+    async ({ only, everywhere }) => {
       const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
       const runOnly = only ? ({ type: 'rule', values: only } as const) : ({ type: 'tag', values: tags } as const)
       // Of rows that differ in nothing but their words axe-core, which takes seconds for a long list, sees one.
@@ -394,9 +395,11 @@ async function violationsOf(page: Page, only: string[] | undefined, onTop: boole
       for (const row of repeated) row.style.setProperty('display', 'none', 'important')
       // axe-core adds itself to the page.
       const { axe } = globalThis as typeof globalThis & { axe: typeof import('axe-core') }
-      const over = onTop
-        ? [...document.querySelectorAll('[role=dialog], [role=alertdialog], [role=menu]')].at(-1)
-        : undefined
+      const over = everywhere
+        ? undefined
+        : [...document.querySelectorAll('[role=dialog], [role=alertdialog], [role=menu]')]
+            .filter((one) => one.checkVisibility())
+            .at(-1)
       const { violations } = await axe.run(over ?? document, { runOnly, resultTypes: ['violations'] })
       for (const row of repeated) row.style.removeProperty('display')
       return violations.map((violation) => {
@@ -404,7 +407,7 @@ async function violationsOf(page: Page, only: string[] | undefined, onTop: boole
         return `${violation.id}: ${nodes.join(' | ')}`
       })
     },
-    { only, onTop },
+    { only, everywhere },
   )
 }
 
