@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { runSuite, type SuiteResult } from './suite.ts'
 
-// The whole suite again and again, each time with another seed and every case of the property tests; every fourth time beside four
-// processes that keep the cores busy. `npm run soak -- --times 4 apps/server/capture` repeats a part of it.
+// The whole suite again and again, each time with another seed, every case of the property tests, and every size and theme of the screens;
+// every fourth time beside four processes that keep the cores busy. `npm run soak -- --times 4 apps/server/capture` repeats a part of it.
 
 const busyProcesses = 4
 const { values, positionals: filters } = parseArgs({

@@ -7,6 +7,7 @@ import {
   type Account,
   bakery,
   chooseCertificates,
+  everywhere,
   expectAccessible,
   expectAccessibleInBothThemes,
   expectNoSidewaysScroll,
@@ -18,8 +19,9 @@ import {
   useSite,
 } from './site.ts'
 
-// Here alone axe-core looks at the screens: each on a desk in the light and on a phone in the dark, then what opens over it and what it says
-// when something is wrong. A theme changes colours alone, so both are looked at only where a state brings colours of its own.
+// Here alone axe-core looks at the screens, then at what opens over them and what they say when something is wrong. A theme changes colours
+// alone, so both matter only where a state brings colours of its own. Each state is looked at once, the one on a desk in the light, the next
+// in the dark; `RUNS=full` looks at each in all of them.
 
 const site = useSite()
 
@@ -402,27 +404,49 @@ async function expectAllAccessible(page: Page, views: readonly View[]) {
   for (const { name, path, act, coloured, leave } of views) {
     if (path) await leadTo(page, path)
     await act(page)
-    if (coloured) await expectAccessibleInBothThemes(page, name)
+    if (coloured) await expectColoursAccessible(page, name)
     else await expectAccessible(page, { view: name })
     await leave?.(page)
   }
 }
 
+/** In the dark, whose colours are seen less by who makes the screens. */
+async function expectColoursAccessible(page: Page, view: string) {
+  if (everywhere) return expectAccessibleInBothThemes(page, view)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectAccessible(page, { view })
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
 // As narrow as WCAG asks for; what fits there fits a wider one.
-const narrowInTheDark = { ...phone, viewport: { width: 320, height: 700 }, colorScheme: 'dark' } as const
+const narrow = { width: 320, height: 700 }
+const narrowInTheDark = { ...phone, viewport: narrow, colorScheme: 'dark' } as const
+
+/** Every second of them, beginning with the first or the second; all when it is everywhere. */
+const shareOf = (paths: string[], first: 0 | 1) => paths.filter((_, index) => everywhere || index % 2 === first)
+
+async function expectFits(page: Page) {
+  const before = page.viewportSize()!
+  await page.setViewportSize(narrow)
+  // What measures itself draws once more.
+  await expect
+    .poll(() => page.evaluate(() => document.documentElement.scrollWidth), { message: page.url() })
+    .toBe(narrow.width)
+  await page.setViewportSize(before)
+}
 
 test('the public screens pass axe on a desk, and in the dark on a phone, where nothing sticks out', async () => {
-  const desk = await site.visitor()
-  const narrow = await site.visitor(narrowInTheDark)
-  for (const path of publicScreens) {
-    await site.go(desk, path)
-    await settle(desk)
-    await expectAccessible(desk)
-    await site.go(narrow, path)
-    await settle(narrow)
-    await expectNoSidewaysScroll(narrow)
-    await expectAccessible(narrow)
+  const visit = async (paths: string[], options = {}) => {
+    const page = await site.visitor(options)
+    for (const path of paths) {
+      await site.go(page, path)
+      await settle(page)
+      await expectAccessible(page)
+      await expectFits(page)
+    }
   }
+  await visit(shareOf(publicScreens, 0))
+  await visit(shareOf(publicScreens, 1), narrowInTheDark)
 })
 
 test('what opens over the public screens, and what they say when something is wrong, passes axe', async () => {
@@ -437,22 +461,16 @@ test('what opens over the public screens, and what they say when something is wr
   }
 })
 
-test('the screens of a workspace pass axe on a desk', async () => {
-  const page = await member('/conta')
+test.each([
+  ['on a desk', shareOf(workspaceScreens, 0), {}],
+  ['in the dark on a phone', shareOf(workspaceScreens, 1), narrowInTheDark],
+])('the screens of a workspace pass axe %s, and nothing sticks out', async (_, paths, options) => {
+  const page = await member('/conta', options)
   await settle(page)
-  for (const path of workspaceScreens) {
+  for (const path of paths) {
     await leadTo(page, path)
     await expectAccessible(page)
-  }
-})
-
-test('the screens of a workspace pass axe in the dark on a phone, where nothing sticks out', async () => {
-  const page = await member('/conta', narrowInTheDark)
-  await settle(page)
-  for (const path of workspaceScreens) {
-    await leadTo(page, path)
-    await expectNoSidewaysScroll(page)
-    await expectAccessible(page)
+    await expectFits(page)
   }
 })
 
@@ -507,7 +525,7 @@ test('a company whose certificate has ended says what to do, and passes axe in b
   await shown(page.getByText(/Sem renovação a sincronização com a SEFAZ não continua/))
   await shown(page.getByRole('region', { name: 'Certificado Digital' }).getByText('Vencido', { exact: true }))
   await expectNoSidewaysScroll(page)
-  await expectAccessibleInBothThemes(page)
+  await expectColoursAccessible(page, 'an ended certificate')
 })
 
 test('the chosen theme is remembered and never flashes', async () => {

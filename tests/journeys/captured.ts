@@ -42,13 +42,20 @@ export async function captured(site: Site, account: Account, client: Client): Pr
   await vi.waitFor(isHere, { timeout: 60_000, interval: 100 })
 }
 
+/**
+ * The period of so many of `rows`, the newest or the oldest, and of no more days than they need, as the address of a list has it: a list of fifty
+ * takes long to draw and to search.
+ */
+export function periodOf(rows: { dataEmissao: string }[], count: number, from: 'newest' | 'oldest'): string {
+  const days = rows.map(({ dataEmissao }) => dataEmissao.slice(0, 10)).toSorted()
+  const some = from === 'newest' ? days.slice(-count) : days.slice(0, count)
+  return `de=${some[0]}&ate=${some.at(-1)}`
+}
+
 /** The rows of the list, in whichever shape the screen has room for. */
 export function rowsOf(page: Page): Locator {
-  const box = page.getByLabel(/^Selecionar (NF-e|CT-e)/)
-  return page
-    .getByRole('row')
-    .filter({ has: box })
-    .or(page.getByRole('listitem').filter({ has: box }))
+  // By selector: to read the roles and names of a long list takes longer than to draw it.
+  return page.locator('tr:has([data-document]), li:has([data-document])')
 }
 
 export async function countOf(count: Locator): Promise<number> {

@@ -238,7 +238,7 @@ test('a later event is a second mark beside the state, which keeps its own', asy
   expect(await row(page, 'FORNECEDOR 0').getByRole('cell').nth(4).textContent()).toBe('05/03/2026 10:00')
 })
 
-const fifty = Array.from({ length: 50 }, (_, index) => ({
+const many = Array.from({ length: 30 }, (_, index) => ({
   idDfe: `id${index}`,
   numero: 1000 + index,
   emitente: `FORNECEDOR ${index}`,
@@ -249,7 +249,7 @@ test('low rows: eighteen notes in a window of 1366 by 768, remembered; a real ta
   const page = await member({ viewport: { width: 1366, height: 768 } })
   const counted = { totalDePaginas: 3, totalDeItens: 1142, valorTotal: 12891661.26 }
   const calls = await respond(page, list, {
-    json: success({ items: fifty.map((one) => ({ ...received, ...one })), ...counted }),
+    json: success({ items: many.map((one) => ({ ...received, ...one })), ...counted }),
   })
   await go(page, '/notas-fiscais')
   await shown(row(page, 'FORNECEDOR 1 '))
@@ -305,7 +305,7 @@ test('low rows: eighteen notes in a window of 1366 by 768, remembered; a real ta
     page,
     list,
     pageOf(
-      fifty.map((one) => ({ ...one, prazo: null, emitente: 'OUTRO' })),
+      many.map((one) => ({ ...one, prazo: null, emitente: 'OUTRO' })),
       3,
     ),
   )

@@ -1,7 +1,7 @@
-import type { Locator, Page } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Client, ListRow } from '../support/client.ts'
-import { capturedAccount, focusedName, rowsOf } from './captured.ts'
+import { capturedAccount, focusedName, periodOf, rowsOf } from './captured.ts'
 import { follow } from './page.ts'
 import { type Account, phone, shown, textOf, useSite } from './site.ts'
 
@@ -9,16 +9,27 @@ const site = useSite(undefined, { alone: true })
 let office: { account: Account; client: Client } | undefined
 
 type Filter = Record<string, string>
-const addressOf = (filter: Filter) => `/notas-fiscais?${new URLSearchParams({ ...filter, periodo: 'todos' })}`
+const isUnanswered = (row: ListRow) => row.status.codigoEvento === 0
+
+/** Where the list shows the newest of what `filter` finds, some of which have no answer yet. */
+function addressOf(filter: Filter, found: ListRow[], unanswered = 4): string {
+  const last = found.filter(isUnanswered)[unanswered - 1]
+  const count = last ? found.indexOf(last) + 1 : found.length
+  return `/notas-fiscais?${new URLSearchParams(filter)}&${periodOf(found, count, 'newest')}`
+}
 
 /** The list of what `filter` finds, and its rows as the API gives them. */
-async function open(filter: Filter, path = addressOf(filter), options = {}): Promise<{ page: Page; found: ListRow[] }> {
+async function open(
+  filter: Filter,
+  { path, unanswered, ...options }: BrowserContextOptions & { path?: string; unanswered?: number } = {},
+) {
   office ??= await capturedAccount(site)
   const { participacao = '', status = '' } = filter
   const found = await office.client.list(`TipoDFe=0&TipoParticipacao=${participacao}&Status=${status}`)
-  const page = await site.resume(office.account, path, options)
-  await shown(path === '/help' ? page.getByRole('heading', { level: 1 }) : rowsOf(page))
-  return { page, found }
+  const address = addressOf(filter, found, unanswered)
+  const page = await site.resume(office.account, path ?? address, options)
+  await shown(path ? page.getByRole('heading', { level: 1 }) : rowsOf(page))
+  return { page, found, address }
 }
 
 const summaries = { participacao: '1', status: '1' }
@@ -124,8 +135,8 @@ async function sentOnce(page: Page, chosen: ListRow[]) {
 }
 
 test('going back closes the dialog and nothing else, keeps what was typed, and waits for what is on its way', async () => {
-  const { page, found } = await open(summaries, addressOf(summaries), phone)
-  const chosen = found.filter((row) => row.status.codigoEvento === 0).slice(0, 2)
+  const { page, found } = await open(summaries, phone)
+  const chosen = found.filter(isUnanswered).slice(0, 2)
   const dialog = await answer(page, 'Ciência', chosen)
   await dialog.getByLabel('Justificativa').fill('Compra da matriz')
   await page.goBack()
@@ -199,9 +210,9 @@ test('what was typed survives a reload, for the same documents alone, until it i
 })
 
 test('the result of a sending whose screen was left is told elsewhere', async () => {
-  const { page, found } = await open(summaries, '/help')
-  const [chosen] = found.filter((row) => row.status.codigoEvento === 0)
-  await follow(page, addressOf(summaries))
+  const { page, found, address } = await open(summaries, { path: '/help' })
+  const [chosen] = found.filter(isUnanswered)
+  await follow(page, address)
   const dialog = await answer(page, 'Ciência', [chosen!])
   await dialog.getByLabel('Justificativa').fill('Compra conhecida')
   const held = Promise.withResolvers<void>()
@@ -220,7 +231,7 @@ test('the result of a sending whose screen was left is told elsewhere', async ()
 })
 
 test('what cannot be answered is listed with its reason before anything leaves, and stays selected', async () => {
-  const { page, found } = await open({}, '/help')
+  const { page, found } = await open({}, { path: '/help' })
   const carried = found.find((row) => row.tipoParticipacao === 2)!
   const summary = found.find((row) => row.tipoParticipacao === 1 && !row.notaCompleta && row.status.codigoEvento === 0)!
   await follow(page, `/notas-fiscais?periodo=todos&busca=${carried.chave}`)
@@ -256,7 +267,7 @@ async function answerBoth(page: Page, summary: ListRow, carried: ListRow) {
 
 test('a failure of the whole says why, keeps the text, and can be tried again', async () => {
   const { page, found } = await open(summaries)
-  const [chosen] = found.filter((row) => row.status.codigoEvento === 0)
+  const [chosen] = found.filter(isUnanswered)
   await page.route('**/previa-manifestacao', (route) =>
     route.fulfill({ status: 400, json: { success: false, message: 'Agora não', data: null, errors: [] } }),
   )
@@ -285,8 +296,8 @@ test('a failure of the whole says why, keeps the text, and can be tried again', 
 
 // The clock of the authority does not go back: what follows counts on no deadline.
 test('what the authority refuses can be repeated alone', async () => {
-  const { page, found } = await open(summaries)
-  const unanswered = found.filter((row) => row.status.codigoEvento === 0)
+  const { page, found } = await open(summaries, { unanswered: Infinity })
+  const unanswered = found.filter(isUnanswered)
   const days = (row: ListRow) => (Date.now() - new Date(row.dataEmissao).getTime()) / 86_400_000
   const [fresh] = unanswered
   const old = unanswered.find((row) => days(row) > days(fresh!) + 1 && days(row) < 9)!
@@ -313,7 +324,7 @@ test('what the authority refuses can be repeated alone', async () => {
 // The last test: after it the server leaves the authority alone for a while.
 test('while the authority is away an answer is on its way, and the list says so', async () => {
   const { page, found } = await open(summaries)
-  const [chosen] = found.filter((row) => row.status.codigoEvento === 0)
+  const [chosen] = found.filter(isUnanswered)
   const faults = `${site.product.simulator.origin.replace('https:', 'http:')}/_control/faults`
   await fetch(faults, { method: 'POST', body: JSON.stringify({ fault: '108', of: 'events' }) })
   const dialog = await answer(page, 'Desconhecimento', [chosen!])

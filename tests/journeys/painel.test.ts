@@ -3,7 +3,7 @@ import type { DocumentDetail } from '@vigia/contract/documents'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Client, ListRow } from '../support/client.ts'
-import { capturedAccount, drawn, focusedName, rowsOf } from './captured.ts'
+import { capturedAccount, drawn, focusedName, periodOf, rowsOf } from './captured.ts'
 import { follow } from './page.ts'
 import { type Account, expectNoSidewaysScroll, moving, phone, shown, textOf, useSite } from './site.ts'
 
@@ -18,8 +18,12 @@ async function prepare() {
   return office
 }
 
+/** The panel of a document over the list of its day. */
+const addressOf = (row: ListRow, list = '/notas-fiscais') =>
+  `${list}?${periodOf([row], 1, 'newest')}&documento=${row.idDfe}`
+
 async function open(row: ListRow, options = {}, list = '/notas-fiscais'): Promise<Page> {
-  const page = await site.resume((await prepare()).account, `${list}?periodo=todos&documento=${row.idDfe}`, options)
+  const page = await site.resume((await prepare()).account, addressOf(row, list), options)
   await shown(panel(page).getByText('Identificação'))
   return page
 }
@@ -31,7 +35,7 @@ const summary = (rows: ListRow[]) =>
 
 test('a row opens its panel in the address; back, Escape and a reload do what people expect', async () => {
   const { account, notes } = await prepare()
-  const page = await site.resume(account, '/notas-fiscais?periodo=todos', moving)
+  const page = await site.resume(account, `/notas-fiscais?${periodOf(notes, 12, 'newest')}`, moving)
   await shown(rowsOf(page))
   const [first, second] = notes
   await page.mouse.wheel(0, 300)
@@ -146,7 +150,7 @@ async function unheardIssuer(page: Page, row: ListRow) {
     if (route.request().url().includes('CampoPesquisa')) body.data.totalDeItens = 1
     await route.fulfill({ response, json: body })
   })
-  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos&documento=${row.idDfe}`)
+  await page.goto(site.product.url + addressOf(row))
   const proposal = panel(page).getByRole('region', { name: 'O que fazer' })
   await shown(proposal.getByRole('heading', { name: 'Você reconhece esta nota?' }))
   await proposal.getByRole('button', { name: 'Não reconheço' }).click()
@@ -232,7 +236,7 @@ test('a document that is not here, or a failure, is said calmly', async () => {
   await page.route('**/detalhes/*', (route) =>
     route.fulfill({ status: 400, json: { success: false, message: 'Agora não', data: null, errors: [] } }),
   )
-  await follow(page, `/notas-fiscais?periodo=todos&documento=${notes[0]!.idDfe}`)
+  await follow(page, addressOf(notes[0]!))
   await shown(panel(page).getByText('Erro ao carregar dados: Agora não'))
   // A page that nobody sees does not ask again by itself, which would take the button away.
   await page.evaluate(() => {
@@ -251,7 +255,7 @@ test('a printed form is fetched once, by who presses for it, and again once the 
   const page = await site.resume((await prepare()).account, '/health', { viewport: { width: 1200, height: 800 } })
   let printed = 0
   page.on('request', (request) => request.url().includes('/danfe/') && printed++)
-  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos&documento=${row.idDfe}`)
+  await page.goto(site.product.url + addressOf(row))
   await shown(panel(page).getByText('Identificação'))
   await shown(panel(page).getByRole('button', { name: 'Download PDF' }))
   expect(printed).toBe(0)

@@ -1,16 +1,21 @@
 import { expect, test } from 'vitest'
-import { capturedAccount, rowsOf } from './captured.ts'
+import { capturedAccount, periodOf, rowsOf } from './captured.ts'
 import { type Account, bakery, focusedText, shown, useSite } from './site.ts'
 
 const site = useSite()
 let account: Account | undefined
-const open = async (path: string) => {
-  account ??= (await capturedAccount(site, [bakery])).account
-  return site.resume(account, path)
+let few = ''
+const open = async (path?: string) => {
+  if (!account) {
+    const known = await capturedAccount(site, [bakery])
+    few = `/notas-fiscais?${periodOf(await known.client.list('TipoDFe=0'), 5, 'newest')}`
+    account = known.account
+  }
+  return site.resume(account, path ?? few)
 }
 
 test('Ctrl+K goes to screens and companies, by the keyboard alone', async () => {
-  const page = await open('/notas-fiscais?periodo=todos')
+  const page = await open()
   await shown(rowsOf(page).first())
   await page.keyboard.press('Control+k')
   const palette = page.getByRole('dialog', { name: 'Busca rápida' })
@@ -27,7 +32,7 @@ test('Ctrl+K goes to screens and companies, by the keyboard alone', async () => 
 })
 
 test('j and k go through the rows, x selects, and "?" tells so and turns them off', async () => {
-  const page = await open('/notas-fiscais?periodo=todos')
+  const page = await open()
   await shown(rowsOf(page).nth(2))
   await page.keyboard.press('j')
   const first = await focusedText(page)

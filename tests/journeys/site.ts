@@ -335,7 +335,13 @@ export async function refuse(page: Page, url: string, message = 'Agora não.'): 
   await page.route(url, (route) => route.fulfill({ status: 409, json }))
 }
 
-/** Fails with the rules and the elements that axe-core finds against WCAG 2.2 AA; of all rules, or of those named. */
+/** Whether axe-core looks at everything in every theme and size; `npm run soak` does. */
+export const everywhere = process.env.RUNS === 'full'
+
+/**
+ * Fails with the rules and the elements that axe-core finds against WCAG 2.2 AA; of all rules, or of those named. Of a screen with a dialog or a
+ * menu over it that alone is looked at, unless it is everywhere: what lies below has been looked at before.
+ */
 export async function expectAccessible(
   page: Page,
   { only, view }: { only?: string[]; view?: string } = {},
@@ -370,31 +376,39 @@ async function violationsOf(page: Page, only: string[] | undefined): Promise<str
       await new Promise(requestAnimationFrame)
     } while (ending().length > 0)
   })
-  return page.evaluate(async (only) => {
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const runOnly = only ? ({ type: 'rule', values: only } as const) : ({ type: 'tag', values: tags } as const)
-    // Of rows that differ in nothing but their words axe-core, which takes seconds for a long list, sees one.
-    const shapeOf = (element: Element): string => {
-      const attributes = [...element.attributes].map(({ name, value }) =>
-        /^(class|style|role|hidden|type)$/.test(name) ? value : name,
-      )
-      return `${element.tagName} ${attributes.join()}(${[...element.children].map(shapeOf).join()})`
-    }
-    const shapes = new Set<string>()
-    const repeated = [...document.querySelectorAll<HTMLElement>('tbody tr, li')].filter((row) => {
-      const shape = shapeOf(row)
-      return shapes.size === shapes.add(shape).size
-    })
-    for (const row of repeated) row.style.setProperty('display', 'none', 'important')
-    // axe-core adds itself to the page.
-    const { axe } = globalThis as typeof globalThis & { axe: typeof import('axe-core') }
-    const { violations } = await axe.run(document, { runOnly, resultTypes: ['violations'] })
-    for (const row of repeated) row.style.removeProperty('display')
-    return violations.map((violation) => {
-      const nodes = violation.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`)
-      return `${violation.id}: ${nodes.join(' | ')}`
-    })
-  }, only)
+  return page.evaluate(
+    async ({ only, everywhere }) => {
+      const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+      const runOnly = only ? ({ type: 'rule', values: only } as const) : ({ type: 'tag', values: tags } as const)
+      // Of rows that differ in nothing but their words axe-core, which takes seconds for a long list, sees one.
+      const shapeOf = (element: Element): string => {
+        const attributes = [...element.attributes].map(({ name, value }) =>
+          /^(class|style|role|hidden|type)$/.test(name) ? value : name,
+        )
+        return `${element.tagName} ${attributes.join()}(${[...element.children].map(shapeOf).join()})`
+      }
+      const shapes = new Set<string>()
+      const repeated = [...document.querySelectorAll<HTMLElement>('tbody tr, li')].filter((row) => {
+        const shape = shapeOf(row)
+        return shapes.size === shapes.add(shape).size
+      })
+      for (const row of repeated) row.style.setProperty('display', 'none', 'important')
+      // axe-core adds itself to the page.
+      const { axe } = globalThis as typeof globalThis & { axe: typeof import('axe-core') }
+      const over = everywhere
+        ? undefined
+        : [...document.querySelectorAll('[role=dialog], [role=alertdialog], [role=menu]')]
+            .filter((one) => one.checkVisibility())
+            .at(-1)
+      const { violations } = await axe.run(over ?? document, { runOnly, resultTypes: ['violations'] })
+      for (const row of repeated) row.style.removeProperty('display')
+      return violations.map((violation) => {
+        const nodes = violation.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`)
+        return `${violation.id}: ${nodes.join(' | ')}`
+      })
+    },
+    { only, everywhere },
+  )
 }
 
 /** Nothing sticks out to the right of the screen. */

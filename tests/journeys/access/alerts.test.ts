@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { newClient } from '../../support/client.ts'
 import { captured, rowsOf } from '../captured.ts'
+import { follow } from '../page.ts'
 import { market, shown, textOf, useSite } from '../site.ts'
 
 const site = useSite()
@@ -63,12 +64,12 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
   await page.getByRole('link', { name }).first().click()
   await shown(page.getByRole('dialog').getByRole('link', { name: 'Ver alerta' }))
   await page.keyboard.press('Escape')
-  await page.goto(`${site.product.url}/notas-fiscais?periodo=todos`)
+  await follow(page, '/notas-fiscais?periodo=todos')
   await page.getByLabel('Status').selectOption({ label: 'Com alerta' })
   await shown(page.getByRole('button', { name: 'Remover filtro Com alerta' }))
   await shown(rowsOf(page))
 
-  await page.goto(`${site.product.url}/respostas`)
+  await follow(page, '/respostas')
   await page.getByRole('button', { name: 'Nova regra' }).first().click()
   const rule = page.getByRole('dialog', { name: 'Nova regra' })
   await rule.getByLabel('Nome').fill('Perguntar antes')
