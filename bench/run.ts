@@ -27,7 +27,6 @@ const programs: Record<string, string> = {
   neighbours: './neighbours.ts',
   hub: './hub.ts',
   web: './web.ts',
-  items: './items.ts',
 }
 
 const wanted = process.argv.slice(2)
