@@ -29,11 +29,12 @@ const allowedImports: Record<string, string[]> = {
   'packages/postgres': [],
   'packages/dfe': ['xml'],
   'packages/alerts': ['dfe'],
+  'packages/reform': ['dfe'],
   'packages/contract': ['dfe'],
   'packages/print': ['dfe'],
   'packages/sefaz': ['dfe', 'xml'],
   'apps/web': ['contract', 'dfe'],
-  'apps/server': ['alerts', 'contract', 'dfe', 'sefaz', 'print', 'signalr', 'postgres'],
+  'apps/server': ['alerts', 'contract', 'dfe', 'reform', 'sefaz', 'print', 'signalr', 'postgres'],
   'apps/simulator': ['dfe', 'xml'],
 }
 const toolFolders = ['tests', 'bench', 'scripts']

@@ -1,6 +1,6 @@
 import { XmlError } from '@vigia/xml/parse'
 import { child, children, openDocument, value, type XmlElement } from './document.ts'
-import type { CteDetails, CteParty, Fields, NfeDetails, NfeItem, Reference } from './facts.ts'
+import type { CteDetails, CteParty, Fields, NfeDetails, NfeItem, Reference, ReformGroups } from './facts.ts'
 import { tomadorOf } from './read-cte.ts'
 
 /** What an NF-e, a resNFe or a CT-e says, for people to read; null when the bytes are none of them. It never throws (MOC 7.0; MOC CT-e 4.00). */
@@ -37,15 +37,20 @@ function nfeDetails(root: XmlElement, infNFe: XmlElement): NfeDetails {
     ICMSTot: texts(child(total, 'ICMSTot')),
     ISSQNtot: texts(child(total, 'ISSQNtot')),
     retTrib: texts(child(total, 'retTrib')),
-    IBSCBSTot: picked(total, [
-      'IBSCBSTot/vBCIBSCBS',
-      'IBSCBSTot/gIBS/vIBS',
-      'IBSCBSTot/gIBS/gIBSUF/vIBSUF',
-      'IBSCBSTot/gIBS/gIBSMun/vIBSMun',
-      'IBSCBSTot/gCBS/vCBS',
-      'ISTot/vIS',
-      'vNFTot',
-    ]),
+    gCompraGov: texts(child(infNFe, 'ide/gCompraGov')),
+    IBSCBSTot: {
+      ...texts(child(total, 'IBSCBSTot/gMono')),
+      ...texts(child(total, 'IBSCBSTot/gEstornoCred')),
+      ...picked(total, [
+        'IBSCBSTot/vBCIBSCBS',
+        'IBSCBSTot/gIBS/vIBS',
+        'IBSCBSTot/gIBS/gIBSUF/vIBSUF',
+        'IBSCBSTot/gIBS/gIBSMun/vIBSMun',
+        'IBSCBSTot/gCBS/vCBS',
+        'ISTot/vIS',
+        'vNFTot',
+      ]),
+    },
     fat: texts(child(infNFe, 'cobr/fat')),
     dup: groups('cobr/dup'),
     // Up to layout 3.10 the payments of an NF-e stood in pag itself.
@@ -53,6 +58,7 @@ function nfeDetails(root: XmlElement, infNFe: XmlElement): NfeDetails {
     transp: texts(transp),
     transporta: party(child(transp, 'transporta')),
     veicTransp: texts(child(transp, 'veicTransp')),
+    reboque: groups('transp/reboque'),
     vol: groups('transp/vol'),
     infAdic: texts(child(infNFe, 'infAdic')),
     compra: texts(child(infNFe, 'compra')),
@@ -63,15 +69,41 @@ function nfeDetails(root: XmlElement, infNFe: XmlElement): NfeDetails {
 
 function nfeItem(det: XmlElement): NfeItem {
   const imposto = child(det, 'imposto')
-  const taxed = child(imposto, 'IBSCBS/gIBSCBS')
   return {
     nItem: det.attributes.nItem,
     prod: texts(child(det, 'prod')),
+    rastro: children(det, 'prod/rastro').map(texts),
+    chassi: value(det, 'prod/veicProd/chassi'),
     infAdProd: value(det, 'infAdProd'),
-    // The group has the name of its situation: ICMS00, ICMSSN102, IPITrib.
+    // The group has the name of its situation: ICMS00, ICMSSN102, IPITrib, PISAliq.
     ICMS: texts(child(imposto, 'ICMS')?.children[0]),
+    ICMSUFDest: texts(child(imposto, 'ICMSUFDest')),
     IPI: texts(child(imposto, 'IPI/IPITrib') ?? child(imposto, 'IPI/IPINT')),
-    IBSCBS: { ...texts(child(imposto, 'IBSCBS')), ...picked(taxed, ['vBC', 'vIBS', 'gCBS/vCBS']) },
+    II: texts(child(imposto, 'II')),
+    PIS: texts(child(imposto, 'PIS')?.children[0]),
+    COFINS: texts(child(imposto, 'COFINS')?.children[0]),
+    ISSQN: texts(child(imposto, 'ISSQN')),
+    IS: texts(child(imposto, 'IS')),
+    ...reformGroups(imposto),
+    vItem: value(det, 'vItem'),
+    DFeReferenciado: texts(child(det, 'DFeReferenciado')),
+  }
+}
+
+function reformGroups(imposto: XmlElement | undefined): ReformGroups {
+  const group = child(imposto, 'IBSCBS')
+  const taxed = child(group, 'gIBSCBS')
+  return {
+    IBSCBS: { ...texts(group), ...picked(taxed, ['vBC', 'vIBS', 'gCBS/vCBS']) },
+    gIBSUF: allTexts(child(taxed, 'gIBSUF')),
+    gIBSMun: allTexts(child(taxed, 'gIBSMun')),
+    gCBS: allTexts(child(taxed, 'gCBS')),
+    gIBSCBSMono: allTexts(child(group, 'gIBSCBSMono')),
+    gTransfCred: texts(child(group, 'gTransfCred')),
+    gAjusteCompet: texts(child(group, 'gAjusteCompet')),
+    gEstornoCred: texts(child(group, 'gEstornoCred')),
+    gTribRegular: texts(child(taxed, 'gTribRegular')),
+    gTribCompraGov: texts(child(taxed, 'gTribCompraGov')),
   }
 }
 
@@ -94,7 +126,6 @@ function cteDetails(root: XmlElement, infCte: XmlElement): CteDetails {
   const imp = child(infCte, 'imp')
   const carga = child(norm, 'infCarga')
   const service = child(norm, 'infServico')
-  const taxed = child(imp, 'IBSCBS/gIBSCBS')
   const groups = (node: XmlElement | undefined, path: string) => children(node, path).map(texts)
   return {
     type: 'cte',
@@ -104,11 +135,17 @@ function cteDetails(root: XmlElement, infCte: XmlElement): CteDetails {
     vPrest: texts(prest),
     Comp: groups(prest, 'Comp'),
     ICMS: texts(child(imp, 'ICMS')?.children[0]),
-    IBSCBS: { ...texts(child(imp, 'IBSCBS')), ...picked(taxed, ['vBC', 'vIBS', 'gCBS/vCBS']) },
+    ...reformGroups(imp),
+    gCompraGov: texts(child(infCte, 'ide/gCompraGov')),
     imp: texts(imp),
     infCarga: texts(carga),
     infQ: [...groups(carga, 'infQ'), ...groups(service, 'infQ')],
     infServico: texts(service),
+    veic: [
+      ...groups(norm, 'infModal/rodo/veic'),
+      ...groups(norm, 'infModal/rodoOS/veic'),
+      ...groups(infCte, 'detGTV/infVeiculo'),
+    ],
     infEspecie: groups(infCte, 'detGTV/infEspecie'),
     det: groups(infCte, 'det'),
     compl: texts(child(infCte, 'compl')),
@@ -140,11 +177,19 @@ function deliveryTimes(infCte: XmlElement, norm: XmlElement): Fields {
 
 // Names repeat in no layout within one group; of a file in which they do, the first counts.
 function texts(group: XmlElement | undefined): Fields {
-  const entries = (group?.children ?? []).flatMap((element) => {
-    const text = element.children.length === 0 ? element.text.trim() : ''
-    return text === '' ? [] : [[element.name, text] as const]
-  })
-  return Object.fromEntries(entries.reverse())
+  const found = new Map<string, string>()
+  for (const { name, text, children } of group?.children ?? []) {
+    if (children.length > 0 || found.has(name)) continue
+    const trimmed = text.trim()
+    if (trimmed !== '') found.set(name, trimmed)
+  }
+  return Object.fromEntries(found)
+}
+
+// Of a group and of those inside it, in which no name repeats.
+function allTexts(group: XmlElement | undefined): Fields {
+  const inner = (group?.children ?? []).filter((element) => element.children.length > 0)
+  return Object.assign({}, ...inner.map(texts), texts(group))
 }
 
 // enderEmit, enderDest, enderReme, enderExped, enderReceb, enderToma: one for each party.

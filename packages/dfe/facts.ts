@@ -91,14 +91,40 @@ export interface Reference {
   chave: string
 }
 
-/** A det of an NF-e: `prod` with the texts of its ICMS, IPI and IBSCBS groups (MOC 7.0). */
-export interface NfeItem {
+/** The groups of IBS and CBS of an item or of a CT-e; of each the texts, those of the groups inside it too (NT 2025.002, grupo UB; NT 2025.001 RTC). */
+export interface ReformGroups {
+  /** CST, cClassTrib, indDoacao, and vBC, vIBS, vCBS of gIBSCBS. */
+  IBSCBS: Fields
+  /** pIBSUF, pDif, vDif, pDevTrib, vDevTrib, pRedAliq, pAliqEfet, vIBSUF; gIBSMun and gCBS alike. */
+  gIBSUF: Fields
+  gIBSMun: Fields
+  gCBS: Fields
+  gIBSCBSMono: Fields
+  gTransfCred: Fields
+  gAjusteCompet: Fields
+  gEstornoCred: Fields
+  gTribRegular: Fields
+  gTribCompraGov: Fields
+}
+
+/** A det of an NF-e: `prod` with the texts of the groups of its taxes (MOC 7.0; NT 2025.002). */
+export interface NfeItem extends ReformGroups {
   nItem?: string
   prod: Fields
+  rastro: Fields[]
+  /** Of veicProd. */
+  chassi?: string
   infAdProd?: string
   ICMS: Fields
+  ICMSUFDest: Fields
   IPI: Fields
-  IBSCBS: Fields
+  II: Fields
+  PIS: Fields
+  COFINS: Fields
+  ISSQN: Fields
+  IS: Fields
+  vItem?: string
+  DFeReferenciado: Fields
 }
 
 /** What an NF-e or its resumo says to a person who reads it (MOC 7.0; NT 2025.002; NT 2014.002). */
@@ -115,7 +141,8 @@ export interface NfeDetails {
   ICMSTot: Fields
   ISSQNtot: Fields
   retTrib: Fields
-  /** vBCIBSCBS, vIBS, vIBSUF, vIBSMun, vCBS, vIS and vNFTot, wherever the layout keeps them. */
+  gCompraGov: Fields
+  /** vBCIBSCBS, vIBS, vIBSUF, vIBSMun, vCBS, vIS and vNFTot, and the texts of gMono and gEstornoCred, wherever the layout keeps them. */
   IBSCBSTot: Fields
   fat: Fields
   dup: Fields[]
@@ -123,6 +150,7 @@ export interface NfeDetails {
   transp: Fields
   transporta: Fields
   veicTransp: Fields
+  reboque: Fields[]
   vol: Fields[]
   infAdic: Fields
   compra: Fields
@@ -138,7 +166,7 @@ export interface CteParty {
 }
 
 /** What a CT-e of any of its layouts says to a person who reads it (MOC CT-e 4.00, Anexo I). */
-export interface CteDetails {
+export interface CteDetails extends ReformGroups {
   type: 'cte'
   root: string
   ide: Fields
@@ -147,12 +175,14 @@ export interface CteDetails {
   vPrest: Fields
   Comp: Fields[]
   ICMS: Fields
-  IBSCBS: Fields
+  gCompraGov: Fields
   /** vTotTrib, vTotDFe, infAdFisco. */
   imp: Fields
   infCarga: Fields
   infQ: Fields[]
   infServico: Fields
+  /** Of the road up to layout 3.00, of the CT-e OS and of the GTV-e. */
+  veic: Fields[]
   /** Of the GTV-e: what is carried, by kind. */
   infEspecie: Fields[]
   /** Of the Simplificado: its deliveries. */

@@ -5,6 +5,8 @@ import { readCte } from './read-cte.ts'
 import { readEvent, readEventSummary } from './read-event.ts'
 import { readNfe, readNfeSummary } from './read-nfe.ts'
 
+export type { CteContents, ItemContents, NfeContents, ReformContents } from './contents.ts'
+export { contentsOf } from './contents.ts'
 export { readDetails } from './details.ts'
 export type { CteDetails, CteParty, DocumentFacts, EventFacts, Fields, NfeDetails, NfeItem } from './facts.ts'
 

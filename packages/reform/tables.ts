@@ -1,0 +1,85 @@
+// What changes by date is data here, each with its source: a change of a table changes this file and nothing else. Dates are days of dhEmi.
+
+/** The day of the tables below (Portal da Conformidade Fácil, table of CST-IBS/CBS and cClassTrib; Informe Técnico 2025.002 v1.60). */
+export const tableDay = '2026-10-08'
+
+/** From this day on an issuer of the normal regime (CRT 3) informs IBS and CBS (LC 214/2025, art. 348); what an earlier document says of them was a test. */
+export const inForceFrom = '2026-01-01'
+
+/** CST-IBS/CBS, and how many codes of cClassTrib the table has for each: 173 altogether (Informe Técnico 2025.002, table of 08/10/2026). */
+export const situations: ReadonlyMap<string, number> = new Map([
+  ['000', 6],
+  ['010', 2],
+  ['011', 5],
+  ['200', 56],
+  ['220', 3],
+  ['221', 4],
+  ['222', 1],
+  ['400', 4],
+  ['410', 38],
+  ['510', 1],
+  ['515', 1],
+  ['550', 29],
+  ['620', 7],
+  ['800', 2],
+  ['810', 1],
+  ['811', 3],
+  ['820', 9],
+  ['830', 1],
+])
+
+/** Codes of cClassTrib that ended, with their last day (Informe Técnico 2025.002, table of 08/10/2026). */
+export const endedCodes: ReadonlyMap<string, string> = new Map([
+  ['220001', '2026-01-01'],
+  ['220002', '2026-01-01'],
+  ['220003', '2026-01-01'],
+])
+
+/** Standard rates in percent of the years in which they are known, both days included. */
+export interface Rates {
+  from: string
+  to: string
+  pIBSUF: string
+  pIBSMun: string
+  /** Undefined as long as no law says it. */
+  pCBS?: string
+}
+
+/** 2026: rejections 1026, 1036, 1037 (NT 2025.002, UB18-10, UB37-10, UB56-10); 2027 and 2028: LC 214/2025. */
+export const rates: readonly Rates[] = [
+  { from: '2026-01-01', to: '2026-12-31', pIBSUF: '0.1', pIBSMun: '0', pCBS: '0.9' },
+  { from: '2027-01-01', to: '2028-12-31', pIBSUF: '0.05', pIBSMun: '0.05' },
+]
+
+/** The years that are a test, in which IBS and CBS are no part of vNF; what every screen says beside their values (LC 214/2025, art. 348). */
+export const testYears: ReadonlyMap<string, string> = new Map([
+  ['2026', 'Informativo em 2026: é ano de teste, e estes valores não se pagam nem se aproveitam.'],
+])
+
+/** A kind of nota de crédito or de débito; `otherTaxes`: it may have ICMS, IPI, PIS and COFINS too (NT 2025.002, rejection 1001). */
+export interface NoteKind {
+  text: string
+  otherTaxes: boolean
+}
+
+/** By tpNFCredito, of finNFe 5 (NT 2025.002; package PL_010e). The issuer owes less by it. */
+export const creditNotes: ReadonlyMap<string, NoteKind> = new Map([
+  ['01', { text: 'multa e juros', otherTaxes: false }],
+  ['02', { text: 'crédito presumido sobre o saldo na ZFM', otherTaxes: false }],
+  ['03', { text: 'retorno por recusa na entrega ou destinatário não localizado', otherTaxes: true }],
+  ['04', { text: 'redução de valores', otherTaxes: true }],
+  ['05', { text: 'transferência de crédito na sucessão', otherTaxes: false }],
+  ['06', { text: 'retorno por recusa de parte da entrega', otherTaxes: true }],
+])
+
+/** By tpNFDebito, of finNFe 6 (NT 2025.002; package PL_010e). The issuer owes more by it. */
+export const debitNotes: ReadonlyMap<string, NoteKind> = new Map([
+  ['01', { text: 'transferência de créditos para cooperativas', otherTaxes: false }],
+  ['02', { text: 'anulação de crédito por saídas imunes ou isentas', otherTaxes: false }],
+  ['03', { text: 'débitos de notas não processadas na apuração', otherTaxes: false }],
+  ['04', { text: 'multa e juros', otherTaxes: false }],
+  ['05', { text: 'transferência de crédito na sucessão', otherTaxes: false }],
+  ['06', { text: 'pagamento antecipado', otherTaxes: true }],
+  ['07', { text: 'perda em estoque', otherTaxes: true }],
+  ['08', { text: 'desenquadramento do Simples Nacional', otherTaxes: false }],
+])
