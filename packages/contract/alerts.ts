@@ -73,7 +73,7 @@ export const Alert = z.object({
   /** Who gave it its state, and when; null: nobody. Name null: somebody who has no account any more. */
   decisao: z.object({ quem: z.string().nullable(), quando: z.string() }).nullable(),
   avaliadoEm: z.string(),
-  mudouDepois: z.boolean().describe('O resultado mudou depois da decisão de uma pessoa.'),
+  motivoNovo: z.boolean().describe('Há um motivo que não havia quando uma pessoa decidiu.'),
   seguraCiencia: z.boolean().describe('A Ciência automática deste documento espera por uma pessoa.'),
 })
 /** What the browser receives as an alert. */

@@ -375,9 +375,9 @@ const numeric = /^(?:[qvp][A-Z]|adRem)/
 /** The shortest text of a decimal as the layouts write it, exact: `10.5000` is `10.5`; null for what is none, or has more than 15 digits before or 10 behind the point (MOC 7.0, tipos de dados). */
 export function decimalText(text: string): string | null {
   if (text.length > 40 || !/^\d+(?:\.\d+)?$/.test(text)) return null
-  const [whole = '', fraction = ''] = text.split('.')
+  let [whole = '', rest = ''] = text.split('.')
   const digits = whole.replace(/^0+(?=\d)/, '')
-  const rest = fraction.replace(/0+$/, '')
+  while (rest.endsWith('0')) rest = rest.slice(0, -1)
   if (digits.length > 15 || rest.length > 10) return null
   return rest === '' ? digits : `${digits}.${rest}`
 }

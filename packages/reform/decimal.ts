@@ -28,7 +28,7 @@ export function within(a: bigint, b: bigint, tolerance: bigint): boolean {
 export function reais(value: bigint): string {
   const sign = value < 0n ? '-' : ''
   const cents = ((value < 0n ? -value : value) + cent / 2n) / cent
-  const whole = String(cents / 100n).replace(/\B(?=(\d{3})+$)/g, '.')
+  const whole = (cents / 100n).toLocaleString('pt-BR')
   return `R$ ${sign}${whole},${String(cents % 100n).padStart(2, '0')}`
 }
 
@@ -36,6 +36,7 @@ export function reais(value: bigint): string {
 export function percentText(value: bigint): string {
   const sign = value < 0n ? '-' : ''
   const text = String(((value < 0n ? -value : value) + one / 20_000n) / (one / 10_000n)).padStart(5, '0')
-  const fraction = text.slice(-4).replace(/0+$/, '')
+  let fraction = text.slice(-4)
+  while (fraction.endsWith('0')) fraction = fraction.slice(0, -1)
   return `${sign}${text.slice(0, -4)}${fraction && `,${fraction}`} %`
 }

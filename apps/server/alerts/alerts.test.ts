@@ -44,7 +44,7 @@ interface Item {
   faixa: string
   estado: string
   motivos: { regra: string; frase: string; comparados: { numero: number; idDFe: string | null }[] }[]
-  mudouDepois: boolean
+  motivoNovo: boolean
 }
 
 async function run(method: string, path: string, who: Who, input: { params?: object; query?: object; body?: object }) {

@@ -184,7 +184,7 @@ export async function toAlerts(ctx: ListContext, workspaceId: number, rows: read
     }),
     decisao: row.stateAt && { quem: row.by, quando: row.stateAt.toISOString() },
     avaliadoEm: row.judgedAt.toISOString(),
-    mudouDepois: row.statedRules !== null && row.fired.some(({ id }) => !row.statedRules!.includes(id)),
+    motivoNovo: row.statedRules !== null && row.fired.some(({ id }) => !row.statedRules!.includes(id)),
     seguraCiencia:
       row.type === 0 && !row.complete && row.state !== 'conhecida' && (row.score >= 60 || row.state === 'confirmada'),
   }))

@@ -66,7 +66,7 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
         <p className="mt-2 text-muted text-sm">
           {estado === 'nova' ? 'Era conhecida, e o resultado mudou depois' : states[estado]}, por{' '}
           {decisao.quem ?? someone}, em {moment(decisao.quando)}.
-          {alert.mudouDepois && estado !== 'nova' && ' O resultado mudou depois: veja os motivos acima.'}
+          {alert.motivoNovo && estado !== 'nova' && ' O resultado mudou depois: veja os motivos acima.'}
         </p>
       )}
       <Decisions alert={alert} onKnown={onKnown} />

@@ -123,7 +123,12 @@ function sentence(test: AlertTest, isOn: boolean): string {
   if (marcados === 0) return `${looked}: a regra não marca nenhum.${known}`
   const parts = [
     `${looked}: a regra marca ${marcados.toLocaleString('pt-BR')}.`,
-    `${formatCount(alertasNovos, 'só tem alerta por causa dela', 'só têm alerta por causa dela')}, e ${formatCount(mudamDeFaixa, 'outro está', 'outros estão')} em faixa mais grave ${isOn ? 'com ela' : 'se ela for ligada'}.`,
+    ...(alertasNovos > 0
+      ? [`${formatCount(alertasNovos, 'só tem alerta por causa dela', 'só têm alerta por causa dela')}.`]
+      : []),
+    ...(mudamDeFaixa > 0
+      ? [`${formatCount(mudamDeFaixa, 'está', 'estão')} em faixa mais grave ${isOn ? 'com ela' : 'se ela for ligada'}.`]
+      : []),
     ...(confirmados > 0
       ? [`${formatCount(confirmados, 'já foi confirmado', 'já foram confirmados')} por uma pessoa.`]
       : []),
