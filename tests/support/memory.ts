@@ -42,7 +42,9 @@ function removeAbandoned(): void {
     const pid = ours.exec(name)?.[1]
     if (pid === undefined || isAlive(Number(pid))) continue
     const folder = join(shared, name)
-    if (Date.now() - statSync(folder).mtimeMs > hourMs) rmSync(folder, { recursive: true, force: true })
+    // Another run may be removing it, too.
+    const changedAt = statSync(folder, { throwIfNoEntry: false })?.mtimeMs
+    if (changedAt !== undefined && Date.now() - changedAt > hourMs) rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -284,7 +284,7 @@ test('nobody sees or changes alerts of others', async () => {
 })
 
 test('a document that the database refuses keeps nobody else from being judged, and is not tried again and again', async () => {
-  const { deliver, judge, list, summary } = await newOffice()
+  const { deliver, judge, list, summary, held } = await newOffice()
   const [first, second, third] = [4001, 4002, 4003].map((number) => ({ number, amount: '7000.00' }))
   const refuse = (table: string, { number }: { number: number }) =>
     execute(
@@ -296,7 +296,9 @@ test('a document that the database refuses keeps nobody else from being judged, 
   await deliver(...[first, second, third].map((note) => resNFe(note)), resNFe({ number: 4004, amount: '7000.00' }))
   await judge()
   expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4004])
-  expect(await summary()).toMatchObject({ situacao: 'em-dia', faltam: 0 })
+  // They are said to be missing, and nothing takes them for judged.
+  expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 2 })
+  expect(await held(isJudgedOrLate)).toEqual([4002, 4004])
 })
 
 const daysAgo = (days: number) => `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 19)}-03:00`
@@ -379,6 +381,7 @@ test('a rule that hardly anybody finds right is told in the digest only, until s
   expect(await inDigest()).toEqual([])
   // With the fiftieth decision, the only one that finds it right.
   await say({ ...about, estado: 'confirmada' })
+  await judge()
   expect(await told()).toEqual([{ rule: 'S10', decided: 50, confirmed: 1 }])
   expect(await rule()).toMatchObject({ confirmados: 1, precisao: 0.02, soNoResumo: expect.any(String) })
   expect(await inDigest()).toEqual([2])
@@ -388,6 +391,7 @@ test('a rule that hardly anybody finds right is told in the digest only, until s
   // What was decided before says nothing any more.
   await say({ ...about, estado: 'em-analise' })
   await say({ ...about, estado: 'confirmada' })
+  await judge()
   expect(await rule()).toMatchObject({ soNoResumo: null })
   expect(await told()).toHaveLength(1)
 })

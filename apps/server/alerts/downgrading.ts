@@ -49,7 +49,7 @@ export async function readDowngraded({ db }: WithDatabase, workspaceId: number):
   return new Map(rows.map(({ rule, at }) => [rule, at]))
 }
 
-/** Downgrades the rules that people hardly ever find right, and tells of it. `ctx.db` is the transaction in which people decided. */
+/** Downgrades the rules that people hardly ever find right, and tells of it. `ctx.db` is a transaction inside the workspace that sees all of it. */
 export async function downgradeRules({ db }: WithDatabase, workspaceId: number): Promise<void> {
   const decided = await readDecided({ db }, workspaceId)
   const { rows } = await sql<{ rule: string; decided: number; confirmed: number; lifted: boolean }>`

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
-import { type Judging, judgeAfter, judgeDue, judgeThese, together, type Within } from './judging.ts'
+import { downgradeRules } from './downgrading.ts'
+import { type Judging, judgeAfter, judgeDue, judgeThese, noteUnjudged, together, type Within } from './judging.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
 
@@ -18,6 +19,8 @@ const leaseMs = 120_000
 // Documents that are read, and that are judged, in one turn.
 const readMax = 100
 const judgedMax = 200
+// Of those that could not be judged before.
+const againMax = 20
 
 /** Takes the workspace that waited longest of those in which something is to be judged; null: none. */
 export async function claimTurn(ctx: WithDatabase): Promise<Turn | null> {
@@ -69,22 +72,29 @@ export async function takeTurn(
   { workspaceId, lease }: Turn,
   asOf = Date.now(),
 ): Promise<number[]> {
-  const { found, companies, portion, position } = await readWorkspace(ctx, workspaceId, async ({ db, config }) => {
+  const { found, companies, portion, position, ids } = await readWorkspace(ctx, workspaceId, async ({ db, config }) => {
     const position = await readPosition({ db }, workspaceId)
     const portion = await nextPortion({ db }, workspaceId, position)
     const companies = await readCompanies({ db, config }, workspaceId)
+    const { rows: again } = await sql<{ id: bigint }>`
+      select document_id as id from alert_unjudged where workspace_id = ${workspaceId} and again_at <= now() order by again_at limit ${againMax}`.execute(
+      db,
+    )
+    const ids = [...new Set([...portion.ids, ...again.map(({ id }) => id)])]
     return {
       position,
       portion,
       companies,
-      found: portion.ids.length > 0 ? await findDocuments({ db }, workspaceId, portion.ids, companies) : [],
+      ids,
+      found: ids.length > 0 ? await findDocuments({ db }, workspaceId, ids, companies) : [],
     }
   })
-  const changes = await readFacts(found)
-  const read = new Set(changes.map(({ documentId }) => documentId))
-  const unread = found.flatMap(({ documentId, question }) => (read.has(documentId) ? [] : question!.chave))
+  const { changes, unread } = await readFacts(found)
   if (unread.length > 0)
-    ctx.log.warn({ workspaceId, chaves: unread }, 'documents could not be read to be judged, and are as they were')
+    ctx.log.warn(
+      { workspaceId, chaves: unread.map(({ question }) => question?.chave) },
+      'documents could not be read to be judged',
+    )
   const judging: Judging = { asOf, companies }
   return inWorkspace<Within, number[]>({ db: ctx.db, log: ctx.log }, workspaceId, async (inside) => {
     const { db, log } = inside
@@ -93,19 +103,35 @@ export async function takeTurn(
       db,
     )
     if (rows.length === 0) return []
+    if (ids.length > 0)
+      await sql`delete from alert_unjudged where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(
+        db,
+      )
+    for (const untried of [true, false])
+      await noteUnjudged(
+        db,
+        workspaceId,
+        unread.filter((one) => one.untried === untried),
+        { soon: untried },
+      )
     await together(
       inside,
       changes,
       (some) => putFacts(inside, workspaceId, some),
-      ({ documentId }, err) => log.error({ err, workspaceId, documentId }, 'a document cannot be judged'),
+      async ({ documentId, companyId }, err) => {
+        log.error({ err, workspaceId, documentId }, 'a document cannot be judged')
+        await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
+      },
     )
     // What has just come does not wait for what it touched.
-    await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked === true }, portion.ids)
+    await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked === true }, ids)
     // What is due while older documents are read is most likely one of these.
     const judged = await judgeDue(inside, workspaceId, { ...judging, silent: position.walkedType !== null }, judgedMax)
     let { reviewedId } = position
     if (reviewedId !== null && judged < judgedMax)
       reviewedId = await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
+    // What people decided has this turn come, and they may see some companies only: here all are counted.
+    if (portion.ids.length === 0) await downgradeRules(inside, workspaceId)
     const { next } = portion
     const more = portion.more || judged === judgedMax || reviewedId !== null
     await sql`
@@ -115,7 +141,8 @@ export async function takeTurn(
              reviewed_id = case when reviewed_id is not distinct from ${position.reviewedId}::bigint then ${reviewedId}::bigint else reviewed_id end,
              lease_until = null, served_at = clock_timestamp(),
              next_at = case when ${more} or reviewed_id is distinct from ${position.reviewedId}::bigint then now() else coalesce(
-               (select min(greatest(again_at, now())) from alert_fact where workspace_id = ${workspaceId} and again_at is not null), 'infinity') end
+               least((select min(greatest(again_at, now())) from alert_fact where workspace_id = ${workspaceId} and again_at is not null),
+                     (select min(greatest(again_at, now())) from alert_unjudged where workspace_id = ${workspaceId})), 'infinity') end
        where workspace_id = ${workspaceId}`.execute(db)
     if (portion.walked) return []
     return [...new Set(found.flatMap(({ companyId, question }) => (question ? companyId : [])))]
@@ -210,7 +237,8 @@ export async function readBacklog({ db }: WithDatabase, workspaceId: number): Pr
                     and (d.issued_at, d.id) > (a.walked_at, a.walked_id) limit ${backlogMax})
                 union all
                 (select from document d where d.workspace_id = ${workspaceId} and a.walked_type = 0 and d.type = 2 limit ${backlogMax})) x) end as older,
-           (select count(*)::int from (select from alert_fact f where f.workspace_id = ${workspaceId} and f.again_at = '-infinity' limit ${backlogMax}) x) as due,
+           (select count(*)::int from (select from alert_fact f where f.workspace_id = ${workspaceId} and f.again_at = '-infinity' limit ${backlogMax}) x)
+             + (select count(*)::int from (select from alert_unjudged u where u.workspace_id = ${workspaceId} limit ${backlogMax}) x) as due,
            (select c.at from document_change c where c.workspace_id = ${workspaceId} and c.version > a.version order by c.version limit 1) as since
       from (select ${workspaceId}::int as id) w
       left join alert_position a on a.workspace_id = w.id

@@ -128,15 +128,31 @@ async function judgeFound(
     ctx,
     found,
     (some) => judgeRows(db, workspaceId, judging, some),
-    async ({ documentId, facts }, err) => {
+    async ({ documentId, companyId, facts }, err) => {
       log.error({ err, workspaceId, chave: facts.chave }, 'a document could not be judged')
-      // Its earlier verdict stays, until something about it changes.
+      // Its earlier verdict stays meanwhile.
+      await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
       await sql`update alert_fact set again_at = null where workspace_id = ${workspaceId} and document_id = ${documentId}`.execute(
         db,
       )
     },
   )
   return found
+}
+
+/** Writes down that documents could not be judged: tried again tomorrow, or in the next turn (`soon`), and taken for judged by nobody until then. */
+export async function noteUnjudged(
+  db: Database,
+  workspaceId: number,
+  documents: readonly { documentId: bigint; companyId: number }[],
+  { soon = false } = {},
+): Promise<void> {
+  if (documents.length === 0) return
+  const ids = [documents.map(({ documentId }) => documentId), documents.map(({ companyId }) => companyId)]
+  await sql`
+    insert into alert_unjudged (workspace_id, document_id, company_id, again_at)
+    select ${workspaceId}, q.id, q.company_id, now() + ${soon ? 0 : 24}::int * interval '1 hour' from unnest(${ids[0]}::bigint[], ${ids[1]}::int[]) q (id, company_id)
+    on conflict (workspace_id, document_id) do update set again_at = excluded.again_at`.execute(db)
 }
 
 async function readDue(db: Database, workspaceId: number, which: RawBuilder<unknown>): Promise<Due[]> {
@@ -165,7 +181,7 @@ async function lookUp(db: Database, workspaceId: number, judging: Judging, due: 
 }
 
 /** A document as it would be without a rule and with it. */
-interface Tried {
+export interface Tried {
   documentId: bigint
   without: Verdict
   withRule: Verdict

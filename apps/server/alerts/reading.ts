@@ -133,31 +133,36 @@ function deadlineText({
   return deadlineOf((type === 0 ? conclusive : disagreement)[0]!, authorizedAt)?.toISOString()
 }
 
-/** Reads documents in a thread. Those that cannot be read are left as they are. */
-export async function readFacts(found: readonly FoundDocument[]): Promise<FactChange[]> {
+/** Reads documents in a thread. `unread`: those that cannot be read, and those for which there was no time (`untried`). */
+export async function readFacts(
+  found: readonly FoundDocument[],
+): Promise<{ changes: FactChange[]; unread: (FoundDocument & { untried: boolean })[] }> {
   const asked = found.flatMap(({ question }) => question ?? [])
   const read = asked.length > 0 ? await readAll(asked) : []
-  const facts = new Map(asked.map((question, index) => [question, read[index]!]))
-  return found.flatMap(({ documentId, companyId, question }) => {
-    if (question === null) return { documentId, companyId, facts: null }
-    const known = facts.get(question)
-    return known ? { documentId, companyId, facts: known } : []
-  })
+  const facts = new Map(asked.map((question, index) => [question, read[index]]))
+  const changes: FactChange[] = []
+  const unread: (FoundDocument & { untried: boolean })[] = []
+  for (const one of found) {
+    const known = one.question && facts.get(one.question)
+    if (one.question === null || known) changes.push({ ...one, facts: known ?? null })
+    else unread.push({ ...one, untried: known === undefined })
+  }
+  return { changes, unread }
 }
 
 // Together this long at most, so that a turn ends while it is held.
 const apartMs = 40_000
 
-// One that brings a thread down, or takes too long, is left out: the others are read one by one.
-async function readAll(asked: ReadQuestion[]): Promise<(AlertFacts | null)[]> {
+// One that brings a thread down, or takes too long, is null: the others are read one by one. Undefined: there was no time for it.
+async function readAll(asked: ReadQuestion[]): Promise<(AlertFacts | null | undefined)[]> {
   try {
     return await threads.run(asked, { patient: true })
   } catch (error) {
     if (!(error instanceof ThreadError) || error.reason === 'full' || error.reason === 'closed') throw error
     if (asked.length === 1) return [null]
-    const read: (AlertFacts | null)[] = []
+    const read: (AlertFacts | null | undefined)[] = []
     const end = performance.now() + apartMs
-    for (const one of asked) read.push(...(performance.now() < end ? await readAll([one]) : [null]))
+    for (const one of asked) read.push(...(performance.now() < end ? await readAll([one]) : [undefined]))
     return read
   }
 }

@@ -8,7 +8,7 @@ import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Session } from '../http/http.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
-import { downgradeRules, readDecided, readDowngraded } from './downgrading.ts'
+import { readDecided, readDowngraded } from './downgrading.ts'
 import { holdPosition } from './following.ts'
 import { readStoredSettings } from './judging.ts'
 import { isOpen, ruleName } from './list.ts'
@@ -82,7 +82,6 @@ export async function setState(
       from json_to_recordset(${JSON.stringify(knownRules)}::json) k (id bigint, rules json)
      where a.workspace_id = ${workspaceId} and a.document_id = k.id`.execute(db)
   await markPairs(db, workspaceId, [...taken, ...silenced])
-  await downgradeRules({ db }, workspaceId)
   const what = changed.length === 1 ? `do alerta do documento ${changed[0]!.chave}` : `de ${changed.length} alertas`
   await recordAudit({ db }, session, 'alerta', `Mudou o estado ${what} para ${stateNames[state]}.`)
   return changed.length

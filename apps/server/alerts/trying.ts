@@ -8,7 +8,7 @@ import { claimRows, fromNow } from '../jobs/jobs.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { bands, tryRule } from './judging.ts'
+import { bands, type Tried, together, tryRule } from './judging.ts'
 import { issuedText } from './list.ts'
 import { readCompanies } from './reading.ts'
 
@@ -162,7 +162,10 @@ export interface TestTurn {
 
 /** Takes the test that waited longest; null: none goes on. */
 export async function claimTest(ctx: WithDatabase): Promise<TestTurn | null> {
-  const lane = { due: sql`t.type is not null`, order: sql`t.served_at, t.workspace_id, t.rule` }
+  const lane = {
+    due: sql`t.type is not null`,
+    order: sql`(select max(o.served_at) from alert_test o where o.workspace_id = t.workspace_id), t.workspace_id, t.served_at, t.rule`,
+  }
   return asOperator(ctx, async ({ db }) => {
     const claimed = await claimRows<TestTurn, typeof lane>(db, {
       table: sql`alert_test t`,
@@ -187,10 +190,10 @@ interface Place {
 
 /** Judges the next documents of a test. Nothing happens when somebody else has it by now. */
 export async function goOnTesting(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
   { workspaceId, rule, lease }: TestTurn,
 ): Promise<void> {
-  const found = await readWorkspace(ctx, workspaceId, async ({ db, config }) => {
+  const found = await readWorkspace(ctx, workspaceId, async ({ db, config, log }) => {
     const { rows } = await sql<Place>`
       select since::text as since, type, at::text as at, last_id as "lastId", left_of_type as left, counts, strongest
         from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz and type is not null`.execute(
@@ -213,7 +216,13 @@ export async function goOnTesting(
     )
     const judging = { asOf: Date.now(), companies: await readCompanies({ db, config }, workspaceId) }
     const ids = documents.map(({ id }) => id)
-    const tried = await tryRule({ db }, workspaceId, judging, rule, ids)
+    const tried: Tried[] = []
+    await together(
+      { db, log },
+      ids,
+      async (some) => void tried.push(...(await tryRule({ db }, workspaceId, judging, rule, some))),
+      (documentId, err) => log.error({ err, workspaceId, documentId, rule }, 'a rule cannot be tried on a document'),
+    )
     const { rows: decided } = await sql<{ id: bigint; state: string }>`
       select document_id as id, state from alert
        where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and state in ('conhecida', 'confirmada')`.execute(
@@ -249,7 +258,7 @@ export async function goOnTesting(
   await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
     sql`
       update alert_test
-         set type = ${next.type}, at = ${next.at}::timestamp, last_id = ${next.id}, left_of_type = ${next.left}, judged = judged + ${documents.length},
+         set type = ${next.type}, at = ${next.at}::timestamp, last_id = ${next.id}, left_of_type = ${next.left}, judged = judged + ${tried.length},
              counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}, failures = 0, served_at = clock_timestamp(), lease_until = null
        where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz`.execute(db),
   )

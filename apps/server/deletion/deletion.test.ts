@@ -196,6 +196,7 @@ describe('a deletion', () => {
         sql`insert into alert_known (workspace_id, document_id, company_id, until, said_by, rule, company_base, issuer_base)
             select workspace_id, id, company_id, now(), 1, '', '', '' from document`,
         sql`insert into alert_setting (workspace_id) values (${workspaceId})`,
+        sql`insert into alert_unjudged select workspace_id, id, company_id, now() from document`,
         sql`insert into alert_test (workspace_id, rule, since, left_of_type, total, capped, unread, counts, strongest)
             values (${workspaceId}, 'S01', now(), 0, 0, false, false, '{}', '[]')`,
         sql`insert into alert_downgrade (workspace_id, rule, decided, confirmed) values (${workspaceId}, 'S01', 0, 0)`,

@@ -84,6 +84,8 @@ export interface Asked {
   count: number
   /** Who asked for them. */
   by: string
+  /** They were approved, or needed no approval, until something changed. */
+  again?: boolean
 }
 
 const asked: Writer = {
@@ -96,7 +98,9 @@ const asked: Writer = {
     return {
       kind: 'alert',
       header: 'Aguarda segunda pessoa',
-      body: `${formatCount(total, 'resposta', 'respostas')} de ${whose}, a pedido de ${by}: nada é enviado até outra pessoa aprovar.`,
+      body: `${formatCount(total, 'resposta', 'respostas')} de ${whose}, a pedido de ${by}: nada é enviado até outra pessoa aprovar.${
+        all.some(({ again }) => again) ? ' O valor ou os direitos de alguém mudaram antes do envio.' : ''
+      }`,
       link: '/aprovacoes',
     }
   },

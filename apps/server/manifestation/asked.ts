@@ -16,7 +16,7 @@ import { judge } from './rules.ts'
 import { noteSettled } from './settled.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
 import { numbersText } from './texts.ts'
-import { areTwo, personOf } from './two-people.ts'
+import { approvedMark, areTwo, isLaterRequest, isRival, mayAnswerFor, personOf } from './two-people.ts'
 
 /** An answer that waits for a second person. */
 export interface AskedAnswer {
@@ -38,6 +38,12 @@ export interface AskedAnswer {
   own: boolean
   /** With the one who asks there would be two. */
   approvable: boolean
+  /** Who asked for it may still answer for the company. */
+  askerMay: boolean
+  /** The one who asks may. */
+  mayAnswer: boolean
+  /** Another answer was asked for, or registered, after it. */
+  overtaken: boolean
 }
 
 /** The answers that wait for a second person, the longest waiting first; of `ids` only those. `ctx.db` sees all of the workspace: of whom it names only
@@ -57,7 +63,10 @@ export async function listAsked(
     select o.id, o.document_id as "documentId", o.company_id as "companyId", c.name as company, o.type, o.chave, d.number, s.name as issuer,
            d.amount::float8 as amount, o.tp_evento as "tpEvento", o.justification, o.why, o.requested_at as "requestedAt",
            d.authorized_at as "authorizedAt", coalesce(${personOf(sql`o.requested_by`)} = ${accountId}::int, false) as own,
-           ${areTwo(sql`${accountId}::int`)} as approvable, count(*) over ()::int as total
+           ${areTwo(sql`${accountId}::int`)} as approvable, ${mayAnswerFor(personOf(sql`o.requested_by`))} as "askerMay",
+           ${mayAnswerFor(sql`${accountId}::int`)} as "mayAnswer",
+           exists (select from outgoing_event e where ${isLaterRequest})
+             or exists (select from document_event e where ${isRival} and e.registered_at > o.requested_at) as overtaken, count(*) over ()::int as total
       from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join company c on c.workspace_id = o.workspace_id and c.id = o.company_id
@@ -70,9 +79,18 @@ const ofOwn =
 const notTwo =
   'Quem pediu esta resposta não pode mais responder por esta empresa. Recuse-a e peça de novo: então aprova outra pessoa.'
 
+const notYou = 'Você não pode responder por esta empresa: aprova quem pode.'
+const sameHome = 'Quem pediu esta resposta é você, com outro acesso: quem aprova é outra pessoa.'
+const overtakenLater =
+  'Depois deste pedido veio outra resposta para o mesmo documento. Recuse este, e peça de novo o que ainda vale.'
+
 /** Why the one who asks cannot approve it, or null. */
-export function refusalOf({ own, approvable }: Pick<AskedAnswer, 'own' | 'approvable'>): string | null {
-  return own ? ofOwn : approvable ? null : notTwo
+export function refusalOf(answer: AskedAnswer): string | null {
+  if (answer.overtaken) return overtakenLater
+  if (answer.own) return ofOwn
+  if (!answer.mayAnswer) return notYou
+  if (!answer.askerMay) return notTwo
+  return answer.approvable ? null : sameHome
 }
 
 /** What became of one decision. */
@@ -139,7 +157,7 @@ async function approve(
           state: 'waiting',
           sequence: verdict.sequence,
           message: 'Na fila de envio à SEFAZ.',
-          why: `${answer.why.replace(/\.$/, '')}; aprovada por ${accountName} em ${formatBrasiliaMoment(now)}.`,
+          why: `${answer.why.replace(/\.$/, '')}${approvedMark}${accountName} em ${formatBrasiliaMoment(now)}.`,
           approved_by: accountId,
           approved_at: now,
           next_at: now,
@@ -192,27 +210,50 @@ async function end(
 }
 
 const toldHours = 3 * 24
+// The withdrawal of a desacordo has no deadline of its own.
+const withoutDeadlineMs = 45 * 24 * 3_600_000
+const reviewedMax = 500
 
-/** Ends the answers whose deadline passed while they waited for a second person, and tells, once, of each that has three days left. */
+interface Waiting extends Omit<AskedEnding, 'until'> {
+  id: bigint
+  documentId: bigint
+  companyId: number
+  tpEvento: number
+  requestedAt: Date
+  authorizedAt: Date | null
+  /** Why nobody can answer it any more. */
+  over: string | null
+}
+
+/** Ends the answers that nobody can send any more while they wait for a second person, and tells, once, of each that has three days left. */
 export async function reviewAsked(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
-  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
-    const { rows } = await sql<
-      Omit<AskedEnding, 'until'> & {
-        id: bigint
-        documentId: bigint
-        companyId: number
-        tpEvento: number
-        authorizedAt: Date | null
-      }
-    >`
-      select o.id, o.document_id as "documentId", o.company_id as "companyId", o.chave, d.number, s.name as issuer, o.tp_evento as "tpEvento", d.authorized_at as "authorizedAt"
+  for (let after: bigint | null = 0n; after !== null; ) after = await reviewSome(ctx, workspaceId, after)
+}
+
+async function reviewSome(ctx: Pick<Context, 'db'>, workspaceId: number, after: bigint): Promise<bigint | null> {
+  return inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+    await lockRequests({ db }, workspaceId)
+    const { rows } = await sql<Waiting>`
+      select o.id, o.document_id as "documentId", o.company_id as "companyId", o.chave, d.number, s.name as issuer, o.tp_evento as "tpEvento",
+             o.requested_at as "requestedAt", d.authorized_at as "authorizedAt",
+             case when d.status = 3 then 'O documento foi cancelado enquanto a resposta esperava: nada foi enviado.'
+                  when d.status = 9 then 'O uso do documento foi denegado: nada foi enviado.'
+                  when not c.active then 'A empresa foi arquivada enquanto a resposta esperava: nada foi enviado.' end as over
         from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
         join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-       where o.workspace_id = ${workspaceId} and o.state = 'asked' order by d.authorized_at limit 1000`.execute(db)
+        join company c on c.workspace_id = o.workspace_id and c.id = o.company_id
+       where o.workspace_id = ${workspaceId} and o.state = 'asked' and o.id > ${after} order by o.id limit ${reviewedMax}`.execute(
+      db,
+    )
     const now = Date.now()
-    for (const { id, documentId, companyId, tpEvento, authorizedAt, ...note } of rows) {
-      const until = authorizedAt && deadlineOf(tpEvento, authorizedAt)
-      if (!until || until.getTime() > now + toldHours * 3_600_000) continue
+    for (const { id, documentId, companyId, tpEvento, requestedAt, authorizedAt, over, ...note } of rows) {
+      if (over !== null) {
+        await end({ db }, workspaceId, { id, documentId }, over)
+        continue
+      }
+      const until =
+        (authorizedAt && deadlineOf(tpEvento, authorizedAt)) ?? new Date(requestedAt.getTime() + withoutDeadlineMs)
+      if (until.getTime() > now + toldHours * 3_600_000) continue
       if (until.getTime() <= now) {
         const message = `O prazo terminou em ${formatBrasiliaMoment(until)} sem a aprovação de uma segunda pessoa: nada foi enviado.`
         await end({ db }, workspaceId, { id, documentId }, message)
@@ -225,5 +266,6 @@ export async function reviewAsked(ctx: Pick<Context, 'db'>, workspaceId: number)
       const payload: AskedEnding = { ...note, until: until.toISOString() }
       if (first.length > 0) await announce({ db }, workspaceId, { what: 'resposta-aguarda-prazo', companyId, payload })
     }
+    return rows.length < reviewedMax ? null : rows.at(-1)!.id
   })
 }

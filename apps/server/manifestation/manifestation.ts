@@ -101,7 +101,8 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
                           and e.tp_evento = any (${decisive}::int[]) and e.rank > 0)
        and not exists (select 1 from outgoing_event o
                         where o.workspace_id = d.workspace_id and o.company_id = d.company_id and o.chave = d.chave
-                          and (o.state <> 'rejected' and o.tp_evento = any (${conclusive}::int[])
+                          -- What waits for a second person is no answer yet, and who approves wants to read the note.
+                          and (o.state not in ('rejected', 'asked') and o.tp_evento = any (${conclusive}::int[])
                                or o.tp_evento = ${ciencia}::int
                                   and (o.state <> 'rejected' or o.c_stat = any (${definitive}::int[]) or o.answered_at > now() - interval '1 day')))
        -- Another workspace of the same CNPJ is about to send it.

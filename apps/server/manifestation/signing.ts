@@ -2,9 +2,11 @@ import { readReceived } from '@vigia/dfe/read'
 import { type Correction, EventError, type SignedEvent } from '@vigia/sefaz/events'
 import { sql, type UpdateObject } from 'kysely'
 import { isDoubted } from '../alerts/alerts.ts'
+import { noteUntold } from '../changes/changes.ts'
 import { takeCertificate } from '../companies/companies.ts'
-import { conclusive, disagreement, findXml } from '../documents/documents.ts'
+import { findXml } from '../documents/documents.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
+import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -13,6 +15,7 @@ import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import type { EventDetails, OpenedCertificate } from '../signer/signer.ts'
 import { UnwantedEvent } from '../signer/wanted.ts'
+import type { Asked } from './announcements.ts'
 import { decide, readAnswerRules } from './answer-rules.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { manifestationKinds, outgoingText } from './kinds.ts'
@@ -20,7 +23,15 @@ import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
 import type { Batch, QueuedEvent } from './queue.ts'
 import { recipient } from './rules.ts'
 import { noteSettled } from './settled.ts'
-import { hasTwo, needsTwo, waitsForSecond } from './two-people.ts'
+import {
+  approvedMark,
+  hasTwo,
+  isLaterRequest,
+  isRival,
+  needsTwo,
+  overtakenByRequest,
+  waitsForSecond,
+} from './two-people.ts'
 
 /** An event whose signed bytes are stored and that is marked as being sent. */
 export interface ReadyEvent {
@@ -80,11 +91,6 @@ function useOf({ service, cnpj }: Batch, { length, 0: first }: QueuedEvent[]): {
     ? { service: 'NFeRecepcaoEvento4', purpose: `envio de manifestações de NF-e do CNPJ ${cnpj} (${length})` }
     : { service: 'CTeRecepcaoEventoV4', purpose: `envio do evento ${first?.tpEvento} do CT-e ${first?.chave}` }
 }
-
-// The event `e` takes the place of `o`.
-const isRival = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.author = o.cnpj and e.rank > 0
-  and e.tp_evento <> o.tp_evento
-  and (${conclusive}::int[] @> array[e.tp_evento, o.tp_evento] or ${disagreement}::int[] @> array[e.tp_evento, o.tp_evento])`
 
 // Of two registrations of one second the protocols tell which is the later (docs/decisions/0012).
 const isLater = sql`(e.registered_at, coalesce(protocol_number(e.protocol), 0)) > (r.registered_at, coalesce(protocol_number(r.protocol), 0))`
@@ -152,17 +158,32 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
   return rows.map((row) => row.id)
 }
 
-// Looked at again, too: the value, the setting or the rights of either person may have changed since. It waits again, for whoever may approve now.
+// Looked at again, too: the value, the setting or the rights of either person may have changed since. It waits again, for whoever may approve now, unless
+// somebody asked for another answer after it. Nobody can approve what is about no document any more.
 async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
-  const { rows } = await sql<{ id: bigint }>`
+  const { rows } = await sql<{ id: bigint; documentId: bigint; state: string; by: string }>`
     update outgoing_event o
-       set state = 'asked', message = ${waitsForSecond}, lease_by = null, lease_until = null, c_stat = null, x_motivo = null,
-           approved_by = null, approved_at = null
-      from document d
-     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
-       and d.workspace_id = o.workspace_id and d.id = o.document_id and ${needsTwo} and not ${hasTwo}
-    returning o.id`.execute(db)
+       set state = h.state, lease_by = null, lease_until = null, c_stat = null, x_motivo = null, approved_by = null, approved_at = null,
+           why = split_part(o.why, ${approvedMark}, 1) || case when o.approved_by is null then '' else '.' end,
+           message = case when h.state = 'asked' then ${waitsForSecond} when h.gone then 'O documento não está mais aqui: nada foi enviado.'
+                          else ${overtakenByRequest} end
+      from (select o.id, d.id is null as gone, case when d.id is null or exists (select from outgoing_event e where ${isLaterRequest}) then 'rejected' else 'asked' end as state
+              from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+             where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo} and not ${hasTwo}) h
+     where o.workspace_id = ${batch.workspaceId} and o.id = h.id and o.lease_by = ${batch.leaseBy}
+    returning o.id, o.document_id as "documentId", o.state, author_name(o.workspace_id, o.requested_by) as by`.execute(
+    db,
+  )
+  const ended = rows.filter(({ state }) => state === 'rejected')
+  noteSettled({ db }, batch.workspaceId, ended)
+  const again = rows.filter(({ state }) => state === 'asked')
+  if (again.length > 0) {
+    // Its deadline is another one now, and no change says so.
+    noteUntold({ db }, batch.workspaceId)
+    const payload: Asked = { count: again.length, by: again[0]!.by, again: true }
+    await announce({ db }, batch.workspaceId, { what: 'resposta-aguarda', companyId: batch.companyId, payload })
+  }
   return rows.map(({ id }) => id)
 }
 

@@ -27,9 +27,26 @@ export async function readTwoFrom({ db }: WithDatabase, workspaceId: number): Pr
   return row?.two_from ?? null
 }
 
-/** Whether the outgoing event `o` about the `document d` needs two people. */
+/** Whether the outgoing event `o` about the `document d` needs two people; one whose document is gone does, whatever it was worth. */
 export const needsTwo: RawBuilder<boolean> = sql<boolean>`(o.requested_by is not null and o.tp_evento = any (${sql.lit(`{${ofTwoPeople.join()}}`)}::int[])
-  and exists (select from answer_setting t where t.workspace_id = o.workspace_id and d.amount >= t.two_from))`
+  and exists (select from answer_setting t where t.workspace_id = o.workspace_id and t.two_from is not null and coalesce(d.amount >= t.two_from, true)))`
+
+const areRivals = sql`e.tp_evento <> o.tp_evento
+  and (${conclusive}::int[] @> array[e.tp_evento, o.tp_evento] or ${disagreement}::int[] @> array[e.tp_evento, o.tp_evento])`
+
+/** Whether the registered `document_event e` takes the place of the outgoing event `o`. */
+export const isRival: RawBuilder<boolean> = sql<boolean>`(e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave
+  and e.author = o.cnpj and e.rank > 0 and ${areRivals})`
+
+/** Whether the outgoing event `e` is another answer of the same document that somebody asked for after `o`. */
+export const isLaterRequest: RawBuilder<boolean> = sql<boolean>`(e.workspace_id = o.workspace_id and e.document_id = o.document_id and e.id > o.id
+  and e.state <> 'rejected' and ${areRivals})`
+
+/** What a row says that another answer overtook while it waited. */
+export const overtakenByRequest = 'Outra resposta foi pedida depois desta: nada foi enviado.'
+
+/** In the reason of an event, before who approved it. */
+export const approvedMark = '; aprovada por '
 
 /** The account that an author of `o` stands for: an API key for who made it, as long as it is good. */
 export const personOf = (author: RawBuilder<unknown>) => sql`(case when ${author} < 0
@@ -44,6 +61,10 @@ const mayAnswer = (alias: string) => {
     and (${column('all_companies')} or exists (
           select from account_company m where m.workspace_id = ${column('workspace_id')} and m.account_id = ${column('id')} and m.company_id = o.company_id))`
 }
+
+/** Whether an account may answer for the company of `o` now. */
+export const mayAnswerFor = (account: RawBuilder<unknown>) => sql<boolean>`exists (
+  select from account a where a.workspace_id = o.workspace_id and a.id = ${account} and ${mayAnswer('a')})`
 
 const homeOf = (alias: string) => {
   const column = (name: string) => sql.ref(`${alias}.${name}`)

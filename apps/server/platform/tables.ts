@@ -386,6 +386,12 @@ interface AlertTestTable {
   served_at: Optional<Date | string>
   lease_until: Optional<Date | null>
 }
+interface AlertUnjudgedTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  again_at: Timestamp
+}
 interface AlertDowngradeTable {
   workspace_id: number
   rule: string
@@ -983,6 +989,7 @@ export interface Tables {
   alert_setting: AlertSettingTable
   alert_test: AlertTestTable
   alert_downgrade: AlertDowngradeTable
+  alert_unjudged: AlertUnjudgedTable
   saved_view: SavedViewTable
   first_view: FirstViewTable
   mail_link: MailLinkTable

@@ -11,13 +11,14 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { alertHabitsQuery, alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
+import { accountQuery, alertHabitsQuery, alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
 import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { RuleSettings } from './rule-settings.tsx'
 import { TestDialog } from './test-dialog.tsx'
@@ -34,6 +35,7 @@ const families: Record<AlertRule['familia'], string> = {
 
 /** By which rules documents look wrong, what came of each, and what people said is known. */
 export function RulesPage() {
+  const { data: account } = useScreenQuery(accountQuery, {})
   return (
     <Page
       title="Regras dos alertas"
@@ -43,6 +45,13 @@ export function RulesPage() {
       <Link to="/alertas" className="mb-4 inline-block text-brand underline underline-offset-3">
         Todos os alertas
       </Link>
+      {account?.compartilhada && (
+        <div className="mb-4">
+          <Notice tone="info" title="Esta conta é compartilhada: as regras dela não mudam.">
+            Para ter as suas, crie uma conta.
+          </Notice>
+        </div>
+      )}
       <RuleSettings />
       <Known />
       <Habits />

@@ -24,6 +24,8 @@ import { Page } from '../ui/page.tsx'
 /** The answers that wait for a second person, and from which amount on they do. */
 export function AskedPage() {
   const asked = useScreenQuery(askedQuery, {})
+  // Not in the list: what somebody types outlives an answer that somebody else decides meanwhile.
+  const [refusing, setRefusing] = useState<readonly string[] | null>(null)
   return (
     <Page
       title="Aguardam segunda pessoa"
@@ -40,12 +42,18 @@ export function AskedPage() {
               </Empty>
             </div>
           ) : (
-            <Waiting key={items.map(({ idPedido }) => idPedido).join()} items={items} total={totalDeItens} />
+            <Waiting items={items} total={totalDeItens} onRefuse={setRefusing} />
           )
         }
       </Loaded>
+      {refusing && <RefuseDialog ids={listed(refusing, asked.data?.items ?? [])} onClose={() => setRefusing(null)} />}
     </Page>
   )
+}
+
+// The server refuses the whole call when one of them waits no more.
+function listed(ids: readonly string[], items: readonly AskedAnswer[]): readonly string[] {
+  return ids.filter((id) => items.some(({ idPedido }) => idPedido === id))
 }
 
 function Setting() {
@@ -148,10 +156,16 @@ function SettingDialog({ valor, empresasSemSegunda, onClose }: SettingDialogProp
   )
 }
 
-function Waiting({ items, total }: { items: readonly AskedAnswer[]; total: number }) {
+interface WaitingProps {
+  items: readonly AskedAnswer[]
+  total: number
+  onRefuse: (ids: readonly string[]) => void
+}
+
+function Waiting({ items, total, onRefuse }: WaitingProps) {
   const may = useMay('fiscal')
-  const [chosen, setChosen] = useState<readonly string[]>([])
-  const [refusing, setRefusing] = useState<readonly string[] | null>(null)
+  const [ticked, setChosen] = useState<readonly string[]>([])
+  const chosen = listed(ticked, items)
   const action = useAction(decideAsked, {
     onSuccess: ({ message }) => {
       setChosen([])
@@ -176,7 +190,7 @@ function Waiting({ items, total }: { items: readonly AskedAnswer[]; total: numbe
           >
             Aprovar e enviar ({approvable.length})
           </Button>
-          <Button variant="outline" size="sm" disabled={chosen.length === 0} onClick={() => setRefusing(chosen)}>
+          <Button variant="outline" size="sm" disabled={chosen.length === 0} onClick={() => onRefuse(chosen)}>
             Recusar ({chosen.length})
           </Button>
         </div>
@@ -201,7 +215,6 @@ function Waiting({ items, total }: { items: readonly AskedAnswer[]; total: numbe
           As {items.length} mais antigas de {total}.
         </p>
       )}
-      {refusing && <RefuseDialog ids={refusing} onClose={() => setRefusing(null)} />}
     </>
   )
 }
@@ -253,11 +266,17 @@ function RefuseDialog({ ids, onClose }: { ids: readonly string[]; onClose: () =>
     const body = { idsPedido: [...ids], aprovar: false, motivo }
     const found = problemsOf(AskedForm, body).motivo
     setProblem(found)
-    if (!found) action.mutate({ body })
+    if (!found && ids.length > 0) action.mutate({ body })
   }
+  const decided = ids.length === 0 && !action.isPending
   return (
-    <Dialog open onClose={onClose} title={`Recusar ${formatCount(ids.length, 'resposta', 'respostas')}`}>
+    <Dialog
+      open
+      onClose={onClose}
+      title={decided ? 'Recusar' : `Recusar ${formatCount(ids.length, 'resposta', 'respostas')}`}
+    >
       <DialogForm save="Recusar" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
+        {decided && <Notice tone="warning" title="Nenhuma delas espera mais: outra pessoa já decidiu." />}
         <p>Nada é enviado. Quem pediu lê o motivo nos eventos do documento, e pode pedir de novo.</p>
         <Field label="Motivo" required error={problem}>
           {(control) => (

@@ -1,5 +1,4 @@
 import {
-  AnswerConditions,
   type AnswerRule,
   type AnswerRuleAnswer,
   AnswerRuleForm,
@@ -14,7 +13,6 @@ import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
 import { useCompanyChoices } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
-import { problemsOf } from '../lib/problems.ts'
 import { useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
 import { AllOrChosen } from '../ui/form/all-or-chosen.tsx'
@@ -50,6 +48,8 @@ interface Draft {
   dias: number
 }
 
+const onlyWhole = 'Não está no resumo: só alcança a nota completa, e com isso a regra não registra uma Ciência.'
+
 /** A rule: to which notes it applies, what it does, and what it would have done. */
 export function RuleDialog({ rule, onClose }: RuleDialogProps) {
   const [draft, setDraft] = useState(() => draftOf(rule))
@@ -70,11 +70,11 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
   // Sends the rule where it is wanted, when nothing is wrong in it.
   const send = (to: typeof action.mutate | typeof test.mutate) => {
     const body = bodyOf(draft, rule)
-    const { condicoes: _, ...others } = problemsOf(AnswerRuleForm, body)
-    const found = { ...others, ...problemsOf(AnswerConditions, body.condicoes), ...amountProblems(draft) }
+    const found = { ...ruleProblems(body), ...amountProblems(draft) }
     setProblems(found)
     if (Object.keys(found).length === 0) to({ body })
   }
+  const wantsWhole = draft.purpose !== '' || draft.cfops.trim() !== ''
   return (
     <Dialog open onClose={onClose} title={rule ? 'Editar regra' : 'Nova regra'} className="max-w-2xl">
       <DialogForm
@@ -147,7 +147,11 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
           )}
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Operação do emitente">
+          <Field
+            label="Operação do emitente"
+            help="“Entrada” e “saída” como o emitente as escreveu na nota: uma venda dele é uma saída."
+            error={problems.operacao}
+          >
             {(control) => (
               <Select
                 {...control}
@@ -160,7 +164,7 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
               </Select>
             )}
           </Field>
-          <Field label="Finalidade" help="Só alcança a nota completa.">
+          <Field label="Finalidade" help={onlyWhole} error={problems.finalidades}>
             {(control) => (
               <Select
                 {...control}
@@ -179,7 +183,7 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
         </div>
         <Field
           label="CFOP"
-          help="Como o emitente os escreve (5102), separados por vírgula; basta um item. Só alcança a nota completa. Vazio: todos."
+          help={`Como o emitente os escreve (5102), separados por vírgula; basta um item. Vazio: todos. ${onlyWhole}`}
           error={problems.cfops}
         >
           {(control) => (
@@ -205,7 +209,14 @@ export function RuleDialog({ rule, onClose }: RuleDialogProps) {
             onChange={(to) => change({ to })}
           />
         </div>
-        <Field label="O que fazer com estas notas">
+        <Field
+          label="O que fazer com estas notas"
+          help={
+            wantsWhole &&
+            'Com Finalidade ou CFOP a regra não registra a Ciência: só pode sugerir uma resposta, ou deixar a nota para uma pessoa.'
+          }
+          error={problems.resposta ?? problems.condicoes}
+        >
           {(control) => (
             <Select
               {...control}
@@ -338,6 +349,14 @@ function draftOf(rule: AnswerRule | null): Draft {
 const amountOf = (text: string) => (text.trim() === '' ? null : parseAmount(text))
 const amountWords = (amount: number | undefined) =>
   amount === undefined ? '' : amount.toLocaleString('pt-BR', { minimumFractionDigits: 2 })
+
+// Those of the conditions by the names of their fields.
+function ruleProblems(body: ReturnType<typeof bodyOf>): Partial<Record<string, string>> {
+  const { error } = AnswerRuleForm.safeParse(body)
+  const fieldOf = ([name, condition]: readonly PropertyKey[]) =>
+    String(name === 'condicoes' ? (condition ?? name) : name)
+  return Object.fromEntries(error?.issues.map(({ path, message }) => [fieldOf(path), message]).reverse() ?? [])
+}
 
 // What is no amount must not become a rule without a limit.
 function amountProblems(draft: Draft): Partial<Record<'from' | 'to', string>> {

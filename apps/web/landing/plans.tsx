@@ -54,7 +54,7 @@ const smallPrint = [
   ],
   [
     'NFes suspeitas',
-    'Toda NFe contra o seu CNPJ é comparada com o que já chegou. A que foge do costume vira um alerta com os motivos em palavras: na tela, no sino e, se você quiser, por e-mail.',
+    'Toda NFe contra o seu CNPJ é comparada com o que já chegou. A que foge do costume vira um alerta com os motivos em palavras; os graves chegam também pelo sino e, como cada um escolher, por e-mail.',
   ],
   ['Relatórios avançados', 'Planilha, XML e PDF de tudo o que o filtro encontra, e os números do mês por empresa.'],
   ['Suporte dedicado 24/7', 'No Corporativo, horário e canais ficam escritos no contrato.'],

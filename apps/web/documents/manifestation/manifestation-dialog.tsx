@@ -1,9 +1,11 @@
 import { justificationMaxOf } from '@vigia/contract/manifestation'
 import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
+import { UserCheck } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useDraft } from '../../lib/drafts.ts'
 import { notifyError, notifyInfo, notifySuccess, notifyWarning } from '../../lib/notify.ts'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
+import { useScreenQuery } from '../../lib/query.ts'
+import { type DocumentRow, twoPeopleQuery } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Textarea } from '../../ui/form/textarea.tsx'
@@ -15,6 +17,7 @@ import type { AnswerType } from './answer-types.ts'
 import { CorrectionsFields } from './corrections-fields.tsx'
 import { KeptTexts, useKeptTexts } from './kept-texts.tsx'
 import { PreviewBlock, usePreview } from './preview.tsx'
+import { mayNeedTwo, secondPersonText } from './second-person.ts'
 import type { SendingResult } from './sending.ts'
 import { countsOf, SendingResults } from './sending-results.tsx'
 
@@ -142,6 +145,7 @@ function AnswerDialog({ kind, answer, ids, known, form, texts, onDone, onHold, o
           <p>{answer.means}</p>
           <Subject kind={kind} ids={ids} known={known} />
           <PreviewBlock kind={kind} total={ids.length} preview={preview} />
+          {mayNeedTwo(kind, answer.code) && <SecondPerson ids={allowed} known={known} />}
           <Reason answer={answer} form={form} onSend={() => !blank && preview.data && void submit()} />
           <KeptTexts {...texts} form={form} />
           {answer.corrects && <CorrectionsFields form={form} />}
@@ -192,6 +196,19 @@ function Subject({ kind, ids, known }: Pick<ManifestationDialogProps, 'kind' | '
         </p>
       )}
     </div>
+  )
+}
+
+// What is asked of a second person is not sent at once.
+function SecondPerson({ ids, known }: Pick<ManifestationDialogProps, 'ids' | 'known'>) {
+  const { data } = useScreenQuery(twoPeopleQuery, {})
+  const text = data?.valor == null ? null : secondPersonText(ids, known, data.valor)
+  if (text === null) return null
+  return (
+    <p role="status" className="flex items-start gap-2">
+      <UserCheck aria-hidden className="mt-0.5 size-4 shrink-0 text-warning" />
+      {text}
+    </p>
   )
 }
 

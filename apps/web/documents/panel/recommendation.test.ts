@@ -47,10 +47,24 @@ const about = (
 test('what a rule suggests stands out, and what waits for a second person leads to those', () => {
   const sugestao = { tipoManifestacao: 2, regra: 'Fornecedores' }
   expect(about({ ...summary, sugestao })).toMatch(/^Confirmação sugerida \| 2! \| Pela regra “Fornecedores”\./)
+})
+
+test('what waits for a second person leads there; a summary also offers the Ciência, and what is not valid any more says so first', () => {
   const aguardaSegunda = { evento: 'Confirmação da Operação', quem: 'Ana' }
+  const waits = /^Confirmação da Operação: aguarda segunda pessoa/
   expect(about({ ...summary, aguardaSegunda })).toMatch(
-    /^Confirmação da Operação: aguarda segunda pessoa \| approvals \|/,
+    /: aguarda segunda pessoa \| approvals 1 \| .* a pedido de Ana: .* A Ciência não espera por ninguém/,
   )
+  for (const row of [{}, { notaCompleta: false, prazo: { para: 'manifestacao', ate } }] as Partial<DocumentRow>[]) {
+    const said = about({ ...row, aguardaSegunda })
+    expect(said).toMatch(waits)
+    expect(said).not.toContain('Ciência')
+  }
+  const status = (codigoEvento: number) => ({ status: { codigoEvento, descricaoEvento: '' } })
+  expect(about({ ...status(110111), aguardaSegunda })).toMatch(
+    /^NF-e cancelada \| approvals print \| O documento não vale mais/,
+  )
+  expect(about({ ...status(240140), aguardaSegunda }, { kind: cte })).toMatch(/^CT-e substituído \| approvals print \|/)
 })
 
 test('for a known issuer the Ciência is recommended', () => {

@@ -44,24 +44,33 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
     return { title: `${eventoEmEnvio}: em envio`, text, actions: print }
   }
   const { aguardaSegunda, sugestao } = document
-  if (aguardaSegunda) {
-    const by = aguardaSegunda.quem === null ? '' : ` a pedido de ${aguardaSegunda.quem}`
-    const text = `Nada foi enviado${by}: outra pessoa que possa responder por esta empresa aprova ou recusa, em “Aguardam segunda pessoa”.`
-    return {
-      title: `${aguardaSegunda.evento}: aguarda segunda pessoa`,
-      text,
-      actions: [{ does: 'approvals' }, ...print],
-    }
-  }
+  const approvals: Action[] = aguardaSegunda ? [{ does: 'approvals' }] : []
   if (cancelled.includes(status.codigoEvento)) {
     const text =
       'O documento não vale mais. Se a mercadoria ou o serviço já foi entregue, fale com o emitente antes de pagar.'
-    return { title: `${kind.short} ${kind.of === 'da' ? 'cancelada' : 'cancelado'}`, text, actions: print }
+    return {
+      title: `${kind.short} ${kind.of === 'da' ? 'cancelada' : 'cancelado'}`,
+      text,
+      actions: [...approvals, ...print],
+    }
   }
   if (status.codigoEvento === replaced) {
     const text =
       'A transportadora emitiu outro CT-e no lugar deste. Confira o que já foi pago e escriturado; o substituto, quando chega, está em Documentos relacionados.'
-    return { title: 'CT-e substituído', text, actions: print }
+    return { title: 'CT-e substituído', text, actions: [...approvals, ...print] }
+  }
+  if (aguardaSegunda) {
+    const by = aguardaSegunda.quem === null ? '' : ` a pedido de ${aguardaSegunda.quem}`
+    const read = prazo?.para === 'ciencia' && !document.notaCompleta
+    const text = `Nada foi enviado${by}: outra pessoa que possa responder por esta empresa aprova ou recusa, em “Aguardam segunda pessoa”.${read ? ' A Ciência não espera por ninguém, e traz o XML para quem aprova ler.' : ''}`
+    const acknowledge: Action[] = read
+      ? [{ does: 'answer', code: ciencia, label: 'Dar Ciência para receber o XML', primary: false }]
+      : []
+    return {
+      title: `${aguardaSegunda.evento}: aguarda segunda pessoa`,
+      text,
+      actions: [...approvals, ...acknowledge, ...print],
+    }
   }
   if (status.codigoEvento === disputed) {
     return {
