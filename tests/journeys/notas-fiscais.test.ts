@@ -233,7 +233,7 @@ test('while it loads the list says so, and a failure keeps what was there', asyn
     await other.promise
     await route.continue()
   })
-  await page.getByLabel('Status').selectOption({ label: 'Cancelada' })
+  await page.getByLabel('Status').selectOption({ label: 'Todos' })
   await expect.poll(() => box(page, 0).isDisabled()).toBe(true)
   expect(await pageBox(page).isDisabled()).toBe(true)
   other.resolve()

@@ -54,10 +54,13 @@ test('the application runs under its policy, which stops what is not of it', asy
 test('the description of the API can be browsed, under a policy of its own', async () => {
   const page = await site.visit('/docs')
   await shown(page.getByRole('heading', { name: /API do Vigia Fiscal/ }))
+  const open = (tag: string) => page.locator(`#operations-tag-${tag}`).click()
+  await open('DocumentosFiscais')
   await page.getByRole('button', { name: /get \/v1\/api\/DocumentosFiscais$/i }).click()
   await shown(page.getByText('1 Resumo, 2 Autorizada', { exact: false }))
   expect(await textOf(page.locator('.opblock.is-open .parameters'))).toContain('TipoDFe')
   // What is tried out is really asked.
+  await open('health')
   await page.getByRole('button', { name: /get \/health$/i }).click()
   const health = page.locator('#operations-health-getHealth')
   await health.getByRole('button', { name: 'Try it out' }).click()
