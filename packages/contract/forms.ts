@@ -449,14 +449,14 @@ export const AnswerConditions = z
       .enum(['0', '1'], 'operacao deve ser 0 ou 1')
       .optional()
       .describe(
-        'tpNF do emitente: 0 entrada (devolução ou retorno para ele), 1 saída. Nada se aplica antes de a nota ser lida.',
+        'tpNF do emitente: 0 entrada (devolução ou retorno para ele), 1 saída. Antes de a nota ser lida só `perguntar` vale.',
       ),
     finalidades: z
       .array(z.enum(purposes, 'Cada finalidade é um finNFe, de 1 a 6.'))
       .min(1, 'Escolha ao menos uma finalidade, ou todas.')
       .max(purposes.length, 'Há finalidades repetidas')
       .optional()
-      .describe('finNFe. Um resumo não o tem: a regra só alcança a nota completa.'),
+      .describe('finNFe. Um resumo não o tem: dele só `perguntar` cuida, e segura a Ciência.'),
     cfops: z
       .array(
         z
@@ -467,7 +467,9 @@ export const AnswerConditions = z
       .min(1, 'Informe ao menos um CFOP.')
       .max(answerRuleMax.cfops, `Uma regra tem até ${answerRuleMax.cfops} CFOP.`)
       .optional()
-      .describe('Pelo menos um item tem um deles. Um resumo não os tem: a regra só alcança a nota completa.'),
+      .describe(
+        'Pelo menos um item tem um deles. Um resumo não os tem: dele só `perguntar` cuida, e segura a Ciência.',
+      ),
     valorDe: amountText('valorDe').transform(Number).optional(),
     valorAte: amountText('valorAte').transform(Number).optional(),
   })
@@ -497,7 +499,19 @@ const daysNeeded = ({ resposta, dias }: { resposta: string; dias?: number | unde
 const noDays = { message: 'Diga quantos dias a Ciência espera.', path: ['dias'] }
 
 /** A rule as it is saved; with `idRegra` it replaces that one. */
-export const AnswerRuleForm = z.object({ ...ruleShape, idRegra: z.string().optional() }).refine(daysNeeded, noDays)
+export const AnswerRuleForm = z
+  .object({ ...ruleShape, idRegra: z.string().optional() })
+  .refine(daysNeeded, noDays)
+  // A Ciência matters while only the summary is here, which has neither.
+  .refine(
+    ({ resposta, condicoes: { finalidades, cfops } }) =>
+      (resposta !== 'ciencia' && resposta !== 'ciencia-apos') || (finalidades === undefined && cfops === undefined),
+    {
+      message:
+        'Um resumo não tem finalidade nem CFOP: com essas condições a regra não registra a Ciência. Escolha outra resposta, ou tire essas condições.',
+      path: ['resposta'],
+    },
+  )
 
 /** From which amount on answers need a second person; null: none does. */
 export const TwoPeopleForm = z.object({

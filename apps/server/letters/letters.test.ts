@@ -252,14 +252,14 @@ test('deadlines come by day or on Mondays, with certificates, and not at all whe
     ])
   })
   const letter = await write(empty!)
-  expect(letter?.subject).toBe('Prazos dos próximos 15 dias: 1 documento para responder')
+  expect(letter?.subject).toBe('Prazos: 1 documento para responder em até 15 dias')
   expect(textOf(letter)).toMatch(/Até \d\d\/\d\d\/\d{4}: Ciência da Operação, 1 nota\nSOL · R\$\s10,50/)
   await choose(ana, { deadlines: 'diario' }, now)
   expect(await queueLetters(ctx, workspaceId, now)).toEqual(nextMorning(now))
 })
 
 test('the link in a letter ends its kind without a login, and no other link does', async () => {
-  const { workspaceId, person, alert, queued, write, choose } = await newOffice()
+  const { workspaceId, inside, person, alert, queued, write, choose } = await newOffice()
   const ana = await person()
   await choose(ana, { deadlines: 'diario' })
   await alert(90)
@@ -278,6 +278,140 @@ test('the link in a letter ends its kind without a login, and no other link does
   await call(secret)
   await call(secret)
   expect(await chosen()).toEqual({ alertas: 'nenhum', prazos: 'diario' })
+  const { rows } = await inside((db) => sql`select account_id, action, description from audit`.execute(db))
+  expect(rows).toEqual([
+    {
+      account_id: ana.accountId,
+      action: 'conta',
+      description: 'Encerrou os e-mails sobre alertas pelo link de um deles.',
+    },
+  ])
+})
+
+test('letters of alerts are useful as long as they are tried: no other tells of the same', async () => {
+  const { workspaceId, person, alert, choose } = await newOffice()
+  const ana = await person()
+  await choose(ana, { alerts: 'criticos-e-resumo', deadlines: 'diario' })
+  await alert(90)
+  const seven = nextMorning(new Date())
+  await Promise.all([1, 2].map(() => queueLetters(ctx, workspaceId, seven)))
+  const { rows } = await asOperator(ctx, ({ db }) =>
+    sql`select kind, useless_at is null as always from mail where workspace_id = ${workspaceId} order by id`.execute(
+      db,
+    ),
+  )
+  expect(rows).toEqual([
+    { kind: 'alertas-criticos', always: true },
+    { kind: 'resumo-alertas', always: true },
+    { kind: 'resumo-prazos', always: false },
+  ])
+})
+
+test('who chose a digest and may not be written to for a while is looked at every morning', async () => {
+  const { workspaceId, inside, person, choose } = await newOffice()
+  const ana = await person()
+  const now = new Date()
+  const until = (at: string) =>
+    inside((db) => sql`update account set access_until = ${sql.raw(at)} where id = ${ana.accountId}`.execute(db))
+  expect(await queueLetters(ctx, workspaceId, now)).toBeNull()
+  await choose(ana, { deadlines: 'semanal' }, now)
+  await until('now()')
+  expect(await queueLetters(ctx, workspaceId, later(1))).toEqual(nextMorning(later(1)))
+  await until('null')
+  expect(await queueLetters(ctx, workspaceId, now)).toEqual(nextMorning(now, { weekly: true }))
+  // Nobody at all, for as long as the workspace is to be erased.
+  await inside((db) =>
+    sql`update workspace set erase_at = now() + interval '9 days' where id = ${workspaceId}`.execute(db),
+  )
+  expect(await queueLetters(ctx, workspaceId, now)).toEqual(nextMorning(now))
+})
+
+test('what was not chosen stays what is usual for the role', async () => {
+  const { workspaceId, inside, person } = await newOffice()
+  const ana = await person('leitura')
+  const [read, change] = letterRoutes
+  const as = (role: 'leitura' | 'fiscal') => ({ ...testSession(workspaceId, ana.accountId), role })
+  await change!.run(ctx, { body: { alertas: 'nenhum', prazos: 'diario' } } as never, as('leitura'), testCaller)
+  const { rows } = await inside((db) => sql`select alerts, deadlines from letter_choice`.execute(db))
+  expect(rows).toEqual([{ alerts: null, deadlines: 'diario' }])
+  const { data } = (await read!.run(ctx, {} as never, as('fiscal'), testCaller)) as { data: object }
+  expect(data).toEqual({ alertas: 'criticos', prazos: 'diario' })
+})
+
+test('the first critical letter tells nothing of before the person came, nor what is older than a day', async () => {
+  const { workspaceId, inside, person, alert, queued, write } = await newOffice()
+  const age = (hours: number) =>
+    inside((db) =>
+      sql`update alert_news set at = now() - ${hours} * interval '1 hour' where id = (select max(id) from alert_news)`.execute(
+        db,
+      ),
+    )
+  const { email } = await person()
+  await alert(90)
+  await age(30)
+  await alert(91)
+  await age(2)
+  const bia = await person()
+  await inside((db) =>
+    sql`update account set created_at = now() - interval '1 hour' where id = ${bia.accountId}`.execute(db),
+  )
+  await alert(92)
+  await queueLetters(ctx, workspaceId, later(3))
+  const mails = await queued()
+  expect(mails.map(({ recipient }) => recipient)).toEqual([email, bia.email])
+  const counts = await Promise.all(mails.map(async (mail) => (await write(mail))?.lines?.length))
+  expect(counts).toEqual([2, 1])
+})
+
+test('a digest that is overdue from another day waits for seven, and leaves later on that day', async () => {
+  const { workspaceId, person, alert, queued, choose } = await newOffice()
+  const ana = await person()
+  await choose(ana, { alerts: 'resumo' })
+  await alert(50)
+  const due = nextMorning(new Date())
+  const after = (hours: number) => new Date(due.getTime() + hours * 60 * minuteMs)
+  // Two o'clock of the night after.
+  expect(await queueLetters(ctx, workspaceId, after(19))).toEqual(after(24))
+  expect(await queued()).toEqual([])
+  expect(await queueLetters(ctx, workspaceId, after(30))).toEqual(after(48))
+  expect(await queued()).toHaveLength(1)
+})
+
+test('of certificates only those are told that end soon or ended some days ago, and the lines have an end', async () => {
+  const { workspaceId, own, other, inside, person, queued, write, choose } = await newOffice()
+  const ana = await person()
+  await choose(ana, { deadlines: 'diario' })
+  await queueLetters(ctx, workspaceId, nextMorning(new Date()))
+  const [mail] = await queued()
+  const certificate = (companyId: number, cnpj: string, days: number) =>
+    inside((db) =>
+      db
+        .insertInto('certificate')
+        .values({
+          workspace_id: workspaceId,
+          company_id: companyId,
+          holder_cnpj: cnpj,
+          holder_name: 'TITULAR',
+          issuer: 'AC',
+          serial_number: '1',
+          valid_from: '2020-01-01T00:00:00Z',
+          valid_to: new Date(Date.now() + days * 86_400_000),
+          certificate_pem: 'x',
+          chain_pem: [],
+          key_encrypted: Buffer.from('x'),
+          key_id: 'x',
+          uploaded_by: ana.accountId,
+        })
+        .execute(),
+    )
+  await certificate(own.id, company, 29)
+  await certificate(other.id, '11222333000181', -3)
+  expect((await write(mail!))?.subject).toBe('Prazos: 1 certificado vencido e 1 certificado a vencer em até 30 dias')
+  await inside((db) => sql`update certificate set revoked_at = now() where company_id = ${own.id}`.execute(db))
+  await inside((db) =>
+    sql`update certificate set valid_to = now() - interval '8 days' where company_id = ${other.id}`.execute(db),
+  )
+  expect(await write(mail!)).toBeNull()
 })
 
 test('a workspace is looked at when there is news or something is due, and again when its process ended in between', async () => {

@@ -26,6 +26,7 @@ interface Kept {
   digestId: bigint
   digestAt: Date | null
   deadlinesAt: Date | null
+  /** Until there the grave ones were written of, or are no news. */
   criticalId: bigint
   /** When the first critical alert came of which nothing was written yet; null: there is none. */
   criticalSince: Date | null
@@ -49,8 +50,8 @@ const gatherMs = 2 * 60_000
 const pauseMs = 15 * 60_000
 // What is older is in the list, and no news any more.
 const criticalMs = 24 * hourMs
-// The next digest tells it better.
-const digestMs = 20 * hourMs
+// The next digest tells it better. Letters of alerts are useful as long as they are tried: no other tells of the same.
+const deadlinesMs = 20 * hourMs
 
 /** The next seven o'clock in São Paulo after `now`; of `weekly` that of a Monday. São Paulo has been three hours behind since 2019. */
 export function nextMorning(now: Date, { weekly = false } = {}): Date {
@@ -59,6 +60,9 @@ export function nextMorning(now: Date, { weekly = false } = {}): Date {
   while (next <= now || (weekly && next.getUTCDay() !== 1)) next.setUTCDate(next.getUTCDate() + 1)
   return next
 }
+
+// Between midnight and seven o'clock in São Paulo.
+const isNight = (now: Date) => now.getUTCHours() >= 3 && now.getUTCHours() < 10
 
 // People of a workspace who may be written to, with what they chose; `which` chooses among accounts `a`.
 async function readPeople(
@@ -69,11 +73,13 @@ async function readPeople(
 ): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
     select a.id as "accountId", a.email, a.role, c.alerts, c.deadlines, c.critical_at as "criticalAt", c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt",
-           coalesce(c.digest_id, 0) as "digestId", coalesce(c.critical_id, 0) as "criticalId",
+           coalesce(c.digest_id, 0) as "digestId", greatest(c.critical_id, old.id, 0) as "criticalId",
            coalesce((select max(n.id) from alert_news n where n.workspace_id = ${workspaceId}), 0) as newest,
-           (select min(n.at) from alert_news n where n.workspace_id = ${workspaceId} and n.band = 3 and n.id > coalesce(c.critical_id, 0)
-               and n.at > greatest(a.created_at, ${now}::timestamptz - ${criticalMs} * interval '1 ms')) as "criticalSince"
+           (select min(n.at) from alert_news n where n.workspace_id = ${workspaceId} and n.band = 3 and n.id > greatest(c.critical_id, old.id, 0)) as "criticalSince"
       from account a left join letter_choice c on c.workspace_id = a.workspace_id and c.account_id = a.id
+           left join lateral (select n.id from alert_news n
+                               where n.workspace_id = ${workspaceId} and n.at <= greatest(a.created_at, ${now}::timestamptz - ${criticalMs} * interval '1 ms')
+                               order by n.id desc limit 1) old on true
      where a.workspace_id = ${workspaceId} and ${isWrittenTo({ config })} and not a.shared
        and (a.access_until is null or a.access_until > ${now}::timestamptz)
        -- Who leaves is left in peace.
@@ -98,7 +104,13 @@ function dueOf(person: Kept, now: Date): Due {
     wantsCritical(choice) && criticalSince
       ? new Date(Math.max(criticalSince.getTime() + gatherMs, (criticalAt?.getTime() ?? 0) + pauseMs))
       : null
-  const times = [criticalDue, wantsDigest(choice) ? digestAt : null, choice.deadlines === 'nenhum' ? null : deadlinesAt]
+  // What is overdue from another day waits for the morning.
+  const awake = (time: Date | null) => (time && time <= now && isNight(now) ? nextMorning(now) : time)
+  const times = [
+    criticalDue,
+    wantsDigest(choice) ? awake(digestAt) : null,
+    choice.deadlines === 'nenhum' ? null : awake(deadlinesAt),
+  ]
   const [critical, digest, deadlines] = times.map((time) => time !== null && time <= now) as [boolean, boolean, boolean]
   const after = times.filter((time) => time !== null && time > now).map((time) => time!.getTime())
   return { critical, digest, deadlines, nextAt: after.length > 0 ? new Date(Math.min(...after)) : null }
@@ -121,14 +133,30 @@ export async function queueLetters(
   workspaceId: number,
   now: Date,
 ): Promise<Date | null> {
-  const people = await readWorkspace(ctx, workspaceId, (ctx) => readPeople(ctx, workspaceId, now, sql`true`))
-  const next: number[] = []
+  const [people, asleep] = await readWorkspace(ctx, workspaceId, async (ctx) => {
+    const people = await readPeople(ctx, workspaceId, now, sql`true`)
+    return [people, await hasOthers(ctx, workspaceId, people)]
+  })
+  const next = asleep ? [nextMorning(now).getTime()] : []
   for (const person of people) {
     let { nextAt, critical, digest, deadlines } = dueOf(person, now)
     if (critical || digest || deadlines) nextAt = await queueFor(ctx, { workspaceId, ...person }, now)
     if (nextAt) next.push(nextAt.getTime())
   }
   return next.length > 0 ? new Date(Math.min(...next)) : null
+}
+
+// Whether somebody chose digests who may not be written to now: nothing says when they may again.
+async function hasOthers(
+  { db }: WithDatabase,
+  workspaceId: number,
+  people: Pick<Kept, 'accountId'>[],
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from letter_choice
+     where workspace_id = ${workspaceId} and (digest_at is not null or deadlines_at is not null)
+       and account_id <> all (${people.map(({ accountId }) => accountId)}::int[]) limit 1`.execute(db)
+  return rows.length > 0
 }
 
 async function queueFor(
@@ -138,25 +166,25 @@ async function queueFor(
 ): Promise<Date | null> {
   return inWorkspace({ db: ctx.db, config: ctx.config }, workspaceId, async (ctx) => {
     const person = await lockPerson(ctx, { workspaceId, accountId }, now)
-    if (!person) return null
+    if (!person) return nextMorning(now)
     const due = dueOf(person, now)
     const { newest, criticalId, digestId, email } = person
-    const queue = (kind: string, usefulMs: number, range: Omit<LetterPayload, 'accountId'> = {}) =>
+    const queue = (kind: string, range: Omit<LetterPayload, 'accountId'>, usefulMs?: number) =>
       queueMail(ctx, { workspaceId, kind, recipient: email, payload: { accountId, ...range }, usefulMs })
     const changes: Partial<
       Record<'critical_id' | 'digest_id', bigint> & Record<'critical_at' | 'digest_at' | 'deadlines_at', Date>
     > = {}
     if (due.critical) {
-      await queue('alertas-criticos', criticalMs, { after: String(criticalId), upTo: String(newest) })
+      await queue('alertas-criticos', { after: String(criticalId), upTo: String(newest) })
       Object.assign(changes, { critical_id: newest, critical_at: now })
     }
     if (due.digest) {
-      if (newest > digestId) await queue('resumo-alertas', digestMs, { after: String(digestId), upTo: String(newest) })
+      if (newest > digestId) await queue('resumo-alertas', { after: String(digestId), upTo: String(newest) })
       Object.assign(changes, { digest_id: newest, digest_at: nextMorning(now) })
     }
     if (due.deadlines) {
       const weekly = choiceOf(person).deadlines === 'semanal'
-      await queue('resumo-prazos', digestMs)
+      await queue('resumo-prazos', {}, deadlinesMs)
       Object.assign(changes, { deadlines_at: nextMorning(now, { weekly }) })
     }
     if (Object.keys(changes).length > 0)
@@ -202,15 +230,15 @@ export async function readChoice(
 }
 
 /**
- * Keeps what a person chose at `now`, as far as it is said; digests begin with what comes from now on. An account that is no more chooses nothing. `ctx.db` is a
- * transaction inside the workspace.
+ * Keeps what a person chose at `now`, as far as it is said: of the rest what is usual for their role stays so. Digests begin with what comes from now on.
+ * Returns what they were written before; null: the account is no more. `ctx.db` is a transaction inside the workspace.
  */
 export async function keepChoice(
   { db }: WithDatabase,
   { workspaceId, accountId }: Person,
   change: Partial<Choice>,
   now: Date,
-): Promise<void> {
+): Promise<Choice | null> {
   await sql`
     insert into letter_choice (workspace_id, account_id) select workspace_id, id from account where workspace_id = ${workspaceId} and id = ${accountId}
     on conflict do nothing`.execute(db)
@@ -220,14 +248,16 @@ export async function keepChoice(
       from letter_choice c join account a on a.workspace_id = c.workspace_id and a.id = c.account_id
      where c.workspace_id = ${workspaceId} and c.account_id = ${accountId} for update of c`.execute(db)
   const [row] = rows
-  if (!row) return
+  if (!row) return null
   const before = choiceOf(row)
-  const after = { ...before, ...change }
+  const { alerts, deadlines } = change
+  const after = { alerts: alerts ?? before.alerts, deadlines: deadlines ?? before.deadlines }
   const { newest, criticalId, digestId, digestAt, deadlinesAt } = row
   await db
     .updateTable('letter_choice')
     .set({
-      ...after,
+      alerts: alerts ?? row.alerts,
+      deadlines: deadlines ?? row.deadlines,
       critical_id: wantsCritical(before) ? criticalId : newest,
       digest_id: wantsDigest(before) ? digestId : newest,
       digest_at: wantsDigest(after) ? ((wantsDigest(before) ? digestAt : null) ?? nextMorning(now)) : null,
@@ -243,6 +273,7 @@ export async function keepChoice(
   await sql`
     insert into letter_turn (workspace_id, news_id, next_at) values (${workspaceId}, 0, ${now}::timestamptz)
     on conflict (workspace_id) do update set next_at = least(letter_turn.next_at, excluded.next_at)`.execute(db)
+  return before
 }
 
 /** Who reads a letter, when it leaves. */

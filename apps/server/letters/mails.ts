@@ -136,6 +136,8 @@ function lineOf(publicUrl: string, alert: Alert): LetterLine {
 
 const daysAhead = { diario: 7, semanal: 15 }
 const certificateDays = 30
+const endedDays = 7
+const deadlineLines = 25
 const certificateLines = 10
 const dayMs = 86_400_000
 
@@ -159,21 +161,32 @@ const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines 
   ])
   const ending = companies
     .filter(
-      ({ active, valid_to }) =>
-        active && valid_to !== null && valid_to.getTime() < now.getTime() + certificateDays * dayMs,
+      ({ active, valid_to, revoked_at }) =>
+        active &&
+        revoked_at === null &&
+        valid_to !== null &&
+        valid_to.getTime() > now.getTime() - endedDays * dayMs &&
+        valid_to.getTime() < now.getTime() + certificateDays * dayMs,
     )
     .sort((a, b) => a.valid_to!.getTime() - b.valid_to!.getTime())
   if (due.length + ending.length === 0) return null
   const documents = due.reduce((total, { totalDeItens }) => total + totalDeItens, 0)
-  const what = [
-    ...(documents > 0 ? [formatCount(documents, 'documento para responder', 'documentos para responder')] : []),
-    ...(ending.length > 0 ? [formatCount(ending.length, 'certificado', 'certificados')] : []),
-  ]
+  const ended = ending.filter(({ valid_to }) => valid_to! <= now).length
+  const what = (
+    [
+      [documents, 'documento para responder', 'documentos para responder', ` em até ${about.days} dias`],
+      [ended, 'certificado vencido', 'certificados vencidos', ''],
+      [ending.length - ended, 'certificado a vencer', 'certificados a vencer', ` em até ${certificateDays} dias`],
+    ] as const
+  ).flatMap(([count, one, many, within]) => (count > 0 ? [`${formatCount(count, one, many)}${within}`] : []))
   const when = deadlines === 'diario' ? 'todo dia' : 'toda segunda-feira'
   return {
-    subject: `Prazos dos próximos ${about.days} dias: ${formatList(what)}`,
+    subject: `Prazos: ${formatList(what)}`,
     paragraphs: [
       'O que termina primeiro vem primeiro. Até o último dia nada se perde; depois dele a SEFAZ não aceita mais a resposta.',
+      ...(due.length > deadlineLines
+        ? [`Dos prazos aqui estão ${deadlineLines}, e mais ${formatInteger(due.length - deadlineLines)} na lista.`]
+        : []),
       ...(ending.length > certificateLines
         ? [
             `Dos certificados aqui estão ${certificateLines}, e mais ${formatInteger(ending.length - certificateLines)} na lista.`,
@@ -183,6 +196,7 @@ const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines 
     lines: [
       ...due
         .toSorted((a, b) => a.dia.localeCompare(b.dia))
+        .slice(0, deadlineLines)
         .map(({ dia, tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas, empresas }) => {
           const { title, one, many } = answers[para]
           const rest = totalDeEmpresas - empresas.length

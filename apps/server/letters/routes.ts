@@ -1,4 +1,5 @@
 import { changeLetterChoice, getLetterChoice, stopLetters } from '@vigia/contract/workspace'
+import { recordAudit } from '../audit/audit.ts'
 import { handle } from '../http/http.ts'
 import { countTry, type Limit, networkOf } from '../http/throttle.ts'
 import { beyondLimit, inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -23,9 +24,15 @@ export const letterRoutes = [
         'conflict',
         'Esta conta é compartilhada e não recebe avisos por e-mail. Nada foi alterado. Para receber, crie uma conta.',
       )
-    await inWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) =>
-      keepChoice(ctx, session, { alerts: alertas, deadlines: prazos }, new Date()),
-    )
+    await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
+      // Both always come; chosen was what differs.
+      const before = await readChoice(ctx, session)
+      const change = {
+        ...(alertas !== before.alerts && { alerts: alertas }),
+        ...(prazos !== before.deadlines && { deadlines: prazos }),
+      }
+      await keepChoice(ctx, session, change, new Date())
+    })
     return { data: { alertas, prazos }, message: 'Escolha guardada: vale a partir do próximo aviso.' }
   }),
 
@@ -39,7 +46,19 @@ export const letterRoutes = [
       )
     const { about, ...person } = stop
     const change = about === 'alertas' ? { alerts: 'nenhum' as const } : { deadlines: 'nenhum' as const }
-    await inWorkspace(ctx, person.workspaceId, (ctx) => keepChoice(ctx, person, change, new Date()))
+    await inWorkspace(ctx, person.workspaceId, async (ctx) => {
+      const before = await keepChoice(ctx, person, change, new Date())
+      // Who clicks again ends nothing.
+      if (!before || before[about === 'alertas' ? 'alerts' : 'deadlines'] === 'nenhum') return
+      const { name } = await ctx.db
+        .selectFrom('account')
+        .select('name')
+        .where('workspace_id', '=', person.workspaceId)
+        .where('id', '=', person.accountId)
+        .executeTakeFirstOrThrow()
+      const actor = { ...person, accountName: name, address: caller.address }
+      await recordAudit(ctx, actor, 'conta', `Encerrou os e-mails sobre ${about} pelo link de um deles.`)
+    })
     return {
       data: null,
       message:

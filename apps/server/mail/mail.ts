@@ -32,10 +32,15 @@ export function whyReceived({ productName }: Pick<Context['config'], 'productNam
 
 /**
  * Words that somebody else wrote, for a letter: programs that make links of what looks like an address find none in them. Numbers stay as they
- * are.
+ * are, and so do "S/A" and "nº".
  */
 export function withoutLinks(text: string): string {
-  return text.replace(/:\/+/g, ': ').replace(/([.@:/])(?=\p{L})/gu, '$1 ')
+  return text
+    .replace(/[^ºª\u00a0]+/g, (part) => part.normalize('NFKC'))
+    .replace(/[\u3002\uff0e\uff61]/g, '.')
+    .replace(/:\/+/g, ': ')
+    .replace(/(?<=\.\S*)\/(?=\p{L})/gu, '/ ')
+    .replace(/[.@:](?=\p{L})/gu, '$& ')
 }
 
 /** A mail that waits to leave. */

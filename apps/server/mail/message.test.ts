@@ -3,7 +3,7 @@ import { simpleParser } from 'mailparser'
 import { expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { readConfig } from '../config.ts'
-import type { Letter } from './mail.ts'
+import { type Letter, withoutLinks } from './mail.ts'
 import { isMailbox, writeMessage } from './message.ts'
 
 const config = readConfig(
@@ -159,3 +159,17 @@ test('no text of a letter adds a header or another recipient', async () => {
     { numRuns: runs(300) },
   )
 }, 120_000)
+
+test('words of others become no links, and stay readable', () => {
+  for (const [text, safe] of [
+    ['Veja www.golpe.com/x', 'Veja www. golpe. com/ x'],
+    ['https://golpe.com', 'https: golpe. com'],
+    ['golpe。com golpe．com golpe｡com', 'golpe. com golpe. com golpe. com'],
+    ['ｇｏｌｐｅ．ｃｏｍ／ｘ ana＠golpe.com', 'golpe. com/ x ana@ golpe. com'],
+    [
+      'SOL S/A, nº 5, c/c, R$\u00a01.200,00, 12.345.678/0001-90',
+      'SOL S/A, nº 5, c/c, R$\u00a01.200,00, 12.345.678/0001-90',
+    ],
+  ] as const)
+    expect(withoutLinks(text)).toBe(safe)
+})

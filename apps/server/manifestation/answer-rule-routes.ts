@@ -24,7 +24,7 @@ import {
   type TestedDecision,
   testAnswerRules,
 } from './answer-rules.ts'
-import { writeSuggestions } from './suggestions.ts'
+import { followRules } from './suggestions.ts'
 
 type Body = z.output<typeof AnswerRuleForm>
 
@@ -33,10 +33,8 @@ export const answerRuleRoutes = [
     data: await readWorkspace(ctx, session.workspaceId, (ctx) => toList(ctx, session)),
   })),
 
-  handle(saveAnswerRule, async (ctx, { body, session }) => {
-    requireOwn(session)
-    const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
-      const rules = await holdRules(ctx, session)
+  handle(saveAnswerRule, weights.heavy, async (ctx, { body, session }) => {
+    const data = await edit(ctx, session, async (ctx, rules) => {
       const draft = await draftOf(ctx, session, body)
       const at = body.idRegra === undefined ? -1 : placeOf(ctx, session, rules, body.idRegra)
       const { afterDays, conditions, ...row } = draft
@@ -67,15 +65,12 @@ export const answerRuleRoutes = [
           .execute()
       const what = `${at < 0 ? 'Criou' : 'Mudou'} a regra de resposta “${draft.name}”: ${effectOf(draft)}`
       await recordAudit(ctx, session, 'manifestacao', what)
-      return afterEdit(ctx, session)
     })
     return { data, message: `Regra "${body.nome}" guardada.` }
   }),
 
-  handle(orderAnswerRules, async (ctx, { body, session }) => {
-    requireOwn(session)
-    const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
-      const rules = await holdRules(ctx, session)
+  handle(orderAnswerRules, weights.heavy, async (ctx, { body, session }) => {
+    const data = await edit(ctx, session, async (ctx, rules) => {
       const ids = body.idsRegra.map((id) => ctx.ids.decode(session.workspaceId, id))
       const known = new Set(rules.map(({ id }) => id))
       if (
@@ -92,15 +87,12 @@ export const answerRuleRoutes = [
           .where('id', '=', id!)
           .execute()
       await recordAudit(ctx, session, 'manifestacao', 'Mudou a ordem das regras de resposta.')
-      return afterEdit(ctx, session)
     })
     return { data, message: 'Ordem guardada.' }
   }),
 
-  handle(removeAnswerRule, async (ctx, { body, session }) => {
-    requireOwn(session)
-    const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
-      const rules = await holdRules(ctx, session)
+  handle(removeAnswerRule, weights.heavy, async (ctx, { body, session }) => {
+    const data = await edit(ctx, session, async (ctx, rules) => {
       const rule = rules[placeOf(ctx, session, rules, body.idRegra)]!
       await ctx.db
         .deleteFrom('answer_rule')
@@ -108,7 +100,6 @@ export const answerRuleRoutes = [
         .where('id', '=', rule.id)
         .execute()
       await recordAudit(ctx, session, 'manifestacao', `Apagou a regra de resposta “${rule.name}”.`)
-      return afterEdit(ctx, session)
     })
     return { data, message: 'Regra apagada.' }
   }),
@@ -144,11 +135,20 @@ export const answerRuleRoutes = [
   })),
 ]
 
-// What the rules suggest follows at once, and what waits is decided again before it leaves.
-async function afterEdit(ctx: Pick<Context, 'db' | 'ids'>, session: Session) {
-  const rules = await readAnswerRules(ctx, session.workspaceId)
-  await writeSuggestions(ctx, session.workspaceId, rules, 'all')
-  return toList(ctx, session, rules)
+// The edit is committed before its marks are written: those may take long, and neither the rule nor what is being signed waits for them. What waits is
+// decided again before it leaves.
+async function edit(
+  ctx: Context,
+  session: Session,
+  work: (ctx: Context, rules: readonly AnswerRule[]) => Promise<void>,
+) {
+  requireOwn(session)
+  const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+    await work(ctx, await holdRules(ctx, session))
+    return toList(ctx, session)
+  })
+  await followRules(ctx, session.workspaceId)
+  return data
 }
 
 function requireOwn(session: Session): void {

@@ -124,6 +124,40 @@ describe('the first rule that fits decides', () => {
   })
 })
 
+describe('what a summary does not tell', () => {
+  test.each([
+    { resposta: 'ciencia', condicoes: { cfops: ['5102'] } },
+    { resposta: 'ciencia-apos', dias: 2, condicoes: { finalidades: ['4'] } },
+  ])('is no condition of a Ciência: $resposta', async (rule) => {
+    const { status, body } = await call('guardar', draft(rule))
+    expect(status).toBe(400)
+    expect(JSON.stringify(body)).toMatch(/Um resumo não tem finalidade nem CFOP/)
+    expect(await call('guardar', draft({ ...rule, resposta: 'ciencia', dias: undefined, ativa: false }))).toMatchObject(
+      {
+        status: 400,
+      },
+    )
+  })
+
+  test.each([{ cfops: ['5102'] }, { finalidades: ['4'] }, { operacao: '0' }, { comAlerta: 'alto' }])(
+    'may fit, where a person is asked: %j',
+    async (condicoes) => {
+      await store(ctx, office, 'nfe', [summary(1), summary(2)])
+      await save({ nome: 'Perguntar', resposta: 'perguntar', condicoes })
+      await save({ nome: 'Todas' })
+      expect(await acknowledge()).toBe(0)
+      // The first is read now: another CFOP, another purpose, another operation, no alert.
+      await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+        sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
+          select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '', '{"tpNF":"1","nfe":{"finNFe":"1","cfops":["5405"]}}', '{}'
+            from document where workspace_id = ${office.workspaceId} and number = 1`.execute(db),
+      )
+      await acknowledge()
+      expect(await numbers()).toEqual([1])
+    },
+  )
+})
+
 describe('what waits', () => {
   test('is withdrawn when the rules say otherwise before it leaves, and comes back when they want it again', async () => {
     await store(ctx, office, 'nfe', [summary(1)])

@@ -65,7 +65,7 @@ export async function readAnswerRules({ db }: WithDatabase, workspaceId: number)
 export function decide(rules: readonly AnswerRuleDraft[], switched: RawBuilder<unknown>): RawBuilder<unknown> {
   const active = rules.flatMap((rule, at) => (rule.active ? [{ rule, at }] : []))
   if (active.length === 0) return sql`select -1 as rule, ${switched} as leaves`
-  const which = active.map(({ rule, at }) => sql`when ${fits(rule.conditions)} then ${at}::int`)
+  const which = active.map(({ rule, at }) => sql`when ${fits(rule)} then ${at}::int`)
   const leaves = active.map(({ rule, at }) => sql`when ${at}::int then ${leavesBy(rule)}`)
   return sql`
     select w.rule, case w.rule ${sql.join(leaves, sql` `)} else ${switched} end as leaves
@@ -92,40 +92,41 @@ const baseOf = (alias: string) => {
   return sql`case length(${taxId}) when 14 then left(${taxId}, 8) else ${taxId} end`
 }
 
-function fits({
-  companies,
-  issuers,
-  isNew,
-  band,
-  from,
-  to,
-  operation,
-  purposes,
-  cfops,
-}: AnswerConditions): RawBuilder<unknown> {
+function fits({ conditions: of, answer }: AnswerRuleDraft): RawBuilder<unknown> {
+  const { companies, issuers, isNew, band, from, to, operation, purposes, cfops } = of
+  // A rule that leaves the note to a person holds it back while nobody can know whether it fits.
+  const isRead = (value: RawBuilder<unknown>, condition: RawBuilder<unknown>) =>
+    answer === 'perguntar'
+      ? sql`(${ofFacts(condition)} or not ${ofFacts(sql`${value} is not null`)})`
+      : ofFacts(condition)
   const conditions = [
     ...(companies ? [sql`d.company_id = any (${companies}::int[])`] : []),
     ...(issuers ? [sql`${baseOf('s')} = any (${issuers}::text[])`] : []),
     ...(band === undefined
       ? []
       : [
-          sql`exists (
-      select from alert_fact f join alert a on a.workspace_id = f.workspace_id and a.document_id = f.document_id
-       where f.workspace_id = d.workspace_id and f.chave = d.chave and a.band >= ${band}::int
+          isRead(
+            sql`f.chave`,
+            sql`exists (
+      select from alert a where a.workspace_id = f.workspace_id and a.document_id = f.document_id and a.band >= ${band}::int
                             and a.state <> 'conhecida' and a.rules <> '{}')`,
+          ),
         ]),
     ...(from === undefined ? [] : [sql`d.amount >= ${from}::numeric`]),
     ...(to === undefined ? [] : [sql`d.amount <= ${to}::numeric`]),
-    ...(operation === undefined ? [] : [isRead(sql`f.facts ->> 'tpNF' = ${operation}::text`)]),
-    ...(purposes ? [isRead(sql`f.facts -> 'nfe' ->> 'finNFe' = any (${purposes}::text[])`)] : []),
-    ...(cfops ? [isRead(sql`(f.facts -> 'nfe' -> 'cfops')::jsonb ?| ${cfops}::text[]`)] : []),
+    ...(operation === undefined ? [] : [isRead(operationOf, sql`${operationOf} = ${operation}::text`)]),
+    ...(purposes ? [isRead(purposeOf, sql`${purposeOf} = any (${purposes}::text[])`)] : []),
+    ...(cfops ? [isRead(cfopsOf, sql`(${cfopsOf})::jsonb ?| ${cfops}::text[]`)] : []),
     ...(isNew === undefined ? [] : [isNew ? sql`not ${isKnown}` : isKnown]),
   ]
   return conditions.length > 0 ? sql`(${sql.join(conditions, sql` and `)})` : sql`true`
 }
 
-// What was read of the XML, for the alerts: nothing yet right after its arrival, when these conditions do not fit.
-const isRead = (condition: RawBuilder<unknown>) =>
+// What was read of the XML, for the alerts: nothing yet right after its arrival, and never the last two of a summary.
+const operationOf = sql`f.facts ->> 'tpNF'`
+const purposeOf = sql`f.facts -> 'nfe' ->> 'finNFe'`
+const cfopsOf = sql`f.facts -> 'nfe' -> 'cfops'`
+const ofFacts = (condition: RawBuilder<unknown>) =>
   sql`exists (select from alert_fact f where f.workspace_id = d.workspace_id and f.chave = d.chave and ${condition})`
 
 // Cancelled and denied ones make nobody known, nor does the same note in another company. A base with all its establishments lies together in the index of suppliers.

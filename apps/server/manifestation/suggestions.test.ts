@@ -6,6 +6,7 @@ import { arrive, evento, resNFe } from '../documents/testing.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { holdLock } from '../platform/locks.ts'
 import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { manifestationKinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
@@ -97,6 +98,97 @@ test('the event says which rule suggested it, and who sent it', async () => {
     rule_id: expect.anything(),
   })
   expect(await marked('confirm')).toEqual([])
+})
+
+const confirm = async (number: number) => {
+  const { id } = await inside(({ db }) =>
+    db
+      .selectFrom('document')
+      .select('id')
+      .where('workspace_id', '=', office.workspaceId)
+      .where('number', '=', number)
+      .executeTakeFirstOrThrow(),
+  )
+  const kind = manifestationKinds.nfe.find(({ choice }) => choice === 2)!
+  const documents = [ctx.ids.encode(office.workspaceId, id)]
+  await requestEvents(ctx, office.session, { service: 'nfe', kind, documents, justification: 'Conferida.' }, 0)
+}
+const arrivedBefore = (days: number) =>
+  inside(({ db }) =>
+    sql`update document set created_at = now() - ${days} * interval '1 day' where workspace_id = ${office.workspaceId}`.execute(
+      db,
+    ),
+  )
+const read = (facts: object) =>
+  inside(({ db }) =>
+    sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
+        select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '', ${JSON.stringify(facts)}::json, '{}'
+          from document where workspace_id = ${office.workspaceId}`.execute(db),
+  )
+
+test('an old mark is decided again: once an hour, and when somebody sends what it suggests', async () => {
+  await store(ctx, office, 'nfe', [summary(1), summary(2)])
+  const rule = await save({ nome: 'Fornecedores', resposta: 'sugerir-confirmacao' })
+  const first = await save({ nome: 'Entradas', condicoes: { operacao: '0' }, resposta: 'preparar-desconhecimento' })
+  await call('ordenar', { idsRegra: [first, rule] })
+  await arrivedBefore(20)
+  expect(await marked('confirm')).toEqual([1, 2])
+  await read({ tpNF: '0' })
+  await confirm(1)
+  const [event] = await inside(({ db }) => db.selectFrom('outgoing_event').select(['why', 'rule_id']).execute())
+  expect(event).toMatchObject({ why: expect.not.stringContaining('como sugere'), rule_id: null })
+  await reviewSuggestions(ctx, office.workspaceId)
+  expect(await marked('confirm')).toEqual([])
+  expect(await marked('disown')).toEqual([2])
+})
+
+test('no mark stays when the deadline of its day has passed', async () => {
+  await store(ctx, office, 'nfe', [summary(1)])
+  await save({ resposta: 'sugerir-confirmacao' })
+  const authorized = (days: number) =>
+    inside(({ db }) =>
+      sql`update document set authorized_at = now() - ${days} * interval '1 day' where workspace_id = ${office.workspaceId}`.execute(
+        db,
+      ),
+    )
+  await authorized(89)
+  await reviewSuggestions(ctx, office.workspaceId)
+  expect(await marked('confirm')).toEqual([1])
+  await authorized(91)
+  await reviewSuggestions(ctx, office.workspaceId)
+  expect(await marked('confirm')).toEqual([])
+})
+
+test('an edit that is under way goes before the hourly review', async () => {
+  await save({ resposta: 'sugerir-confirmacao' })
+  await store(ctx, office, 'nfe', [summary(1)])
+  await inside(async (inner) => {
+    await holdLock(inner, 'answerRules', office.workspaceId)
+    await reviewSuggestions(ctx, office.workspaceId)
+  })
+  expect(await marked('confirm')).toEqual([])
+  await reviewSuggestions(ctx, office.workspaceId)
+  expect(await marked('confirm')).toEqual([1])
+})
+
+test('a rule is saved though its marks cannot be written, and the hourly review writes them, of old notes too', async () => {
+  await store(ctx, office, 'nfe', [summary(1)])
+  await arrivedBefore(20)
+  const setConditions = (conditions: string) =>
+    inside(({ db }) =>
+      sql`update answer_rule set conditions = ${conditions}::jsonb where workspace_id = ${office.workspaceId}`.execute(
+        db,
+      ),
+    )
+  await save({ resposta: 'sugerir-confirmacao', condicoes: { emitentes: [other] } })
+  // No condition that a statement can look for.
+  await setConditions('{"companies": ["x"]}')
+  const rule = await save({ resposta: 'perguntar', condicoes: { emitentes: [other] } })
+  await save({ idRegra: rule, resposta: 'perguntar', ativa: false })
+  await setConditions('{}')
+  expect(await marked('confirm')).toEqual([])
+  await reviewSuggestions(ctx, office.workspaceId)
+  expect(await marked('confirm')).toEqual([1])
 })
 
 test('operation and CFOP are those that were read of the note; a summary has no CFOP', async () => {

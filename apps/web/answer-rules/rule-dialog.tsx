@@ -48,7 +48,8 @@ interface Draft {
   dias: number
 }
 
-const onlyWhole = 'Não está no resumo: só alcança a nota completa, e com isso a regra não registra uma Ciência.'
+const onlyWhole =
+  'Não está no resumo: a regra não registra uma Ciência. Com “Nada sai sem uma pessoa” ela segura também os resumos.'
 
 /** A rule: to which notes it applies, what it does, and what it would have done. */
 export function RuleDialog({ rule, onClose }: RuleDialogProps) {
