@@ -39,7 +39,10 @@ export function withoutLinks(text: string): string {
     .replace(/[^ºª\u00a0]+/g, (part) => part.normalize('NFKC'))
     .replace(/[\u3002\uff0e\uff61]/g, '.')
     .replace(/:\/+/g, ': ')
-    .replace(/(?<=\.\S*)\/(?=\p{L})/gu, '/ ')
+    .replace(/\S+/g, (word) => {
+      const dot = word.indexOf('.')
+      return dot < 0 ? word : word.slice(0, dot) + word.slice(dot).replace(/\/(?=\p{L})/gu, '/ ')
+    })
     .replace(/[.@:](?=\p{L})/gu, '$& ')
 }
 
