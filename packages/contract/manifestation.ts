@@ -29,7 +29,6 @@ export {
   purposes,
 } from './codes.ts'
 export {
-  AnswerConditions,
   AnswerRuleForm,
   AskedForm,
   CorrectionForm,

@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 
-export { isOnlyInDigest } from './downgrading.ts'
 export { alertAnnouncements, forgetNews, type NewsRange, readNews } from './news.ts'
 
 // A document with an open alert of this score, in hundredths, is answered by nobody but a person.

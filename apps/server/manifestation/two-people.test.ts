@@ -148,7 +148,29 @@ describe('an answer from the value on', () => {
     await decide(bruno)
     await change()
     expect(await leave()).toEqual([])
-    expect(await events()).toMatchObject([{ state: 'asked' }])
+    expect(await events()).toMatchObject([{ state: 'asked', why: expect.not.stringContaining('aprovada') }])
+    const { rows } = await inside(({ db }) =>
+      sql`select from happening where what = 'resposta-aguarda' and (payload ->> 'again')::boolean`.execute(db),
+    )
+    expect(rows).toHaveLength(1)
+  })
+
+  test('ends when another was asked for after it, or its document is cancelled while it waits', async () => {
+    await arriveNotes(1000, 1000)
+    await ask(ana, 1)
+    await saveTwoFrom(ctx, ana, 500)
+    await ask(bruno, 1, 3)
+    await ask(ana, 2)
+    expect(await leave()).toEqual([])
+    await inside(({ db }) =>
+      sql`update document set status = 3 where workspace_id = ${office.workspaceId} and number = 2`.execute(db),
+    )
+    await reviewAsked(ctx, office.workspaceId)
+    expect(await events()).toMatchObject([
+      { state: 'rejected', message: 'Outra resposta foi pedida depois desta: nada foi enviado.' },
+      { state: 'asked' },
+      { state: 'rejected', message: expect.stringContaining('foi cancelado enquanto a resposta esperava') },
+    ])
   })
 
   test('waits when the value becomes lower before it leaves, and goes on waiting when nothing needs two any more', async () => {
