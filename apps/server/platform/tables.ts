@@ -238,6 +238,95 @@ interface DocumentRelianceTable {
   altered_by: Optional<number | null>
   remarks: Generated<number>
 }
+interface ContentPositionTable {
+  workspace_id: number
+  version: bigint
+  walked_type: Optional<number | null>
+  walked_at: Optional<string | null>
+  walked_id: Optional<bigint | null>
+  next_at: Timestamp
+  served_at: Optional<Date | string>
+  lease_until: Optional<Date | null>
+}
+interface ContentTermTable {
+  workspace_id: number
+  id: Generated<number>
+  text: string
+}
+interface ProductTable {
+  workspace_id: number
+  id: Generated<number>
+  key: string
+  issuer: string
+  code: string
+  name: string
+  ncm: string
+  unit: string
+  gtin: string | null
+}
+interface ContentTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  ibs: bigint | null
+  cbs: bigint | null
+  month: string | null
+  side: number | null
+  version: number
+  reform: number
+  findings: number
+  products: number[]
+  terms: bigint[]
+  value: Buffer
+}
+interface ContentUnreadTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  again_at: Timestamp
+}
+interface ContentSumTable {
+  workspace_id: number
+  company_id: number
+  month: string
+  side: number
+  kind: number
+  documents: number
+  key: string
+  value: bigint
+  icms: bigint
+  st: bigint
+  ipi: bigint
+  pis: bigint
+  cofins: bigint
+  ibs: bigint
+  cbs: bigint
+  is: bigint
+  fcp: bigint
+}
+interface ProductSumTable {
+  workspace_id: number
+  product_id: number
+  company_id: number
+  month: string
+  side: number
+  documents: number
+  value: bigint
+  quantity: string
+}
+interface InstallmentTable {
+  workspace_id: number
+  document_id: bigint
+  place: number
+  company_id: number
+  due_on: string
+  amount: bigint
+  number: string
+  issuer: string
+  standing: boolean
+  paid_at: Optional<Date | null>
+  paid_by: Optional<number | null>
+}
 interface AlertPositionTable {
   workspace_id: number
   version: bigint
@@ -975,6 +1064,14 @@ export interface Tables {
   answer_rule: AnswerRuleTable
   answer_setting: AnswerSettingTable
   answer_suggestion: AnswerSuggestionTable
+  content_position: ContentPositionTable
+  content_term: ContentTermTable
+  product: ProductTable
+  content: ContentTable
+  content_unread: ContentUnreadTable
+  content_sum: ContentSumTable
+  product_sum: ProductSumTable
+  installment: InstallmentTable
   alert_position: AlertPositionTable
   alert_fact: AlertFactTable
   alert_citation: AlertCitationTable
