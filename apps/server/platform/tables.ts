@@ -263,6 +263,7 @@ interface ProductTable {
   ncm: string
   unit: string
   gtin: string | null
+  bare: string
 }
 interface ContentTable {
   workspace_id: number
@@ -275,8 +276,8 @@ interface ContentTable {
   version: number
   reform: number
   findings: number
-  products: number[]
-  terms: bigint[]
+  products: number
+  terms: number[]
   value: Buffer
 }
 interface ContentUnreadTable {
