@@ -133,7 +133,9 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
       left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id and d.complete offset 0) d on true
       left join lateral (select r.content from receipt r
                           where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r on true
-      left join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
+      left join lateral (select * from content c where c.workspace_id = ${workspaceId} and c.document_id = q.id offset 0) c on true`.execute(
+    db,
+  )
   const products = await readProducts(db, workspaceId, [
     ...new Set(rows.flatMap(({ before }) => before?.products ?? [])),
   ])
@@ -178,7 +180,9 @@ async function readProducts(
 ): Promise<Map<number, ProductTexts>> {
   const { rows } = await sql<ProductTexts & { id: number }>`
     select p.id, p.code, p.name, p.ncm, p.unit, p.gtin from unnest(${ids}::int[]) q (id)
-      join product p on p.workspace_id = ${workspaceId} and p.id = q.id`.execute(db)
+     cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.id = q.id offset 0) p`.execute(
+    db,
+  )
   return new Map(rows.map(({ id, ...texts }) => [id, texts]))
 }
 

@@ -199,7 +199,7 @@ describe('a deletion', () => {
         sql`insert into alert_unjudged select workspace_id, id, company_id, now() from document`,
         sql`insert into content_position (workspace_id, version) values (${workspaceId}, 0)`,
         sql`insert into content_term (workspace_id, text) values (${workspaceId}, '')`,
-        sql`insert into product (workspace_id, key, issuer, code, name, ncm, unit, bare) values (${workspaceId}, gen_random_uuid(), '', '', '', '', '', '')`,
+        sql`insert into product (workspace_id, issuer, code, name, ncm, unit, bare) values (${workspaceId}, '', '', '', '', '', '')`,
         sql`insert into content (workspace_id, document_id, company_id, version, reform, findings, products, terms, value)
             select workspace_id, id, company_id, 1, 0, 0, 0, '{}', '' from document`,
         sql`insert into content_unread select workspace_id, id, company_id, now() from document`,

@@ -27,7 +27,6 @@ create unique index content_term_text_uk on content_term (workspace_id, text);
 create table product (
   workspace_id int not null,
   id int not null default nextval('content_term_id_seq'),
-  key uuid not null,                -- digest of all of the following
   issuer text collate "C" not null, -- CNPJ or CPF
   code text not null,
   name text not null,
@@ -37,8 +36,7 @@ create table product (
   bare text collate "C" not null,   -- the code as searches compare it
   primary key (workspace_id, id)
 );
-create unique index product_key_uk on product (workspace_id, key);
-create index product_issuer_ix on product (workspace_id, issuer);
+create index product_issuer_ix on product (workspace_id, issuer, bare);
 create index product_bare_ix on product (workspace_id, bare);
 create index product_gtin_ix on product (workspace_id, gtin) where gtin is not null;
 
@@ -69,7 +67,7 @@ create index content_findings_ix on content (workspace_id, company_id, month) wh
 -- Row-level security keeps comparisons of arrays from leading through an index. The workspace of the transaction is named here.
 create function documents_with_terms(p_terms int[], p_months int[]) returns setof bigint
   language sql stable security definer set search_path = public, pg_temp as
-  'select c.document_id from content c where c.terms && p_terms and c.terms && p_months and c.workspace_id = current_ws()';
+  'select c.document_id from content c where c.terms && p_terms and (p_months is null or c.terms && p_months) and c.workspace_id = current_ws()';
 
 -- What could not be read: tried again. The rest of the product works without it.
 create table content_unread (

@@ -256,7 +256,6 @@ interface ContentTermTable {
 interface ProductTable {
   workspace_id: number
   id: Generated<number>
-  key: string
   issuer: string
   code: string
   name: string

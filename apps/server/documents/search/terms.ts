@@ -81,19 +81,20 @@ export async function readTerms(
   return questions.map((_, place) => found.get(place) ?? [])
 }
 
-/** The terms of the months of documents in a range. */
-export async function readMonths(db: Database, workspaceId: number, { from, until }: Range): Promise<number[]> {
+// Of more months the documents are read, and their dates compared.
+const monthsMax = 12
+
+/** The terms of the months in a range; null: too many to tell documents apart by them. */
+export async function readMonths(db: Database, workspaceId: number, { from, until }: Range): Promise<number[] | null> {
   const { rows } = await sql<{ id: number }>`
     select t.id from content_term t
-     where t.workspace_id = ${workspaceId} and t.text >= ${monthTerm(from)} and t.text <= ${monthTerm(until)} and t.text < 'mes:~'`.execute(
-    db,
-  )
-  return rows.map(({ id }) => id)
+     where t.workspace_id = ${workspaceId} and t.text >= ${monthTerm(from)} and t.text <= ${monthTerm(until)} and t.text < 'mes:~'
+     limit ${monthsMax + 1}`.execute(db)
+  return rows.length > monthsMax ? null : rows.map(({ id }) => id)
 }
 
 /** The documents of the months with any of the terms or products, as a condition on `document d`. */
-export function insideCondition(ids: readonly number[], months: readonly number[]): RawBuilder<unknown> {
+export function insideCondition(ids: readonly number[], months: readonly number[] | null): RawBuilder<unknown> {
   // As one text: there may be thousands.
-  const [terms, inMonths] = [ids, months].map((all) => `{${all.join()}}`)
-  return sql`d.id in (select documents_with_terms(${terms}::int[], ${inMonths}::int[]))`
+  return sql`d.id in (select documents_with_terms(${`{${ids.join()}}`}::int[], ${months && `{${months.join()}}`}::int[]))`
 }
