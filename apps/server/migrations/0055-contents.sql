@@ -66,7 +66,7 @@ create index content_findings_ix on content (workspace_id, company_id, month) wh
 
 -- Row-level security keeps comparisons of arrays from leading through an index. The workspace of the transaction is named here.
 create function documents_with_terms(p_terms int[], p_months int[]) returns setof bigint
-  language sql stable security definer set search_path = public, pg_temp as
+  language sql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as
   'select c.document_id from content c where c.terms && p_terms and (p_months is null or c.terms && p_months) and c.workspace_id = current_ws()';
 
 -- What could not be read: tried again. The rest of the product works without it.
