@@ -86,10 +86,46 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    saveTrips(client)
+  })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   poolOf.set(db, pool)
   return db
+}
+
+// The beginning of a transaction leaves with its first statement, and a prepared statement by its name.
+function saveTrips(client: pg.PoolClient): void {
+  const send = client.query.bind(client) as (query: string | pg.QueryConfig, values?: unknown[]) => Promise<unknown>
+  let begin: string | null = null
+  const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
+    if (text === 'begin' || text.startsWith('start transaction')) {
+      begin = text
+      return { rows: [] }
+    }
+    const begun = begin
+    begin = null
+    if (begun && values.length === 0) return send(`${begun}; ${text}`)
+    if (begun) await send(begun)
+    const name = prepared.get(text)
+    return name ? send({ name, text, values }) : send(text, values)
+  }
+  client.query = query as typeof client.query
+}
+
+// Names of prepared statements by their texts.
+const prepared = new Map<string, string>()
+
+/**
+ * Carries out a statement that each connection keeps, with the plan that it made of it. Only for texts that never change, and where the best plan is the
+ * same whatever the parameters are; `db` is a transaction of `readWorkspace`.
+ */
+export async function executePrepared<T>(db: Database, statement: RawBuilder<T>): Promise<T[]> {
+  const compiled = statement.compile(db)
+  if (!prepared.has(compiled.sql)) prepared.set(compiled.sql, `statement_${prepared.size}`)
+  const { rows } = await db.executeQuery<T>(compiled)
+  return rows
 }
 
 /** How a role connects to the database at `url`, the address of its owner: so that it can never act as the owner. */
@@ -202,7 +238,8 @@ export function readWorkspace<C extends WithDatabase, T>(
     .setAccessMode('read only')
     .execute(async (db) => {
       await applyLimit(db, ctx.db)
-      await enterWorkspace({ db }, workspaceId)
+      // `auto` lets prepared statements keep their plans (`executePrepared`); all others are planned for their parameters as before.
+      await sql`${enter(workspaceId)}; set local plan_cache_mode = auto`.execute(db)
       return work({ ...ctx, db })
     })
 }
