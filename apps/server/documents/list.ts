@@ -7,7 +7,7 @@ import { AppError } from '../platform/errors.ts'
 import { anchoredLists, canBeAnchored, inAnchored } from './anchors.ts'
 import { type CountPart, countAll, locate, type Stretch } from './count.ts'
 import { type Criteria, type Filter, type FilterQuery, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
-import { inOrder, isDeep, soonest } from './order.ts'
+import { guesses, inOrder, isDeep } from './order.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
 import { readQuery } from './search/search.ts'
 
@@ -123,13 +123,16 @@ async function findPage(
     return order.ascending ? ids.reverse() : ids
   }
   const part = { total, offset, take }
-  for (const soon of soonest(query, order, part)) {
-    const ids = await readIds(query, soon)
+  for (const guess of guesses(query, order, part)) {
+    const ids = await readInOrder(query, guess)
     if (ids.length === take) return ids
   }
   if (isDeep(part) && canBeAnchored(query, order))
     return readIds(query, await inAnchored(anchoredLists(ctx), query, order, part))
-  const { ids, reversed } = inOrder(query, order, part)
+  return readInOrder(query, inOrder(query, order, part))
+}
+
+async function readInOrder(query: FilterQuery, { ids, reversed }: ReturnType<typeof inOrder>): Promise<bigint[]> {
   const found = await readIds(query, ids)
   return reversed ? found.reverse() : found
 }
