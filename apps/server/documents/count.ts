@@ -25,23 +25,33 @@ export interface Stretch extends Span {
   walked: number
 }
 
-/**
- * Every document that the filter finds, newest stretch first, with the question as it is asked from here on: by then it is known what the workspace
- * hides, and which few documents were searched for.
- */
-export async function countAll(query: FilterQuery): Promise<{ stretches: Stretch[]; query: FilterQuery }> {
+/** Every document that the filter finds, newest stretch first. */
+interface Counted {
+  stretches: Stretch[]
+  /** The question as it is asked from here on: by now it is known what the workspace hides, and which few documents were searched for. */
+  query: FilterQuery
+  /** The first documents of the list, as many as came along. */
+  newest: bigint[]
+}
+
+export async function countAll(query: FilterQuery): Promise<Counted> {
   const { from, until } = query.range
   if (query.found.length > 0) {
     const { stretches, ids } = await count(query, [{ unit: 'time', from, until }])
-    return { stretches, query: ids === null ? query : { ...query, found: [sql`d.id = any (${ids}::bigint[])`] } }
+    const found = ids === null ? query.found : [sql`d.id = any (${ids}::bigint[])`]
+    return { stretches, query: { ...query, found }, newest: [] }
   }
   const spans = decompose(from, until)
-  // The count, and what is hidden, come from one query: most workspaces hide nothing, and then it is the only one.
+  // The count, what is hidden and the first documents come from one query: most workspaces hide nothing, and then it is the only one.
   const counted = await count(query, spans, { withSwitches: true })
   const hiding = hidingOf(counted.switched).filter(({ type }) => type === query.filter.type)
   const shown = { ...query, hiding }
   const { stretches } = hiding.length > 0 ? await count(shown, spans) : counted
-  return { stretches: await withoutDayCounters(shown, spans, stretches), query: shown }
+  return {
+    stretches: await withoutDayCounters(shown, spans, stretches),
+    query: shown,
+    newest: hiding.length === 0 && counted.ids ? counted.ids.slice(1, -1).split(',').map(BigInt) : [],
+  }
 }
 
 // No day found: either the workspace is small and has no day counters, or there are no documents.
@@ -110,7 +120,7 @@ async function count(
   )
   // A row of their own.
   const switches = sql`
-    select 'time' as unit, null as start, null as until, null::float8 as n, null::numeric as amount, null::float8 as walked, null as ids,
+    select 'time' as unit, null as start, null as until, null::float8 as n, null::numeric as amount, null::float8 as walked, ${newestOf(query)} as ids,
            ${switchedOff(query.workspaceId)} as switched
      union all`
   const statement = sql<CountedRow>`
@@ -128,6 +138,19 @@ async function count(
     switched: rows.find(({ switched }) => switched)?.switched ?? null,
     ids: rows[0]?.ids ?? null,
   }
+}
+
+const visitedMax = 200
+
+// Most pages are the first. What it costs has an end: with a rare status it may find too few.
+function newestOf(query: FilterQuery): RawBuilder<unknown> {
+  const { from, until } = query.range
+  return sql`(
+    select array_agg(k.id order by k.issued_at desc, k.id desc)::text
+      from (select d.id, d.issued_at, d.type, d.company_id, d.roles, d.status from document d
+             where ${all(placeConditions(query, 'd'))} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp
+             order by d.issued_at desc, d.id desc limit ${visitedMax}) k
+     where ${all(kindConditions(query, 'k'))})`
 }
 
 // Other statuses are rare: `document_rare_ix` covers them.

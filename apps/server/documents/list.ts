@@ -95,6 +95,7 @@ export async function countOutside(
 interface Asked {
   query: FilterQuery
   stretches: Stretch[]
+  newest: bigint[]
   total: number
 }
 
@@ -103,8 +104,7 @@ async function ask(db: Database, workspaceId: number, filter: Criteria): Promise
   const hiding = asked.found.length > 0 ? await readHiding({ db }, workspaceId) : []
   const counted = await countAll({ ...asked, hiding })
   return {
-    query: counted.query,
-    stretches: counted.stretches,
+    ...counted,
     total: counted.stretches.reduce((sum, { n }) => sum + n, 0),
   }
 }
@@ -112,12 +112,13 @@ async function ask(db: Database, workspaceId: number, filter: Criteria): Promise
 /** The ids of a part of the list; `offset` and `take` lie within its total. */
 async function findPage(
   ctx: Pick<Context, 'db'>,
-  { query, stretches, total }: Asked,
+  { query, stretches, newest, total }: Asked,
   order: Order,
   offset: number,
   take: number,
 ): Promise<bigint[]> {
   if (order.by === 'issued') {
+    if (!order.ascending && offset + take <= newest.length) return newest.slice(offset, offset + take)
     const newer = order.ascending ? total - offset - take : offset
     const ids = await readIds(query, idsOf(query, await locate(query, stretches, newer, take)))
     return order.ascending ? ids.reverse() : ids
