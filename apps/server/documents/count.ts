@@ -111,12 +111,12 @@ const fewMax = 1_000
 async function count(
   query: FilterQuery,
   spans: Span[],
-  { withSwitches = false } = {},
+  { withSwitches = false, withAmounts = true } = {},
 ): Promise<{ stretches: Stretch[]; switched: SwitchedOff[] | null; ids: string | null }> {
   if (spans.length === 0) return { stretches: [], switched: null, ids: null }
   // To plan a part costs more than to carry it out: those of a unit are one.
   const parts = [...Map.groupBy(spans, ({ unit }) => unit)].flatMap(([unit, ofUnit]) =>
-    unit === 'time' ? ofUnit.map((span) => inDocuments(query, span)) : [inCounters(query, unit, ofUnit)],
+    unit === 'time' ? ofUnit.map((span) => inDocuments(query, span)) : [inCounters(query, unit, ofUnit, withAmounts)],
   )
   // A row of their own.
   const switches = sql`
@@ -156,7 +156,7 @@ function newestOf(query: FilterQuery): RawBuilder<unknown> {
 // Other statuses are rare: `document_rare_ix` covers them.
 const isRare = (status: number | undefined) => status !== undefined && status !== 2 && status !== 8
 
-function inCounters(query: FilterQuery, unit: Unit, spans: Span[]): RawBuilder<unknown> {
+function inCounters(query: FilterQuery, unit: Unit, spans: Span[], withAmounts: boolean): RawBuilder<unknown> {
   const start = sql.ref(`c.${unit}`)
   const kind = kindConditions(query, 'c')
   const ofKind = kind.length > 0 ? sql`filter (where ${all(kind)})` : sql``
@@ -171,7 +171,8 @@ function inCounters(query: FilterQuery, unit: Unit, spans: Span[]): RawBuilder<u
       ? sql``
       : sql`, unnest(${spans.map(({ from }) => from)}::date[], ${spans.map(({ until }) => until)}::date[]) p (since, until)`
   return sql`
-    select ${sql.lit(unit)} as unit, ${start}::text as start, null as until, sum(c.n) ${ofKind}::float8 as n, sum(c.amount) ${ofKind} as amount,
+    select ${sql.lit(unit)} as unit, ${start}::text as start, null as until, sum(c.n) ${ofKind}::float8 as n,
+           ${withAmounts ? sql`sum(c.amount) ${ofKind}` : sql`0::numeric`} as amount,
            sum(c.n) ${walked}::float8 as walked, null as ids
       from ${sql.table(`count_${unit}`)} c ${periods}
      where ${all(placeConditions(query, 'c'))} and ${within}
@@ -209,7 +210,7 @@ export async function locate(
     const wide = new Set(parts.filter(isWide).map(({ stretch }) => stretch))
     if (wide.size === 0) return parts
     const spans = [...wide].map(({ unit, from, until }) => ({ unit: smallerUnit[unit]!, from, until }))
-    const { stretches: smaller } = await count(query, spans)
+    const { stretches: smaller } = await count(query, spans, { withAmounts: false })
     known = known.flatMap((stretch) => (wide.has(stretch) ? piecesOf(stretch, smaller) : [stretch]))
   }
 }
