@@ -114,16 +114,18 @@ function saveTrips(client: pg.PoolClient): void {
   client.query = query as typeof client.query
 }
 
-// Names of prepared statements by their texts.
+// Names of prepared statements by their texts. Each connection holds their plans in memory.
 const prepared = new Map<string, string>()
+const preparedMax = 100
 
 /**
- * Carries out a statement that each connection keeps, with the plan that it made of it. Only for texts that never change, and where the best plan is the
- * same whatever the parameters are; `db` is a transaction of `readWorkspace`.
+ * Carries out a statement that each connection keeps, with its plan: planning may take longer than carrying it out. Only where there are few texts, and the best
+ * plan is the same whatever the parameters are. A plan is kept in transactions of `readWorkspace`; in others each is planned as all statements are.
  */
 export async function executePrepared<T>(db: Database, statement: RawBuilder<T>): Promise<T[]> {
   const compiled = statement.compile(db)
-  if (!prepared.has(compiled.sql)) prepared.set(compiled.sql, `statement_${prepared.size}`)
+  if (!prepared.has(compiled.sql) && prepared.size < preparedMax)
+    prepared.set(compiled.sql, `statement_${prepared.size}`)
   const { rows } = await db.executeQuery<T>(compiled)
   return rows
 }
