@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
+import { executePrepared } from '../platform/database.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 
 /** Whether documents are shown in which a company has a role. */
@@ -31,9 +32,9 @@ export interface Hiding {
 
 /** What the switches of a workspace's companies hide: nothing when all are on. `ctx.db` is a transaction inside the workspace. */
 export async function readHiding({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<Hiding[]> {
-  const { rows } = await sql<{ switched: SwitchedOff[] | null }>`
-    select ${switchedOff(workspaceId)} as switched`.execute(db)
-  return hidingOf(rows[0]?.switched ?? null)
+  const statement = sql<{ switched: SwitchedOff[] | null }>`select ${switchedOff(workspaceId)} as switched`
+  const [row] = await executePrepared(db, statement)
+  return hidingOf(row?.switched ?? null)
 }
 
 /** A company that hides something: its id, and the roles that it shows of NF-e and of CT-e. */

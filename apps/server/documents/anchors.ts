@@ -70,7 +70,7 @@ export async function inAnchored(
       sql`array(select d.id from ${inBounds(query, order, now, boundsOf(starts, stretch))}
                  order by ${orderBy(query, order, now)} offset ${skip} limit ${take})`,
   )
-  return sql`select unnest(${sql.join(ids, sql` || `)})`
+  return sql`select unnest(${sql.join(ids, sql` || `)}) as id`
 }
 
 // All that decides which documents the list has, for whom, and their order.

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Hiding, hidingOf, type SwitchedOff, switchedOff } from '../companies/companies.ts'
+import { hidingOf, type SwitchedOff, switchedOff } from '../companies/companies.ts'
+import { executePrepared } from '../platform/database.ts'
 import { all, type FilterQuery, kindConditions, placeConditions, withinRange } from './filter.ts'
 
 // How many documents a filter finds, stretch by stretch of their issue dates. Whole years, months and days come from the counters; only
@@ -24,20 +25,33 @@ export interface Stretch extends Span {
   walked: number
 }
 
-/** Every document that the filter finds, newest stretch first, and what the workspace hides, which `query` need not know yet. */
-export async function countAll(query: FilterQuery): Promise<{ stretches: Stretch[]; hiding: Hiding[] }> {
+/** Every document that the filter finds, newest stretch first. */
+interface Counted {
+  stretches: Stretch[]
+  /** The question as it is asked from here on: by now it is known what the workspace hides, and which few documents were searched for. */
+  query: FilterQuery
+  /** The first documents of the list, as many as came along. */
+  newest: bigint[]
+}
+
+export async function countAll(query: FilterQuery): Promise<Counted> {
   const { from, until } = query.range
   if (query.found.length > 0) {
-    const { stretches } = await count(query, [{ unit: 'time', from, until }])
-    return { stretches, hiding: query.hiding }
+    const { stretches, ids } = await count(query, [{ unit: 'time', from, until }])
+    const found = ids === null ? query.found : [sql`d.id = any (${ids}::bigint[])`]
+    return { stretches, query: { ...query, found }, newest: [] }
   }
   const spans = decompose(from, until)
-  // The count, and what is hidden, come from one query: most workspaces hide nothing, and then it is the only one.
+  // The count, what is hidden and the first documents come from one query: most workspaces hide nothing, and then it is the only one.
   const counted = await count(query, spans, { withSwitches: true })
   const hiding = hidingOf(counted.switched).filter(({ type }) => type === query.filter.type)
   const shown = { ...query, hiding }
   const { stretches } = hiding.length > 0 ? await count(shown, spans) : counted
-  return { stretches: await withoutDayCounters(shown, spans, stretches), hiding }
+  return {
+    stretches: await withoutDayCounters(shown, spans, stretches),
+    query: shown,
+    newest: hiding.length === 0 && counted.ids ? counted.ids.slice(1, -1).split(',').map(BigInt) : [],
+  }
 }
 
 // No day found: either the workspace is small and has no day counters, or there are no documents.
@@ -87,39 +101,62 @@ interface CountedRow {
   n: number | null
   amount: string
   walked: number
+  /** As one text, where they are few. */
+  ids: string | null
 }
+
+// So many ids lead faster to a page than what they were found by.
+const fewMax = 1_000
 
 async function count(
   query: FilterQuery,
   spans: Span[],
-  { withSwitches = false } = {},
-): Promise<{ stretches: Stretch[]; switched: SwitchedOff[] | null }> {
-  if (spans.length === 0) return { stretches: [], switched: null }
+  { withSwitches = false, withAmounts = true } = {},
+): Promise<{ stretches: Stretch[]; switched: SwitchedOff[] | null; ids: string | null }> {
+  if (spans.length === 0) return { stretches: [], switched: null, ids: null }
   // To plan a part costs more than to carry it out: those of a unit are one.
   const parts = [...Map.groupBy(spans, ({ unit }) => unit)].flatMap(([unit, ofUnit]) =>
-    unit === 'time' ? ofUnit.map((span) => inDocuments(query, span)) : [inCounters(query, unit, ofUnit)],
+    unit === 'time' ? ofUnit.map((span) => inDocuments(query, span)) : [inCounters(query, unit, ofUnit, withAmounts)],
   )
   // A row of their own.
   const switches = sql`
-    select 'time' as unit, null as start, null as until, null::float8 as n, null::numeric as amount, null::float8 as walked,
+    select 'time' as unit, null as start, null as until, null::float8 as n, null::numeric as amount, null::float8 as walked, ${newestOf(query)} as ids,
            ${switchedOff(query.workspaceId)} as switched
      union all`
-  const { rows } = await sql<CountedRow>`
-    ${withSwitches ? switches : sql``} select s.*, null::json as switched from (${sql.join(parts, sql` union all `)}) s`.execute(
-    query.db,
-  )
+  const statement = sql<CountedRow>`
+    ${withSwitches ? switches : sql``} select s.*, null::json as switched from (${sql.join(parts, sql` union all `)}) s`
+  // To plan what one index leads to takes longer than to carry it out.
+  const isOfCounters = query.hiding.length === 0 && spans.every(({ unit }) => unit !== 'time')
+  const rows = isOfCounters ? await executePrepared(query.db, statement) : (await statement.execute(query.db)).rows
   const stretches = rows.flatMap(({ unit, start, until, n, amount, walked }) => {
     if (!n) return []
     const from = unit === 'time' ? start : start + midnight
     return [{ unit, from, until: unit === 'time' ? until! : endOf(unit, from), n, amount, walked }]
   })
-  return { stretches: newestFirst(stretches), switched: rows.find(({ switched }) => switched)?.switched ?? null }
+  return {
+    stretches: newestFirst(stretches),
+    switched: rows.find(({ switched }) => switched)?.switched ?? null,
+    ids: rows[0]?.ids ?? null,
+  }
+}
+
+const visitedMax = 200
+
+// Most pages are the first. What it costs has an end: with a rare status it may find too few.
+function newestOf(query: FilterQuery): RawBuilder<unknown> {
+  const { from, until } = query.range
+  return sql`(
+    select array_agg(k.id order by k.issued_at desc, k.id desc)::text
+      from (select d.id, d.issued_at, d.type, d.company_id, d.roles, d.status from document d
+             where ${all(placeConditions(query, 'd'))} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp
+             order by d.issued_at desc, d.id desc limit ${visitedMax}) k
+     where ${all(kindConditions(query, 'k'))})`
 }
 
 // Other statuses are rare: `document_rare_ix` covers them.
 const isRare = (status: number | undefined) => status !== undefined && status !== 2 && status !== 8
 
-function inCounters(query: FilterQuery, unit: Unit, spans: Span[]): RawBuilder<unknown> {
+function inCounters(query: FilterQuery, unit: Unit, spans: Span[], withAmounts: boolean): RawBuilder<unknown> {
   const start = sql.ref(`c.${unit}`)
   const kind = kindConditions(query, 'c')
   const ofKind = kind.length > 0 ? sql`filter (where ${all(kind)})` : sql``
@@ -134,8 +171,9 @@ function inCounters(query: FilterQuery, unit: Unit, spans: Span[]): RawBuilder<u
       ? sql``
       : sql`, unnest(${spans.map(({ from }) => from)}::date[], ${spans.map(({ until }) => until)}::date[]) p (since, until)`
   return sql`
-    select ${sql.lit(unit)} as unit, ${start}::text as start, null as until, sum(c.n) ${ofKind}::float8 as n, sum(c.amount) ${ofKind} as amount,
-           sum(c.n) ${walked}::float8 as walked
+    select ${sql.lit(unit)} as unit, ${start}::text as start, null as until, sum(c.n) ${ofKind}::float8 as n,
+           ${withAmounts ? sql`sum(c.amount) ${ofKind}` : sql`0::numeric`} as amount,
+           sum(c.n) ${walked}::float8 as walked, null as ids
       from ${sql.table(`count_${unit}`)} c ${periods}
      where ${all(placeConditions(query, 'c'))} and ${within}
      group by ${start}`
@@ -143,7 +181,8 @@ function inCounters(query: FilterQuery, unit: Unit, spans: Span[]): RawBuilder<u
 
 function inDocuments(query: FilterQuery, { from, until }: Span): RawBuilder<unknown> {
   return sql`
-    select 'time' as unit, ${from} as start, ${until} as until, count(*)::float8 as n, sum(d.amount) as amount, count(*)::float8 as walked
+    select 'time' as unit, ${from} as start, ${until} as until, count(*)::float8 as n, sum(d.amount) as amount, count(*)::float8 as walked,
+           case when count(*) <= ${fewMax} then array_agg(d.id)::text end as ids
       from document d
      where ${withinRange(query, { from, until })}`
 }
@@ -171,7 +210,7 @@ export async function locate(
     const wide = new Set(parts.filter(isWide).map(({ stretch }) => stretch))
     if (wide.size === 0) return parts
     const spans = [...wide].map(({ unit, from, until }) => ({ unit: smallerUnit[unit]!, from, until }))
-    const { stretches: smaller } = await count(query, spans)
+    const { stretches: smaller } = await count(query, spans, { withAmounts: false })
     known = known.flatMap((stretch) => (wide.has(stretch) ? piecesOf(stretch, smaller) : [stretch]))
   }
 }

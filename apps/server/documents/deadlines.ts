@@ -145,12 +145,7 @@ export function dueUntil(
   last: Date,
   first: Date = now,
 ): RawBuilder<unknown> {
-  const windows = (answers: readonly number[]) => {
-    const hours = new Set(
-      deadlines.filter(({ tpEvento }) => tpEvento.some((one) => answers.includes(one))).map((row) => row.hours),
-    )
-    return authorizedFor(hours, first, last)
-  }
+  const windows = (answers: readonly number[]) => authorizedFor(hoursOf(answers), first, last)
   const near =
     type === 2
       ? windows(disagreement.slice(0, 1))
@@ -170,6 +165,17 @@ function authorizedFor(hours: Iterable<number>, first: Date, last: Date): RawBui
   })
   return sql`(${sql.join(within, sql` or `)})`
 }
+
+/** How long after the authorisation the answers to documents of a type may be due. */
+export function answerHours(type: ServiceCode): number[] {
+  return hoursOf(type === 2 ? disagreement.slice(0, 1) : [ciencia, ...conclusive])
+}
+
+const hoursOf = (answers: readonly number[]) => [
+  ...new Set(
+    deadlines.filter(({ tpEvento }) => tpEvento.some((one) => answers.includes(one))).map(({ hours }) => hours),
+  ),
+]
 
 /** The ids of documents of which a deadline may have passed between two moments. */
 export const turnedBetween = (workspaceId: number, type: ServiceCode, first: Date, last: Date): RawBuilder<unknown> =>

@@ -75,7 +75,14 @@ describe('against a model in memory', () => {
         select workspace_id, company_id, id, type, '', chave, e.code, e.sequence, (array['waiting', 'registered', 'rejected'])[1 + (id % 3)::int], 'test'
           from document, lateral (values (case when type = 2 then 610110 when id % 2 = 0 then 210210 else 210200 end, 1), (610111, 1 + id % 2)) e (code, sequence)
          where id % 4 = 0 and (type = 2 or code <> 610111)`.execute(db)
-      return readRows(db, workspace.id, sql`where d.workspace_id = ${workspace.id}`)
+      const { rows } = await sql<{ id: bigint }>`select id from document where workspace_id = ${workspace.id}`.execute(
+        db,
+      )
+      return readRows(
+        db,
+        workspace.id,
+        rows.map(({ id }) => id),
+      )
     })
     expect(rows).toHaveLength(drafts.length)
     const now = new Date()

@@ -5,9 +5,9 @@ import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { anchoredLists, canBeAnchored, inAnchored } from './anchors.ts'
-import { type CountPart, countAll, locate, type Stretch, walkedBy } from './count.ts'
+import { type CountPart, countAll, locate, type Stretch } from './count.ts'
 import { type Criteria, type Filter, type FilterQuery, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
-import { inOrder, isDeep, soonest } from './order.ts'
+import { guesses, inOrder, isDeep } from './order.ts'
 import { type DocumentListRow, readRows } from './rows.ts'
 import { readQuery } from './search/search.ts'
 
@@ -38,7 +38,10 @@ export async function searchDocuments(
     return {
       total: asked.total,
       amount: sumDecimals(asked.stretches.map(({ amount }) => amount)),
-      rows: take > 0 ? await readPage(ctx, asked, filter.order ?? usualOrder, offset, take) : [],
+      rows:
+        take > 0
+          ? await readRows(db, workspaceId, await findPage(ctx, asked, filter.order ?? usualOrder, offset, take))
+          : [],
     }
   })
 }
@@ -58,10 +61,7 @@ export async function selectIds(
         'conflict',
         `Este filtro tem ${formatInteger(total)} documentos, e uma seleção alcança até ${formatInteger(max)}. Nada mudou na sua seleção: escolha um período menor ou mais um filtro.`,
       )
-    const { rows } = await sql<{ id: bigint }>`${inOrder(query, order, { total, offset: 0, take: total }).ids}`.execute(
-      db,
-    )
-    return rows.map(({ id }) => id)
+    return readIds(query, inOrder(query, order, { total, offset: 0, take: total }).ids)
   })
 }
 
@@ -95,6 +95,7 @@ export async function countOutside(
 interface Asked {
   query: FilterQuery
   stretches: Stretch[]
+  newest: bigint[]
   total: number
 }
 
@@ -103,79 +104,64 @@ async function ask(db: Database, workspaceId: number, filter: Criteria): Promise
   const hiding = asked.found.length > 0 ? await readHiding({ db }, workspaceId) : []
   const counted = await countAll({ ...asked, hiding })
   return {
-    query: { ...asked, hiding: counted.hiding },
-    stretches: counted.stretches,
+    ...counted,
     total: counted.stretches.reduce((sum, { n }) => sum + n, 0),
   }
 }
 
-async function readPage(
+/** The ids of a part of the list; `offset` and `take` lie within its total. */
+async function findPage(
   ctx: Pick<Context, 'db'>,
-  asked: Asked,
+  { query, stretches, newest, total }: Asked,
   order: Order,
   offset: number,
   take: number,
-): Promise<DocumentListRow[]> {
-  const { query, stretches, total } = asked
+): Promise<bigint[]> {
   if (order.by === 'issued') {
+    if (!order.ascending && offset + take <= newest.length) return newest.slice(offset, offset + take)
     const newer = order.ascending ? total - offset - take : offset
-    const rows = await readByDate(query, await locate(query, stretches, newer, take))
-    return order.ascending ? rows.reverse() : rows
+    const ids = await readIds(query, idsOf(query, await locate(query, stretches, newer, take)))
+    return order.ascending ? ids.reverse() : ids
   }
   const part = { total, offset, take }
-  for (const ids of soonest(query, order, part)) {
-    const rows = await readInPlace(query, ids)
-    if (rows.length === take) return rows
+  for (const guess of guesses(query, order, part)) {
+    const ids = await readInOrder(query, guess)
+    if (ids.length === take) return ids
   }
   if (isDeep(part) && canBeAnchored(query, order))
-    return readInPlace(query, await inAnchored(anchoredLists(ctx), query, order, part))
-  const { ids, reversed } = inOrder(query, order, part)
-  const rows = await readInPlace(query, ids)
-  return reversed ? rows.reverse() : rows
+    return readIds(query, await inAnchored(anchoredLists(ctx), query, order, part))
+  return readInOrder(query, inOrder(query, order, part))
 }
 
-async function readInPlace({ db, workspaceId }: FilterQuery, ids: RawBuilder<unknown>): Promise<DocumentListRow[]> {
-  return readRows(
-    db,
-    workspaceId,
-    sql`join unnest(array(${ids})) with ordinality k (id, place) on k.id = d.id
-        where d.workspace_id = ${workspaceId} order by k.place`,
-  )
+async function readInOrder(query: FilterQuery, { ids, reversed }: ReturnType<typeof inOrder>): Promise<bigint[]> {
+  const found = await readIds(query, ids)
+  return reversed ? found.reverse() : found
 }
 
-// Beyond this many index entries it is cheaper to read only the index first, and then the rows of the page.
-const visitedMax = 200
-
-async function readByDate(query: FilterQuery, parts: CountPart[]): Promise<DocumentListRow[]> {
-  const [part] = parts
-  const near = part && parts.length === 1 && part.stretch.unit !== 'time' && walkedBy(part) <= visitedMax
-  return readRows(
-    query.db,
-    query.workspaceId,
-    near
-      ? sql`where ${withinRange(query, part.stretch)}
-             order by d.issued_at desc, d.id desc offset ${part.skip} limit ${part.take}`
-      : sql`where d.workspace_id = ${query.workspaceId} and d.id = any (array(${idsOf(query, parts)}))
-             order by d.issued_at desc, d.id desc`,
-  )
+async function readIds({ db }: FilterQuery, ids: RawBuilder<unknown>): Promise<bigint[]> {
+  const { rows } = await sql<{ id: bigint }>`${ids}`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 function idsOf(query: FilterQuery, parts: CountPart[]): RawBuilder<unknown> {
   const [part, ...more] = parts
-  if (part && more.length === 0) {
-    const { stretch, skip, take } = part
-    // From the nearer end of the stretch.
-    const [order, before] = skip > stretch.n / 2 ? [sql`asc`, stretch.n - skip - take] : [sql`desc`, skip]
-    return sql`select d.id from document d where ${withinRange(query, stretch)}
-                order by d.issued_at ${order}, d.id ${order} offset ${before} limit ${take}`
-  }
   const of = <T>(pick: (part: CountPart) => T) => parts.map(pick)
-  return sql`
-    select k.id
-      from unnest(${of(({ stretch }) => stretch.from)}::timestamp[], ${of(({ stretch }) => stretch.until)}::timestamp[],
-                  ${of(({ skip }) => skip)}::int[], ${of(({ take }) => take)}::int[]) p (since, until, skip, take),
-           lateral (select d.id from document d where ${withinRange(query, { from: sql.ref('p.since'), until: sql.ref('p.until') })}
-                     order by d.issued_at desc, d.id desc offset p.skip limit p.take) k`
+  return sql`select k.id from (${
+    part && more.length === 0
+      ? fromNearerEnd(query, part)
+      : sql`
+        select k.*
+          from unnest(${of(({ stretch }) => stretch.from)}::timestamp[], ${of(({ stretch }) => stretch.until)}::timestamp[],
+                      ${of(({ skip }) => skip)}::int[], ${of(({ take }) => take)}::int[]) p (since, until, skip, take),
+               lateral (select d.id, d.issued_at from document d where ${withinRange(query, { from: sql.ref('p.since'), until: sql.ref('p.until') })}
+                         order by d.issued_at desc, d.id desc offset p.skip limit p.take) k`
+  }) k order by k.issued_at desc, k.id desc`
+}
+
+function fromNearerEnd(query: FilterQuery, { stretch, skip, take }: CountPart): RawBuilder<unknown> {
+  const [order, before] = skip > stretch.n / 2 ? [sql`asc`, stretch.n - skip - take] : [sql`desc`, skip]
+  return sql`select d.id, d.issued_at from document d where ${withinRange(query, stretch)}
+              order by d.issued_at ${order}, d.id ${order} offset ${before} limit ${take}`
 }
 
 // Amounts have two decimals: sums are exact in cents.

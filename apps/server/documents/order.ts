@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { dueInDatabase, dueUntil } from './deadlines.ts'
+import { answerHours, dueInDatabase, dueUntil } from './deadlines.ts'
 import { type FilterQuery, type Order, type Range, withinRange } from './filter.ts'
 
 // The orders of a list besides that by date. At both ends of a list an index leads to the page, or the first documents of the range are kept
@@ -18,15 +18,21 @@ const pickedMax = 2_000
 /** Whether a part is far from both ends. */
 export const isDeep = ({ total, offset, take }: Part): boolean => Math.min(offset + take, total - offset) > pickedMax
 
-/** The ids of a part as a query, from the nearer end; `reversed`: the last one first. What is equal stands newest first,
- * but by date, where it goes the same way. */
-export function inOrder(
-  query: FilterQuery,
-  order: Order,
-  { total, offset, take }: Part,
-): { ids: RawBuilder<unknown>; reversed: boolean } {
+/** A query for ids, or (`reversed`) for the last one first. */
+interface Ids {
+  ids: RawBuilder<unknown>
+  reversed: boolean
+}
+
+function fromNearerEnd({ total, offset, take }: Part): { reversed: boolean; skipped: number } {
   const reversed = offset > (total - take) / 2
-  const skipped = reversed ? total - offset - take : offset
+  return { reversed, skipped: reversed ? total - offset - take : offset }
+}
+
+/** The ids of a part, from the nearer end. What is equal stands newest first, but by date, where it goes the same way. */
+export function inOrder(query: FilterQuery, order: Order, part: Part): Ids {
+  const { reversed, skipped } = fromNearerEnd(part)
+  const { take } = part
   const { by, from = sql``, missing = false } = keyOf(query, order, skipped + take > pickedMax)
   const way = order.ascending === reversed ? sql`desc` : sql`asc`
   const nulls = missing ? sql`nulls ${reversed ? sql`first` : sql`last`}` : sql``
@@ -41,18 +47,40 @@ const dayMs = 86_400_000
 const horizons = [3, 15, 30]
 
 /**
- * Queries for the ids of a part that begins with the deadlines that end first; the first of them that finds as many as were asked for has the part, and
- * where none does `inOrder` has it. An index leads to what ends soon, whatever the range is.
+ * Where a part by deadline may be found without putting the range in order: the first that finds as many as were asked for has the part, and where none
+ * does `inOrder` has it. An index leads to what ends soon, and the last ones are those that wait for nothing.
  */
-export function soonest(query: FilterQuery, order: Order, { offset, take }: Part): RawBuilder<unknown>[] {
-  if (order.by !== 'due' || !order.ascending || offset + take > pickedMax) return []
+export function guesses(query: FilterQuery, order: Order, part: Part): Ids[] {
+  const { reversed, skipped } = fromNearerEnd(part)
+  if (order.by !== 'due' || skipped + part.take > pickedMax) return []
   const { workspaceId, filter, range } = query
   const now = new Date()
-  return horizons.map((days) => {
+  const due = dueInDatabase(workspaceId, filter.type, now)
+  if (reversed) {
+    const ids = sql`select d.id from document d where ${withinRange(query, range)} and ${due} is null
+                     order by d.issued_at, d.id offset ${skipped} limit ${part.take}`
+    return [{ ids, reversed }]
+  }
+  if (!order.ascending) return []
+  return horizonsOf(query, now).map((days) => {
     const near = dueUntil(workspaceId, filter.type, now, new Date(now.getTime() + days * dayMs))
-    return sql`select d.id from document d where ${withinRange(query, range)} and ${near}
-                order by ${dueInDatabase(workspaceId, filter.type, now)}, d.issued_at desc, d.id desc offset ${offset} limit ${take}`
+    const ids = sql`select d.id from document d where ${withinRange(query, range)} and ${near}
+                     order by ${due}, d.issued_at desc, d.id desc offset ${skipped} limit ${part.take}`
+    return { ids, reversed }
   })
+}
+
+// Most documents are authorised when they are issued: those of a range have no deadline before its first day has one.
+function horizonsOf({ filter, range }: FilterQuery, now: Date): number[] {
+  const daysLeft = (time: string, hours: number) => (Date.parse(`${time}Z`) + hours * 3_600_000 - now.getTime()) / dayMs
+  const spans = answerHours(filter.type).map(
+    (hours) => [daysLeft(range.from, hours), daysLeft(range.until, hours)] as const,
+  )
+  const begins = spans.flatMap(([first]) => (first > 0 ? Math.ceil(first) + 3 : []))
+  return [...new Set([...horizons, ...begins])]
+    .filter((days) => spans.some(([first, last]) => first < days && last > 0))
+    .sort((a, b) => a - b)
+    .slice(0, horizons.length)
 }
 
 interface Key {
@@ -83,7 +111,7 @@ function keyOf({ workspaceId, filter, range }: FilterQuery, { by, ascending }: O
 }
 
 // No expression of an index.
-const inRange = sql`(d.created_at + interval '0')`
+const inRange = sql`coalesce(d.created_at, '-infinity')`
 
 // The index of arrivals leads to the newest ones of a range that lasts until now; to others it would lead past all that came later.
 function arrival({ until }: Range, ascending: boolean): RawBuilder<unknown> {

@@ -3,8 +3,9 @@ import { alertBands } from '@vigia/contract/workspace'
 import { eventKind } from '@vigia/dfe/events'
 import { primaryRole } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../platform/context.ts'
+import { executePrepared } from '../platform/database.ts'
 import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
@@ -46,17 +47,14 @@ export interface DocumentListRow extends Answerable {
   asked: { tpEvento: number; by: string | null } | null
 }
 
-/**
- * Documents of a workspace with their companies' answers. `page`: the where/order/limit part of the query on `document d`. Events are read
- * only for these rows. `db` is inside the workspace.
- */
-export async function readRows(
-  db: Database,
-  workspaceId: number,
-  page: RawBuilder<unknown>,
-): Promise<DocumentListRow[]> {
-  const { rows } = await sql<Omit<DocumentListRow, 'own'> & { own: OwnAnswer[] | null }>`
-    select d.id, d.type, d.number, (select s.name from supplier s where s.workspace_id = d.workspace_id and s.id = d.supplier_id) as issuer_name,
+/** Documents of a workspace with their companies' answers, in the order of the ids. `db` is inside the workspace, where `readWorkspace` entered it. */
+export async function readRows(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<DocumentListRow[]> {
+  if (ids.length === 0) return []
+  // To plan it takes longer than to carry it out.
+  const rows = await executePrepared(
+    db,
+    sql<Omit<DocumentListRow, 'own' | 'asked'> & { sent: Sent[] | null }>`
+    select d.id, d.type, d.number, s.name as issuer_name,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
            u.checked_at, case when u.checked_by is not null then author_name(d.workspace_id, u.checked_by) end as checked_by,
@@ -65,31 +63,54 @@ export async function readRows(
            case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
            (select a.band from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOpenAlert}) as alert_band,
-           (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'pending', o.state <> 'registered') order by o.id)
-              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state not in ('asked', 'rejected')) as own,
+           (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'state', o.state,
+                                              'by', case when o.state = 'asked' then author_name(o.workspace_id, o.requested_by) end) order by o.id)
+              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as sent,
            (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
               from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
-             where g.workspace_id = d.workspace_id and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion,
-           (select json_build_object('tpEvento', o.tp_evento, 'by', author_name(o.workspace_id, o.requested_by))
-              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state = 'asked' order by o.id desc limit 1) as asked
+             where g.workspace_id = d.workspace_id and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id ${page}`.execute(db)
-  const documents = rows.map((row): DocumentListRow => ({ ...row, own: row.own ?? [] }))
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
+     where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`,
+  )
+  const byId = new Map(rows.map(({ sent, ...row }) => [row.id, { ...row, ...answersOf(sent ?? []) }]))
+  const documents = ids.flatMap((id) => byId.get(id) ?? [])
   await addFromElsewhere(db, workspaceId, documents)
   return documents
+}
+
+interface Sent {
+  tpEvento: number
+  sequence: number
+  state: string
+  by: string | null
+}
+
+function answersOf(sent: Sent[]): Pick<DocumentListRow, 'own' | 'asked'> {
+  const asked = sent.findLast(({ state }) => state === 'asked')
+  return {
+    own: sent
+      .filter(({ state }) => state !== 'asked')
+      .map(({ tpEvento, sequence, state }) => ({ tpEvento, sequence, pending: state !== 'registered' })),
+    asked: asked ? { tpEvento: asked.tpEvento, by: asked.by } : null,
+  }
 }
 
 // The status of an NF-e tells how it was answered; what other programs sent about a CT-e is only among its events.
 async function addFromElsewhere(db: Database, workspaceId: number, documents: DocumentListRow[]): Promise<void> {
   const open = documents.filter((document) => document.type === 2 && dueAnswer({ ...document, own: [] }, new Date()))
   if (open.length === 0) return
-  const { rows } = await sql<OwnAnswer & { id: bigint }>`
+  const rows = await executePrepared(
+    db,
+    sql<OwnAnswer & { id: bigint }>`
     select d.id, e.tp_evento as "tpEvento", e.sequence, false as pending
       from document d
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join document_event e on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
      where d.workspace_id = ${workspaceId} and d.id = any (${open.map(({ id }) => id)}::bigint[])
-       and e.tp_evento = any (${disagreement}::int[]) and e.rank > 0 and e.author = c.cnpj`.execute(db)
+       and e.tp_evento = any (${disagreement}::int[]) and e.rank > 0 and e.author = c.cnpj`,
+  )
   const byId = new Map(open.map((document) => [document.id, document]))
   for (const { id, ...answer } of rows) byId.get(id)?.own.unshift(answer)
 }

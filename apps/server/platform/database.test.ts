@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
-import { openDatabase, pools } from './database.ts'
+import { executePrepared, openDatabase, pools, readWorkspace } from './database.ts'
 
 test('three processes of each role and a task fit into the embedded PostgreSQL', async () => {
   await using database = await createDatabase()
@@ -30,4 +30,43 @@ test('a statement takes as long as its pool allows', async () => {
   const impatient = openDatabase(database.url, { statementTimeoutMs: 100 })
   await expect(sql`select pg_sleep(600)`.execute(impatient)).rejects.toMatchObject({ code: '57014' })
   await impatient.destroy()
+})
+
+test('a transaction begins whatever its first statement is, and one that failed leaves nothing behind', async () => {
+  await using database = await createDatabase()
+  const db = openDatabase(database.url, { connections: 1 })
+  const setting = () => sql<{ ws: string }>`select current_setting('app.ws', true) as ws`
+  const set = (ws: string) => sql`select set_config('app.ws', ${ws}, true)`
+  for (const first of [set('7'), sql`set local app.ws = '7'`]) {
+    await db.transaction().execute(async (db) => {
+      await first.execute(db)
+      expect((await setting().execute(db)).rows).toEqual([{ ws: '7' }])
+    })
+    expect((await setting().execute(db)).rows).not.toEqual([{ ws: '7' }])
+  }
+  await db.transaction().execute(async () => {})
+  await expect(
+    db
+      .transaction()
+      .setAccessMode('read only')
+      .execute((db) => sql`create table left_behind ()`.execute(db)),
+  ).rejects.toMatchObject({ code: '25006' })
+  expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
+  await db.destroy()
+})
+
+test('a prepared statement gives what its parameters ask for, with the plan that the connection keeps', async () => {
+  await using database = await createDatabase()
+  const db = openDatabase(database.url, { connections: 1 })
+  for (let turn = 0; turn < 8; turn++) {
+    const plans = await readWorkspace({ db }, 1, async ({ db }) => {
+      const rows = await executePrepared<{ turn: number }>(db, sql`select ${turn}::int as turn`)
+      expect(rows).toEqual([{ turn }])
+      const { rows: plans } = await sql<{ kept: number }>`
+        select generic_plans::int as kept from pg_prepared_statements where statement like '%as turn%'`.execute(db)
+      return plans
+    })
+    expect(plans).toEqual([{ kept: Math.max(0, turn - 4) }])
+  }
+  await db.destroy()
 })

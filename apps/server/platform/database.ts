@@ -86,10 +86,48 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    saveTrips(client)
+  })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   poolOf.set(db, pool)
   return db
+}
+
+// The beginning of a transaction leaves with its first statement, and a prepared statement by its name.
+function saveTrips(client: pg.PoolClient): void {
+  const send = client.query.bind(client) as (query: string | pg.QueryConfig, values?: unknown[]) => Promise<unknown>
+  let begin: string | null = null
+  const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
+    if (text === 'begin' || text.startsWith('start transaction')) {
+      begin = text
+      return { rows: [] }
+    }
+    const begun = begin
+    begin = null
+    if (begun && values.length === 0) return send(`${begun}; ${text}`)
+    if (begun) await send(begun)
+    const name = prepared.get(text)
+    return name ? send({ name, text, values }) : send(text, values)
+  }
+  client.query = query as typeof client.query
+}
+
+// Names of prepared statements by their texts. Each connection holds their plans in memory.
+const prepared = new Map<string, string>()
+const preparedMax = 100
+
+/**
+ * Carries out a statement that each connection keeps, with its plan: planning may take longer than carrying it out. Only where there are few texts, and the best
+ * plan is the same whatever the parameters are. A plan is kept in transactions of `readWorkspace`; in others each is planned as all statements are.
+ */
+export async function executePrepared<T>(db: Database, statement: RawBuilder<T>): Promise<T[]> {
+  const compiled = statement.compile(db)
+  if (!prepared.has(compiled.sql) && prepared.size < preparedMax)
+    prepared.set(compiled.sql, `statement_${prepared.size}`)
+  const { rows } = await db.executeQuery<T>(compiled)
+  return rows
 }
 
 /** How a role connects to the database at `url`, the address of its owner: so that it can never act as the owner. */
@@ -202,7 +240,8 @@ export function readWorkspace<C extends WithDatabase, T>(
     .setAccessMode('read only')
     .execute(async (db) => {
       await applyLimit(db, ctx.db)
-      await enterWorkspace({ db }, workspaceId)
+      // `auto` lets prepared statements keep their plans (`executePrepared`); all others are planned for their parameters as before.
+      await sql`${enter(workspaceId)}; set local plan_cache_mode = auto`.execute(db)
       return work({ ...ctx, db })
     })
 }

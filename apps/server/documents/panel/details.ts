@@ -42,7 +42,7 @@ export async function getDetails(
   // No connection waits for a thread. Documents stay, so what follows finds it again.
   const { sections, items, references, names, protocol } = await readDocument(file.content)
   return readWorkspace(ctx, workspaceId, async (ctx) => {
-    const [row] = await readRows(ctx.db, workspaceId, sql`where d.workspace_id = ${workspaceId} and d.id = ${file.id}`)
+    const [row] = await readRows(ctx.db, workspaceId, [file.id])
     const { cnpj, taxId } = await readParties(ctx.db, workspaceId, file.id)
     names.set(taxId, row!.issuer_name)
     names.set(cnpj, row!.company_name)

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
+import { executePrepared } from '../../platform/database.ts'
 import { likeLiteral } from '../../platform/text.ts'
 import { markCondition } from '../desk/remarks.ts'
-import { alertCondition, type Criteria, type FilterQuery, type Range, rangeOf } from '../filter.ts'
+import { alertCondition, all, type Criteria, type FilterQuery, type Range, rangeOf } from '../filter.ts'
 import { insideCondition, readMonths, readTerms, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
@@ -22,7 +23,6 @@ export async function readQuery(
     ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
     ...(filter.alert === undefined ? [] : [alertCondition(workspaceId, filter.alert)]),
   ]
-  const range = words.ranges.reduce(common, rangeOf(filter))
   const query = { db, workspaceId, filter, hiding: [], anyDate: words.chave !== null }
   // Who has the whole chave means that document, whenever it was issued.
   if (words.chave) {
@@ -33,13 +33,20 @@ export async function readQuery(
       found: [...found, ...(await insideFilter(db, workspaceId, filter, rangeOf({})))],
     }
   }
+  let range = words.ranges.reduce(common, rangeOf(filter))
+  const anyYear: RawBuilder<unknown>[] = []
+  for (const day of words.days) {
+    const dates = datesIn(range, day)
+    if (dates) range = dates.length > 0 ? dates[0]! : { ...range, until: range.from }
+    else
+      anyYear.push(
+        sql`extract(month from d.issued_at) = ${day.month}::int and extract(day from d.issued_at) = ${day.day}::int`,
+      )
+  }
   const found = [
     ...given,
     ...words.amounts.flatMap(amountConditions),
-    ...words.days.map(
-      ({ month, day }) =>
-        sql`extract(month from d.issued_at) = ${month}::int and extract(day from d.issued_at) = ${day}::int`,
-    ),
+    ...anyYear,
     ...(await insideFilter(db, workspaceId, filter, range)),
     ...(await inFields(db, workspaceId, words.others, range)),
   ]
@@ -70,12 +77,29 @@ function common(one: Range, other: Range): Range {
   }
 }
 
+// The dates of a day of any year within a range; null: there may be several.
+function datesIn(range: Range, { month, day }: { month: number; day: number }): Range[] | null {
+  const [first, last] = [range.from, range.until].map((time) => Number(time.slice(0, 4)))
+  if (last! - first! > 1) return null
+  const dates = [...new Set([first!, last!])].flatMap((year) => {
+    const from = new Date(Date.UTC(year, month - 1, day))
+    if (from.getUTCDate() !== day) return []
+    const until = new Date(from.getTime() + 86_400_000)
+    const within = common(range, { from: from.toISOString().slice(0, 19), until: until.toISOString().slice(0, 19) })
+    return within.from < within.until ? [within] : []
+  })
+  return dates.length > 1 ? null : dates
+}
+
 function amountConditions({ from, above, to, below }: Amounts): RawBuilder<unknown>[] {
   // An index leads to one amount. A range is compared in the index of dates, which has the decimals.
   if (from !== undefined && from === to && isWithinCents(from)) return [sql`d.cents = (${from}::numeric * 100)::bigint`]
   const compare = (sign: string, amount: string | undefined) =>
     amount === undefined ? [] : [sql`d.amount ${sql.raw(sign)} ${amount}::numeric`]
-  return [...compare('>=', from), ...compare('>', above), ...compare('<=', to), ...compare('<', below)]
+  // PostgreSQL may not look into amounts under row-level security, and takes two bounds beside each other for next to nothing: `is true` parts them.
+  return [...compare('>=', from), ...compare('>', above), ...compare('<=', to), ...compare('<', below)].map(
+    (condition) => sql`(${condition}) is true`,
+  )
 }
 
 const isWithinCents = (amount: string) => /^\d{1,13}(\.\d{1,2})?$/.test(amount)
@@ -84,8 +108,8 @@ const isWithinCents = (amount: string) => /^\d{1,13}(\.\d{1,2})?$/.test(amount)
 const numberedMax = 1_000
 
 interface Found {
-  suppliers: number[]
-  companies: number[]
+  /** Ids as one text. */
+  companies: string | null
   /** The word says nothing: all companies have it. */
   everywhere: boolean
   /** Ids of documents as one text. */
@@ -108,66 +132,85 @@ async function inFields(
   )
   const months = terms.some((ids) => ids.length > 0) ? await readMonths(db, workspaceId, range) : []
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
-  const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
-  const { rows } = await sql<Found>`
-    select s.ids as suppliers, c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins
+  const rows = await executePrepared(
+    db,
+    sql<Found>`
+    select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins
       from unnest(${of(({ name }) => like(name))}::text[], ${of(({ taxId }) => like(taxId))}::text[],
                   ${of(({ number }) => number)}::int[], ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, number, chave, place),
-      lateral (select coalesce(array_agg(s.id), '{}') as ids from supplier s
-                where s.workspace_id = ${workspaceId} and (s.search like w.name or s.tax_id like w.tax_id)) s,
-      lateral (select coalesce(array_agg(c.id) filter (where c.search like w.name or c.cnpj like w.tax_id), '{}') as ids,
+      lateral (select (array_agg(c.id) filter (where c.search like w.name or c.cnpj like w.tax_id))::text as ids,
                       bool_and(coalesce(c.search like w.name, false) or coalesce(c.cnpj like w.tax_id, false)) as everywhere
                  from company c where c.workspace_id = ${workspaceId}) c,
       lateral (select array_agg(k.id)::text as ids, count(*) > ${numberedMax} as many
                  from (select d.id from document d where d.workspace_id = ${workspaceId} and d.number = w.number limit ${numberedMax + 1}) k) n,
       lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b
-     order by w.place`.execute(db)
-  const conditions: RawBuilder<unknown>[] = []
-  // What only names have is one set of issuers, by which documents are found fast.
-  const named: number[][] = []
+     order by w.place`,
+  )
+  // What only issuers have is one set of them, by which documents are found fast.
+  const alone: RawBuilder<unknown>[] = []
+  const among: { issuers: RawBuilder<unknown>; others: RawBuilder<unknown>[] }[] = []
   for (const [index, word] of words.entries()) {
     const found = rows[index]!
     if (found.everywhere) continue
     const others = otherFields(word, found)
     if (terms[index]!.length > 0) others.push(insideCondition(terms[index]!, months))
-    if (word.onlyInside) {
-      conditions.push(others.length > 0 ? either(others) : sql`false`)
-      continue
-    }
-    if (others.length === 0) named.push(found.suppliers)
-    else conditions.push(either([...anyOf('supplier_id', found.suppliers), ...others]))
+    if (others.length === 0) alone.push(issuerHas(word))
+    else among.push({ issuers: issuerHas(word), others })
   }
-  return named.length > 0 ? [sql`d.supplier_id = any (${asArray(inAll(named))}::int[])`, ...conditions] : conditions
+  if (alone.length > 0) among.unshift({ issuers: all(alone), others: [] })
+  const sets = await findIssuers(
+    db,
+    workspaceId,
+    among.map(({ issuers }) => issuers),
+  )
+  return among.map(({ others }, index) => {
+    const ids = sets[index] ?? (others.length === 0 ? '{}' : null)
+    return either([...(ids ? [sql`d.supplier_id = any (${ids}::int[])`] : []), ...others])
+  })
 }
 
-function inAll([first = [], ...others]: number[][]): number[] {
-  return others.reduce((common, ids) => {
-    const these = new Set(ids)
-    return common.filter((id) => these.has(id))
-  }, first)
+const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
+
+function issuerHas({ name, taxId }: Word): RawBuilder<unknown> {
+  const has = [
+    ...(name === null ? [] : [sql`s.search like ${like(name)}`]),
+    ...(taxId === null ? [] : [sql`s.tax_id like ${like(taxId)}`]),
+  ]
+  return has.length > 0 ? either(has) : sql`false`
+}
+
+// The ids of those that meet each of the conditions, as one text: there may be thousands. All are looked at once.
+async function findIssuers(
+  db: Database,
+  workspaceId: number,
+  conditions: RawBuilder<unknown>[],
+): Promise<(string | null)[]> {
+  if (conditions.length === 0) return []
+  const sets = conditions.map((condition, index) => {
+    const those = conditions.length === 1 ? sql`` : sql`filter (where ${condition})`
+    return sql`(array_agg(s.id) ${those})::text as ${sql.ref(String(index))}`
+  })
+  const { rows } = await sql<Record<string, string | null>>`
+    select ${sql.join(sets)} from supplier s where s.workspace_id = ${workspaceId} and ${either(conditions)}`.execute(
+    db,
+  )
+  return conditions.map((_, index) => rows[0]![index]!)
 }
 
 function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>[] {
   return [
-    ...anyOf('company_id', found.companies),
+    ...(found.companies ? [sql`d.company_id = any (${found.companies}::int[])`] : []),
     ...(found.many
       ? [sql`d.number = ${number}`]
       : found.numbered
         ? [sql`d.id = any (${found.numbered}::bigint[])`]
         : []),
-    ...(chave ? [found.begins ? beginsWith(chave) : sql`d.chave like ${`%${likeLiteral(chave)}%`}`] : []),
+    ...(chave ? [found.begins ? beginsWith(chave) : sql`d.chave like ${like(chave)}`] : []),
   ]
 }
 
 const beginsWith = (chave: string) => sql`(d.chave >= ${chave} and d.chave < ${`${chave}~`})`
 
-function anyOf(column: 'supplier_id' | 'company_id', ids: number[]): RawBuilder<unknown>[] {
-  return ids.length === 0 ? [] : [sql`${sql.ref(`d.${column}`)} = any (${asArray(ids)}::int[])`]
-}
-
 function either(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
   return conditions.length === 1 ? conditions[0]! : sql`(${sql.join(conditions, sql` or `)})`
 }
-
-// As one text: there may be thousands of ids.
-const asArray = (ids: number[]) => `{${ids.join()}}`

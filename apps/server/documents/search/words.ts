@@ -23,8 +23,6 @@ export interface Word {
   chave: string | null
   /** In the items, or in what else the document names. */
   inside: TermQuestion | null
-  /** The word says that it is of them (`cfop:5102`). */
-  onlyInside: boolean
 }
 
 /** What a person typed. A document must meet all of it. */
@@ -132,8 +130,7 @@ const midnight = (year: number, month: number, day: number) =>
 const ofKind = new RegExp(`^(?:${termKinds.join('|')}):`, 'i')
 
 function readWord(word: string): Word {
-  if (ofKind.test(word))
-    return { name: null, taxId: null, number: null, chave: null, inside: termQuestion(word), onlyInside: true }
+  if (ofKind.test(word)) return { name: null, taxId: null, number: null, chave: null, inside: termQuestion(word) }
   const bare = cleanChave(word)
   // Only what people write in numbers may be dropped: "12.ABC.345/01DE-35" is a CNPJ, "100%" a name.
   const isCode = /^[0-9A-Za-z./-]+$/.test(word) && /\d/.test(bare)
@@ -147,6 +144,5 @@ function readWord(word: string): Word {
     chave: isChave ? bare : null,
     // A GTIN has up to fourteen digits.
     inside: (isChave && bare.length > 14) || isTaxId(bare) ? null : termQuestion(word),
-    onlyInside: false,
   }
 }
