@@ -104,7 +104,7 @@ const ReportRow = z.object({
   chave: z
     .string()
     .describe(
-      'CNPJ ou CPF, aaaa-MM, CFOP, NCM, UF, trecho (SP-PR) ou o identificador do produto; vazio: o que não é de nenhum.',
+      'CNPJ ou CPF, aaaa-MM, CFOP, NCM, UF, trecho (SP-PR) ou o número do produto, como Produto nas listas; vazio: o que não é de nenhum.',
     ),
   nome: z.string().describe('Como se mostra.'),
   ...figures,
@@ -132,6 +132,7 @@ const Report = z.object({
   total: z.object(figures),
   totalDeLinhas: z.number().nullable().describe('null: de produtos sem pesquisa ninguém conta todos.'),
   totalDePaginas: z.number(),
+  faltam: z.number().describe('Documentos que ainda não foram lidos por dentro: o relatório muda quando forem.'),
 })
 /** What the browser receives as a report: amounts in reais. */
 export type Report = z.output<typeof Report>

@@ -14,7 +14,7 @@ import { listCompanies } from '../companies/companies.ts'
 import { readDue } from '../documents/documents.ts'
 import { type Letter, type LetterLine, type MailKind, whyReceived, withoutLinks } from '../mail/mail.ts'
 import type { Context, Database } from '../platform/context.ts'
-import { limitTo, readWorkspace } from '../platform/database.ts'
+import { beyondLimit, limitTo, readWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
 import { readReport, titleOf } from '../reports/reports.ts'
 import { findReader, type Reader } from './letters.ts'
@@ -236,9 +236,8 @@ const reportLines = 20
 const writeReport: Write = async (ctx, workspaceId, { accountId, report }, { companies }) => {
   if (!report) return null
   const { month } = report
-  const found = (await readWorkspace(ctx, workspaceId, (ctx) => readMonthly(ctx, { workspaceId, accountId }))).find(
-    ({ id }) => id === report.id,
-  )
+  const all = await readWorkspace(beyondLimit(ctx), workspaceId, (ctx) => readMonthly(ctx, { workspaceId, accountId }))
+  const found = all.find(({ id }) => id === report.id)
   // Removed meanwhile, or of a company that the person sees no longer.
   if (!found || (found.companyId !== null && companies !== null && !companies.includes(found.companyId))) return null
   const { subject, group, companyId, publicId } = found

@@ -43,34 +43,6 @@ export const letterRoutes = [
     return { data: { alertas, prazos }, message: 'Escolha guardada: vale a partir do próximo aviso.' }
   }),
 
-  handle(listMonthlyReports, async (ctx, { session }) => ({
-    data: await readWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) => monthlyOf(ctx, session)),
-  })),
-
-  handle(addMonthlyReport, async (ctx, { body: { Tipo, Por, IdEmpresa }, session }) => {
-    refuseShared(session)
-    // Only of what the person sees.
-    const companyId = IdEmpresa ? await getCompanyId(ctx, session.workspaceId, IdEmpresa) : null
-    const data = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
-      await addMonthly(ctx, session, { subject: Tipo, group: Por, companyId })
-      await scheduleReports(ctx, session, new Date())
-      return monthlyOf(ctx, session)
-    })
-    return { data, message: 'Pronto: no dia 1º de cada mês chega por e-mail o relatório do mês que terminou.' }
-  }),
-
-  handle(removeMonthlyReport, async (ctx, { body, session }) => {
-    const { workspaceId } = session
-    const id = ctx.ids.decode(workspaceId, body.id)
-    const data = await inWorkspace(beyondLimit(ctx), workspaceId, async (ctx) => {
-      if (id === null || id > 2_147_483_647n || !(await removeMonthly(ctx, session, Number(id))))
-        throw new AppError('not-found', 'Este relatório já não chega por e-mail. Nada foi alterado.')
-      await scheduleReports(ctx, session, new Date())
-      return monthlyOf(ctx, session)
-    })
-    return { data, message: 'Pronto: este relatório não chega mais por e-mail.' }
-  }),
-
   handle(stopLetters, async (ctx, { params, caller }) => {
     await countTry(ctx, ofNetwork, networkOf(caller.address))
     const stop = readStop(ctx, params.segredo)
@@ -106,6 +78,34 @@ export const letterRoutes = [
           ? 'Pronto: os e-mails sobre alertas deste workspace param aqui. Os alertas continuam na tela e no sino.'
           : 'Pronto: os e-mails sobre prazos deste workspace param aqui. Os prazos continuam na tela.',
     }
+  }),
+
+  handle(listMonthlyReports, async (ctx, { session }) => ({
+    data: await readWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) => monthlyOf(ctx, session)),
+  })),
+
+  handle(addMonthlyReport, async (ctx, { body: { Tipo, Por, IdEmpresa }, session }) => {
+    refuseShared(session)
+    // Only of what the person sees.
+    const companyId = IdEmpresa ? await getCompanyId(ctx, session.workspaceId, IdEmpresa) : null
+    const data = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
+      await addMonthly(ctx, session, { subject: Tipo, group: Por, companyId })
+      await scheduleReports(ctx, session, new Date())
+      return monthlyOf(ctx, session)
+    })
+    return { data, message: 'Pronto: no dia 1º de cada mês chega por e-mail o relatório do mês que terminou.' }
+  }),
+
+  handle(removeMonthlyReport, async (ctx, { body, session }) => {
+    const { workspaceId } = session
+    const id = ctx.ids.decode(workspaceId, body.id)
+    const data = await inWorkspace(beyondLimit(ctx), workspaceId, async (ctx) => {
+      if (id === null || id > 2_147_483_647n || !(await removeMonthly(ctx, session, Number(id))))
+        throw new AppError('not-found', 'Este relatório já não chega por e-mail. Nada foi alterado.')
+      await scheduleReports(ctx, session, new Date())
+      return monthlyOf(ctx, session)
+    })
+    return { data, message: 'Pronto: este relatório não chega mais por e-mail.' }
   }),
 ]
 

@@ -1,6 +1,6 @@
 import { type Prices, priceMonths } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { formatTaxId, type Product, priceOf, readNames, readProducts } from './reports.ts'
 import { moveMonth } from './sums.ts'
@@ -18,12 +18,12 @@ interface PriceQuestion {
  * the companies that the person sees bought it.
  */
 export async function readPrices(
-  ctx: Pick<Context, 'db' | 'ids'>,
+  ctx: WithDatabase,
   workspaceId: number,
   id: number,
   { to, companyId }: PriceQuestion,
 ): Promise<{ produto: Prices; iguais: Prices[] } | null> {
-  return readWorkspace(ctx, workspaceId, async ({ db, ids }) => {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const product = (await readProducts({ db }, workspaceId, [id])).get(id)
     if (!product) return null
     const similar = await readSimilar({ db }, workspaceId, product)
@@ -44,7 +44,7 @@ export async function readPrices(
       [...products.values()].map(({ issuer }) => issuer),
     )
     const toPrices = (one: Product): Prices => ({
-      id: ids.encode(workspaceId, BigInt(one.id)),
+      id: String(one.id),
       nome: one.name,
       codigo: one.code,
       fornecedor: names.get(one.issuer) ?? formatTaxId(one.issuer),

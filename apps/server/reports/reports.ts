@@ -10,7 +10,7 @@ import {
 } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
-import type { Context, Database, WithDatabase } from '../platform/context.ts'
+import type { Database, WithDatabase } from '../platform/context.ts'
 import { beyondLimit, companiesShown, readWorkspace } from '../platform/database.ts'
 import { type Figures, isAdditive, type Line, productsMax, type Question, readSums, restOf } from './sums.ts'
 
@@ -20,11 +20,11 @@ const pageSize = 50
 
 /** A page of a report, from 1 on. Outside of transactions what was answered before is answered again, while nothing of it changed. */
 export async function readReport(
-  ctx: Pick<Context, 'db' | 'ids'>,
+  ctx: WithDatabase,
   workspaceId: number,
   question: Question,
   page: number,
-): Promise<Report> {
+): Promise<Omit<Report, 'faltam'>> {
   const answers = answersOf(ctx)
   return readWorkspace(ctx, workspaceId, async (inside) => {
     const asked = [workspaceId, companiesShown(ctx), question, page, await readVersion(inside, workspaceId)]
@@ -36,7 +36,7 @@ export async function readReport(
     const { lines, total, lineCount } = sums
     const rest = restOf(total, lines)
     const otherLines = lineCount === null ? null : lineCount - lines.length
-    const report: Report = {
+    const report = {
       linhas: await namedLines(inside, workspaceId, question.group, lines),
       demais:
         otherLines === 0 && rest.value === 0n && rest.before === 0n && rest.yearBefore === 0n
@@ -56,7 +56,7 @@ function pagesOfProducts(page: number, shown: number): number {
   return Math.min(shown === pageSize ? page + 1 : page, productsMax / pageSize - 1)
 }
 
-type Answers = Map<string, { report: Report; until: number }>
+type Answers = Map<string, { report: Omit<Report, 'faltam'>; until: number }>
 
 // A report has some ten kilobytes. Of what the versions do not tell (names, companies that are switched off) an answer is no older than minutes.
 const answersMax = 200
@@ -70,7 +70,7 @@ function answersOf(ctx: WithDatabase): Answers {
   return answers
 }
 
-function keep(answers: Answers, key: string, report: Report): void {
+function keep(answers: Answers, key: string, report: Omit<Report, 'faltam'>): void {
   answers.set(key, { report, until: Date.now() + answerMs })
   if (answers.size > answersMax) answers.delete(answers.keys().next().value!)
 }
@@ -86,7 +86,7 @@ async function readVersion({ db }: WithDatabase, workspaceId: number): Promise<s
 
 /** Lines as they are shown, with the names that they have now. `ctx.db` is inside the workspace. */
 export async function namedLines(
-  { db, ids }: Pick<Context, 'db' | 'ids'>,
+  { db }: WithDatabase,
   workspaceId: number,
   group: ReportGroup,
   lines: readonly Line[],
@@ -101,7 +101,7 @@ export async function namedLines(
   return lines.map((line) => {
     const product = products.get(Number(line.key))
     return {
-      chave: group === 'produto' ? ids.encode(workspaceId, BigInt(line.key)) : line.key,
+      chave: line.key,
       nome: product?.name ?? nameOf(group, line.key, names),
       ...toFigures(line),
       produto: product

@@ -1,6 +1,7 @@
 import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/workspace'
 import { recordAudit } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
+import { readBacklog } from '../contents/contents.ts'
 import { handle, weights } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { WithDatabase } from '../platform/context.ts'
@@ -20,9 +21,12 @@ const making = createPlaces({
 })
 
 export const reportRoutes = [
-  handle(getReport, weights.heavy, async (ctx, { query, session: { workspaceId } }) => ({
-    data: await readReport(ctx, workspaceId, await questionOf(ctx, workspaceId, query), query.PaginaAtual),
-  })),
+  handle(getReport, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
+    const question = await questionOf(ctx, workspaceId, query)
+    const report = await readReport(ctx, workspaceId, question, query.PaginaAtual)
+    const { waiting } = await readWorkspace({ db: ctx.db }, workspaceId, (ctx) => readBacklog(ctx, workspaceId))
+    return { data: { ...report, faltam: waiting } }
+  }),
 
   handle(downloadReport, weights.heavy, async (ctx, { query, session }) => {
     const { workspaceId } = session
@@ -39,11 +43,11 @@ export const reportRoutes = [
   }),
 
   handle(getPrices, weights.heavy, async (ctx, { params, query, session: { workspaceId } }) => {
-    const id = ctx.ids.decode(workspaceId, params.idProduto)
+    const { idProduto } = params
     const companyId = query.IdEmpresa ? await getCompanyId(ctx, workspaceId, query.IdEmpresa) : undefined
-    // Ids of products are small; an id of something else may not be.
-    const isPossible = id !== null && id <= 2_147_483_647n
-    const data = isPossible ? await readPrices(ctx, workspaceId, Number(id), { to: query.MesAte, companyId }) : null
+    const isPossible = /^\d{1,10}$/.test(idProduto) && Number(idProduto) < 2 ** 31
+    const question = { to: query.MesAte, companyId }
+    const data = isPossible ? await readPrices(ctx, workspaceId, Number(idProduto), question) : null
     if (data === null) throw new AppError('not-found', 'Produto não encontrado.')
     return { data }
   }),

@@ -1,7 +1,7 @@
 import { formatBrasiliaMoment, formatInteger, formatMoney } from '@vigia/contract/text'
 import { type Report, type ReportRow, reportSheetMax, reportTaxes } from '@vigia/contract/workspace'
 import { type SpreadsheetColumn, startSpreadsheet } from '../documents/documents.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { namedLines, titleOf, toFigures } from './reports.ts'
 import { isAdditive, type Question, readSums, restOf } from './sums.ts'
@@ -11,7 +11,7 @@ const rowsAtOnce = 200
 
 /** The whole report as an XLSX file; `about` says of which companies it is. Its rows sum up to the total above them. */
 export async function makeSheet(
-  ctx: Pick<Context, 'db' | 'ids'>,
+  ctx: WithDatabase,
   workspaceId: number,
   question: Question,
   about: string,

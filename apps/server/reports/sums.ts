@@ -190,7 +190,7 @@ async function findProducts({ db }: WithDatabase, asked: Asked, months: Months, 
      group by s.product_id order by 2 desc, 1`.execute(db)
   const least = (await totals(ids)).rows[wanted - 1]?.value ?? 0n
   const { rows: companies } = await sql<{ n: bigint }>`
-    select count(*) as n from company where workspace_id = ${workspaceId}`.execute(db)
+    select greatest(1, count(*)) as n from company where workspace_id = ${workspaceId}`.execute(db)
   const cells = companies[0]!.n * BigInt(inPeriod.length)
   const part = least / cells
   const { rows: candidates } = await sql<{ id: number }>`
