@@ -21,6 +21,7 @@ const programs: Record<string, string> = {
   follow: '../apps/server/alerts/follow.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
+  reports: '../apps/server/reports/reports.bench.ts',
   leaving: '../apps/server/documents/leaving.bench.ts',
   api: './api.ts',
   users: './users.ts',

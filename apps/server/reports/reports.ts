@@ -53,7 +53,7 @@ export async function readReport(
 
 // Whether there is one more page nobody knows: an empty one costs less than to count.
 function pagesOfProducts(page: number, shown: number): number {
-  return Math.min(shown === pageSize ? page + 1 : page, productsMax / pageSize - 1)
+  return Math.min(shown === pageSize ? page + 1 : page, productsMax / pageSize)
 }
 
 type Answers = Map<string, { report: Omit<Report, 'faltam'>; until: number }>

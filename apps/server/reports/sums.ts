@@ -117,6 +117,7 @@ export async function readSums(
   const isProduct = group === 'produto'
   const asked: Asked = {
     workspaceId,
+    ofOne: companyId !== undefined,
     isProduct,
     periods,
     table: isProduct ? sql`product_sum s` : sql`content_sum s`,
@@ -143,6 +144,8 @@ interface Page {
 // A question as its parts of SQL: `condition` says everything but the months.
 interface Asked {
   workspaceId: number
+  /** Of one company. */
+  ofOne: boolean
   isProduct: boolean
   periods: Record<Period, Range>
   table: RawBuilder<unknown>
@@ -174,7 +177,7 @@ const triedEach = 4
  * reaches it has a company and month with at least an even part of it: few rows have.
  */
 async function findProducts({ db }: WithDatabase, asked: Asked, months: Months, { skip, take }: Page): Promise<Found> {
-  const { workspaceId, condition, periods } = asked
+  const { workspaceId, ofOne, condition, periods } = asked
   const wanted = skip + take + 1
   const inPeriod = monthsOf(periods.now)
   const busiest = inPeriod.reduce((one, other) => (valueIn(months, other) > valueIn(months, one) ? other : one))
@@ -191,7 +194,7 @@ async function findProducts({ db }: WithDatabase, asked: Asked, months: Months, 
   const least = (await totals(ids)).rows[wanted - 1]?.value ?? 0n
   const { rows: companies } = await sql<{ n: bigint }>`
     select greatest(1, count(*)) as n from company where workspace_id = ${workspaceId}`.execute(db)
-  const cells = companies[0]!.n * BigInt(inPeriod.length)
+  const cells = (ofOne ? 1n : companies[0]!.n) * BigInt(inPeriod.length)
   const part = least / cells
   const { rows: candidates } = await sql<{ id: number }>`
     select s.product_id as id from product_sum s
