@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { termKey } from '../documents/documents.ts'
+import { bareTerm, monthTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import type { ProductTexts } from './packing.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
@@ -48,17 +48,16 @@ export async function putContents(db: Database, workspaceId: number, all: readon
   )
   const rows = kept.map(({ document, read }) => {
     const ids = read.products.map((texts) => products.get(keyOf(read.issuer, texts))!)
-    const keys = [...read.terms.map((text) => terms.get(text)!), ...ids].map((id) => termKey(id, document.month))
-    return { document, read, ids, keys }
+    return { document, read, ids, keys: [...ids, ...termsOf(document, read).map((text) => terms.get(text)!)] }
   })
   await sql`
     insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, products, terms, value)
-    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.products::int[], r.terms::bigint[], r.value
+    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.products, r.terms::int[], r.value
       from unnest(${rows.map(({ document }) => document.documentId)}::bigint[], ${rows.map(({ document }) => document.companyId)}::int[],
                   ${rows.map(({ document }) => document.month)}::date[], ${rows.map(({ document }) => document.side)}::smallint[],
                   ${rows.map(({ read }) => read.reform)}::smallint[], ${rows.map(({ read }) => read.findings)}::int[],
                   ${rows.map(({ read }) => read.ibs)}::bigint[], ${rows.map(({ read }) => read.cbs)}::bigint[],
-                  ${rows.map(({ ids }) => `{${ids.join()}}`)}::text[], ${rows.map(({ keys }) => `{${keys.join()}}`)}::text[],
+                  ${rows.map(({ ids }) => ids.length)}::smallint[], ${rows.map(({ keys }) => `{${keys.join()}}`)}::text[],
                   ${rows.map(({ read }) => Buffer.from(read.value))}::bytea[])
         as r (id, company, month, side, reform, findings, ibs, cbs, products, terms, value)
     on conflict (workspace_id, document_id) do update
@@ -71,7 +70,12 @@ export async function putContents(db: Database, workspaceId: number, all: readon
 /** Of how documents are packed and counted: a migration that changes it empties these tables, and all are read again. */
 const version = 1
 
-type Kept = { read: ReadContents }
+interface Kept {
+  document: KnownDocument
+  read: ReadContents
+}
+
+const termsOf = ({ month }: KnownDocument, { terms }: ReadContents) => [monthTerm(month), ...terms]
 
 function keyOf(issuer: string, { code, name, ncm, unit, gtin }: ProductTexts): string {
   const hex = createHash('sha256')
@@ -97,9 +101,9 @@ async function productIds(db: Database, workspaceId: number, kept: readonly Kept
   const of = <T>(pick: (product: ProductTexts & { issuer: string }) => T) => added.map(([, product]) => pick(product))
   const inserted = await read<{ key: string; id: number }>(
     db,
-    sql`insert into product (workspace_id, key, issuer, code, name, ncm, unit, gtin)
+    sql`insert into product (workspace_id, key, issuer, code, name, ncm, unit, gtin, bare)
         select ${workspaceId}, u.* from unnest(${added.map(([key]) => key)}::uuid[], ${of(({ issuer }) => issuer)}::text[], ${of(({ code }) => code)}::text[],
-          ${of(({ name }) => name)}::text[], ${of(({ ncm }) => ncm)}::text[], ${of(({ unit }) => unit)}::text[], ${of(({ gtin }) => gtin)}::text[]) u
+          ${of(({ name }) => name)}::text[], ${of(({ ncm }) => ncm)}::text[], ${of(({ unit }) => unit)}::text[], ${of(({ gtin }) => gtin)}::text[], ${of(({ code }) => bareTerm(code))}::text[]) u
         returning key, id`,
   )
   for (const { key, id } of inserted) known.set(key, id)
@@ -107,7 +111,7 @@ async function productIds(db: Database, workspaceId: number, kept: readonly Kept
 }
 
 async function termIds(db: Database, workspaceId: number, kept: readonly Kept[]): Promise<Map<string, number>> {
-  const terms = [...new Set(kept.flatMap(({ read: { terms } }) => terms))]
+  const terms = [...new Set(kept.flatMap(({ document, read }) => termsOf(document, read)))]
   const rows = await read<{ text: string; id: number }>(
     db,
     sql`select t.text, t.id from unnest(${terms}::text[]) q (text) join content_term t on t.workspace_id = ${workspaceId} and t.text = q.text`,

@@ -264,6 +264,7 @@ interface ProductTable {
   ncm: string
   unit: string
   gtin: string | null
+  bare: string
 }
 interface ContentTable {
   workspace_id: number
@@ -276,8 +277,8 @@ interface ContentTable {
   version: number
   reform: number
   findings: number
-  products: number[]
-  terms: bigint[]
+  products: number
+  terms: number[]
   value: Buffer
 }
 interface ContentUnreadTable {
