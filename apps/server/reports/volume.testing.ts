@@ -1,15 +1,13 @@
 import type pg from 'pg'
 
-// How much there is in a workspace of a million documents a year.
 const companies = 10
 const suppliers = 20_000
 const productsEach = 5
-const documentsEach = 1_000_000
 const months = 24
 
 /**
  * Fills the sums of workspace 1 as two years of a million documents each would have: 20,000 suppliers of whom few send most, each to three of ten
- * companies, with 100,000 products. `owner` is the login of the schema.
+ * companies, with 100,000 products; a year has 390,000 rows of suppliers and 1.9 million of products. `owner` is the login of the schema.
  */
 export async function fillSums(owner: pg.Client): Promise<void> {
   await owner.query('select setseed(0.5)')
@@ -32,31 +30,28 @@ export async function fillSums(owner: pg.Client): Promise<void> {
        from generate_series(0, $1::int - 1) i`,
     [suppliers * productsEach, productsEach],
   )
-  await owner.query(
-    `create temporary table draft as
-     select s, (date '2025-01-01' + make_interval(months => m))::date as month, 1 + (s + floor(c * c * 3)::int) % ${companies} as company, amount
-       from (select floor(power(random(), 3) * ${suppliers})::int as s, i % ${months} as m, random() as c, (random() * 900000)::bigint + 1000 as amount
-               from generate_series(1, ${(documentsEach * months) / 12}) i) d`,
-  )
+  // Each of `n` sells to three companies, in a little more than half of all months; the first sell most.
+  const cells = (n: number) => `
+    (select i, ((i + c) % ${companies} + 1) as company, month, (9e5 * power(random(), 2) * power(1 - i / ${n}.0, 3) + 100)::bigint as amount
+       from generate_series(0, ${n} - 1) i, generate_series(0, 2) c,
+            (select (date '2025-01-01' + make_interval(months => m))::date as month from generate_series(0, ${months} - 1) m) m
+      where random() < 0.54) d`
   const kinds = [
-    `'1' || lpad(s::text, 13, '0')`,
-    `(array['5102', '6102', '5405', '5101', '6101', '5949'])[1 + s % 6]`,
-    `'8' || lpad((s % 2000)::text, 7, '0')`,
-    `(array['SP', 'PR', 'SC', 'MG', 'RJ', 'RS', 'BA', 'GO'])[1 + s % 8]`,
+    `'1' || lpad(i::text, 13, '0')`,
+    `(array['5102', '6102', '5405', '5101', '6101', '5949'])[1 + i % 6]`,
+    `'8' || lpad((i % 2000)::text, 7, '0')`,
+    `(array['SP', 'PR', 'SC', 'MG', 'RJ', 'RS', 'BA', 'GO'])[1 + i % 8]`,
   ]
+  // In the order of their months, as they come.
   for (const [kind, key] of kinds.entries())
     await owner.query(
       `insert into content_sum (workspace_id, company_id, month, side, kind, documents, key, value, icms, st, ipi, pis, cofins, ibs, cbs, "is", fcp)
        select 1, company, month, 0, ${kind}, count(*), ${key}, sum(amount), sum(amount * 18 / 100), 0, 0, sum(amount / 60), sum(amount / 13), 0, 0, 0, 0
-         from draft group by month, company, ${key} order by month, random()`,
+         from ${cells(suppliers)} group by month, company, ${key} order by month, random()`,
     )
   await owner.query(
     `insert into product_sum (workspace_id, product_id, company_id, month, side, documents, value, quantity)
-     select 1, p, company, month, 0, count(*), sum(amount / 8), count(*) * 3
-       from (select s * ${productsEach} + floor(power((i * 0.618 + amount * 0.001) % 1, 2) * ${productsEach})::int + 1 as p, company, month, amount
-               from draft, generate_series(1, 8) i) l
-      group by p, month, company order by month, random()`,
+     select 1, i + 1, company, month, 0, 1 + amount / 50000, amount, 3 from ${cells(suppliers * productsEach)} order by month, random()`,
   )
-  await owner.query('drop table draft')
   await owner.query('vacuum analyze')
 }
