@@ -1,6 +1,7 @@
 import { formatInteger } from '@vigia/contract/text'
 import { type ReportGroup, type ReportSubject, type ReportTax, reportTaxes } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
+import { bareTerm } from '../documents/documents.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
@@ -344,6 +345,7 @@ async function choose(
   { group, text }: Question,
 ): Promise<RawBuilder<unknown>> {
   const bare = text.replace(/[^0-9a-z]/gi, '').toUpperCase()
+  const code = bareTerm(text)
   const begins = (column: RawBuilder<unknown>) => (bare === '' ? sql`false` : sql`${column} like ${`${bare}%`}`)
   if (group !== 'participante' && group !== 'produto')
     return begins(group === 'trecho' ? sql`replace(s.key, '-', '')` : sql`s.key`)
@@ -360,7 +362,7 @@ async function choose(
       ? sql`select distinct p.tax_id as key from supplier p where p.workspace_id = ${workspaceId} and (${hasAll(sql`p.search`)} or ${begins(sql`p.tax_id`)})`
       : sql`select p.id as key from product p
              where p.workspace_id = ${workspaceId}
-               and (${hasAll(name)} or p.code = ${text} or p.gtin = ${bare} or ${begins(sql`p.ncm`)} or ${begins(sql`p.issuer`)})`
+               and (${hasAll(name)} or ${code === '' ? sql`false` : sql`p.bare = ${code}`} or ${bare === '' ? sql`false` : sql`p.gtin = ${bare}`} or ${begins(sql`p.ncm`)} or ${begins(sql`p.issuer`)})`
   const { rows } = await sql<{ key: string | number }>`${matches} limit ${matchesMax + 1}`.execute(db)
   if (rows.length > matchesMax)
     throw new AppError(

@@ -24,7 +24,7 @@ export function PriceLines({ all, months }: PriceLinesProps) {
   const y = (price: number) => height - edge - (price / highest) * (height - 2 * edge)
   return (
     <figure className="ledger py-4">
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={labelOf(shown)} className="h-55 w-full">
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={labelOf(shown)} className="h-auto w-full">
         {[0, 0.5, 1].map((part) => (
           <line
             key={part}

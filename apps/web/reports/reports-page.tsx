@@ -101,7 +101,7 @@ function QuestionBar({ question, onChange }: BarProps) {
     </Select>
   )
   return (
-    <div className="mb-4 grid gap-3 sm:grid-cols-2 lg:grid-cols-4 print:hidden">
+    <div className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-4 print:hidden">
       <Labelled id="report-subject" label="Relatório">
         <Select
           id="report-subject"
