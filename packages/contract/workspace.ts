@@ -57,6 +57,32 @@ export {
 } from './letters.ts'
 export { addRemark, doneMarks, markChecked, markDone, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
 export {
+  addMonthlyReport,
+  downloadReport,
+  getPrices,
+  getReport,
+  groupName,
+  groupsOf,
+  listMonthlyReports,
+  type MonthlyReport,
+  monthlyReportsMax,
+  monthsBetween,
+  type Prices,
+  priceMonths,
+  type Report,
+  type ReportGroup,
+  type ReportRow,
+  type ReportSubject,
+  type ReportTax,
+  removeMonthlyReport,
+  reportGroups,
+  reportMonthsMax,
+  reportSheetMax,
+  reportSubjects,
+  reportTaxes,
+  subjectNames,
+} from './reports.ts'
+export {
   AcceptInvitationForm,
   acceptInvitation,
   changeMember,

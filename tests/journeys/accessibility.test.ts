@@ -61,6 +61,7 @@ const workspaceScreens = [
   '/integracoes',
   '/equipe',
   '/prazos',
+  '/relatorios',
   '/alertas',
   '/alertas/regras',
   '/respostas',

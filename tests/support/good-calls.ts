@@ -113,6 +113,30 @@ async function newStop({ owner, mine, product }: TwoWorkspaces): Promise<string>
   return sealed.toString('base64url')
 }
 
+const report = { Tipo: 'compras', Por: 'produto', MesDe: '2026-10', MesAte: '2026-11' }
+
+// As the reading of a note leaves it.
+async function boughtProduct({ owner, mine }: TwoWorkspaces): Promise<string> {
+  const { rows } = await owner.query<{ id: number }>(
+    `with bought as (
+       insert into product (workspace_id, key, issuer, code, name, ncm, unit, bare)
+       select workspace_id, gen_random_uuid(), '', '', 'PAPEL', '', 'UN', '' from account where email = $1 returning workspace_id, id)
+     insert into product_sum (workspace_id, product_id, company_id, month, side, documents, value, quantity)
+     select b.workspace_id, b.id, c.id, '2026-11-01', 0, 1, 100, 1 from bought b join company c on c.public_id = $2 returning product_id as id`,
+    [mine.account.email, mine.companyId],
+  )
+  return String(rows[0]!.id)
+}
+
+async function monthlyReport({ product, mine }: TwoWorkspaces): Promise<string> {
+  const response = await fetch(new URL('/v1/api/Relatorios/mensais', product.url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${mine.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ Tipo: 'fretes', Por: 'mes' }),
+  })
+  return ((await response.json()) as { data: { id: string }[] }).data.at(-1)!.id
+}
+
 async function newRemark(two: TwoWorkspaces): Promise<{ idDfe: string; idObservacao: string }> {
   const idDfe = await complete(two, 2)
   const response = await fetch(`${two.product.url}/v1/api/DocumentosFiscais/observacoes`, {
@@ -544,6 +568,28 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Alertas/ajustes': () => ({}),
   'PUT /v1/api/Alertas/ajustes': () => ({ body: { limite: 50_000, grupos: [['11222333', '44555666']] } }),
   'GET /v1/api/Prazos': () => ({}),
+  'GET /v1/api/Relatorios': (two) => ({
+    query: { ...report, IdEmpresa: two.mine.companyId, CampoPesquisa: 'papel', PaginaAtual: '1' },
+    id: 'IdEmpresa',
+  }),
+  'GET /v1/api/Relatorios/planilha': (two) => ({
+    query: { ...report, IdEmpresa: two.mine.companyId, CampoPesquisa: 'papel' },
+    id: 'IdEmpresa',
+  }),
+  'GET /v1/api/Relatorios/precos/{idProduto}': async (two) => ({
+    params: { idProduto: await boughtProduct(two) },
+    query: { IdEmpresa: two.mine.companyId, MesAte: report.MesAte },
+    id: 'idProduto',
+  }),
+  'GET /v1/api/Relatorios/mensais': () => ({}),
+  'POST /v1/api/Relatorios/mensais': (two) => ({
+    body: { Tipo: 'compras', Por: 'cfop', IdEmpresa: two.mine.companyId },
+    id: 'IdEmpresa',
+  }),
+  'POST /v1/api/Relatorios/mensais/remover': async (two) => ({
+    body: { id: await monthlyReport(two) },
+    id: 'id',
+  }),
   'GET /v1/api/Alertas': (two) => ({
     query: { Faixa: 'alto', Estado: 'nova', Regra: 'S01', IdEmpresa: two.mine.companyId },
     id: 'IdEmpresa',

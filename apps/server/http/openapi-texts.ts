@@ -129,6 +129,14 @@ export const fieldTexts: Record<string, FieldWords> = {
   Acao: { description: 'Só este tipo de ação.' },
   idDfe: { description: 'Identificador do documento, como a lista o dá.' },
   Marca: { description: 'O que as pessoas do workspace fizeram com os documentos.' },
+  Tipo: {
+    description:
+      'De que é o relatório: compras (NF-e em que a empresa é destinatária), emitidas (por ela) ou fretes (CT-e em que é tomadora).',
+  },
+  Por: { description: 'Como as linhas se agrupam; fretes só por participante, mes ou trecho.' },
+  MesDe: { description: 'Primeiro mês de emissão, no formato aaaa-MM.' },
+  MesAte: { description: 'Último mês de emissão, no formato aaaa-MM.' },
+  idProduto: { description: 'O produto, pelo número que o relatório por produto lhe dá.' },
   Produto: { description: 'Documentos com este produto, pelo número que os relatórios lhe dão.' },
   NCM: { description: 'Documentos com um item cujo NCM começa assim.' },
   CFOP: { description: 'Documentos com um item deste CFOP.' },
@@ -395,6 +403,7 @@ export const tagTexts: Record<string, string> = {
   RegrasDeResposta: 'A quais notas a Ciência vai sem uma pessoa.',
   SegundaPessoa: 'Respostas que só são enviadas com duas pessoas.',
   Alertas: 'Quais documentos parecem errados, e por quê.',
+  Relatorios: 'Compras, documentos emitidos e fretes somados pelo que está dentro dos documentos.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
   prazos: 'O calendário que um programa assina.',
   Plano: 'O plano, os limites e o uso.',

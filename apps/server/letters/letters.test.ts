@@ -13,8 +13,9 @@ import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { keepChoice, nextMorning, queueLetters } from './letters.ts'
+import { keepChoice, nextMorning, queueLetters, scheduleReports } from './letters.ts'
 import { letterMails } from './mails.ts'
+import { addMonthly } from './monthly.ts'
 import { letterRoutes } from './routes.ts'
 import { claimTurn, takeTurn } from './worker.ts'
 
@@ -441,4 +442,62 @@ test('a workspace is looked at when there is news or something is due, and again
   expect(await queued()).toHaveLength(1)
   // Nothing is due any more, until there is news.
   expect(await take()).toBeNull()
+})
+
+test('a report of the month that ended comes on the first day at seven, once, until its person no longer wants it', async () => {
+  const { workspaceId, own, other, inside, person, queued, write } = await newOffice()
+  const ana = await person('leitura', [own.id])
+  await inside(async (db) => {
+    for (const [companyId, month, value] of [
+      [own.id, '2026-11', 150_000],
+      [own.id, '2026-10', 100_000],
+      [other.id, '2026-11', 900_000],
+    ] as const)
+      for (const [kind, key] of [
+        [0, '11222333000181'],
+        [3, 'SP'],
+      ] as const)
+        await sql`
+          insert into content_sum (workspace_id, company_id, month, side, kind, documents, key, value, icms, st, ipi, pis, cofins, ibs, cbs, "is", fcp)
+          values (${workspaceId}, ${companyId}, ${`${month}-01`}, 0, ${kind}, 1, ${key}, ${value}, 0, 0, 0, 0, 0, 0, 0, 0, 0)`.execute(
+          db,
+        )
+    await addMonthly({ db }, ana, { subject: 'compras', group: 'participante', companyId: null })
+    await scheduleReports({ db }, ana, new Date('2026-11-20T12:00:00Z'))
+  })
+  expect(await queueLetters(ctx, workspaceId, new Date('2026-12-01T09:59:00Z'))).toEqual(
+    new Date('2026-12-01T10:00:00Z'),
+  )
+  expect(await queued()).toEqual([])
+  await queueLetters(ctx, workspaceId, new Date('2026-12-01T10:00:00Z'))
+  await queueLetters(ctx, workspaceId, new Date('2026-12-01T10:05:00Z'))
+  const [mail, ...others] = await queued()
+  expect([mail?.kind, mail?.recipient, others]).toEqual(['relatorio-mensal', ana.email, []])
+  const letter = await write(mail!)
+  expect(letter?.subject).toBe('Compras por fornecedor: novembro de 2026')
+  expect(letter?.paragraphs[0]?.replace(/\s/g, ' ')).toBe(
+    'Em novembro de 2026 foram R$ 1.500,00 em 1 documento, 50% a mais que no mês anterior (R$ 1.000,00).',
+  )
+  expect(letter?.lines?.map(({ title }) => title.replace(/\s/g, ' '))).toEqual([
+    `${formatCnpj('11222333000181')}: R$ 1.500,00`,
+  ])
+  expect(letter?.lines?.[0]?.url).toBe(
+    'https://vigia.example/relatorios?tipo=compras&por=participante&de=2026-11&ate=2026-11',
+  )
+  // The link of the letter ends them.
+  const stop = letterRoutes.find(({ route }) => route.path === '/avisos/{segredo}')!
+  const segredo = letter!.stopUrl!.split('/').at(-1)!
+  await stop.run(ctx, { params: { segredo } } as never, null, testCaller)
+  expect(await write(mail!)).toBeNull()
+  await queueLetters(ctx, workspaceId, new Date('2027-01-01T12:00:00Z'))
+  expect(await queued()).toEqual([])
+})
+
+test('nobody receives more than five reports', async () => {
+  const { person, inside } = await newOffice()
+  const ana = await person()
+  const add = (group: 'participante' | 'mes' | 'cfop' | 'ncm' | 'uf' | 'produto') =>
+    inside((db) => addMonthly({ db }, ana, { subject: 'compras', group, companyId: null }))
+  for (const group of ['participante', 'mes', 'cfop', 'ncm', 'uf', 'uf'] as const) await add(group)
+  await expect(add('produto')).rejects.toThrow('Cada pessoa recebe até 5 relatórios por mês.')
 })

@@ -1,3 +1,4 @@
+import { writeBrasiliaTime } from '@vigia/contract/text'
 import type { AlertLetters, DeadlineLetters } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { isWrittenTo } from '../accounts/accounts.ts'
@@ -5,8 +6,10 @@ import type { Session } from '../http/http.ts'
 import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { moveMonth } from '../reports/reports.ts'
+import { readMonthly } from './monthly.ts'
 
-// What people are written of alerts and deadlines, and when: docs/decisions/0046-letters.md.
+// What people are written of alerts, deadlines and reports, and when: docs/decisions/0046-letters.md.
 
 /** What a person chose to be written. */
 export interface Choice {
@@ -26,6 +29,7 @@ interface Kept {
   digestId: bigint
   digestAt: Date | null
   deadlinesAt: Date | null
+  reportsAt: Date | null
   /** Until there the grave ones were written of, or are no news. */
   criticalId: bigint
   /** When the first critical alert came of which nothing was written yet; null: there is none. */
@@ -52,12 +56,20 @@ const pauseMs = 15 * 60_000
 const criticalMs = 24 * hourMs
 // The next digest tells it better. Letters of alerts are useful as long as they are tried: no other tells of the same.
 const deadlinesMs = 20 * hourMs
+const reportsMs = 7 * 24 * hourMs
 
 /** The next seven o'clock in São Paulo after `now`; of `weekly` that of a Monday. São Paulo has been three hours behind since 2019. */
 export function nextMorning(now: Date, { weekly = false } = {}): Date {
   const next = new Date(now)
   next.setUTCHours(10, 0, 0, 0)
   while (next <= now || (weekly && next.getUTCDay() !== 1)) next.setUTCDate(next.getUTCDate() + 1)
+  return next
+}
+
+/** Seven o'clock in São Paulo on the first day of a month, the next after `now`. */
+export function nextFirst(now: Date): Date {
+  const next = nextMorning(now)
+  while (next.getUTCDate() !== 1) next.setUTCDate(next.getUTCDate() + 1)
   return next
 }
 
@@ -72,7 +84,7 @@ async function readPeople(
   which: RawBuilder<unknown>,
 ): Promise<Kept[]> {
   const { rows } = await sql<Kept>`
-    select a.id as "accountId", a.email, a.role, c.alerts, c.deadlines, c.critical_at as "criticalAt", c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt",
+    select a.id as "accountId", a.email, a.role, c.alerts, c.deadlines, c.critical_at as "criticalAt", c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt", c.reports_at as "reportsAt",
            coalesce(c.digest_id, 0) as "digestId", greatest(c.critical_id, old.id, 0) as "criticalId",
            coalesce((select max(n.id) from alert_news n where n.workspace_id = ${workspaceId}), 0) as newest,
            (select min(n.at) from alert_news n where n.workspace_id = ${workspaceId} and n.band = 3 and n.id > greatest(c.critical_id, old.id, 0)) as "criticalSince"
@@ -93,13 +105,14 @@ interface Due {
   critical: boolean
   digest: boolean
   deadlines: boolean
+  reports: boolean
   /** When something is due next; null: when there is news. */
   nextAt: Date | null
 }
 
 function dueOf(person: Kept, now: Date): Due {
   const choice = choiceOf(person)
-  const { criticalSince, criticalAt, digestAt, deadlinesAt } = person
+  const { criticalSince, criticalAt, digestAt, deadlinesAt, reportsAt } = person
   const criticalDue =
     wantsCritical(choice) && criticalSince
       ? new Date(Math.max(criticalSince.getTime() + gatherMs, (criticalAt?.getTime() ?? 0) + pauseMs))
@@ -110,10 +123,13 @@ function dueOf(person: Kept, now: Date): Due {
     criticalDue,
     wantsDigest(choice) ? awake(digestAt) : null,
     choice.deadlines === 'nenhum' ? null : awake(deadlinesAt),
+    awake(reportsAt),
   ]
-  const [critical, digest, deadlines] = times.map((time) => time !== null && time <= now) as [boolean, boolean, boolean]
+  const [critical = false, digest = false, deadlines = false, reports = false] = times.map(
+    (time) => time !== null && time <= now,
+  )
   const after = times.filter((time) => time !== null && time > now).map((time) => time!.getTime())
-  return { critical, digest, deadlines, nextAt: after.length > 0 ? new Date(Math.min(...after)) : null }
+  return { critical, digest, deadlines, reports, nextAt: after.length > 0 ? new Date(Math.min(...after)) : null }
 }
 
 /** What a letter is about, as its row keeps it. */
@@ -122,6 +138,8 @@ export interface LetterPayload {
   /** Of `alert_news`. */
   after?: string
   upTo?: string
+  /** Of `monthly_report`, and the month (`aaaa-MM`) that it tells of. */
+  report?: { id: number; month: string }
 }
 
 /**
@@ -139,8 +157,8 @@ export async function queueLetters(
   })
   const next = asleep ? [nextMorning(now).getTime()] : []
   for (const person of people) {
-    let { nextAt, critical, digest, deadlines } = dueOf(person, now)
-    if (critical || digest || deadlines) nextAt = await queueFor(ctx, { workspaceId, ...person }, now)
+    let { nextAt, critical, digest, deadlines, reports } = dueOf(person, now)
+    if (critical || digest || deadlines || reports) nextAt = await queueFor(ctx, { workspaceId, ...person }, now)
     if (nextAt) next.push(nextAt.getTime())
   }
   return next.length > 0 ? new Date(Math.min(...next)) : null
@@ -154,7 +172,7 @@ async function hasOthers(
 ): Promise<boolean> {
   const { rows } = await sql`
     select from letter_choice
-     where workspace_id = ${workspaceId} and (digest_at is not null or deadlines_at is not null)
+     where workspace_id = ${workspaceId} and (digest_at is not null or deadlines_at is not null or reports_at is not null)
        and account_id <> all (${people.map(({ accountId }) => accountId)}::int[]) limit 1`.execute(db)
   return rows.length > 0
 }
@@ -172,7 +190,8 @@ async function queueFor(
     const queue = (kind: string, range: Omit<LetterPayload, 'accountId'>, usefulMs?: number) =>
       queueMail(ctx, { workspaceId, kind, recipient: email, payload: { accountId, ...range }, usefulMs })
     const changes: Partial<
-      Record<'critical_id' | 'digest_id', bigint> & Record<'critical_at' | 'digest_at' | 'deadlines_at', Date>
+      Record<'critical_id' | 'digest_id', bigint> &
+        Record<'critical_at' | 'digest_at' | 'deadlines_at' | 'reports_at', Date>
     > = {}
     if (due.critical) {
       await queue('alertas-criticos', { after: String(criticalId), upTo: String(newest) })
@@ -186,6 +205,12 @@ async function queueFor(
       const weekly = choiceOf(person).deadlines === 'semanal'
       await queue('resumo-prazos', {}, deadlinesMs)
       Object.assign(changes, { deadlines_at: nextMorning(now, { weekly }) })
+    }
+    if (due.reports) {
+      const month = moveMonth(writeBrasiliaTime(now).slice(0, 7), -1)
+      for (const { id } of await readMonthly(ctx, { workspaceId, accountId }))
+        await queue('relatorio-mensal', { report: { id, month } }, reportsMs)
+      Object.assign(changes, { reports_at: nextFirst(now) })
     }
     if (Object.keys(changes).length > 0)
       await ctx.db
@@ -215,6 +240,30 @@ async function lockPerson(
   return (await readPeople(ctx, workspaceId, now, sql`a.id = ${accountId}`))[0]
 }
 
+/** Has a person written of their reports from the next first day of a month on, or, without one, no longer. `ctx.db` is a transaction inside the workspace. */
+export async function scheduleReports(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Person,
+  now: Date,
+): Promise<void> {
+  const { rows } = await sql`
+    select from monthly_report where workspace_id = ${workspaceId} and account_id = ${accountId} limit 1`.execute(db)
+  const at = rows.length > 0 ? nextFirst(now) : null
+  await sql`
+    insert into letter_choice (workspace_id, account_id, reports_at) values (${workspaceId}, ${accountId}, ${at})
+    on conflict (workspace_id, account_id) do update
+       set reports_at = case when excluded.reports_at is not null then coalesce(letter_choice.reports_at, excluded.reports_at) end`.execute(
+    db,
+  )
+  await lookAgain({ db }, workspaceId, now)
+}
+
+async function lookAgain({ db }: WithDatabase, workspaceId: number, now: Date): Promise<void> {
+  await sql`
+    insert into letter_turn (workspace_id, news_id, next_at) values (${workspaceId}, 0, ${now}::timestamptz)
+    on conflict (workspace_id) do update set next_at = least(letter_turn.next_at, excluded.next_at)`.execute(db)
+}
+
 /** What the person of a session is written. `ctx.db` is inside the workspace. */
 export async function readChoice(
   { db }: WithDatabase,
@@ -242,7 +291,7 @@ export async function keepChoice(
   await sql`
     insert into letter_choice (workspace_id, account_id) select workspace_id, id from account where workspace_id = ${workspaceId} and id = ${accountId}
     on conflict do nothing`.execute(db)
-  const { rows } = await sql<Omit<Kept, 'email' | 'criticalSince' | 'accountId' | 'criticalAt'>>`
+  const { rows } = await sql<Omit<Kept, 'email' | 'criticalSince' | 'accountId' | 'criticalAt' | 'reportsAt'>>`
     select a.role, c.alerts, c.deadlines, c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt", c.digest_id as "digestId", c.critical_id as "criticalId",
            coalesce((select max(n.id) from alert_news n where n.workspace_id = ${workspaceId}), 0) as newest
       from letter_choice c join account a on a.workspace_id = c.workspace_id and a.id = c.account_id
@@ -270,9 +319,7 @@ export async function keepChoice(
     .where('workspace_id', '=', workspaceId)
     .where('account_id', '=', accountId)
     .execute()
-  await sql`
-    insert into letter_turn (workspace_id, news_id, next_at) values (${workspaceId}, 0, ${now}::timestamptz)
-    on conflict (workspace_id) do update set next_at = least(letter_turn.next_at, excluded.next_at)`.execute(db)
+  await lookAgain({ db }, workspaceId, now)
   return before
 }
 

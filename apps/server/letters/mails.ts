@@ -1,5 +1,12 @@
-import { formatCount, formatInteger, formatList, formatMoney, writeBrasiliaTime } from '@vigia/contract/text'
-import type { Alert, AlertBand, Due } from '@vigia/contract/workspace'
+import {
+  formatCount,
+  formatInteger,
+  formatList,
+  formatMoney,
+  formatMonth,
+  writeBrasiliaTime,
+} from '@vigia/contract/text'
+import { type Alert, type AlertBand, type Due, groupName, type Report } from '@vigia/contract/workspace'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { z } from 'zod'
 import { readNews } from '../alerts/alerts.ts'
@@ -7,10 +14,12 @@ import { listCompanies } from '../companies/companies.ts'
 import { readDue } from '../documents/documents.ts'
 import { type Letter, type LetterLine, type MailKind, whyReceived, withoutLinks } from '../mail/mail.ts'
 import type { Context, Database } from '../platform/context.ts'
-import { limitTo, readWorkspace } from '../platform/database.ts'
+import { beyondLimit, limitTo, readWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
+import { readReport, titleOf } from '../reports/reports.ts'
 import { findReader, type Reader } from './letters.ts'
-import { writeStop } from './stop.ts'
+import { readMonthly } from './monthly.ts'
+import { type Stop, writeStop } from './stop.ts'
 
 // The letters are written when they leave, from what their person may see by then. Names and sentences of documents are words of others.
 
@@ -22,6 +31,7 @@ const Payload = z.object({
   accountId: z.int(),
   after: z.string().transform(BigInt).optional(),
   upTo: z.string().transform(BigInt).optional(),
+  report: z.object({ id: z.int(), month: z.string() }).optional(),
 })
 
 type Write = (
@@ -34,7 +44,7 @@ type Write = (
 /** The letters of this slice; who may see some companies only is written of what `limited` shows. */
 export function letterMails(limited: Database): Record<string, MailKind> {
   const kind =
-    (about: 'alertas' | 'prazos', write: Write): MailKind =>
+    (about: Stop['about'], write: Write): MailKind =>
     async (ctx, { workspaceId, recipient, payload: given }) => {
       if (workspaceId === null) return null
       const payload = Payload.parse(given)
@@ -49,7 +59,7 @@ export function letterMails(limited: Database): Record<string, MailKind> {
       const secret = writeStop(ctx, { workspaceId, accountId, about })
       return {
         ...letter,
-        footnote: `${letter.footnote} Você escolhe o que recebe em “Minha conta”, Avisos por e-mail.`,
+        footnote: `${letter.footnote} Você escolhe o que recebe ${about === 'relatorios' ? 'na página Relatórios' : 'em “Minha conta”, Avisos por e-mail'}.`,
         stopUrl: `${ctx.config.publicUrl}/avisos/${secret}`,
       }
     }
@@ -57,6 +67,7 @@ export function letterMails(limited: Database): Record<string, MailKind> {
     'alertas-criticos': kind('alertas', writeCritical),
     'resumo-alertas': kind('alertas', writeDigest),
     'resumo-prazos': kind('prazos', writeDeadlines),
+    'relatorio-mensal': kind('relatorios', writeReport),
   }
 }
 
@@ -219,3 +230,78 @@ const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines 
 }
 
 const dayText = (day: string) => day.split('-').reverse().join('/')
+
+const reportLines = 20
+
+const writeReport: Write = async (ctx, workspaceId, { accountId, report }, { companies }) => {
+  if (!report) return null
+  const { month } = report
+  const all = await readWorkspace(beyondLimit(ctx), workspaceId, (ctx) => readMonthly(ctx, { workspaceId, accountId }))
+  const found = all.find(({ id }) => id === report.id)
+  // Removed meanwhile, or of a company that the person sees no longer.
+  if (!found || (found.companyId !== null && companies !== null && !companies.includes(found.companyId))) return null
+  const { subject, group, companyId, publicId } = found
+  const question = { subject, group, from: month, to: month, companyId: companyId ?? undefined, text: '' }
+  const { linhas, demais, total } = await readReport(ctx, workspaceId, question, 1)
+  if (total.valor === 0 && total.anterior === 0 && total.anoAnterior === 0) return null
+  const { publicUrl } = ctx.config
+  const title = titleOf(found)
+  const whole = found.companyName === null ? '' : ` de ${withoutLinks(found.companyName)}`
+  const address = new URLSearchParams({ tipo: subject, por: group, de: month, ate: month })
+  if (publicId !== null) address.set('empresa', publicId)
+  const shown = linhas.slice(0, reportLines)
+  const rest = total.valor - shown.reduce((sum, { valor }) => sum + valor, 0)
+  const others = demais || linhas.length > shown.length
+  return {
+    subject: `${title}${whole}: ${formatMonth(month)}`,
+    paragraphs: [
+      `Em ${formatMonth(month)} foram ${formatMoney(total.valor)}${total.documentos === null ? '' : ` em ${formatCount(total.documentos, 'documento', 'documentos')}`}${comparedText(total)}.`,
+      `Por ${groupName(subject, group)}, do maior ao menor${group === 'produto' ? ', o valor dos itens' : ''}:`,
+    ],
+    lines: [
+      ...shown.map((line) => ({
+        title: withoutLinks(`${line.nome}: ${formatMoney(line.valor)}`),
+        detail: withoutLinks(
+          [
+            line.produto?.fornecedor,
+            line.documentos !== null && formatCount(line.documentos, 'documento', 'documentos'),
+            `mês anterior ${formatMoney(line.anterior)}`,
+            `há um ano ${formatMoney(line.anoAnterior)}`,
+          ]
+            .filter(Boolean)
+            .join(' · '),
+        ),
+        url: `${publicUrl}/relatorios?${address}`,
+      })),
+      ...(others
+        ? [
+            {
+              title: `Demais: ${formatMoney(rest)}`,
+              detail: 'O que não está nas linhas acima.',
+              url: `${publicUrl}/relatorios?${address}`,
+            },
+          ]
+        : []),
+    ],
+    button: { label: 'Ver o relatório', url: `${publicUrl}/relatorios?${address}` },
+    footnote: `Conta o que já foi lido e vale agora: o cancelado não está aqui, e o que ainda chegar muda os números da página. ${whyReceived(ctx.config)} Este relatório sai no dia 1º, às 7h de Brasília.`,
+  }
+}
+
+// ", 12% a mais que no mês anterior (R$ 1.000,00) e 3% a menos que um ano antes (R$ 1.200,00)"
+function comparedText({ valor, anterior, anoAnterior }: Report['total']): string {
+  const parts = (
+    [
+      [anterior, 'no mês anterior'],
+      [anoAnterior, 'um ano antes'],
+    ] as const
+  ).flatMap(([then, when]) => {
+    if (then === 0) return []
+    const percent = Math.round(((valor - then) / then) * 100)
+    if (percent === 0) return [`quase o mesmo que ${when} (${formatMoney(then)})`]
+    return [
+      `${formatInteger(Math.abs(percent))}% a ${percent > 0 ? 'mais' : 'menos'} que ${when} (${formatMoney(then)})`,
+    ]
+  })
+  return parts.length > 0 ? `, ${formatList(parts)}` : ''
+}

@@ -5,11 +5,11 @@ import type { Context } from '../platform/context.ts'
 export interface Stop {
   workspaceId: number
   accountId: number
-  about: 'alertas' | 'prazos'
+  about: 'alertas' | 'prazos' | 'relatorios'
 }
 
 const purpose = 'letters'
-const Sealed = z.tuple([z.int().positive(), z.int().positive(), z.enum(['alertas', 'prazos'])])
+const Sealed = z.tuple([z.int().positive(), z.int().positive(), z.enum(['alertas', 'prazos', 'relatorios'])])
 
 /** The secret of a link that ends letters. No row is kept of it: it is sealed, and holds as long as the key of the installation does. */
 export function writeStop({ vault }: Pick<Context, 'vault'>, { workspaceId, accountId, about }: Stop): string {

@@ -1,4 +1,5 @@
 import type { MemberRole } from '@vigia/contract/route'
+import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
 import type { Proof } from '@vigia/sefaz/proof'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { ServiceCode } from './service.ts'
@@ -420,6 +421,15 @@ interface LetterChoiceTable {
   digest_id: Generated<bigint>
   digest_at: Optional<Date | null>
   deadlines_at: Optional<Date | null>
+  reports_at: Optional<Date | null>
+}
+interface MonthlyReportTable {
+  workspace_id: number
+  id: Generated<number>
+  account_id: number
+  company_id: number | null
+  subject: ReportSubject
+  grouping: ReportGroup
 }
 interface LetterTurnTable {
   workspace_id: number
@@ -1082,6 +1092,7 @@ export interface Tables {
   alert_news: AlertNewsTable
   letter_choice: LetterChoiceTable
   letter_turn: LetterTurnTable
+  monthly_report: MonthlyReportTable
   alert_known: AlertKnownTable
   alert_setting: AlertSettingTable
   alert_test: AlertTestTable

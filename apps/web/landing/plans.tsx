@@ -56,7 +56,10 @@ const smallPrint = [
     'NFes suspeitas',
     'Toda NFe contra o seu CNPJ é comparada com o que já chegou. A que foge do costume vira um alerta com os motivos em palavras; os graves chegam também pelo sino e, como cada um escolher, por e-mail.',
   ],
-  ['Relatórios avançados', 'Planilha, XML e PDF de tudo o que o filtro encontra, e os números do mês por empresa.'],
+  [
+    'Relatórios avançados',
+    'Compras e fretes por fornecedor, mês, CFOP, NCM, UF e produto, com impostos, comparações e preços, na tela, em planilha e por e-mail no dia 1º; e planilha, XML e PDF de tudo o que o filtro encontra.',
+  ],
   ['Suporte dedicado 24/7', 'No Corporativo, horário e canais ficam escritos no contrato.'],
 ] as const
 

@@ -38,6 +38,8 @@ import {
   getInvitation,
   getLetterChoice,
   getPlan,
+  getPrices,
+  getReport,
   getTeam,
   listAlertHabits,
   listAlertRules,
@@ -46,6 +48,7 @@ import {
   listDue,
   listKeys,
   listKnownAlerts,
+  listMonthlyReports,
   listWebhookDeliveries,
   listWebhooks,
   listWorkspaces,
@@ -80,6 +83,9 @@ export const alertSettingsQuery = ownQuery(getAlertSettings, { grupos: [] })
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
 export const calendarQuery = ownQuery(getCalendar, {})
 export const letterChoiceQuery = ownQuery(getLetterChoice, { alertas: '', prazos: '' })
+export const reportQuery = ownQuery(getReport, { linhas: [], total: {}, totalDePaginas: 0 })
+export const pricesQuery = ownQuery(getPrices, { produto: { meses: [] }, iguais: [] })
+export const monthlyReportsQuery = ownQuery(listMonthlyReports, [])
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
 export const accountQuery = ownQuery(getAccount, { nome: '', email: '' })
 export const teamQuery = ownQuery(getTeam, { nome: '', pessoas: [], convites: [] })

@@ -2,6 +2,7 @@ import { clsx } from 'clsx'
 import {
   Building2,
   CalendarClock,
+  ChartColumn,
   CircleQuestionMark,
   LayoutDashboard,
   type LucideIcon,
@@ -21,6 +22,7 @@ const items: readonly { to: string; label: string; icon: LucideIcon }[] = [
   { to: '/notas-fiscais', label: 'Notas Fiscais', icon: ReceiptText },
   { to: '/cte', label: 'CTe', icon: Truck },
   { to: '/alertas', label: 'Alertas', icon: TriangleAlert },
+  { to: '/relatorios', label: 'Relatórios', icon: ChartColumn },
   { to: '/empresas', label: 'Empresas', icon: Building2 },
   { to: '/prazos', label: 'Prazos', icon: CalendarClock },
   { to: '/help', label: 'Ajuda', icon: CircleQuestionMark },

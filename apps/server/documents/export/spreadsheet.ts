@@ -21,14 +21,19 @@ interface Spreadsheet {
 const styles = { plain: 0, title: 1, header: 2, text: 3, whole: 4, money: 5, date: 6 }
 
 /**
- * An XLSX file (ECMA-376) of one sheet: `lines` above the header, then the rows. Only its compressed bytes are held: a library that takes
+ * An XLSX file (ECMA-376) of one sheet called `name`: `lines` above the header, then the rows. Only its compressed bytes are held: a library that takes
  * all rows at once would hold hundreds of megabytes of them and stop everybody else for seconds.
  */
-export function startSpreadsheet(lines: string[], columns: SpreadsheetColumn[], at: Date): Spreadsheet {
+export function startSpreadsheet(
+  lines: string[],
+  columns: SpreadsheetColumn[],
+  at: Date,
+  name = 'Documentos',
+): Spreadsheet {
   const file = new ZipFile()
   const sheet = new PassThrough()
-  for (const [name, text] of Object.entries(fixedParts))
-    file.addBuffer(Buffer.from(declaration + text), name, { mtime: at })
+  for (const [part, text] of Object.entries(partsOf(name)))
+    file.addBuffer(Buffer.from(declaration + text), part, { mtime: at })
   file.addReadStream(sheet, 'xl/worksheets/sheet1.xml', { mtime: at })
   file.end()
   const bytes = collect(file.outputStream)
@@ -115,14 +120,14 @@ const relations = 'http://schemas.openxmlformats.org/package/2006/relationships'
 const officeRelations = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 const parts = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
-const fixedParts = {
+const partsOf = (name: string) => ({
   '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${parts}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${parts}.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="${parts}.styles+xml"/></Types>`,
   '_rels/.rels': `<Relationships xmlns="${relations}"><Relationship Id="rId1" Type="${officeRelations}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-  'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${officeRelations}"><sheets><sheet name="Documentos" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+  'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${officeRelations}"><sheets><sheet name="${escapeText(name)}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
   'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${relations}"><Relationship Id="rId1" Type="${officeRelations}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${officeRelations}/styles" Target="styles.xml"/></Relationships>`,
   // Formats 1, 4 and 49 are known to every program: 0, #,##0.00 and text.
   'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts count="1"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm"/></numFmts><fonts count="3"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="14"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="2"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color auto="1"/></bottom><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="7"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="2" fillId="0" borderId="1" xfId="0" applyFont="1" applyBorder="1"/><xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="1" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
-}
+})
 
 function sheetHead(columns: SpreadsheetColumn[], header: number): string {
   const widths = columns.map(

@@ -1,0 +1,195 @@
+import { formatMonth } from '@vigia/contract/text'
+import {
+  groupName,
+  type Report,
+  type ReportGroup,
+  type ReportRow,
+  type ReportSubject,
+  reportTaxes,
+  subjectNames,
+} from '@vigia/contract/workspace'
+import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { sql } from 'kysely'
+import type { Database, WithDatabase } from '../platform/context.ts'
+import { beyondLimit, companiesShown, readWorkspace } from '../platform/database.ts'
+import { type Figures, isAdditive, type Line, productsMax, type Question, readSums, restOf } from './sums.ts'
+
+export { moveMonth, type Question } from './sums.ts'
+
+const pageSize = 50
+
+/** A page of a report, from 1 on. Outside of transactions what was answered before is answered again, while nothing of it changed. */
+export async function readReport(
+  ctx: WithDatabase,
+  workspaceId: number,
+  question: Question,
+  page: number,
+): Promise<Omit<Report, 'faltam'>> {
+  const answers = answersOf(ctx)
+  return readWorkspace(ctx, workspaceId, async (inside) => {
+    const asked = [workspaceId, companiesShown(ctx), question, page, await readVersion(inside, workspaceId)]
+    const key = JSON.stringify(asked)
+    const known = answers.get(key)
+    if (known && known.until > Date.now()) return known.report
+    const part = { skip: (page - 1) * pageSize, take: pageSize }
+    const sums = await readSums(inside, workspaceId, question, part)
+    const { lines, total, lineCount } = sums
+    const rest = restOf(total, lines)
+    const otherLines = lineCount === null ? null : lineCount - lines.length
+    const report = {
+      linhas: await namedLines(inside, workspaceId, question.group, lines),
+      demais:
+        otherLines === 0 && rest.value === 0n && rest.before === 0n && rest.yearBefore === 0n
+          ? null
+          : { linhas: otherLines, ...toFigures(isAdditive(question.group) ? rest : { ...rest, documents: null }) },
+      total: toFigures(total),
+      totalDeLinhas: lineCount,
+      totalDePaginas: lineCount === null ? pagesOfProducts(page, lines.length) : Math.ceil(lineCount / pageSize),
+    }
+    keep(answers, key, report)
+    return report
+  })
+}
+
+// Whether there is one more page nobody knows: an empty one costs less than to count.
+function pagesOfProducts(page: number, shown: number): number {
+  return Math.min(shown === pageSize ? page + 1 : page, productsMax / pageSize)
+}
+
+type Answers = Map<string, { report: Omit<Report, 'faltam'>; until: number }>
+
+// A report has some ten kilobytes. Of what the versions do not tell (names, companies that are switched off) an answer is no older than minutes.
+const answersMax = 200
+const answerMs = 5 * 60_000
+const answersByDatabase = new WeakMap<Database, Answers>()
+
+function answersOf(ctx: WithDatabase): Answers {
+  const { db } = beyondLimit(ctx)
+  const answers = answersByDatabase.get(db) ?? new Map()
+  answersByDatabase.set(db, answers)
+  return answers
+}
+
+function keep(answers: Answers, key: string, report: Omit<Report, 'faltam'>): void {
+  answers.set(key, { report, until: Date.now() + answerMs })
+  if (answers.size > answersMax) answers.delete(answers.keys().next().value!)
+}
+
+// Of what is counted: what changed, and how far it is read.
+async function readVersion({ db }: WithDatabase, workspaceId: number): Promise<string> {
+  const { rows } = await sql<{ version: string }>`
+    select concat_ws('/', (select version from change_position where workspace_id = ${workspaceId}),
+                     (select concat_ws('/', version, walked_type, walked_at, walked_id) from content_position where workspace_id = ${workspaceId}),
+                     (select count(*) from content_unread where workspace_id = ${workspaceId})) as version`.execute(db)
+  return rows[0]!.version
+}
+
+/** Lines as they are shown, with the names that they have now. `ctx.db` is inside the workspace. */
+export async function namedLines(
+  { db }: WithDatabase,
+  workspaceId: number,
+  group: ReportGroup,
+  lines: readonly Line[],
+): Promise<ReportRow[]> {
+  const keys = lines.map(({ key }) => key)
+  const products = group === 'produto' ? await readProducts({ db }, workspaceId, keys.map(Number)) : new Map()
+  const names = await readNames(
+    { db },
+    workspaceId,
+    group === 'participante' ? keys : [...products.values()].map(({ issuer }) => issuer),
+  )
+  return lines.map((line) => {
+    const product = products.get(Number(line.key))
+    return {
+      chave: line.key,
+      nome: product?.name ?? nameOf(group, line.key, names),
+      ...toFigures(line),
+      produto: product
+        ? {
+            codigo: product.code,
+            fornecedor: names.get(product.issuer) ?? formatTaxId(product.issuer),
+            cnpjCpf: product.issuer,
+            ncm: product.ncm,
+            unidade: product.unit,
+            quantidade: Number(line.quantity ?? 0),
+            precoMedio: priceOf(line.value, line.quantity),
+          }
+        : null,
+    }
+  })
+}
+
+function nameOf(group: ReportGroup, key: string, names: ReadonlyMap<string, string>): string {
+  if (group === 'participante') return key === '' ? 'Sem CNPJ nem CPF' : (names.get(key) ?? formatTaxId(key))
+  if (group === 'mes') return formatMonth(key)
+  if (group === 'ncm' && key.length === 8) return key.replace(/^(....)(..)(..)$/, '$1.$2.$3')
+  if (group === 'trecho') return /^..-..$/.test(key) ? key.replace('-', ' → ') : 'Sem trecho'
+  if (key !== '') return key
+  return group === 'uf' ? 'Sem UF' : 'Fora dos itens'
+}
+
+export const formatTaxId = (taxId: string) => (taxId.length === 11 ? formatCpf(taxId) : formatCnpj(taxId))
+
+/** Reais for one unit, to the tenth decimal; null: there is no quantity. */
+export function priceOf(value: bigint, quantity: string | null): number | null {
+  const units = Number(quantity ?? 0)
+  return units > 0 ? Math.round((Number(value) / 100 / units) * 1e10) / 1e10 : null
+}
+
+export interface Product {
+  id: number
+  issuer: string
+  code: string
+  name: string
+  ncm: string
+  unit: string
+  gtin: string | null
+}
+
+/** Products by id. `db` is inside the workspace. */
+export async function readProducts(
+  { db }: WithDatabase,
+  workspaceId: number,
+  ids: readonly number[],
+): Promise<Map<number, Product>> {
+  const rows = await db
+    .selectFrom('product')
+    .select(['id', 'issuer', 'code', 'name', 'ncm', 'unit', 'gtin'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', sql<number>`any (${ids}::int[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The newest names of issuers by CNPJ or CPF. `db` is inside the workspace. */
+export async function readNames(
+  { db }: WithDatabase,
+  workspaceId: number,
+  taxIds: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ taxId: string; name: string }>`
+    select distinct on (s.tax_id) s.tax_id as "taxId", s.name from supplier s
+     where s.workspace_id = ${workspaceId} and s.tax_id = any (${[...new Set(taxIds)]}::text[]) order by s.tax_id, s.id desc`.execute(
+    db,
+  )
+  return new Map(rows.map(({ taxId, name }) => [taxId, name]))
+}
+
+const reais = (cents: bigint) => Number(cents) / 100
+
+/** Figures as they are sent, in reais. */
+export function toFigures({ documents, value, before, yearBefore, taxes }: Figures): Report['total'] {
+  return {
+    documentos: documents,
+    valor: reais(value),
+    anterior: reais(before),
+    anoAnterior: reais(yearBefore),
+    impostos:
+      taxes && (Object.fromEntries(reportTaxes.map((tax) => [tax, reais(taxes[tax])])) as Report['total']['impostos']),
+  }
+}
+
+/** "Compras por fornecedor". */
+export function titleOf({ subject, group }: { subject: ReportSubject; group: ReportGroup }): string {
+  return `${subjectNames[subject]} por ${groupName(subject, group)}`
+}

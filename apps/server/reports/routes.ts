@@ -1,0 +1,82 @@
+import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/workspace'
+import { recordAudit } from '../audit/audit.ts'
+import { getCompanyId } from '../companies/companies.ts'
+import { readBacklog } from '../contents/contents.ts'
+import { handle, weights } from '../http/http.ts'
+import { countTry, type Limit } from '../http/throttle.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { createPlaces } from '../platform/places.ts'
+import { readPrices } from './prices.ts'
+import { type Question, readReport, titleOf } from './reports.ts'
+import { makeSheet, periodText } from './sheet.ts'
+
+const sheets: Limit = { name: 'report-sheet', times: 60, withinMs: 3_600_000 }
+const making = createPlaces({
+  all: 2,
+  each: 1,
+  waiting: 3,
+  full: 'Já há planilhas desta conta sendo feitas. Nada se perdeu: tente de novo em instantes.',
+})
+
+export const reportRoutes = [
+  handle(getReport, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
+    const question = await questionOf(ctx, workspaceId, query)
+    const report = await readReport(ctx, workspaceId, question, query.PaginaAtual)
+    const { waiting } = await readWorkspace({ db: ctx.db }, workspaceId, (ctx) => readBacklog(ctx, workspaceId))
+    return { data: { ...report, faltam: waiting } }
+  }),
+
+  handle(downloadReport, weights.heavy, async (ctx, { query, session }) => {
+    const { workspaceId } = session
+    const question = await questionOf(ctx, workspaceId, query)
+    await countTry(ctx, sheets, String(workspaceId))
+    using _ = await making.take(workspaceId)
+    const about = await aboutOf(ctx, workspaceId, question.companyId)
+    const content = await makeSheet(ctx, workspaceId, question, about)
+    const title = `${titleOf(question)}, ${periodText(question)}`
+    await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
+      recordAudit({ db }, session, 'leitura', `Baixou a planilha do relatório ${title} (${about}).`),
+    )
+    return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
+  }),
+
+  handle(getPrices, weights.heavy, async (ctx, { params, query, session: { workspaceId } }) => {
+    const { idProduto } = params
+    const companyId = query.IdEmpresa ? await getCompanyId(ctx, workspaceId, query.IdEmpresa) : undefined
+    const isPossible = /^\d{1,10}$/.test(idProduto) && Number(idProduto) < 2 ** 31
+    const question = { to: query.MesAte, companyId }
+    const data = isPossible ? await readPrices(ctx, workspaceId, Number(idProduto), question) : null
+    if (data === null) throw new AppError('not-found', 'Produto não encontrado.')
+    return { data }
+  }),
+]
+
+interface Query {
+  Tipo: ReportSubject
+  Por: ReportGroup
+  MesDe: string
+  MesAte: string
+  IdEmpresa?: string | undefined
+  CampoPesquisa?: string | undefined
+}
+
+async function questionOf(ctx: WithDatabase, workspaceId: number, query: Query): Promise<Question> {
+  const { Tipo, Por, MesDe, MesAte, IdEmpresa, CampoPesquisa = '' } = query
+  const companyId = IdEmpresa ? await getCompanyId(ctx, workspaceId, IdEmpresa) : undefined
+  return { subject: Tipo, group: Por, from: MesDe, to: MesAte, companyId, text: CampoPesquisa }
+}
+
+async function aboutOf(ctx: WithDatabase, workspaceId: number, companyId: number | undefined): Promise<string> {
+  if (companyId === undefined) return 'Todas as empresas'
+  const { name } = await readWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
+    db
+      .selectFrom('company')
+      .select('name')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', companyId)
+      .executeTakeFirstOrThrow(),
+  )
+  return name
+}

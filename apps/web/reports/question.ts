@@ -1,0 +1,140 @@
+import {
+  groupsOf,
+  monthsBetween,
+  type ReportGroup,
+  type ReportRow,
+  type ReportSubject,
+  reportGroups,
+  reportMonthsMax,
+  reportSubjects,
+} from '@vigia/contract/workspace'
+import { monthPeriod } from '../ui/period/days.ts'
+
+/** What a report is asked for, as it stands in the address. */
+export interface ReportQuestion {
+  subject: ReportSubject
+  group: ReportGroup
+  /** Months (`aaaa-MM`), both included. */
+  from: string
+  to: string
+  company: string
+  search: string
+  page: number
+  /** Taxes instead of values and comparisons. */
+  taxes: boolean
+}
+
+const monthShape = /^(19|20)\d\d-(0[1-9]|1[0-2])$/
+
+/** The question in the address; what is missing or makes no sense is that of the last whole month by supplier. */
+export function readQuestion(params: URLSearchParams, today: Date): ReportQuestion {
+  const subject = reportSubjects.find((one) => one === params.get('tipo')) ?? 'compras'
+  const group = reportGroups.find((one) => one === params.get('por'))
+  const page = Number(params.get('pagina') ?? 1)
+  const [from, to] = [params.get('de') ?? '', params.get('ate') ?? '']
+  const isPeriod =
+    monthShape.test(from) && monthShape.test(to) && from <= to && monthsBetween(from, to) <= reportMonthsMax
+  const lastMonth = monthPeriod(today, -1).from.slice(0, 7)
+  return {
+    subject,
+    group: group && groupsOf[subject].includes(group) ? group : 'participante',
+    ...(isPeriod ? { from, to } : { from: lastMonth, to: lastMonth }),
+    company: params.get('empresa') ?? '',
+    search: (params.get('busca') ?? '').trim().slice(0, 100),
+    page: Number.isSafeInteger(page) && page > 0 && page < 1_000_000 ? page : 1,
+    taxes: params.get('ver') === 'impostos' && group !== 'produto',
+  }
+}
+
+/** The address of a question. The period always stands in it: who gets the link sees the same. */
+export function writeQuestion({
+  subject,
+  group,
+  from,
+  to,
+  company,
+  search,
+  page,
+  taxes,
+}: ReportQuestion): URLSearchParams {
+  const params = new URLSearchParams({ tipo: subject, por: group, de: from, ate: to })
+  if (company) params.set('empresa', company)
+  if (search) params.set('busca', search)
+  if (taxes && group !== 'produto') params.set('ver', 'impostos')
+  if (page > 1) params.set('pagina', String(page))
+  return params
+}
+
+/** The period when one of its ends is chosen: the other end follows where it would be too long, or ended before it began. */
+export function withEnd(
+  period: { from: string; to: string },
+  end: 'from' | 'to',
+  month: string,
+): { from: string; to: string } {
+  const next = { ...period, [end]: month }
+  if (next.from > next.to) return { from: month, to: month }
+  if (monthsBetween(next.from, next.to) <= reportMonthsMax) return next
+  const far = reportMonthsMax - 1
+  return end === 'from' ? { from: month, to: moveMonth(month, far) } : { from: moveMonth(month, -far), to: month }
+}
+
+/** A month moved by months. */
+export function moveMonth(month: string, by: number): string {
+  return monthPeriod(new Date(Number(month.slice(0, 4)), Number(month.slice(5)) - 1, 1), by).from.slice(0, 7)
+}
+
+/** The months that can be chosen, the newest first. */
+export function monthChoices(today: Date): string[] {
+  return Array.from({ length: 61 }, (_, back) => monthPeriod(today, -back).from.slice(0, 7))
+}
+
+export type Compared = 'now' | 'before' | 'yearBefore'
+
+/** The months of a question, or those that it is compared with. */
+export function periodOf(
+  { from, to }: Pick<ReportQuestion, 'from' | 'to'>,
+  which: Compared,
+): { from: string; to: string } {
+  const by = { now: 0, before: -monthsBetween(from, to), yearBefore: -12 }[which]
+  return { from: moveMonth(from, by), to: moveMonth(to, by) }
+}
+
+/** The list of the documents behind a number of a row, or of all rows; null: no list shows just these. */
+export function documentsOf(
+  question: ReportQuestion,
+  row: Pick<ReportRow, 'chave'> | null,
+  which: Compared,
+): string | null {
+  const { subject, group, company } = question
+  const isMonth = row && group === 'mes'
+  const { from, to } = periodOf(isMonth ? { from: row.chave, to: row.chave } : question, which)
+  const params = new URLSearchParams()
+  if (row && !isMonth) {
+    const filter = filterOf(subject, group, row.chave)
+    if (!filter) return null
+    params.set(...filter)
+  }
+  if (company) params.set('empresa', company)
+  params.set('participacao', { compras: '1', emitidas: '0', fretes: '7' }[subject])
+  params.set('de', `${from}-01`)
+  params.set('ate', monthPeriod(new Date(Number(to.slice(0, 4)), Number(to.slice(5)) - 1, 1)).to)
+  return `${subject === 'fretes' ? '/cte' : '/notas-fiscais'}?${params}`
+}
+
+// Lists are filtered by issuers, products, NCM and CFOP, and not by recipients, UF and lanes.
+function filterOf(subject: ReportSubject, group: ReportGroup, key: string): [name: string, value: string] | null {
+  if (group === 'participante') return subject !== 'emitidas' && key ? ['busca', key] : null
+  if (group === 'cfop') return /^\d{4}$/.test(key) ? ['cfop', key] : null
+  if (group === 'ncm') return /^\d{2,8}$/.test(key) ? ['ncm', key] : null
+  return group === 'produto' ? ['produto', key] : null
+}
+
+/** "+12%", "−3%", "igual"; null: there was nothing to compare with. */
+export function changeText(now: number, then: number): string | null {
+  if (then === 0) return null
+  const percent = ((now - then) / Math.abs(then)) * 100
+  if (Math.abs(percent) >= 1000) return percent > 0 ? 'mais de 10×' : null
+  const rounded = Math.round(percent)
+  if (rounded === 0) return 'igual'
+  return `${rounded > 0 ? '+' : '−'}${Math.abs(rounded)}%`
+}

@@ -1,0 +1,255 @@
+import { z } from 'zod'
+import { numberBetween } from './fields.ts'
+import { route } from './route.ts'
+
+// What a workspace buys, issues and pays for freight, from what is inside the documents. All of it is ours.
+
+/** What a report is about: what came to the companies, what they issued, the freight that they pay. */
+export const reportSubjects = ['compras', 'emitidas', 'fretes'] as const
+export type ReportSubject = (typeof reportSubjects)[number]
+
+/** By what it is grouped. */
+export const reportGroups = ['participante', 'mes', 'cfop', 'ncm', 'uf', 'produto', 'trecho'] as const
+export type ReportGroup = (typeof reportGroups)[number]
+
+/** By what a subject can be grouped: a CT-e has no items, and an NF-e no lane. */
+export const groupsOf: Record<ReportSubject, readonly ReportGroup[]> = {
+  compras: ['participante', 'mes', 'cfop', 'ncm', 'uf', 'produto'],
+  emitidas: ['participante', 'mes', 'cfop', 'ncm', 'uf', 'produto'],
+  fretes: ['participante', 'mes', 'trecho'],
+}
+
+/** How a subject is called. */
+export const subjectNames: Record<ReportSubject, string> = {
+  compras: 'Compras',
+  emitidas: 'Notas emitidas',
+  fretes: 'Fretes',
+}
+
+/** How the groups of a subject are called: the other side of a document is its supplier, its customer or its carrier. */
+export function groupName(subject: ReportSubject, group: ReportGroup): string {
+  return group === 'participante' ? participantNames[subject] : groupNames[group]
+}
+
+const participantNames = { compras: 'fornecedor', emitidas: 'cliente', fretes: 'transportador' }
+const groupNames = { mes: 'mês', cfop: 'CFOP', ncm: 'NCM', uf: 'UF', produto: 'produto', trecho: 'trecho' }
+
+/** The longest period. */
+export const reportMonthsMax = 12
+
+/** The taxes of a report, in the order in which they are shown. */
+export const reportTaxes = ['icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
+export type ReportTax = (typeof reportTaxes)[number]
+
+const month = (field: string) =>
+  z
+    .string({ error: `${field} é obrigatório` })
+    .regex(/^(19|20)\d\d-(0[1-9]|1[0-2])$/, `${field} deve estar no formato aaaa-MM`)
+
+const choiceShape = {
+  Tipo: z.enum(reportSubjects, 'Tipo deve ser compras, emitidas ou fretes'),
+  Por: z.enum(reportGroups, 'Por deve ser participante, mes, cfop, ncm, uf, produto ou trecho'),
+  IdEmpresa: z.string().optional(),
+}
+const filterShape = {
+  ...choiceShape,
+  MesDe: month('MesDe'),
+  MesAte: month('MesAte'),
+  CampoPesquisa: z.string().trim().max(100, 'CampoPesquisa deve ter no máximo 100 caracteres').optional(),
+}
+
+/** How many months lie between two, both included. */
+export function monthsBetween(from: string, to: string): number {
+  const places = [from, to].map((month) => Number(month.slice(0, 4)) * 12 + Number(month.slice(5)))
+  return places[1]! - places[0]! + 1
+}
+
+const fits = ({ Tipo, Por }: { Tipo: ReportSubject; Por: ReportGroup }) => groupsOf[Tipo].includes(Por)
+const misfit = {
+  message:
+    'Este relatório não pode ser agrupado assim: fretes vão por participante, mes ou trecho, e os outros não têm trecho',
+  path: ['Por'],
+}
+const isPeriod = ({ MesDe, MesAte }: { MesDe: string; MesAte: string }) => {
+  const months = monthsBetween(MesDe, MesAte)
+  return months >= 1 && months <= reportMonthsMax
+}
+const badPeriod = {
+  message: `O período deve ter de 1 a ${reportMonthsMax} meses, do primeiro ao último`,
+  path: ['MesAte'],
+}
+
+const amount = z.number()
+const Taxes = z.object({
+  icms: amount,
+  st: amount,
+  ipi: amount,
+  pis: amount,
+  cofins: amount,
+  ibs: amount.describe('Informativo em 2026.'),
+  cbs: amount.describe('Informativo em 2026.'),
+  is: amount,
+  fcp: amount,
+})
+
+const figures = {
+  documentos: z.number().nullable().describe('null onde um documento pode estar em várias linhas, ou não se sabe.'),
+  valor: amount,
+  anterior: amount.describe('O mesmo no período de igual tamanho logo antes; de um mês, no mês anterior.'),
+  anoAnterior: amount.describe('O mesmo nos mesmos meses do ano anterior.'),
+  impostos: Taxes.nullable().describe('null de produtos.'),
+}
+
+const ReportRow = z.object({
+  chave: z
+    .string()
+    .describe(
+      'CNPJ ou CPF, aaaa-MM, CFOP, NCM, UF, trecho (SP-PR) ou o número do produto, como Produto nas listas; vazio: o que não é de nenhum.',
+    ),
+  nome: z.string().describe('Como se mostra.'),
+  ...figures,
+  produto: z
+    .object({
+      codigo: z.string(),
+      fornecedor: z.string(),
+      cnpjCpf: z.string(),
+      ncm: z.string(),
+      unidade: z.string(),
+      quantidade: z.number(),
+      precoMedio: z.number().nullable().describe('valor por unidade, até 10 casas; null: a quantidade é zero.'),
+    })
+    .nullable(),
+})
+/** What the browser receives as a row of a report. */
+export type ReportRow = z.output<typeof ReportRow>
+
+const Report = z.object({
+  linhas: z.array(ReportRow),
+  demais: z
+    .object({ linhas: z.number().nullable(), ...figures })
+    .nullable()
+    .describe('O que não está nas linhas desta página; com elas soma o total. null: nada.'),
+  total: z.object(figures),
+  totalDeLinhas: z.number().nullable().describe('null: de produtos sem pesquisa ninguém conta todos.'),
+  totalDePaginas: z.number(),
+  faltam: z.number().describe('Documentos que ainda não foram lidos por dentro: o relatório muda quando forem.'),
+})
+/** What the browser receives as a report: amounts in reais. */
+export type Report = z.output<typeof Report>
+
+/** A report; ours. */
+export const getReport = route({
+  method: 'GET',
+  path: '/v1/api/Relatorios',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary:
+    'Compras, documentos emitidos ou fretes de até doze meses por participante, mês, CFOP, NCM, UF, produto ou trecho, com impostos e comparações. Conta o que vale: não o cancelado, denegado ou substituído.',
+  refusals: [404],
+  query: z
+    .object({
+      ...filterShape,
+      PaginaAtual: numberBetween(1, 999_999, 'PaginaAtual deve ser um número a partir de 1').default(1),
+    })
+    .refine(fits, misfit)
+    .refine(isPeriod, badPeriod),
+  data: Report,
+})
+
+/** Lines of a spreadsheet at most; what is beyond is summed up in one. */
+export const reportSheetMax = 10_000
+
+/** The same as a spreadsheet; ours. */
+export const downloadReport = route({
+  method: 'GET',
+  path: '/v1/api/Relatorios/planilha',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'exportar',
+  summary: `O relatório como planilha XLSX, até ${reportSheetMax.toLocaleString('pt-BR')} linhas e uma com o resto.`,
+  refusals: [404, 429],
+  query: z.object(filterShape).refine(fits, misfit).refine(isPeriod, badPeriod),
+  produces: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+})
+
+const Prices = z.object({
+  id: z.string(),
+  nome: z.string(),
+  codigo: z.string(),
+  fornecedor: z.string(),
+  cnpjCpf: z.string(),
+  unidade: z.string(),
+  gtin: z.string().nullable(),
+  meses: z.array(
+    z.object({ mes: z.string(), quantidade: z.number(), valor: amount, precoMedio: z.number().nullable() }),
+  ),
+})
+
+/** How far back prices go. */
+export const priceMonths = 24
+
+/** What a product cost, and at whom else; ours. */
+export const getPrices = route({
+  method: 'GET',
+  path: '/v1/api/Relatorios/precos/{idProduto}',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: `O preço médio de um produto comprado, mês a mês nos ${priceMonths} meses até MesAte, e o dos que outros fornecedores vendem com o mesmo nome ou GTIN.`,
+  refusals: [404],
+  params: z.object({ idProduto: z.string() }),
+  query: z.object({ IdEmpresa: z.string().optional(), MesAte: month('MesAte') }),
+  data: z.object({
+    produto: Prices,
+    iguais: z.array(Prices).describe('Até vinte, o mais comprado primeiro.'),
+  }),
+})
+/** What the browser receives as prices. */
+export type Prices = z.output<typeof Prices>
+
+/** Reports that come by e-mail, for each person at most. */
+export const monthlyReportsMax = 5
+
+const MonthlyReport = z.object({
+  id: z.string(),
+  tipo: z.enum(reportSubjects),
+  por: z.enum(reportGroups),
+  idEmpresa: z.string().nullable(),
+})
+/** What the browser receives as a report that comes by e-mail. */
+export type MonthlyReport = z.output<typeof MonthlyReport>
+
+/** The reports that the person receives each month; ours. */
+export const listMonthlyReports = route({
+  method: 'GET',
+  path: '/v1/api/Relatorios/mensais',
+  access: 'session',
+  atLeast: 'leitura',
+  summary: 'Os relatórios que esta pessoa recebe por e-mail no dia 1º, sobre o mês que terminou.',
+  data: z.array(MonthlyReport),
+})
+
+/** Begins to receive one; ours. */
+export const addMonthlyReport = route({
+  method: 'POST',
+  path: '/v1/api/Relatorios/mensais',
+  access: 'session',
+  atLeast: 'leitura',
+  summary: `Passa a receber um relatório por e-mail no dia 1º de cada mês; até ${monthlyReportsMax}.`,
+  refusals: [404, 409],
+  body: z.object(choiceShape).refine(fits, misfit),
+  data: z.array(MonthlyReport),
+})
+
+/** Receives one no longer; ours. */
+export const removeMonthlyReport = route({
+  method: 'POST',
+  path: '/v1/api/Relatorios/mensais/remover',
+  access: 'session',
+  atLeast: 'leitura',
+  summary: 'Deixa de receber um relatório por e-mail.',
+  refusals: [404],
+  body: z.object({ id: z.string({ error: 'Informe o relatório.' }) }),
+  data: z.array(MonthlyReport),
+})
