@@ -17,6 +17,7 @@ import {
   printDanfe,
   printDocumentEvent,
   printDocuments,
+  type Reform,
   selectDocuments,
   selectionMax,
   suggestIssuers,
@@ -41,7 +42,8 @@ import { getXml } from './files.ts'
 import type { Mark } from './filter.ts'
 import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
-import type { PanelItem } from './panel/texts.ts'
+import type { ReformSaid } from './panel/reform-texts.ts'
+import type { PanelFact, PanelItem } from './panel/texts.ts'
 import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
 import { eventProofSentences, holds } from './proving/proof.ts'
@@ -106,7 +108,7 @@ export const documentRoutes = [
         nome: name,
         secoes: sections.map(({ title, facts }) => ({
           titulo: title,
-          campos: facts.map(({ label, value }) => ({ rotulo: label, valor: value })),
+          campos: facts.map(toFact),
         })),
         itens: items.map(toItem),
         relacionados: related.map(({ relation, chave, family, id }) => ({
@@ -120,6 +122,7 @@ export const documentRoutes = [
         ),
         historico: timeline.map(toEntry),
         falta: missing,
+        reforma: details.reform && toReform(details.reform),
       },
     }
   }),
@@ -252,6 +255,29 @@ function toItem(item: PanelItem): DocumentDetail['itens'][number] {
     // What is no number is said in no other way.
     valor: /^-?\d+(\.\d+)?$/.test(item.value) ? Number(item.value) : 0,
     detalhe: item.detail,
+  }
+}
+
+const toFact = ({ label, value }: PanelFact) => ({ rotulo: label, valor: value })
+
+function toReform({ presence, notice, items, totals, findings }: ReformSaid): Reform {
+  return {
+    presenca: presence,
+    aviso: notice,
+    itens: items.map((item) => ({
+      numero: item.number,
+      descricao: item.description,
+      CST: item.CST,
+      cClassTrib: item.cClassTrib,
+      base: item.base,
+      ibsEstado: item.ibsState,
+      ibsMunicipio: item.ibsCity,
+      cbs: item.cbs,
+      is: item.is,
+      campos: item.facts.map(toFact),
+    })),
+    totais: totals.map(toFact),
+    achados: findings.map(({ code, item, sentence }) => ({ codigo: code, item: item ?? null, frase: sentence })),
   }
 }
 
