@@ -24,6 +24,9 @@ export const marks = [
   'aguardam-segunda-pessoa',
 ] as const
 
+/** By what a list can be filtered of IBS and CBS. */
+export const reformFilters = ['com', 'sem', 'dispensado', 'parcial', 'achados'] as const
+
 const filterShape = {
   TipoDFe: wholeNumber(unknownType).refine((type) => type === 0 || type === 2, unknownType),
   CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
@@ -46,6 +49,8 @@ const filterShape = {
   Alerta: z
     .enum(['qualquer', ...alertBands], 'Alerta deve ser qualquer, informativo, medio, alto ou critico')
     .optional(),
+  /** Whether the document has the groups of IBS and CBS, or what does not fit in them; ours. */
+  Reforma: z.enum(reformFilters, 'Reforma deve ser com, sem, dispensado, parcial ou achados').optional(),
 }
 const inOrder = (filter: { DataDe?: string | undefined; DataAte?: string | undefined }) =>
   !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte
@@ -151,6 +156,17 @@ export const DocumentRow = z.object({
     .object({ evento: z.string(), quem: z.string().nullable() })
     .nullable()
     .describe('A resposta pedida que espera a aprovação de uma segunda pessoa, e quem a pediu; null: nenhuma.'),
+  reforma: z
+    .object({
+      presenca: z.enum(['com', 'parcial', 'sem', 'dispensado']),
+      ibs: z.number().nullable(),
+      cbs: z.number().nullable(),
+      achados: z.boolean(),
+    })
+    .nullable()
+    .describe(
+      'IBS e CBS que o documento traz, informativos em 2026: nada deles se paga ou se aproveita; null num resumo e no que ainda não foi lido por dentro.',
+    ),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>

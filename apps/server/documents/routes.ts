@@ -18,6 +18,7 @@ import {
   printDocumentEvent,
   printDocuments,
   type Reform,
+  type reformFilters,
   selectDocuments,
   selectionMax,
   suggestIssuers,
@@ -39,7 +40,7 @@ import { openExport } from './export/downloads.ts'
 import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
 import { prepareLeaving } from './export/leaving.ts'
 import { getXml } from './files.ts'
-import type { Mark } from './filter.ts'
+import type { Mark, ReformFilter } from './filter.ts'
 import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
 import type { ReformSaid } from './panel/reform-texts.ts'
@@ -221,8 +222,17 @@ async function criteriaOf(
     amountFrom: query.ValorDe,
     amountTo: query.ValorAte,
     mark: query.Marca && markNames[query.Marca],
+    reform: query.Reforma && reformNames[query.Reforma],
     alert: query.Alerta && (query.Alerta === 'qualquer' ? 'any' : alertBands.indexOf(query.Alerta)),
   }
+}
+
+const reformNames: Record<(typeof reformFilters)[number], ReformFilter> = {
+  com: 'all',
+  sem: 'none',
+  dispensado: 'exempt',
+  parcial: 'some',
+  achados: 'findings',
 }
 
 const markNames: Record<(typeof marks)[number], Mark> = {

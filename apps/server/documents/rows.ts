@@ -9,7 +9,7 @@ import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
 import { isAltered, isUnanswered } from './desk/remarks.ts'
-import { isOpenAlert } from './filter.ts'
+import { isOpenAlert, reformPresence } from './filter.ts'
 import { holds, type KnownProof, proofSentences } from './proving/proof.ts'
 
 /** A document as lists show it. */
@@ -44,6 +44,11 @@ export interface DocumentListRow extends Answerable {
   suggestion: { tpEvento: number; rule: string } | null
   /** What waits for a second person. */
   asked: { tpEvento: number; by: string | null } | null
+  /** Of what was read inside: `content.reform`; amounts in cents. Null: nothing was. */
+  reform: number | null
+  ibs: bigint | null
+  cbs: bigint | null
+  misfits: boolean | null
 }
 
 /**
@@ -71,9 +76,11 @@ export async function readRows(
               from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
              where g.workspace_id = d.workspace_id and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion,
            (select json_build_object('tpEvento', o.tp_evento, 'by', author_name(o.workspace_id, o.requested_by))
-              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state = 'asked' order by o.id desc limit 1) as asked
+              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state = 'asked' order by o.id desc limit 1) as asked,
+           i.reform, i.ibs, i.cbs, i.findings <> 0 as misfits
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id ${page}`.execute(db)
+      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
+      left join content i on i.workspace_id = d.workspace_id and i.document_id = d.id ${page}`.execute(db)
   const documents = rows.map((row): DocumentListRow => ({ ...row, own: row.own ?? [] }))
   await addFromElsewhere(db, workspaceId, documents)
   return documents
@@ -131,8 +138,26 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
       regra: row.suggestion.rule,
     },
     aguardaSegunda: row.asked && { evento: eventName(family, row.asked.tpEvento), quem: row.asked.by },
+    reforma:
+      row.reform === null
+        ? null
+        : {
+            presenca: presences[row.reform] ?? 'dispensado',
+            ibs: reais(row.ibs),
+            cbs: reais(row.cbs),
+            achados: row.misfits === true,
+          },
   }
 }
+
+const presences: Record<number, NonNullable<DocumentRow['reforma']>['presenca']> = {
+  [reformPresence.exempt]: 'dispensado',
+  [reformPresence.none]: 'sem',
+  [reformPresence.some]: 'parcial',
+  [reformPresence.all]: 'com',
+}
+
+const reais = (cents: bigint | null) => (cents === null ? null : Number(cents) / 100)
 
 function offsetText(minutes: number | null): string {
   if (minutes === null) return ''

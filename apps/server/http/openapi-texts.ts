@@ -129,6 +129,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   Acao: { description: 'Só este tipo de ação.' },
   idDfe: { description: 'Identificador do documento, como a lista o dá.' },
   Marca: { description: 'O que as pessoas do workspace fizeram com os documentos.' },
+  Reforma: {
+    description:
+      'IBS e CBS: `com` em todos os itens, `parcial` em parte deles, `sem` do regime normal, `dispensado` (Simples, MEI ou antes de 2026), ou `achados`: algo neles não fecha.',
+  },
   Alerta: { description: 'Documentos com um alerta aberto: de qualquer faixa, ou de uma.' },
   Faixa: { description: 'A faixa do alerta.' },
   Estado: { description: 'abertos: o que ninguém disse que é conhecido; ou um estado.' },

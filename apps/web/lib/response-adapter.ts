@@ -244,6 +244,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     sugestao: row.sugestao ?? null,
     aguardaSegunda: row.aguardaSegunda ?? null,
     observacoes: row.observacoes ?? 0,
+    reforma: row.reforma ?? null,
   }
 }
 

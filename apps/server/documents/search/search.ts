@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { likeLiteral } from '../../platform/text.ts'
 import { markCondition } from '../desk/remarks.ts'
-import { alertCondition, type Criteria, type FilterQuery, type Range, rangeOf } from '../filter.ts'
+import { alertCondition, type Criteria, type FilterQuery, type Range, rangeOf, reformCondition } from '../filter.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**
@@ -20,6 +20,7 @@ export async function readQuery(
     ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
     ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
     ...(filter.alert === undefined ? [] : [alertCondition(workspaceId, filter.alert)]),
+    ...(filter.reform === undefined ? [] : [reformCondition(workspaceId, filter.reform)]),
   ]
   const query = { db, workspaceId, filter, hiding: [], anyDate: words.chave !== null }
   // Who has the whole chave means that document, whenever it was issued.

@@ -1,4 +1,4 @@
-import { type ListOrder, listOrders, type marks } from '@vigia/contract/documents'
+import { type ListOrder, listOrders, type marks, type reformFilters } from '@vigia/contract/documents'
 import { parseAmount } from '../../lib/amount.ts'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
@@ -13,6 +13,8 @@ export interface Filters {
   mark: (typeof marks)[number] | ''
   /** An open alert, perhaps of one band. */
   alert: (typeof alertChoices)[number]['code'] | ''
+  /** What it has of IBS and CBS. */
+  reform: (typeof reformFilters)[number] | ''
   /** Null means any day. */
   period: Period | null
   /** Decimal text, both inclusive. */
@@ -47,6 +49,20 @@ export const alertChoices = [
   { code: 'medio', label: 'Com alerta médio' },
 ] as const
 
+/** What documents have of IBS and CBS, as choices. */
+export const reformChoices: readonly { code: (typeof reformFilters)[number]; label: string }[] = [
+  { code: 'com', label: 'Com IBS/CBS' },
+  { code: 'parcial', label: 'IBS/CBS em parte dos itens' },
+  { code: 'sem', label: 'Sem IBS/CBS, regime normal' },
+  { code: 'dispensado', label: 'Sem IBS/CBS, dispensado' },
+  { code: 'achados', label: 'Com achado de IBS/CBS' },
+]
+
+/** The choice of that name, if there is one. */
+export function reformOf(value: string | null): Filters['reform'] {
+  return reformChoices.find(({ code }) => code === value)?.code ?? ''
+}
+
 /** The choice of that name, if there is one. */
 export function alertOf(value: string | null): Filters['alert'] {
   return alertChoices.find(({ code }) => code === value)?.code ?? ''
@@ -69,6 +85,7 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     status: known(params.get('status'), kind.statuses),
     mark: markOf(params.get('marca')),
     alert: alertOf(params.get('alerta')),
+    reform: reformOf(params.get('reforma')),
     period: readPeriod(params, today),
     amountFrom: parseAmount(params.get('valorDe') ?? '') ?? '',
     amountTo: parseAmount(params.get('valorAte') ?? '') ?? '',
@@ -88,6 +105,7 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.status) params.set('status', filters.status)
   if (filters.mark) params.set('marca', filters.mark)
   if (filters.alert) params.set('alerta', filters.alert)
+  if (filters.reform) params.set('reforma', filters.reform)
   if (!filters.period) params.set('periodo', 'todos')
   else if (!isCurrentMonth(filters.period, today)) {
     params.set('de', filters.period.from)
@@ -122,6 +140,7 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
     Status: filters.status || undefined,
     Marca: filters.mark || undefined,
     Alerta: filters.alert || undefined,
+    Reforma: filters.reform || undefined,
     TipoParticipacao: filters.participation || undefined,
     DataDe: filters.period ? `${filters.period.from}T00:00:00` : undefined,
     DataAte: filters.period ? `${filters.period.to}T23:59:59` : undefined,
@@ -138,6 +157,7 @@ export function defaultFilters(today: Date): Filters {
     status: '',
     mark: '',
     alert: '',
+    reform: '',
     period: monthPeriod(today),
     amountFrom: '',
     amountTo: '',
