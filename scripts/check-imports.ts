@@ -56,6 +56,7 @@ const slices = [
   'webhooks',
   'documents',
   'contents',
+  'reform',
   'alerts',
   'letters',
   'manifestation',

@@ -77,6 +77,7 @@ import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
 import { createVault } from './platform/vault.ts'
 import { createPrinter } from './print/printer.ts'
+import { reformRoutes } from './reform/routes.ts'
 import { connectSigner } from './signer/client.ts'
 import { openSigner } from './signer/in-process.ts'
 import type { Signer } from './signer/signer.ts'
@@ -106,6 +107,7 @@ export const routes = [
   ...contactRoutes,
   ...companyRoutes,
   ...documentRoutes,
+  ...reformRoutes,
   ...alertRoutes,
   ...letterRoutes,
   ...changeRoutes,

@@ -141,11 +141,16 @@ export function alertCondition(workspaceId: number, alert: 'any' | number): RawB
     ${alert === 'any' ? sql`` : sql`and a.band = ${alert}`})`
 }
 
-/** What was read inside documents (apps/server/contents), as a condition on `document d`. */
+/** Documents that count in sums, as a condition on `document d`: not cancelled, denied, disowned or not carried out. */
+export const standingOnly = sql.raw('d.status in (2, 6, 7, 8)')
+
+/** What was read inside documents that stand (apps/server/contents), as a condition on `document d`. */
 export function reformCondition(workspaceId: number, reform: ReformFilter): RawBuilder<unknown> {
-  const is = reform === 'findings' ? sql`r.findings <> 0` : sql`r.reform = ${sql.lit(reformPresence[reform])}`
+  // That the groups are missing is the first bit, and `none` asks for it.
+  const is =
+    reform === 'findings' ? sql`r.findings <> 0 and r.findings > 1` : sql`r.reform = ${sql.lit(reformPresence[reform])}`
   // Few have findings, or lack what they should have: an index has all of these. Of the others the documents of the range are looked up.
   return reform === 'all' || reform === 'exempt'
-    ? sql`exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and ${is})`
-    : sql`d.id in (select r.document_id from content r where r.workspace_id = ${workspaceId} and ${is})`
+    ? sql`${standingOnly} and exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and ${is})`
+    : sql`${standingOnly} and d.id in (select r.document_id from content r where r.workspace_id = ${workspaceId} and ${is})`
 }

@@ -77,7 +77,7 @@ export async function readRows(
              where g.workspace_id = d.workspace_id and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion,
            (select json_build_object('tpEvento', o.tp_evento, 'by', author_name(o.workspace_id, o.requested_by))
               from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state = 'asked' order by o.id desc limit 1) as asked,
-           i.reform, i.ibs, i.cbs, i.findings <> 0 as misfits
+           i.reform, i.ibs, i.cbs, i.findings > 1 as misfits
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
       left join content i on i.workspace_id = d.workspace_id and i.document_id = d.id ${page}`.execute(db)
