@@ -544,6 +544,11 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Alertas/ajustes': () => ({}),
   'PUT /v1/api/Alertas/ajustes': () => ({ body: { limite: 50_000, grupos: [['11222333', '44555666']] } }),
   'GET /v1/api/Prazos': () => ({}),
+  'GET /v1/api/Reforma': (two) => ({ query: { Mes: '2026-11', IdEmpresa: two.mine.companyId }, id: 'IdEmpresa' }),
+  'GET /v1/api/Reforma/planilha': (two) => ({
+    query: { Mes: '2026-11', IdEmpresa: two.mine.companyId },
+    id: 'IdEmpresa',
+  }),
   'GET /v1/api/Alertas': (two) => ({
     query: { Faixa: 'alto', Estado: 'nova', Regra: 'S01', IdEmpresa: two.mine.companyId },
     id: 'IdEmpresa',

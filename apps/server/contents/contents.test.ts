@@ -8,6 +8,7 @@ import { createDatabase, execute } from '../../../tests/support/database.ts'
 import { findSamples } from '../../../tests/support/samples.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { rebuildProjection, receive } from '../documents/documents.ts'
+import { type Criteria, searchDocuments } from '../documents/list.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../documents/testing.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
@@ -150,6 +151,56 @@ test('what is inside a complete document is found by its words, summed, and give
   })
   expect(id).toBeDefined()
   expect(read).toEqual(contents(noteWith(note)))
+})
+
+test('the search of the list looks inside: words and their beginnings, codes, and what it is asked for by name', async () => {
+  const { workspaceId, inside, deliver } = await newOffice()
+  const other = {
+    number: 2,
+    issuerName: 'TOALHAS FINAS LTDA',
+    items: [{ name: 'CANETA', code: '88', gtin: '7898744790959' }],
+  }
+  await deliver(noteWith(note), noteWith({ ...other, issuer: '77888999000181' }), resNFe({ number: 3 }))
+  await readEverything(ctx)
+  const search = async (criteria: Omit<Criteria, 'type'>) => {
+    const { rows, total } = await searchDocuments(ctx, workspaceId, { type: 0, page: 1, ...criteria })
+    expect(rows).toHaveLength(total)
+    return rows.map(({ number }) => number).sort()
+  }
+  const typed: [string, number[]][] = [
+    // In a name of an issuer, and in one of a product.
+    ['toalha', [1, 2]],
+    ['toal papel', [1]],
+    ['sabão', [1]],
+    ['PT-9', [1]],
+    ['7898744790959', [2]],
+    ['34025000', [1]],
+    ['ncm:3402', [1]],
+    ['ncm:4802', [1, 2]],
+    ['cfop:6102', [1]],
+    ['5102', []],
+    ['abc1d23', [1]],
+    ['placa:ABC-1D23', [1]],
+    ['4500-1', [1]],
+    ['lote:L77', [1]],
+    ['lote:4500-1', []],
+    ['caneta 33,00', []],
+    ['toalha 33,00', [1]],
+  ]
+  for (const [text, numbers] of typed) expect(await search({ text }), text).toEqual(numbers)
+  expect(await search({ text: 'toalha', from: '2026-10-01T00:00:00', to: '2026-10-31T23:59:59' })).toEqual([])
+  expect(await search({ text: 'sabao', from: '2026-11-10T00:00:00', to: '2026-11-10T23:59:59' })).toEqual([1])
+  expect(await search({ cfop: '5102', ncm: '34' })).toEqual([1])
+  const { rows } = await inside((db) =>
+    sql<{ id: number }>`select id from product where workspace_id = ${workspaceId} and name = 'CANETA'`.execute(db),
+  )
+  expect(await search({ product: rows[0]!.id })).toEqual([2])
+  // Of another workspace nothing is found.
+  const stranger = await newOffice()
+  await stranger.deliver(noteWith({ number: 1, items: [{ name: 'TINTA' }] }))
+  await readEverything(ctx)
+  expect((await searchDocuments(ctx, stranger.workspaceId, { type: 0, page: 1, text: 'caneta' })).total).toBe(0)
+  expect((await searchDocuments(ctx, stranger.workspaceId, { type: 0, page: 1, product: rows[0]!.id })).total).toBe(0)
 })
 
 test('a document that is cancelled is in no sum, and parcels of it are no longer due', async () => {

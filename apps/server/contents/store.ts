@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import { termKey } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import type { ProductTexts } from './packing.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
@@ -47,8 +48,7 @@ export async function putContents(db: Database, workspaceId: number, all: readon
   )
   const rows = kept.map(({ document, read }) => {
     const ids = read.products.map((texts) => products.get(keyOf(read.issuer, texts))!)
-    const month = monthNumber(document.month)
-    const keys = [...read.terms.map((text) => terms.get(text)!), ...ids].map((id) => BigInt(id) * monthsMax + month)
+    const keys = [...read.terms.map((text) => terms.get(text)!), ...ids].map((id) => termKey(id, document.month))
     return { document, read, ids, keys }
   })
   await sql`
@@ -70,14 +70,6 @@ export async function putContents(db: Database, workspaceId: number, all: readon
 
 /** Of how documents are packed and counted: a migration that changes it empties these tables, and all are read again. */
 const version = 1
-
-/** Months that a key of `content.terms` tells apart. */
-export const monthsMax = 4096n
-
-/** The number of a month (`2026-11-01`) in keys of `content.terms`. */
-export function monthNumber(month: string): bigint {
-  return BigInt(Number(month.slice(0, 4)) * 12 + Number(month.slice(5, 7)) - 1) % monthsMax
-}
 
 type Kept = { read: ReadContents }
 

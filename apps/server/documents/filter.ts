@@ -33,6 +33,10 @@ export interface Criteria {
   /** With an open alert; a number: of this band. */
   alert?: 'any' | number
   reform?: ReformFilter
+  /** With this product (`product.id`), or with an NCM that begins so or a CFOP in any item. */
+  product?: number
+  ncm?: string
+  cfop?: string
 }
 
 /** What a document has of IBS and CBS: its place in `content.reform`. */

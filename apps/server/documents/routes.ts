@@ -224,6 +224,9 @@ async function criteriaOf(
     mark: query.Marca && markNames[query.Marca],
     reform: query.Reforma && reformNames[query.Reforma],
     alert: query.Alerta && (query.Alerta === 'qualquer' ? 'any' : alertBands.indexOf(query.Alerta)),
+    product: query.Produto,
+    ncm: query.NCM,
+    cfop: query.CFOP,
   }
 }
 

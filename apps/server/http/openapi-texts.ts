@@ -133,7 +133,11 @@ export const fieldTexts: Record<string, FieldWords> = {
     description:
       'IBS e CBS: `com` em todos os itens, `parcial` em parte deles, `sem` do regime normal, `dispensado` (Simples, MEI ou antes de 2026), ou `achados`: algo neles não fecha.',
   },
+  Produto: { description: 'Documentos com este produto, pelo número que os relatórios lhe dão.' },
+  NCM: { description: 'Documentos com um item cujo NCM começa assim.' },
+  CFOP: { description: 'Documentos com um item deste CFOP.' },
   Alerta: { description: 'Documentos com um alerta aberto: de qualquer faixa, ou de uma.' },
+  Mes: { description: 'O mês de emissão, aaaa-MM.' },
   Faixa: { description: 'A faixa do alerta.' },
   Estado: { description: 'abertos: o que ninguém disse que é conhecido; ou um estado.' },
   Regra: { description: 'A regra que disparou, como S01.' },

@@ -15,6 +15,10 @@ export interface Filters {
   alert: (typeof alertChoices)[number]['code'] | ''
   /** What it has of IBS and CBS. */
   reform: (typeof reformFilters)[number] | ''
+  /** What is inside: a product by its id, the beginning of an NCM, a CFOP. */
+  product: string
+  ncm: string
+  cfop: string
   /** Null means any day. */
   period: Period | null
   /** Decimal text, both inclusive. */
@@ -86,6 +90,9 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     mark: markOf(params.get('marca')),
     alert: alertOf(params.get('alerta')),
     reform: reformOf(params.get('reforma')),
+    product: digits(params.get('produto'), /^\d{1,10}$/),
+    ncm: digits(params.get('ncm'), /^\d{2,8}$/),
+    cfop: digits(params.get('cfop'), /^\d{4}$/),
     period: readPeriod(params, today),
     amountFrom: parseAmount(params.get('valorDe') ?? '') ?? '',
     amountTo: parseAmount(params.get('valorAte') ?? '') ?? '',
@@ -106,6 +113,9 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.mark) params.set('marca', filters.mark)
   if (filters.alert) params.set('alerta', filters.alert)
   if (filters.reform) params.set('reforma', filters.reform)
+  if (filters.product) params.set('produto', filters.product)
+  if (filters.ncm) params.set('ncm', filters.ncm)
+  if (filters.cfop) params.set('cfop', filters.cfop)
   if (!filters.period) params.set('periodo', 'todos')
   else if (!isCurrentMonth(filters.period, today)) {
     params.set('de', filters.period.from)
@@ -141,6 +151,9 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
     Marca: filters.mark || undefined,
     Alerta: filters.alert || undefined,
     Reforma: filters.reform || undefined,
+    Produto: filters.product || undefined,
+    NCM: filters.ncm || undefined,
+    CFOP: filters.cfop || undefined,
     TipoParticipacao: filters.participation || undefined,
     DataDe: filters.period ? `${filters.period.from}T00:00:00` : undefined,
     DataAte: filters.period ? `${filters.period.to}T23:59:59` : undefined,
@@ -158,6 +171,9 @@ export function defaultFilters(today: Date): Filters {
     mark: '',
     alert: '',
     reform: '',
+    product: '',
+    ncm: '',
+    cfop: '',
     period: monthPeriod(today),
     amountFrom: '',
     amountTo: '',
@@ -189,6 +205,8 @@ function readPeriod(params: URLSearchParams, today: Date): Period | null {
   const to = parseDay(params.get('ate') ?? '')
   return from && to && from <= to ? { from, to } : monthPeriod(today)
 }
+
+const digits = (value: string | null, shape: RegExp): string => (value !== null && shape.test(value) ? value : '')
 
 function known(value: string | null, codes: readonly { code: number | string }[]): string {
   return codes.some(({ code }) => String(code) === value) ? String(value) : ''
