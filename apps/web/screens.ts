@@ -30,6 +30,7 @@ export const workspaceScreens = [
   ),
   screen('/alertas', () => import('./alerts/alerts-page.tsx').then((module) => module.AlertsPage)),
   screen('/alertas/regras', () => import('./alerts/rules-page.tsx').then((module) => module.RulesPage)),
+  screen('/reforma', () => import('./reform/reform-page.tsx').then((module) => module.ReformPage)),
   screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
   screen('/respostas', () => import('./answer-rules/rules-page.tsx').then((module) => module.AnswerRulesPage)),
   screen('/aprovacoes', () => import('./answer-rules/asked-page.tsx').then((module) => module.AskedPage)),

@@ -37,9 +37,9 @@ export const ReformSheet = z.object({
   aviso: z.string().nullable().describe('O que os valores não são; null: o ano não é de teste.'),
   tabela: z.string().describe('O dia das tabelas de CST e cClassTrib com que se conferiu, aaaa-MM-dd.'),
   faltam: z.number().describe('Documentos da conta que ainda não foram lidos por dentro e não entram aqui.'),
-  total: Sum,
+  total: z.array(Sum.extend({ tipoDFe: z.number() })),
   fornecedores: z
-    .array(Supplier.extend(Sum.shape))
+    .array(Supplier.extend(Sum.shape).extend({ tipoDFe: z.number() }))
     .describe('Os que destacaram IBS, CBS ou IS, do maior valor ao menor.'),
   fornecedoresAoTodo: z.number(),
   cfops: z.array(Sum.extend({ codigo: z.string() })).describe('Das NF-e; a soma do que fica fora dos itens não entra.'),

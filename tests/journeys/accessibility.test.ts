@@ -61,6 +61,7 @@ const workspaceScreens = [
   '/integracoes',
   '/equipe',
   '/prazos',
+  '/reforma',
   '/alertas',
   '/alertas/regras',
   '/respostas',

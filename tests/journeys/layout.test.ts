@@ -46,6 +46,7 @@ test('the side navigation: seven places, 16rem, icons at 3rem, a cookie for seve
     '/alertas',
     '/empresas',
     '/prazos',
+    '/reforma',
     '/help',
   ])
   expect(await links.nth(4).getAttribute('aria-current')).toBe('page')

@@ -390,6 +390,7 @@ export const tagTexts: Record<string, string> = {
   Usuarios: 'Criar a conta e cuidar dela.',
   RecuperarSenha: 'Trocar a senha esquecida, pelo link de um e-mail.',
   Dashboard: 'Os números do mês.',
+  Reforma: 'IBS, CBS e IS do mês.',
   DocumentosFiscais: 'NF-e e CT-e recebidos: lista, impressão, manifestação.',
   Chaves: 'Chaves de API, com as quais outros sistemas fazem chamadas.',
   Webhooks: 'Endereços de outros sistemas que são avisados do que muda.',

@@ -71,9 +71,18 @@ test('a month: what suppliers informed, by supplier, CFOP and NCM, and who did n
   const sheet = await read()
   expect(getReformSheet.data.parse(sheet)).toEqual(sheet)
   expect(sheet.aviso).toMatch(/^Informativo em 2026/)
-  expect(sheet.total).toEqual({ documentos: 5, valor: 100, ibs: 0.04, cbs: 0.36, is: 0 })
+  expect(sheet.total).toEqual([{ tipoDFe: 0, documentos: 5, valor: 100, ibs: 0.04, cbs: 0.36, is: 0 }])
   expect(sheet.fornecedores).toEqual([
-    { cnpjCpf: other, nome: 'PAPELARIA SÃO JOÃO LTDA', documentos: 2, valor: 40, ibs: 0.04, cbs: 0.36, is: 0 },
+    {
+      tipoDFe: 0,
+      cnpjCpf: other,
+      nome: 'PAPELARIA SÃO JOÃO LTDA',
+      documentos: 2,
+      valor: 40,
+      ibs: 0.04,
+      cbs: 0.36,
+      is: 0,
+    },
   ])
   expect(sheet.cfops.map(({ codigo, documentos, cbs }) => [codigo, documentos, cbs])).toEqual([['5102', 5, 0.36]])
   expect(sheet.ncms.map(({ codigo }) => codigo)).toEqual(['48025610'])
@@ -84,8 +93,8 @@ test('a month: what suppliers informed, by supplier, CFOP and NCM, and who did n
   expect(sheet.semGrupos[0]!.texto).toMatch(
     /PAPELARIA \(CNPJ 11\.222\.333\/0001-81\) 2 notas fiscais de novembro de 2026 .*3 e 4/,
   )
-  expect((await read({ month: '2026-10' })).total.documentos).toBe(1)
-  expect((await read({ companyId: companyId + 1 })).total.documentos).toBe(0)
+  expect((await read({ month: '2026-10' })).total[0]!.documentos).toBe(1)
+  expect((await read({ companyId: companyId + 1 })).total).toEqual([])
 })
 
 test('findings come as sentences, without those that only say that the groups are missing', async () => {

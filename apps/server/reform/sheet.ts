@@ -100,6 +100,9 @@ const toSum = ({ documents, value, ibs, cbs, is }: SumRow) => ({
   is,
 })
 
+// What suppliers send is NF-e (side 0), and the freight that the company pays CT-e (side 2).
+const typeOf = ({ side }: { side: number }) => side
+
 const summed = sql`sum(c.documents)::int as documents, sum(c.value)::float8 / 100 as value, sum(c.ibs)::float8 / 100 as ibs,
   sum(c.cbs)::float8 / 100 as cbs, sum(c."is")::float8 / 100 as "is"`
 const informed = sql`(sum(c.ibs) <> 0 or sum(c.cbs) <> 0 or sum(c."is") <> 0)`
@@ -107,17 +110,17 @@ const informed = sql`(sum(c.ibs) <> 0 or sum(c.cbs) <> 0 or sum(c."is") <> 0)`
 async function readSuppliers(db: Database, about: About, max: number) {
   const sums = sql`from content_sum c where c.workspace_id = ${about.workspaceId} and c.side in ${ofSuppliers} and c.kind = ${sumKinds.issuer}
     and c.month = ${firstDay(about)} ${ofCompany(about, 'c')}`
-  const { rows: all } = await sql<SumRow>`select '' as key, ${summed} ${sums}`.execute(db)
-  const { rows } = await sql<SumRow & { known: number; name: string | null }>`
+  const { rows: all } = await sql<SumRow & { side: number }>`
+    select '' as key, c.side, ${summed} ${sums} group by c.side order by c.side`.execute(db)
+  const { rows } = await sql<SumRow & { side: number; known: number; name: string | null }>`
     select s.*, (select n.name from supplier n where n.workspace_id = ${about.workspaceId} and n.tax_id = s.key order by n.id desc limit 1) as name
-      from (select c.key, ${summed}, count(*) over ()::int as known ${sums} group by c.key having ${informed}
-             order by sum(c.ibs) + sum(c.cbs) + sum(c."is") desc, c.key limit ${max}) s
-     order by s.ibs + s.cbs + s."is" desc, s.key`.execute(db)
-  const [total] = all
+      from (select c.key, c.side, ${summed}, count(*) over ()::int as known ${sums} group by c.key, c.side having ${informed}
+             order by sum(c.ibs) + sum(c.cbs) + sum(c."is") desc, c.key, c.side limit ${max}) s
+     order by s.ibs + s.cbs + s."is" desc, s.key, s.side`.execute(db)
   return {
-    total: total && total.documents !== null ? toSum(total) : { documentos: 0, valor: 0, ibs: 0, cbs: 0, is: 0 },
+    total: all.map((row) => ({ tipoDFe: typeOf(row), ...toSum(row) })),
     known: rows[0]?.known ?? 0,
-    suppliers: rows.map((row) => ({ cnpjCpf: row.key, nome: row.name ?? '', ...toSum(row) })),
+    suppliers: rows.map((row) => ({ tipoDFe: typeOf(row), cnpjCpf: row.key, nome: row.name ?? '', ...toSum(row) })),
   }
 }
 
@@ -166,7 +169,7 @@ async function readMissing(db: Database, about: About, max: number) {
     known: number
   }>`
     select s.tax_id as "taxId", max(s.name) as name, d.type, count(*)::int as documents, sum(d.amount)::float8 as value,
-           (array_agg(d.number order by d.issued_at, d.id))[1:${sql.lit(numbersShown)}] as numbers,
+           (array_agg(d.number order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
            case when count(distinct d.company_id) = 1 then (select c.name from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
            count(*) over ()::int as known
       from (select d.* ${inMonth(about)} and i.reform = ${presence.none} and i.month >= ${inForceFrom}::date) d

@@ -55,7 +55,9 @@ function linesOf(sheet: ReformSheet): Line[] {
     text: (row: ReformSheet['creditos'][number]) => string,
   ) => rows.map((row): Line => ({ ...documentLine(part, row), text: text(row) }))
   return [
-    { part: 'Total', documents: sheet.total.documentos, value: sheet.total.valor, sum: sheet.total },
+    ...sheet.total.map(
+      (row): Line => ({ part: 'Total', type: row.tipoDFe, documents: row.documentos, value: row.valor, sum: row }),
+    ),
     ...counts('Com IBS/CBS', sheet.com),
     ...counts('Em parte dos itens', sheet.parcial),
     ...counts('Sem, regime normal', sheet.sem),
@@ -65,6 +67,7 @@ function linesOf(sheet: ReformSheet): Line[] {
         part: 'Destacado por fornecedor',
         key: row.cnpjCpf,
         name: row.nome,
+        type: row.tipoDFe,
         documents: row.documentos,
         value: row.valor,
         sum: row,

@@ -38,6 +38,7 @@ import {
   getInvitation,
   getLetterChoice,
   getPlan,
+  getReformSheet,
   getTeam,
   listAlertHabits,
   listAlertRules,
@@ -78,6 +79,7 @@ export const alertRulesQuery = ownQuery(listAlertRules, [])
 export const alertHabitsQuery = ownQuery(listAlertHabits, { silencios: [], digitos: [] })
 export const alertSettingsQuery = ownQuery(getAlertSettings, { grupos: [] })
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
+export const reformSheetQuery = ownQuery(getReformSheet, { total: [], fornecedores: [], semGrupos: [], achados: [] })
 export const calendarQuery = ownQuery(getCalendar, {})
 export const letterChoiceQuery = ownQuery(getLetterChoice, { alertas: '', prazos: '' })
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
