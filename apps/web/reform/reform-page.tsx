@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { formatCount, formatDate, formatInteger, formatMoney, formatMonth } from '@vigia/contract/text'
 import { downloadReformSheet, type ReformSheet } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
-import { Download, Landmark } from 'lucide-react'
+import { Download, Percent } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { callBytes } from '../lib/api.ts'
@@ -115,7 +115,7 @@ function Sheet({ sheet, company }: { sheet: ReformSheet; company: string }) {
       )}
       {nothing ? (
         <div className="ledger">
-          <Empty icon={<Landmark />} title={`Nenhum documento recebido em ${formatMonth(sheet.mes)}`}>
+          <Empty icon={<Percent />} title={`Nenhum documento recebido em ${formatMonth(sheet.mes)}`}>
             Os documentos completos entram aqui depois de lidos por dentro.
           </Empty>
         </div>
@@ -423,7 +423,7 @@ function Table({ head, children }: { head: readonly string[]; children: ReactNod
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it sideways.
     <section tabIndex={0} aria-label={`${head[0]}: tabela`} className="ledger overflow-x-auto">
-      <table className="w-full tabular-nums [&_td:first-child]:min-w-40 [&_td:first-child]:text-left [&_td]:px-2 [&_td]:py-1.5 [&_td]:text-right [&_th:first-child]:text-left [&_th]:px-2 [&_th]:py-1.5 [&_th]:text-right">
+      <table className="w-full tabular-nums [&_td:first-child]:min-w-40 [&_td:first-child]:text-left [&_td]:px-2 [&_td]:py-1.5 [&_td]:text-right [&_th:first-child]:text-left [&_th]:px-2 [&_th]:py-1.5 [&_th]:whitespace-nowrap [&_th]:text-right">
         <thead>
           <tr className="text-muted text-sm [&>th]:font-normal">
             {head.map((title) => (

@@ -11,7 +11,7 @@ import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
 import { CameraButton } from './camera-button.tsx'
-import { alertChoices, alertOf, type Filters, markChoices, markOf, reformChoices, reformOf } from './filters.ts'
+import { alertChoices, choiceOf, type Filters, markChoices, reformChoices } from './filters.ts'
 import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
@@ -214,16 +214,15 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
       <Select
         id={id}
         value={
-          filters.alert
-            ? alertPrefix + filters.alert
-            : filters.reform
-              ? reformPrefix + filters.reform
-              : filters.mark || filters.status
+          (filters.alert && alertPrefix + filters.alert) ||
+          (filters.reform && reformPrefix + filters.reform) ||
+          filters.mark ||
+          filters.status
         }
         onChange={({ target: { value } }) => {
-          const mark = markOf(value)
-          const alert = value.startsWith(alertPrefix) ? alertOf(value.slice(alertPrefix.length)) : ''
-          const reform = value.startsWith(reformPrefix) ? reformOf(value.slice(reformPrefix.length)) : ''
+          const mark = choiceOf(markChoices, value)
+          const alert = choiceOf(alertChoices, value.split(alertPrefix)[1])
+          const reform = choiceOf(reformChoices, value.split(reformPrefix)[1])
           onChange({ mark, alert, reform, status: mark || alert || reform ? '' : value })
         }}
       >

@@ -62,19 +62,12 @@ export const reformChoices: readonly { code: (typeof reformFilters)[number]; lab
   { code: 'achados', label: 'Com achado de IBS/CBS' },
 ]
 
-/** The choice of that name, if there is one. */
-export function reformOf(value: string | null): Filters['reform'] {
-  return reformChoices.find(({ code }) => code === value)?.code ?? ''
-}
-
-/** The choice of that name, if there is one. */
-export function alertOf(value: string | null): Filters['alert'] {
-  return alertChoices.find(({ code }) => code === value)?.code ?? ''
-}
-
-/** The mark of that name, if there is one. */
-export function markOf(value: string | null): Filters['mark'] {
-  return markChoices.find(({ code }) => code === value)?.code ?? ''
+/** The choice of that name; empty: there is none. */
+export function choiceOf<const Code extends string>(
+  choices: readonly { code: Code }[],
+  value: string | null | undefined,
+): Code | '' {
+  return choices.find(({ code }) => code === value)?.code ?? ''
 }
 
 /** The filter written in the address; missing and invalid values become the default. */
@@ -87,9 +80,9 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     company: params.get('empresa') ?? '',
     participation: known(params.get('participacao'), kind.participations),
     status: known(params.get('status'), kind.statuses),
-    mark: markOf(params.get('marca')),
-    alert: alertOf(params.get('alerta')),
-    reform: reformOf(params.get('reforma')),
+    mark: choiceOf(markChoices, params.get('marca')),
+    alert: choiceOf(alertChoices, params.get('alerta')),
+    reform: choiceOf(reformChoices, params.get('reforma')),
     product: digits(params.get('produto'), /^\d{1,10}$/),
     ncm: digits(params.get('ncm'), /^\d{2,8}$/),
     cfop: digits(params.get('cfop'), /^\d{4}$/),
