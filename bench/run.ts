@@ -20,6 +20,7 @@ const programs: Record<string, string> = {
   alerts: '../packages/alerts/alerts.bench.ts',
   follow: '../apps/server/alerts/follow.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',
+  items: '../apps/server/contents/items.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
   leaving: '../apps/server/documents/leaving.bench.ts',
   api: './api.ts',

@@ -127,13 +127,15 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
   }>`
     select q.id, d.company_id as "companyId", d.type, d.roles, d.status, to_char(d.issued_at, 'YYYY-MM-01') as month, r.content, c.value,
            case when c.document_id is not null then
-             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products) end as before
+             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.terms[1:c.products]) end as before
       from unnest(${ids}::bigint[]) q (id)
       -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
       left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id and d.complete offset 0) d on true
       left join lateral (select r.content from receipt r
                           where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r on true
-      left join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
+      left join lateral (select * from content c where c.workspace_id = ${workspaceId} and c.document_id = q.id offset 0) c on true`.execute(
+    db,
+  )
   const products = await readProducts(db, workspaceId, [
     ...new Set(rows.flatMap(({ before }) => before?.products ?? [])),
   ])
@@ -178,7 +180,9 @@ async function readProducts(
 ): Promise<Map<number, ProductTexts>> {
   const { rows } = await sql<ProductTexts & { id: number }>`
     select p.id, p.code, p.name, p.ncm, p.unit, p.gtin from unnest(${ids}::int[]) q (id)
-      join product p on p.workspace_id = ${workspaceId} and p.id = q.id`.execute(db)
+     cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.id = q.id offset 0) p`.execute(
+    db,
+  )
   return new Map(rows.map(({ id, ...texts }) => [id, texts]))
 }
 
@@ -189,7 +193,7 @@ export async function readContents(
   documentIds: readonly bigint[],
 ): Promise<Map<bigint, NfeContents | CteContents>> {
   const { rows } = await sql<{ id: bigint; products: number[]; value: Buffer }>`
-    select c.document_id as id, c.products, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
+    select c.document_id as id, c.terms[1:c.products] as products, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
       join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
   const products = await readProducts(db, workspaceId, [...new Set(rows.flatMap(({ products }) => products))])
   return new Map(

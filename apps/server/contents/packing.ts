@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { CteContents, ItemContents, NfeContents } from '@vigia/dfe/read'
+import { decimalOne, scaled } from './sums.ts'
 
 // One value for each document: its items as columns, deflated. What is said of a product stands once in the workspace, and the items name it by place.
 
@@ -13,8 +14,20 @@ export interface ProductTexts {
 }
 
 type Cell = string | number | object | null
-/** Of each column the cells of all items, or the one that all have. */
-type Columns = Record<string, { all: Cell } | Cell[]>
+/** Of each column the cells of all items, the one that all have, or 0: they follow from others. */
+type Columns = Record<string, { all: Cell } | Cell[] | 0>
+
+// Amounts that are a base times a rate, both of which the file says, are not kept beside them where they are exact to the cent.
+const rated: readonly (readonly [amount: string, base: string, rate: string, of: bigint])[] = [
+  ['prod.vProd', 'prod.qCom', 'prod.vUnCom', 1n],
+  ['ICMS.vICMS', 'ICMS.vBC', 'ICMS.pICMS', 100n],
+  ['IPI.vIPI', 'IPI.vBC', 'IPI.pIPI', 100n],
+  ['PIS.vPIS', 'PIS.vBC', 'PIS.pPIS', 100n],
+  ['COFINS.vCOFINS', 'COFINS.vBC', 'COFINS.pCOFINS', 100n],
+  ['gIBSUF.vIBSUF', 'IBSCBS.vBC', 'gIBSUF.pIBSUF', 100n],
+  ['gIBSMun.vIBSMun', 'IBSCBS.vBC', 'gIBSMun.pIBSMun', 100n],
+  ['gCBS.vCBS', 'IBSCBS.vBC', 'gCBS.pCBS', 100n],
+]
 
 const productFields = { cProd: 'code', xProd: 'name', NCM: 'ncm', uCom: 'unit', cEAN: 'gtin' } as const
 const groups = [
@@ -67,6 +80,11 @@ export function pack(contents: NfeContents | CteContents): Uint8Array {
     const isSame = cells.every((cell) => cell === first || JSON.stringify(cell) === JSON.stringify(first))
     columns[name] = isSame ? { all: first } : cells
   }
+  for (const [amount, base, rate, of] of rated) {
+    const follows = (row: Record<string, Cell>) =>
+      row[amount] !== undefined && row[amount] === amountOf(row[base], row[rate], of)
+    if (rows.length > 0 && rows.every(follows)) columns[amount] = 0
+  }
   return deflate({ ...contents, items: { count: rows.length, columns } })
 }
 
@@ -95,11 +113,11 @@ export function unpack(value: Uint8Array, products: readonly ProductTexts[]): Nf
     | (Omit<NfeContents, 'items'> & { items: { count: number; columns: Columns } })
   if (stored.type === 'cte') return stored
   const { count, columns } = stored.items
-  const entries = Object.entries(columns)
+  const names = Object.keys(columns)
   const items = Array.from({ length: count }, (_, index): ItemContents => {
     const item: Record<string, unknown> = { lots: [] }
-    for (const [name, column] of entries) {
-      const cell = Array.isArray(column) ? (column[index] ?? null) : column.all
+    for (const name of names) {
+      const cell = cellOf(columns, name, index)
       if (cell === null) continue
       const [group = '', field] = name.split('.')
       const fields = (groups as readonly string[]).includes(group) ? (item[group] ?? {}) : cell
@@ -109,6 +127,23 @@ export function unpack(value: Uint8Array, products: readonly ProductTexts[]): Nf
     return { ...rest, prod: { ...rest.prod, ...fieldsOf(products[product]) } }
   })
   return { ...stored, items }
+}
+
+function cellOf(columns: Columns, name: string, index: number): Cell {
+  const column = columns[name]
+  if (Array.isArray(column)) return column[index] ?? null
+  if (column !== 0) return column?.all ?? null
+  const [, base = '', rate = '', of = 1n] = rated.find(([amount]) => amount === name) ?? []
+  return amountOf(cellOf(columns, base, index), cellOf(columns, rate, index), of)
+}
+
+// Half up, in the shortest text of a decimal.
+function amountOf(base: Cell | undefined, rate: Cell | undefined, of: bigint): string | null {
+  if (typeof base !== 'string' || typeof rate !== 'string') return null
+  const unit = decimalOne * decimalOne * of
+  const cents = (scaled(base) * scaled(rate) * 200n + unit) / (2n * unit)
+  const digits = cents.toString().padStart(3, '0')
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`.replace(/\.?0{1,2}$/, '')
 }
 
 function fieldsOf(texts: ProductTexts | undefined): Partial<ItemContents['prod']> {

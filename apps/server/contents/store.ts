@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { termKey } from '../documents/documents.ts'
+import { bareTerm, monthTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import type { ProductTexts } from './packing.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
@@ -48,17 +47,16 @@ export async function putContents(db: Database, workspaceId: number, all: readon
   )
   const rows = kept.map(({ document, read }) => {
     const ids = read.products.map((texts) => products.get(keyOf(read.issuer, texts))!)
-    const keys = [...read.terms.map((text) => terms.get(text)!), ...ids].map((id) => termKey(id, document.month))
-    return { document, read, ids, keys }
+    return { document, read, ids, keys: [...ids, ...termsOf(document, read).map((text) => terms.get(text)!)] }
   })
   await sql`
     insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, products, terms, value)
-    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.products::int[], r.terms::bigint[], r.value
+    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.products, r.terms::int[], r.value
       from unnest(${rows.map(({ document }) => document.documentId)}::bigint[], ${rows.map(({ document }) => document.companyId)}::int[],
                   ${rows.map(({ document }) => document.month)}::date[], ${rows.map(({ document }) => document.side)}::smallint[],
                   ${rows.map(({ read }) => read.reform)}::smallint[], ${rows.map(({ read }) => read.findings)}::int[],
                   ${rows.map(({ read }) => read.ibs)}::bigint[], ${rows.map(({ read }) => read.cbs)}::bigint[],
-                  ${rows.map(({ ids }) => `{${ids.join()}}`)}::text[], ${rows.map(({ keys }) => `{${keys.join()}}`)}::text[],
+                  ${rows.map(({ ids }) => ids.length)}::smallint[], ${rows.map(({ keys }) => `{${keys.join()}}`)}::text[],
                   ${rows.map(({ read }) => Buffer.from(read.value))}::bytea[])
         as r (id, company, month, side, reform, findings, ibs, cbs, products, terms, value)
     on conflict (workspace_id, document_id) do update
@@ -71,46 +69,52 @@ export async function putContents(db: Database, workspaceId: number, all: readon
 /** Of how documents are packed and counted: a migration that changes it empties these tables, and all are read again. */
 const version = 1
 
-type Kept = { read: ReadContents }
-
-function keyOf(issuer: string, { code, name, ncm, unit, gtin }: ProductTexts): string {
-  const hex = createHash('sha256')
-    .update(JSON.stringify([issuer, code, name, ncm, unit, gtin]))
-    .digest('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+interface Kept {
+  document: KnownDocument
+  read: ReadContents
 }
+
+const termsOf = ({ month }: KnownDocument, { terms }: ReadContents) => [monthTerm(month), ...terms]
+
+// What tells one product from another.
+const keyOf = (issuer: string, { code, name, ncm, unit, gtin }: ProductTexts) =>
+  JSON.stringify([issuer, code, name, ncm, unit, gtin])
 
 async function productIds(db: Database, workspaceId: number, kept: readonly Kept[]): Promise<Map<string, number>> {
   const products = new Map(
     kept.flatMap(({ read: { issuer, products } }) =>
-      products.map((texts) => [keyOf(issuer, texts), { issuer, ...texts }] as const),
+      products.map((texts) => [keyOf(issuer, texts), { issuer, bare: bareTerm(texts.code), ...texts }] as const),
     ),
   )
-  const ids = await read<{ key: string; id: number }>(
+  const codes = [...new Map([...products.values()].map((one) => [`${one.issuer} ${one.bare}`, one])).values()]
+  const ids = await read<ProductTexts & { issuer: string; id: number }>(
     db,
-    sql`select p.key, p.id from unnest(${[...products.keys()]}::uuid[]) q (key)
-          join product p on p.workspace_id = ${workspaceId} and p.key = q.key`,
+    // Each by its key: there are no statistics of what was written a moment ago.
+    sql`select p.id, p.issuer, p.code, p.name, p.ncm, p.unit, p.gtin
+          from unnest(${codes.map(({ issuer }) => issuer)}::text[], ${codes.map(({ bare }) => bare)}::text[]) q (issuer, bare)
+         cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.issuer = q.issuer and p.bare = q.bare offset 0) p`,
   )
-  const known = new Map(ids.map(({ key, id }) => [key, id]))
-  const added = [...products].filter(([key]) => !known.has(key))
+  const known = new Map(ids.map(({ id, issuer, ...texts }) => [keyOf(issuer, texts), id]))
+  const added = [...products].filter(([key]) => !known.has(key)).map(([, product]) => product)
   if (added.length === 0) return known
-  const of = <T>(pick: (product: ProductTexts & { issuer: string }) => T) => added.map(([, product]) => pick(product))
-  const inserted = await read<{ key: string; id: number }>(
+  const of = <T>(pick: (product: (typeof added)[number]) => T) => added.map(pick)
+  const inserted = await read<ProductTexts & { issuer: string; id: number }>(
     db,
-    sql`insert into product (workspace_id, key, issuer, code, name, ncm, unit, gtin)
-        select ${workspaceId}, u.* from unnest(${added.map(([key]) => key)}::uuid[], ${of(({ issuer }) => issuer)}::text[], ${of(({ code }) => code)}::text[],
-          ${of(({ name }) => name)}::text[], ${of(({ ncm }) => ncm)}::text[], ${of(({ unit }) => unit)}::text[], ${of(({ gtin }) => gtin)}::text[]) u
-        returning key, id`,
+    sql`insert into product (workspace_id, issuer, code, name, ncm, unit, gtin, bare)
+        select ${workspaceId}, u.* from unnest(${of(({ issuer }) => issuer)}::text[], ${of(({ code }) => code)}::text[], ${of(({ name }) => name)}::text[],
+          ${of(({ ncm }) => ncm)}::text[], ${of(({ unit }) => unit)}::text[], ${of(({ gtin }) => gtin)}::text[], ${of(({ bare }) => bare)}::text[]) u
+        returning id, issuer, code, name, ncm, unit, gtin`,
   )
-  for (const { key, id } of inserted) known.set(key, id)
+  for (const { id, issuer, ...texts } of inserted) known.set(keyOf(issuer, texts), id)
   return known
 }
 
 async function termIds(db: Database, workspaceId: number, kept: readonly Kept[]): Promise<Map<string, number>> {
-  const terms = [...new Set(kept.flatMap(({ read: { terms } }) => terms))]
+  const terms = [...new Set(kept.flatMap(({ document, read }) => termsOf(document, read)))]
   const rows = await read<{ text: string; id: number }>(
     db,
-    sql`select t.text, t.id from unnest(${terms}::text[]) q (text) join content_term t on t.workspace_id = ${workspaceId} and t.text = q.text`,
+    sql`select t.text, t.id from unnest(${terms}::text[]) q (text)
+         cross join lateral (select * from content_term t where t.workspace_id = ${workspaceId} and t.text = q.text offset 0) t`,
   )
   const known = new Map(rows.map(({ text, id }) => [text, id]))
   const added = terms.filter((text) => !known.has(text))

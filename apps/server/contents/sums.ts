@@ -95,16 +95,17 @@ function itemSums(item: NfeContents['items'][number]): Sums {
 }
 
 const decimals = 10
-const one = 10n ** BigInt(decimals)
+export const decimalOne = 10n ** BigInt(decimals)
 
-function scaled(text: string | undefined): bigint {
+/** Decimal text, of ten decimals at most, times `decimalOne`. */
+export function scaled(text: string | undefined): bigint {
   const [whole = '', fraction = ''] = (text ?? '0').split('.')
   return BigInt(whole + fraction.padEnd(decimals, '0'))
 }
 
 /** Decimal text as whole cents, half up. */
 export function cents(text: string | undefined): bigint {
-  return (scaled(text) + one / 200n) / (one / 100n)
+  return (scaled(text) + decimalOne / 200n) / (decimalOne / 100n)
 }
 
 function decimal(value: bigint): string {

@@ -6,7 +6,7 @@ import { bareTerm, nameTerms, type TermKind } from '../documents/documents.ts'
 // 990 items of 20 words each are more than anybody looks for.
 const termsMax = 5_000
 
-/** The terms of a document, each once, 5,000 at most. */
+/** The terms of a document beside its products, each once, 5,000 at most. */
 export function termsOf(contents: NfeContents | CteContents): string[] {
   const terms = new Set<string>()
   const add = (kind: TermKind, text: string | undefined) => {
@@ -22,10 +22,6 @@ export function termsOf(contents: NfeContents | CteContents): string[] {
       add('ncm', prod.NCM)
       add('cfop', prod.CFOP)
       for (const lot of lots) add('lote', lot.nLote)
-      for (const code of [prod.cProd, prod.cEAN, prod.cEANTrib]) {
-        const bare = bareTerm(code ?? '')
-        if (bare !== '') terms.add(bare)
-      }
       for (const word of nameTerms(prod.xProd ?? '')) terms.add(word)
     }
   }

@@ -17,7 +17,7 @@ create sequence content_term_id_seq as int cache 100;
 create table content_term (
   workspace_id int not null,
   id int not null default nextval('content_term_id_seq'),
-  -- A word as searches compare it; `ncm:`, `cfop:`, `placa:`, `pedido:` and `lote:` before what is of that kind.
+  -- A word as searches compare it; `ncm:`, `cfop:`, `placa:`, `pedido:`, `lote:` and `mes:` before what is of that kind.
   text text collate "C" not null,
   primary key (workspace_id, id)
 );
@@ -27,17 +27,18 @@ create unique index content_term_text_uk on content_term (workspace_id, text);
 create table product (
   workspace_id int not null,
   id int not null default nextval('content_term_id_seq'),
-  key uuid not null,                -- digest of all of the following
   issuer text collate "C" not null, -- CNPJ or CPF
   code text not null,
   name text not null,
   ncm text collate "C" not null,
   unit text not null,
   gtin text collate "C",
+  bare text collate "C" not null,   -- the code as searches compare it
   primary key (workspace_id, id)
 );
-create unique index product_key_uk on product (workspace_id, key);
-create index product_issuer_ix on product (workspace_id, issuer);
+create index product_issuer_ix on product (workspace_id, issuer, bare);
+create index product_bare_ix on product (workspace_id, bare);
+create index product_gtin_ix on product (workspace_id, gtin) where gtin is not null;
 
 create table content (
   workspace_id int not null,
@@ -53,8 +54,8 @@ create table content (
   -- IBS and CBS: 0 none and need not (Simples, MEI, before 2026), 1 none, 2 some items, 3 all.
   reform smallint not null,
   findings int not null,            -- what does not fit of them, a bit for each code
-  products int[] not null,
-  terms bigint[] not null,          -- id of the term or product * 4096 + month since the year 0 % 4096
+  products smallint not null,       -- how many different ones it has
+  terms int[] not null,             -- first its products in the order of `value`, then the terms, one of them its month
   value bytea not null,             -- packed by apps/server/contents/packing.ts
   primary key (workspace_id, document_id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
@@ -64,8 +65,9 @@ create index content_terms_ix on content using gin (terms);
 create index content_findings_ix on content (workspace_id, company_id, month) where findings <> 0;
 
 -- Row-level security keeps comparisons of arrays from leading through an index. The workspace of the transaction is named here.
-create function documents_with_terms(keys bigint[]) returns setof bigint language sql stable security definer set search_path = public, pg_temp as
-  'select c.document_id from content c where c.terms && keys and c.workspace_id = current_ws()';
+create function documents_with_terms(p_terms int[], p_months int[]) returns setof bigint
+  language sql stable security definer set search_path = public, pg_temp as
+  'select c.document_id from content c where c.terms && p_terms and (p_months is null or c.terms && p_months) and c.workspace_id = current_ws()';
 
 -- What could not be read: tried again. The rest of the product works without it.
 create table content_unread (

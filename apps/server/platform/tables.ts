@@ -256,13 +256,13 @@ interface ContentTermTable {
 interface ProductTable {
   workspace_id: number
   id: Generated<number>
-  key: string
   issuer: string
   code: string
   name: string
   ncm: string
   unit: string
   gtin: string | null
+  bare: string
 }
 interface ContentTable {
   workspace_id: number
@@ -275,8 +275,8 @@ interface ContentTable {
   version: number
   reform: number
   findings: number
-  products: number[]
-  terms: bigint[]
+  products: number
+  terms: number[]
   value: Buffer
 }
 interface ContentUnreadTable {

@@ -42,7 +42,7 @@ export async function readQuery(
         sql`extract(month from d.issued_at) = ${month}::int and extract(day from d.issued_at) = ${day}::int`,
     ),
     ...(await insideFilter(db, workspaceId, filter, range)),
-    ...(await inFields(db, workspaceId, words.others, { type: filter.type, range })),
+    ...(await inFields(db, workspaceId, words.others, range)),
   ]
   return { ...query, range, found }
 }
@@ -51,7 +51,7 @@ export async function readQuery(
 async function insideFilter(
   db: Database,
   workspaceId: number,
-  { type, product, ncm, cfop }: Criteria,
+  { product, ncm, cfop }: Criteria,
   range: Range,
 ): Promise<RawBuilder<unknown>[]> {
   if (product === undefined && ncm === undefined && cfop === undefined) return []
@@ -60,7 +60,7 @@ async function insideFilter(
     ...(product === undefined ? [] : [[product]]),
     ...(await readTerms(db, workspaceId, named.map(termQuestion))),
   ]
-  const months = await readMonths(db, workspaceId, type, range)
+  const months = await readMonths(db, workspaceId, range)
   return terms.map((ids) => insideCondition(ids, months))
 }
 
@@ -99,7 +99,7 @@ async function inFields(
   db: Database,
   workspaceId: number,
   words: Word[],
-  { type, range }: { type: Criteria['type']; range: Range },
+  range: Range,
 ): Promise<RawBuilder<unknown>[]> {
   if (words.length === 0) return []
   const terms = await readTerms(
@@ -107,7 +107,7 @@ async function inFields(
     workspaceId,
     words.map(({ inside }) => inside),
   )
-  const months = terms.some((ids) => ids.length > 0) ? await readMonths(db, workspaceId, type, range) : []
+  const months = terms.some((ids) => ids.length > 0) ? await readMonths(db, workspaceId, range) : []
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
   const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
   const { rows } = await sql<Found>`

@@ -3,8 +3,8 @@ import type { Database } from '../../platform/context.ts'
 import { searchable } from '../../platform/text.ts'
 import type { Range } from '../filter.ts'
 
-// By which words documents are found from inside. apps/server/contents stores them, as keys of a term and the month of the document, so that a
-// question reads no other months: docs/decisions/0050-what-is-inside.md.
+// By which words documents are found from inside. apps/server/contents stores them, with the month of the document among them, so that a question
+// reads no documents of other months: docs/decisions/0050-what-is-inside.md.
 
 /** Kinds of terms that are asked for by their name; a word of a product or cargo, and a code of one, has none. */
 export const termKinds = ['ncm', 'cfop', 'placa', 'pedido', 'lote'] as const
@@ -27,17 +27,14 @@ export function nameTerms(name: string): string[] {
     .map((word) => word.slice(0, lengthMax))
 }
 
-const monthsMax = 4096n
+/** The term of a month (`2026-11-01`). */
+export const monthTerm = (month: string): string => `mes:${month.slice(0, 7)}`
 
-/** The key of a term or product in a month (`2026-11-01`). */
-export function termKey(id: number, month: string): bigint {
-  return BigInt(id) * monthsMax + (BigInt(Number(month.slice(0, 4)) * 12 + Number(month.slice(5, 7)) - 1) % monthsMax)
-}
-
-/** Terms that a word may mean: these, and all that begin so. */
+/** What a word may mean: these terms, all that begin so, and products with this code or GTIN. */
 export interface TermQuestion {
   exact: string[]
   beginning: string | null
+  code: string | null
 }
 
 /** What a typed word may mean inside documents; null: nothing. `ncm:`, `cfop:`, `placa:`, `pedido:` and `lote:` say which. */
@@ -45,56 +42,59 @@ export function termQuestion(word: string): TermQuestion | null {
   const kind = termKinds.find((kind) => searchable(word).startsWith(`${kind}:`))
   const bare = bareTerm(kind ? word.slice(kind.length + 1) : word)
   if (bare === '') return null
-  if (kind)
-    return kind === 'ncm' ? { exact: [], beginning: `ncm:${bare}` } : { exact: [`${kind}:${bare}`], beginning: null }
+  const question = { exact: [], beginning: null, code: null }
+  if (kind === 'ncm') return { ...question, beginning: `ncm:${bare}` }
+  if (kind) return { ...question, exact: [`${kind}:${bare}`] }
   // Of the beginnings of words few letters are in everything; codes are known whole.
-  if (/^\p{L}+$/u.test(bare)) return bare.length < 3 ? null : { exact: [], beginning: bare }
+  if (/^\p{L}+$/u.test(bare)) return bare.length < 3 ? null : { ...question, beginning: bare, code: bare }
   if (/^\d{1,2}$/.test(bare)) return null
   const named = (['ncm', 'placa', 'pedido', 'lote'] as const).map((kind) => `${kind}:${bare}`)
-  return { exact: [bare, ...named], beginning: null }
+  return { ...question, exact: [bare, ...named], code: bare }
 }
 
-// Of more terms than these that begin alike only the one that is the word itself is looked for.
-const beginningsMax = 2_000
+// Of more terms than these that begin alike only the one that is the word itself is looked for, and of a code that more products have none.
+const alikeMax = 2_000
 
-/** The ids of the terms of each question, in their order. */
+/** The ids of the terms and products of each question, in their order. */
 export async function readTerms(
   db: Database,
   workspaceId: number,
   questions: readonly (TermQuestion | null)[],
 ): Promise<number[][]> {
-  if (questions.every((question) => question === null)) return questions.map(() => [])
   const asked = questions.flatMap((question, place) => (question ? { place, ...question } : []))
+  if (asked.length === 0) return questions.map(() => [])
   const { rows } = await sql<{ place: number; ids: number[] }>`
-    select q.place, x.ids from json_to_recordset(${JSON.stringify(asked)}::json) q (place int, exact text[], beginning text),
-      lateral (select coalesce(array_agg(t.id), '{}') as ids from content_term t where t.workspace_id = ${workspaceId} and t.text = any (q.exact)) e,
+    select q.place, e.ids || case when b.n > ${alikeMax} then w.ids else b.ids end || case when p.n > ${alikeMax} then '{}' else p.ids end as ids
+      from json_to_recordset(${JSON.stringify(asked)}::json) q (place int, exact json, beginning text, code text),
+      lateral (select coalesce(array_agg(t.id), '{}') as ids from content_term t
+                where t.workspace_id = ${workspaceId} and t.text = any (array(select json_array_elements_text(q.exact)))) e,
       lateral (select coalesce(array_agg(t.id), '{}') as ids, count(*) as n
                  from (select t.id from content_term t where t.workspace_id = ${workspaceId} and t.text >= q.beginning and t.text < q.beginning || '~~~'
-                        limit ${beginningsMax + 1}) t) b,
+                        limit ${alikeMax + 1}) t) b,
       lateral (select coalesce(array_agg(t.id), '{}') as ids from content_term t where t.workspace_id = ${workspaceId} and t.text = q.beginning) w,
-      lateral (select e.ids || case when b.n > ${beginningsMax} then w.ids else b.ids end as ids) x`.execute(db)
+      lateral (select coalesce(array_agg(p.id), '{}') as ids, count(*) as n
+                 from ((select p.id from product p where p.workspace_id = ${workspaceId} and p.bare = q.code limit ${alikeMax + 1})
+                       union (select p.id from product p where p.workspace_id = ${workspaceId} and p.gtin = q.code limit ${alikeMax + 1})) p) p`.execute(
+    db,
+  )
   const found = new Map(rows.map(({ place, ids }) => [place, ids]))
   return questions.map((_, place) => found.get(place) ?? [])
 }
 
-/** The months of documents of a type in a range. */
-export async function readMonths(
-  db: Database,
-  workspaceId: number,
-  type: number,
-  { from, until }: Range,
-): Promise<string[]> {
-  const { rows } = await sql<{ month: string }>`
-    select distinct month::text as month from count_month
-     where workspace_id = ${workspaceId} and type = ${type} and month > (${from}::timestamp - interval '1 month') and month < ${until}::timestamp`.execute(
-    db,
-  )
-  return rows.map(({ month }) => month)
+// Of more months the documents are read, and their dates compared.
+const monthsMax = 12
+
+/** The terms of the months in a range; null: too many to tell documents apart by them. */
+export async function readMonths(db: Database, workspaceId: number, { from, until }: Range): Promise<number[] | null> {
+  const { rows } = await sql<{ id: number }>`
+    select t.id from content_term t
+     where t.workspace_id = ${workspaceId} and t.text >= ${monthTerm(from)} and t.text <= ${monthTerm(until)} and t.text < 'mes:~'
+     limit ${monthsMax + 1}`.execute(db)
+  return rows.length > monthsMax ? null : rows.map(({ id }) => id)
 }
 
-/** The documents with any of the terms or products, as a condition on `document d`. */
-export function insideCondition(ids: readonly number[], months: readonly string[]): RawBuilder<unknown> {
-  const keys = ids.flatMap((id) => months.map((month) => termKey(id, month)))
+/** The documents of the months with any of the terms or products, as a condition on `document d`. */
+export function insideCondition(ids: readonly number[], months: readonly number[] | null): RawBuilder<unknown> {
   // As one text: there may be thousands.
-  return sql`d.id in (select documents_with_terms(${`{${keys.join()}}`}::bigint[]))`
+  return sql`d.id in (select documents_with_terms(${`{${ids.join()}}`}::int[], ${months && `{${months.join()}}`}::int[]))`
 }
