@@ -57,6 +57,7 @@ const slices = [
   'documents',
   'contents',
   'reports',
+  'reform',
   'alerts',
   'letters',
   'manifestation',

@@ -77,6 +77,7 @@ import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
 import { createVault } from './platform/vault.ts'
 import { createPrinter } from './print/printer.ts'
+import { reformRoutes } from './reform/routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import { connectSigner } from './signer/client.ts'
 import { openSigner } from './signer/in-process.ts'
@@ -108,6 +109,7 @@ export const routes = [
   ...companyRoutes,
   ...documentRoutes,
   ...reportRoutes,
+  ...reformRoutes,
   ...alertRoutes,
   ...letterRoutes,
   ...changeRoutes,

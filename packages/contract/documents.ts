@@ -24,6 +24,9 @@ export const marks = [
   'aguardam-segunda-pessoa',
 ] as const
 
+/** By what a list can be filtered of IBS and CBS. */
+export const reformFilters = ['com', 'sem', 'dispensado', 'parcial', 'achados'] as const
+
 const filterShape = {
   TipoDFe: wholeNumber(unknownType).refine((type) => type === 0 || type === 2, unknownType),
   CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
@@ -46,6 +49,8 @@ const filterShape = {
   Alerta: z
     .enum(['qualquer', ...alertBands], 'Alerta deve ser qualquer, informativo, medio, alto ou critico')
     .optional(),
+  /** Whether the document has the groups of IBS and CBS, or what does not fit in them; ours. */
+  Reforma: z.enum(reformFilters, 'Reforma deve ser com, sem, dispensado, parcial ou achados').optional(),
   /** What is inside: a product as the reports give it, the beginning of an NCM, a CFOP. */
   Produto: numberBetween(1, 2 ** 31 - 1, 'Produto desconhecido').optional(),
   NCM: z
@@ -161,6 +166,17 @@ export const DocumentRow = z.object({
     .object({ evento: z.string(), quem: z.string().nullable() })
     .nullable()
     .describe('A resposta pedida que espera a aprovação de uma segunda pessoa, e quem a pediu; null: nenhuma.'),
+  reforma: z
+    .object({
+      presenca: z.enum(['com', 'parcial', 'sem', 'dispensado']),
+      ibs: z.number().nullable(),
+      cbs: z.number().nullable(),
+      achados: z.boolean(),
+    })
+    .nullable()
+    .describe(
+      'IBS e CBS que o documento traz, informativos em 2026: nada deles se paga ou se aproveita; null num resumo e no que ainda não foi lido por dentro.',
+    ),
 })
 /** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
@@ -255,6 +271,48 @@ export const TimelineEntry = z.object({
 /** What the browser receives as an entry of a history. */
 export type TimelineEntry = z.output<typeof TimelineEntry>
 
+/** Whether a document has the groups of IBS and CBS. */
+export const reformPresences = ['com', 'parcial', 'sem', 'dispensado', 'so-resumo'] as const
+/** Its names on the wire. */
+export type ReformPresence = (typeof reformPresences)[number]
+
+/** What a document says of IBS, CBS and IS. */
+const Reform = z.object({
+  presenca: z
+    .enum(reformPresences)
+    .describe(
+      '`com`: em todos os itens; `parcial`: em parte deles; `sem`: o emitente do regime normal não os informou; `dispensado`: Simples ou MEI, ou antes de 2026; `so-resumo`: só o resumo está aqui.',
+    ),
+  aviso: z
+    .string()
+    .nullable()
+    .describe('O que os valores não são: em 2026 são informativos, e nada deles se paga ou se aproveita.'),
+  itens: z.array(
+    z.object({
+      numero: z.number().describe('nItem; 0: o CT-e inteiro.'),
+      descricao: z.string(),
+      CST: z.string(),
+      cClassTrib: z.string(),
+      base: z.string(),
+      ibsEstado: z.string(),
+      ibsMunicipio: z.string(),
+      cbs: z.string(),
+      is: z.string(),
+      campos: z.array(Fact).describe('Alíquotas, reduções, diferimento, monofásico e compra governamental.'),
+    }),
+  ),
+  totais: z.array(Fact),
+  achados: z.array(
+    z.object({
+      codigo: z.string().describe('rt-sem-grupo, rt-parcial, rt-aliquota, rt-conta, rt-codigo, rt-vnf ou rt-nota.'),
+      item: z.number().nullable(),
+      frase: z.string(),
+    }),
+  ),
+})
+/** What the browser receives of the reform. */
+export type Reform = z.output<typeof Reform>
+
 /** A document as its panel shows it. Texts are written for people; amounts in reais. */
 export const DocumentDetail = z.object({
   documento: DocumentRow,
@@ -292,6 +350,7 @@ export const DocumentDetail = z.object({
   historico: z.array(TimelineEntry),
   /** Why only a summary is here and how to get the rest; null for a complete document. */
   falta: z.string().nullable(),
+  reforma: Reform.nullable().describe('IBS, CBS e IS; null num documento anterior a 2026 que nada diz deles.'),
 })
 /** What the browser receives as a document's details. */
 export type DocumentDetail = z.output<typeof DocumentDetail>

@@ -55,6 +55,7 @@ export {
   getLetterChoice,
   stopLetters,
 } from './letters.ts'
+export { downloadReformSheet, getReformSheet, type ReformSheet } from './reform.ts'
 export { addRemark, doneMarks, markChecked, markDone, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
 export {
   addMonthlyReport,

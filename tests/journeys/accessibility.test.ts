@@ -62,6 +62,7 @@ const workspaceScreens = [
   '/equipe',
   '/prazos',
   '/relatorios',
+  '/reforma',
   '/alertas',
   '/alertas/regras',
   '/respostas',

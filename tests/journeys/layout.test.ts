@@ -47,6 +47,7 @@ test('the side navigation: seven places, 16rem, icons at 3rem, a cookie for seve
     '/empresas',
     '/prazos',
     '/relatorios',
+    '/reforma',
     '/help',
   ])
   expect(await links.nth(4).getAttribute('aria-current')).toBe('page')

@@ -590,6 +590,11 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     body: { id: await monthlyReport(two) },
     id: 'id',
   }),
+  'GET /v1/api/Reforma': (two) => ({ query: { Mes: '2026-11', IdEmpresa: two.mine.companyId }, id: 'IdEmpresa' }),
+  'GET /v1/api/Reforma/planilha': (two) => ({
+    query: { Mes: '2026-11', IdEmpresa: two.mine.companyId },
+    id: 'IdEmpresa',
+  }),
   'GET /v1/api/Alertas': (two) => ({
     query: { Faixa: 'alto', Estado: 'nova', Regra: 'S01', IdEmpresa: two.mine.companyId },
     id: 'IdEmpresa',

@@ -45,7 +45,10 @@ export function anchoredLists(ctx: Pick<Context, 'db'>): Lists {
 
 /** Whether what changes a list is told (changes/changes.ts), or can be asked for. */
 export const canBeAnchored = ({ filter }: FilterQuery, { by }: Order): boolean =>
-  filter.mark === undefined && filter.alert === undefined && !(by === 'due' && filter.type === 2)
+  filter.mark === undefined &&
+  filter.alert === undefined &&
+  filter.reform === undefined &&
+  !(by === 'due' && filter.type === 2)
 
 /** The ids of a part of `total` documents in their order, as a query. `query.db` is one picture of the data, like `total`. */
 export async function inAnchored(

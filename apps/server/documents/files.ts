@@ -98,6 +98,37 @@ async function findEvent(
     .executeTakeFirst()
 }
 
+// Of one document people read no more; the newest say what holds.
+const eventFilesMax = 60
+
+/** What arrived of the events of a document that have one of these codes, by their ids, newest first, 60 at most. `db` is inside the workspace. */
+export async function readEventFiles(
+  db: Context['db'],
+  workspaceId: number,
+  of: { company_id: number; chave: string },
+  codes: readonly number[],
+): Promise<[id: string, content: Buffer][]> {
+  const rows = await db
+    .selectFrom('document_event as e')
+    .innerJoin('receipt as r', (join) =>
+      join
+        .onRef('r.workspace_id', '=', 'e.workspace_id')
+        .onRef('r.company_id', '=', 'e.company_id')
+        .onRef('r.service', '=', 'e.type')
+        .onRef('r.nsu', '=', 'e.nsu'),
+    )
+    .select(['e.tp_evento', 'e.sequence', 'e.orgao', 'r.content'])
+    .where('e.workspace_id', '=', workspaceId)
+    .where('e.company_id', '=', of.company_id)
+    .where('e.chave', '=', of.chave)
+    .where('e.tp_evento', 'in', codes)
+    .where('e.summary', '=', false)
+    .orderBy('e.registered_at', 'desc')
+    .limit(eventFilesMax)
+    .execute()
+  return rows.map(({ content, ...event }) => [eventId(event), content])
+}
+
 /** What an event of a document is called: no two of them have the same three numbers. */
 export function eventId(event: { tp_evento: number; sequence: number; orgao: number }): string {
   return `${event.tp_evento}-${event.sequence}-${event.orgao}`

@@ -32,11 +32,18 @@ export interface Criteria {
   mark?: Mark
   /** With an open alert; a number: of this band. */
   alert?: 'any' | number
+  reform?: ReformFilter
   /** With this product (`product.id`), or with an NCM that begins so or a CFOP in any item. */
   product?: number
   ncm?: string
   cfop?: string
 }
+
+/** What a document has of IBS and CBS: its place in `content.reform`. */
+export const reformPresence = { exempt: 0, none: 1, some: 2, all: 3 } as const
+
+/** `findings`: something does not fit. */
+export type ReformFilter = keyof typeof reformPresence | 'findings'
 
 /** Issue dates; from inclusive, until exclusive. */
 export interface Range {
@@ -136,4 +143,18 @@ export const isOpenAlert = sql`a.state <> 'conhecida' and a.rules <> '{}'`
 export function alertCondition(workspaceId: number, alert: 'any' | number): RawBuilder<unknown> {
   return sql`d.id in (select a.document_id from alert a where a.workspace_id = ${workspaceId} and ${isOpenAlert}
     ${alert === 'any' ? sql`` : sql`and a.band = ${alert}`})`
+}
+
+/** Documents that count in sums, as a condition on `document d`: not cancelled, denied, disowned or not carried out. */
+export const standingOnly = sql.raw('d.status in (2, 6, 7, 8)')
+
+/** What was read inside documents that stand (apps/server/contents), as a condition on `document d`. */
+export function reformCondition(workspaceId: number, reform: ReformFilter): RawBuilder<unknown> {
+  // That the groups are missing is the first bit, and `none` asks for it.
+  const is =
+    reform === 'findings' ? sql`r.findings <> 0 and r.findings > 1` : sql`r.reform = ${sql.lit(reformPresence[reform])}`
+  // Few have findings, or lack what they should have: an index has all of these. Of the others the documents of the range are looked up.
+  return reform === 'all' || reform === 'exempt'
+    ? sql`${standingOnly} and exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and ${is})`
+    : sql`${standingOnly} and d.id in (select r.document_id from content r where r.workspace_id = ${workspaceId} and ${is})`
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
+import type { DocumentRow } from '@vigia/contract/documents'
 import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
@@ -427,7 +428,7 @@ describe('the call', () => {
   ) => Promise<{ status: number; body: { message: string; errors: string[]; data: Listed } }>
   interface Listed {
     ids: string[]
-    items: { idDfe: string; numero: number; dataEmissao: string }[]
+    items: Pick<DocumentRow, 'idDfe' | 'numero' | 'dataEmissao' | 'reforma'>[]
     totalDePaginas: number
     totalDeItens: number
     valorTotal: number
@@ -498,6 +499,37 @@ describe('the call', () => {
       (await call('TipoDFe=0&DataDe=0001-01-01T00:00:00&DataAte=9999-12-31T23:59:59')).body.data.totalDeItens,
     ).toBe(54)
     expect((await call('TipoDFe=0&DataDe=9999-12-31T23:59:59')).body.data.totalDeItens).toBe(0)
+  })
+
+  test('what was read of IBS and CBS is in the row, and a filter finds it', async () => {
+    await inWorkspace({ db }, workspace.id, ({ db }) =>
+      sql`insert into content (workspace_id, document_id, company_id, version, reform, findings, ibs, cbs, products, terms, value)
+          select workspace_id, id, company_id, 1, number % 4, case when number % 8 = 5 then 6 else 0 end, case when number % 4 > 1 then number end,
+                 case when number % 4 > 1 then number * 9 end, '{}', '{}', ''
+            from document where type = 0 and number <= 140`.execute(db),
+    )
+    const found = async (reform: string) => (await call(`TipoDFe=0&Reforma=${reform}`)).body.data
+    for (const [name, rest, presenca] of [
+      ['dispensado', 0, 'dispensado'],
+      ['sem', 1, 'sem'],
+      ['parcial', 2, 'parcial'],
+      ['com', 3, 'com'],
+    ] as const) {
+      const { items, totalDeItens } = await found(name)
+      expect(items.map(({ numero }) => numero % 4)).toEqual(items.map(() => rest))
+      expect(totalDeItens).toBe(items.length)
+      expect(items.map(({ reforma }) => reforma?.presenca)).toEqual(items.map(() => presenca))
+    }
+    const { items } = await found('achados')
+    expect(items.map(({ numero }) => numero % 8)).toEqual(items.map(() => 5))
+    expect(items[0]!.reforma).toEqual({ presenca: 'sem', ibs: null, cbs: null, achados: true })
+    const [whole] = (await found('com')).items
+    expect(whole!.reforma).toMatchObject({ ibs: whole!.numero / 100, cbs: (whole!.numero * 9) / 100, achados: false })
+    expect(items.length).toBeGreaterThan(1)
+    // What was not read inside says nothing of itself.
+    expect((await call('TipoDFe=0')).body.data.items.filter(({ reforma }) => reforma === null).length).toBeGreaterThan(
+      0,
+    )
   })
 
   test('what has the same date keeps its order from page to page', async () => {

@@ -17,6 +17,8 @@ import {
   printDanfe,
   printDocumentEvent,
   printDocuments,
+  type Reform,
+  type reformFilters,
   selectDocuments,
   selectionMax,
   suggestIssuers,
@@ -38,10 +40,11 @@ import { openExport } from './export/downloads.ts'
 import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
 import { prepareLeaving } from './export/leaving.ts'
 import { getXml } from './files.ts'
-import type { Mark } from './filter.ts'
+import type { Mark, ReformFilter } from './filter.ts'
 import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
-import type { PanelItem } from './panel/texts.ts'
+import type { ReformSaid } from './panel/reform-texts.ts'
+import type { PanelFact, PanelItem } from './panel/texts.ts'
 import type { TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './printing.ts'
 import { eventProofSentences, holds } from './proving/proof.ts'
@@ -106,7 +109,7 @@ export const documentRoutes = [
         nome: name,
         secoes: sections.map(({ title, facts }) => ({
           titulo: title,
-          campos: facts.map(({ label, value }) => ({ rotulo: label, valor: value })),
+          campos: facts.map(toFact),
         })),
         itens: items.map(toItem),
         relacionados: related.map(({ relation, chave, family, id }) => ({
@@ -120,6 +123,7 @@ export const documentRoutes = [
         ),
         historico: timeline.map(toEntry),
         falta: missing,
+        reforma: details.reform && toReform(details.reform),
       },
     }
   }),
@@ -218,11 +222,20 @@ async function criteriaOf(
     amountFrom: query.ValorDe,
     amountTo: query.ValorAte,
     mark: query.Marca && markNames[query.Marca],
+    reform: query.Reforma && reformNames[query.Reforma],
     alert: query.Alerta && (query.Alerta === 'qualquer' ? 'any' : alertBands.indexOf(query.Alerta)),
     product: query.Produto,
     ncm: query.NCM,
     cfop: query.CFOP,
   }
+}
+
+const reformNames: Record<(typeof reformFilters)[number], ReformFilter> = {
+  com: 'all',
+  sem: 'none',
+  dispensado: 'exempt',
+  parcial: 'some',
+  achados: 'findings',
 }
 
 const markNames: Record<(typeof marks)[number], Mark> = {
@@ -255,6 +268,29 @@ function toItem(item: PanelItem): DocumentDetail['itens'][number] {
     // What is no number is said in no other way.
     valor: /^-?\d+(\.\d+)?$/.test(item.value) ? Number(item.value) : 0,
     detalhe: item.detail,
+  }
+}
+
+const toFact = ({ label, value }: PanelFact) => ({ rotulo: label, valor: value })
+
+function toReform({ presence, notice, items, totals, findings }: ReformSaid): Reform {
+  return {
+    presenca: presence,
+    aviso: notice,
+    itens: items.map((item) => ({
+      numero: item.number,
+      descricao: item.description,
+      CST: item.CST,
+      cClassTrib: item.cClassTrib,
+      base: item.base,
+      ibsEstado: item.ibsState,
+      ibsMunicipio: item.ibsCity,
+      cbs: item.cbs,
+      is: item.is,
+      campos: item.facts.map(toFact),
+    })),
+    totais: totals.map(toFact),
+    achados: findings.map(({ code, item, sentence }) => ({ codigo: code, item: item ?? null, frase: sentence })),
   }
 }
 

@@ -10,7 +10,7 @@ import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
 import { isAltered, isUnanswered } from './desk/remarks.ts'
-import { isOpenAlert } from './filter.ts'
+import { isOpenAlert, reformPresence } from './filter.ts'
 import { holds, type KnownProof, proofSentences } from './proving/proof.ts'
 
 /** A document as lists show it. */
@@ -45,6 +45,11 @@ export interface DocumentListRow extends Answerable {
   suggestion: { tpEvento: number; rule: string } | null
   /** What waits for a second person. */
   asked: { tpEvento: number; by: string | null } | null
+  /** Of what was read inside: `content.reform`; amounts in cents. Null: nothing was. */
+  reform: number | null
+  ibs: bigint | null
+  cbs: bigint | null
+  misfits: boolean | null
 }
 
 /** Documents of a workspace with their companies' answers, in the order of the ids. `db` is inside the workspace, where `readWorkspace` entered it. */
@@ -68,10 +73,12 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
               from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as sent,
            (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
               from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
-             where g.workspace_id = d.workspace_id and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion
+             where g.workspace_id = d.workspace_id and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion,
+           i.reform, i.ibs, i.cbs, i.findings > 1 as misfits
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
+      left join content i on i.workspace_id = d.workspace_id and i.document_id = d.id
      where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])`,
   )
   const byId = new Map(rows.map(({ sent, ...row }) => [row.id, { ...row, ...answersOf(sent ?? []) }]))
@@ -152,8 +159,26 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
       regra: row.suggestion.rule,
     },
     aguardaSegunda: row.asked && { evento: eventName(family, row.asked.tpEvento), quem: row.asked.by },
+    reforma:
+      row.reform === null
+        ? null
+        : {
+            presenca: presences[row.reform] ?? 'dispensado',
+            ibs: reais(row.ibs),
+            cbs: reais(row.cbs),
+            achados: row.misfits === true,
+          },
   }
 }
+
+const presences: Record<number, NonNullable<DocumentRow['reforma']>['presenca']> = {
+  [reformPresence.exempt]: 'dispensado',
+  [reformPresence.none]: 'sem',
+  [reformPresence.some]: 'parcial',
+  [reformPresence.all]: 'com',
+}
+
+const reais = (cents: bigint | null) => (cents === null ? null : Number(cents) / 100)
 
 function offsetText(minutes: number | null): string {
   if (minutes === null) return ''

@@ -137,10 +137,15 @@ export const fieldTexts: Record<string, FieldWords> = {
   MesDe: { description: 'Primeiro mês de emissão, no formato aaaa-MM.' },
   MesAte: { description: 'Último mês de emissão, no formato aaaa-MM.' },
   idProduto: { description: 'O produto, pelo número que o relatório por produto lhe dá.' },
+  Reforma: {
+    description:
+      'IBS e CBS: `com` em todos os itens, `parcial` em parte deles, `sem` do regime normal, `dispensado` (Simples, MEI ou antes de 2026), ou `achados`: algo neles não fecha.',
+  },
   Produto: { description: 'Documentos com este produto, pelo número que os relatórios lhe dão.' },
   NCM: { description: 'Documentos com um item cujo NCM começa assim.' },
   CFOP: { description: 'Documentos com um item deste CFOP.' },
   Alerta: { description: 'Documentos com um alerta aberto: de qualquer faixa, ou de uma.' },
+  Mes: { description: 'O mês de emissão, aaaa-MM.' },
   Faixa: { description: 'A faixa do alerta.' },
   Estado: { description: 'abertos: o que ninguém disse que é conhecido; ou um estado.' },
   Regra: { description: 'A regra que disparou, como S01.' },
@@ -393,6 +398,7 @@ export const tagTexts: Record<string, string> = {
   Usuarios: 'Criar a conta e cuidar dela.',
   RecuperarSenha: 'Trocar a senha esquecida, pelo link de um e-mail.',
   Dashboard: 'Os números do mês.',
+  Reforma: 'IBS, CBS e IS do mês.',
   DocumentosFiscais: 'NF-e e CT-e recebidos: lista, impressão, manifestação.',
   Chaves: 'Chaves de API, com as quais outros sistemas fazem chamadas.',
   Webhooks: 'Endereços de outros sistemas que são avisados do que muda.',

@@ -334,6 +334,19 @@ export const situations: readonly Article[] = [
     link: { to: '/notas-fiscais?marca=por-conferir', words: 'Ver as que faltam conferir' },
   },
   {
+    id: 'ibs-cbs',
+    title: 'O que o sistema mostra de IBS, CBS e IS?',
+    body: [
+      'Em 2026 a reforma tributária está em teste: os valores de IBS e CBS nos documentos são informativos, e nada deles se paga nem se aproveita. O fornecedor do regime normal (CRT 3) já os informa; Simples Nacional e MEI estão dispensados em 2026.',
+      'Ao abrir um documento, o quadro “IBS, CBS e IS” diz se ele os traz, item por item, e o que não fecha: alíquota diferente da do ano, conta que não dá, código fora da tabela de 08/10/2026. Um código fora da tabela não é um erro: a tabela muda várias vezes por ano.',
+      'Em “IBS e CBS” está o mês: quem informou, os fornecedores do regime normal que não informaram, com um texto pronto para enviar a eles, o que não fecha e as notas de crédito que esperam resposta (evento 211128). Cada número abre os documentos dele, e tudo sai em planilha. Uma nota sem os grupos continua válida.',
+      'A resposta às notas de crédito ainda não é enviada por aqui.',
+    ],
+    keywords:
+      'reforma tributaria imposto seletivo cclasstrib cst ibscbs apuracao assistida nota de credito debito simples mei dispensado informativo aliquota teste',
+    link: { to: '/reforma', words: 'Ver o mês' },
+  },
+  {
     id: 'alertas',
     title: 'O que são os alertas?',
     body: [

@@ -34,6 +34,8 @@ describe('the search finds', () => {
     ['nunca', 'nunca'],
     ['so resumo', 'so-resumo'],
     ['só resumo', 'so-resumo'],
+    ['reforma tributária', 'ibs-cbs'],
+    ['cbs', 'ibs-cbs'],
     ['o que é NSU?', 'nsu'],
     ['tentativas', 'tentativas'],
     ['exportar zip', 'exportacao'],
@@ -98,6 +100,7 @@ test('every article has its own id and a link that exists', () => {
     '/alertas',
     '/respostas',
     '/aprovacoes',
+    '/reforma',
   ]
   expect(places.filter((place) => !screens.includes(place))).toEqual([])
   expect(questions).toHaveLength(5)

@@ -39,6 +39,7 @@ import {
   getLetterChoice,
   getPlan,
   getPrices,
+  getReformSheet,
   getReport,
   getTeam,
   listAlertHabits,
@@ -81,6 +82,7 @@ export const alertRulesQuery = ownQuery(listAlertRules, [])
 export const alertHabitsQuery = ownQuery(listAlertHabits, { silencios: [], digitos: [] })
 export const alertSettingsQuery = ownQuery(getAlertSettings, { grupos: [] })
 export const knownAlertsQuery = ownQuery(listKnownAlerts, [])
+export const reformSheetQuery = ownQuery(getReformSheet, { total: [], fornecedores: [], semGrupos: [], achados: [] })
 export const calendarQuery = ownQuery(getCalendar, {})
 export const letterChoiceQuery = ownQuery(getLetterChoice, { alertas: '', prazos: '' })
 export const reportQuery = ownQuery(getReport, { linhas: [], total: {}, totalDePaginas: 0 })
@@ -250,6 +252,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     sugestao: row.sugestao ?? null,
     aguardaSegunda: row.aguardaSegunda ?? null,
     observacoes: row.observacoes ?? 0,
+    reforma: row.reforma ?? null,
   }
 }
 

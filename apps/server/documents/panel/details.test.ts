@@ -339,6 +339,24 @@ describe('a summary', () => {
   })
 })
 
+test('of the reform: the groups of the document, and what an event of it says in its history', async () => {
+  const chave = chaveOf({ number: 1 })
+  const groups =
+    '<det nItem="1"><prod><xProd>PAPEL</xProd></prod><imposto><IBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib></IBSCBS></imposto></det>'
+  await store(ctx, office, 'nfe', [
+    arrive(1, note({ number: 1 }, groups)),
+    arrive(2, evento(211128, { number: 1, detail: '<indAceitacao>0</indAceitacao>' })),
+    arrive(3, evento(211999, { number: 1, description: 'Evento de amanhã' })),
+  ])
+  const { reforma, historico } = await detail(chave)
+  expect(reforma).toMatchObject({ presenca: 'com', itens: [{ numero: 1, descricao: 'PAPEL', cClassTrib: '000001' }] })
+  expect(historico.find(({ tpEvento }) => tpEvento === 211128)?.texto).toMatch(/não aceitou o débito/)
+  expect(historico.find(({ tpEvento }) => tpEvento === 211999)).toMatchObject({
+    descricao: 'Evento de amanhã',
+    texto: null,
+  })
+})
+
 describe('the file', () => {
   test('is the best that arrived, byte for byte, under a tidy name', async () => {
     const summary = resNFe({ number: 1 })

@@ -5,10 +5,12 @@ import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { defaultPrintThreads } from '../../print/printer.ts'
 import { createThreads, ThreadError } from '../../print/threads.ts'
-import { getFile } from '../files.ts'
+import { getFile, readEventFiles } from '../files.ts'
 import { missingText } from '../missing.ts'
 import { type DocumentListRow, readRows } from '../rows.ts'
-import type { Said } from './said.ts'
+import { toldEvents } from './event-texts.ts'
+import type { ReformSaid } from './reform-texts.ts'
+import type { Files, Said } from './said.ts'
 import { numberText, type PanelItem, type Section } from './texts.ts'
 import { readTimeline, type TimelineRow } from './timeline.ts'
 
@@ -30,6 +32,7 @@ interface Details {
   related: RelatedDocument[]
   timeline: TimelineRow[]
   missing: string | null
+  reform: ReformSaid | null
 }
 
 /** What a document says, what happened to it and which documents it names. Refuses ids like `getFile`. */
@@ -40,7 +43,11 @@ export async function getDetails(
 ): Promise<Details> {
   const file = await getFile(ctx, workspaceId, publicId)
   // No connection waits for a thread. Documents stay, so what follows finds it again.
-  const { sections, items, references, names, protocol } = await readDocument(file.content)
+  const events = await readWorkspace(ctx, workspaceId, ({ db }) => readEventFiles(db, workspaceId, file, toldEvents))
+  const { sections, items, references, names, protocol, reform, ...said } = await readDocument({
+    content: file.content,
+    events,
+  })
   return readWorkspace(ctx, workspaceId, async (ctx) => {
     const [row] = await readRows(ctx.db, workspaceId, [file.id])
     const { cnpj, taxId } = await readParties(ctx.db, workspaceId, file.id)
@@ -58,13 +65,15 @@ export async function getDetails(
         names,
         cnpj,
         protocol,
+        texts: said.events,
       }),
       missing: missingText(row!, new Date()),
+      reform,
     }
   })
 }
 
-const threads = createThreads<Uint8Array, Said>({
+const threads = createThreads<Files, Said>({
   file: new URL('./reader-worker.ts', import.meta.url),
   threads: defaultPrintThreads,
   waitingMax: 200,
@@ -73,10 +82,13 @@ const threads = createThreads<Uint8Array, Said>({
   idleMs: 60_000,
 })
 
-async function readDocument(content: Uint8Array): Promise<Said> {
+async function readDocument({ content, events }: Files): Promise<Said> {
   try {
     // A view into a larger buffer would be sent with the whole buffer.
-    return await threads.run(new Uint8Array(content))
+    return await threads.run({
+      content: new Uint8Array(content),
+      events: events.map(([id, xml]) => [id, new Uint8Array(xml)] as const),
+    })
   } catch (cause) {
     if (!(cause instanceof ThreadError)) throw cause
     throw new AppError(

@@ -1,10 +1,12 @@
 import { parentPort } from 'node:worker_threads'
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import { saidOf } from './said.ts'
+import { type Files, saidOf } from './said.ts'
 
 // Runs in a thread of its own: a document of 990 items takes longer to read than a hundred lists.
 
-parentPort?.on('message', (content: Uint8Array) => {
-  parentPort?.postMessage(saidOf(unzipDocument(content)))
+parentPort?.on('message', ({ content, events }: Files) => {
+  parentPort?.postMessage(
+    saidOf({ content: unzipDocument(content), events: events.map(([id, xml]) => [id, unzipDocument(xml)] as const) }),
+  )
 })
 parentPort?.postMessage('ready')

@@ -1,6 +1,8 @@
 import { type CteDetails, type NfeDetails, readDetails } from '@vigia/dfe/read'
 import { cteItems, cteSections } from './cte-texts.ts'
+import { eventText } from './event-texts.ts'
 import { nfeItems, nfeSections } from './nfe-texts.ts'
+import { type ReformSaid, reformOf } from './reform-texts.ts'
 import type { PanelItem, Section } from './texts.ts'
 
 /** What a document itself says, for people. */
@@ -13,13 +15,32 @@ export interface Said {
   names: Map<string, string>
   /** Of its authorization. */
   protocol: string | null
+  /** Null of a document before the reform that says nothing of it. */
+  reform: ReformSaid | null
+  /** What its events say, by their ids. */
+  events: Map<string, string>
 }
 
-/** What a document says; nothing, when it is none that people can read. */
-export function saidOf(xml: Uint8Array): Said {
-  const said = readDetails(xml)
-  if (said === null) return { sections: [], items: [], references: [], names: new Map(), protocol: null }
+/** A document and those of its events that say more than their names, by their ids. */
+export interface Files {
+  content: Uint8Array
+  events: readonly (readonly [id: string, content: Uint8Array])[]
+}
+
+/** What a document and its events say; nothing, when it is none that people can read. */
+export function saidOf({ content, events: files }: Files): Said {
+  const said = readDetails(content)
+  const events = new Map(
+    files.flatMap(([id, xml]) => {
+      const text = eventText(xml)
+      return text === null ? [] : [[id, text] as const]
+    }),
+  )
+  if (said === null)
+    return { sections: [], items: [], references: [], names: new Map(), protocol: null, reform: null, events }
   return {
+    events,
+    reform: reformOf(said),
     sections: said.type === 'nfe' ? nfeSections(said) : cteSections(said),
     items: said.type === 'nfe' ? nfeItems(said) : cteItems(said),
     references: said.references.map(({ by, chave }) => ({ relation: relationOf(by, said), chave })),

@@ -7,6 +7,7 @@ import { findSamples } from '../../../../tests/support/samples.ts'
 import { runs } from '../../../../tests/support/seed.ts'
 import { cteItems, cteSections } from './cte-texts.ts'
 import { nfeItems, nfeSections } from './nfe-texts.ts'
+import { reformOf } from './reform-texts.ts'
 import type { Section } from './texts.ts'
 
 const read = (xml: string) => readDetails(new TextEncoder().encode(xml))!
@@ -35,6 +36,7 @@ function expectReadable(said: NfeDetails | CteDetails, about: string): void {
     expect(`${label} ${value}`, about).not.toMatch(/\bundefined\b|\bNaN\b|\bnull\b/)
   }
   for (const item of itemsOf(said)) expect(Object.values(item).join(), about).not.toMatch(/\bundefined\b|\bNaN\b/)
+  expect(JSON.stringify(reformOf(said)), about).not.toMatch(/\bundefined\b|\bNaN\b|: ?,|, ?,/)
 }
 
 describe.runIf(samples.length > 0)('every sample', () => {

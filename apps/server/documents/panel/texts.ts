@@ -3,7 +3,7 @@ import type { Fields } from '@vigia/dfe/read'
 import { cep, date, dateTime, joined, money, phone, quantity, taxId } from '@vigia/print/formats'
 
 /** A label and its words, for people. */
-interface PanelFact {
+export interface PanelFact {
   label: string
   value: string
 }

@@ -33,6 +33,8 @@ interface TimelineSource {
   names: ReadonlyMap<string, string>
   cnpj: string
   protocol: string | null
+  /** What the files of events say beyond their names, by their ids. */
+  texts: ReadonlyMap<string, string>
 }
 
 /** Everything that is known to have happened to a document, newest first; `db` is inside the workspace. */
@@ -71,7 +73,7 @@ export async function readTimeline(db: Database, workspaceId: number, subject: T
       ? undefined
       : received.find((one) => isSame(one, event, subject.cnpj))
     if (back) delivered.add(back)
-    return sending(serviceOf(subject.row.type), event, back)
+    return sending(serviceOf(subject.row.type), event, back, subject.texts)
   })
   const registrations = received.filter((event) => !delivered.has(event)).map((event) => registration(event, subject))
   const all = [...arrivals(subject), ...authorization(subject), ...registrations, ...sendings]
@@ -170,14 +172,22 @@ function registration(event: ReceivedEvent, subject: TimelineSource): TimelineRo
     author: authorName(event, subject),
     origin: 'authority',
     state: unregistered ? 'refused' : event.undone ? 'undone' : 'registered',
-    text: joinTexts(event.justification, unregistered ? 'O arquivo deste evento não traz o registro da SEFAZ.' : null),
+    text: joinTexts(
+      saidBy(event, subject.texts) ?? event.justification,
+      unregistered ? 'O arquivo deste evento não traz o registro da SEFAZ.' : null,
+    ),
     protocol: event.protocol,
     eventId: printableId(event),
     proof: event.proof,
   }
 }
 
-function sending(family: Service, event: SentManifestation, back: ReceivedEvent | undefined): TimelineRow {
+function sending(
+  family: Service,
+  event: SentManifestation,
+  back: ReceivedEvent | undefined,
+  texts: TimelineSource['texts'],
+): TimelineRow {
   const state = back ? (back.undone ? 'undone' : 'registered') : states[event.state]
   const pending = state === 'sending' || state === 'asked'
   const settledAt = back?.registered_at ?? event.registered_at ?? event.answered_at
@@ -190,6 +200,7 @@ function sending(family: Service, event: SentManifestation, back: ReceivedEvent 
     state,
     // The event was delivered before the response to its sending: the message about the sending is outdated.
     text: joinTexts(
+      back ? (saidBy(back, texts) ?? null) : null,
       event.justification && `Justificativa: ${event.justification}`,
       back && event.state !== 'registered' ? null : event.message,
       // Who requested it is the author.
@@ -200,6 +211,8 @@ function sending(family: Service, event: SentManifestation, back: ReceivedEvent 
     proof: back?.proof ?? null,
   }
 }
+
+const saidBy = (event: ReceivedEvent, texts: TimelineSource['texts']) => texts.get(eventId(event))
 
 function printableId(event: ReceivedEvent): string | null {
   return event.rank > 0 && !event.summary ? eventId(event) : null

@@ -3,7 +3,15 @@ import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import { likeLiteral } from '../../platform/text.ts'
 import { markCondition } from '../desk/remarks.ts'
-import { alertCondition, all, type Criteria, type FilterQuery, type Range, rangeOf } from '../filter.ts'
+import {
+  alertCondition,
+  all,
+  type Criteria,
+  type FilterQuery,
+  type Range,
+  rangeOf,
+  reformCondition,
+} from '../filter.ts'
 import { insideCondition, readMonths, readTerms, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
@@ -22,6 +30,7 @@ export async function readQuery(
     ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
     ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
     ...(filter.alert === undefined ? [] : [alertCondition(workspaceId, filter.alert)]),
+    ...(filter.reform === undefined ? [] : [reformCondition(workspaceId, filter.reform)]),
   ]
   const query = { db, workspaceId, filter, hiding: [], anyDate: words.chave !== null }
   // Who has the whole chave means that document, whenever it was issued.

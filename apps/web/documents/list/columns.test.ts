@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { type ColumnId, columns, layOut, readHidden } from './columns.ts'
 
 const optional = columns.filter(({ optional }) => optional).map(({ id }) => id)
@@ -51,4 +52,13 @@ test.each([
   ['7', optional],
 ] as const)('%s, remembered, leaves out %j', (stored, hidden) => {
   expect(new Set(readHidden(stored))).toEqual(new Set(hidden))
+})
+
+test('what a document has of IBS and CBS is said in a few words', () => {
+  const text = columns.find(({ id }) => id === 'reforma')!.text!
+  const say = (reforma: DocumentRow['reforma']) => text({ reforma } as DocumentRow)?.replace(/\u00a0/g, ' ')
+  expect(say({ presenca: 'com', ibs: 1.5, cbs: 13.5, achados: false })).toBe('R$ 1,50 · R$ 13,50')
+  expect(say({ presenca: 'sem', ibs: null, cbs: null, achados: true })).toBe('sem · com achado')
+  expect(say({ presenca: 'dispensado', ibs: null, cbs: null, achados: false })).toBe('dispensado')
+  expect(say(null)).toBeUndefined()
 })

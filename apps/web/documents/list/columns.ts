@@ -1,4 +1,5 @@
 import type { ListOrder } from '@vigia/contract/documents'
+import { formatMoney } from '@vigia/contract/text'
 import { useState } from 'react'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 
@@ -13,6 +14,7 @@ export type ColumnId =
   | 'status'
   | 'prazo'
   | 'natureza'
+  | 'reforma'
 
 export interface Column {
   id: ColumnId
@@ -48,7 +50,18 @@ export const columns: readonly Column[] = [
     text: ({ naturezaOperacao }) => naturezaOperacao,
     optional: true,
   },
+  { id: 'reforma', label: 'IBS/CBS (informativo)', width: 176, text: reformText, optional: true },
 ]
+
+const withoutGroups = { sem: 'sem', dispensado: 'dispensado', parcial: 'em parte', com: 'com' }
+
+// Values of 2026 are neither owed nor of use to anybody, and the label of the column says so.
+function reformText({ reforma }: DocumentRow): string | null {
+  if (reforma === null) return null
+  const { presenca, ibs, cbs, achados } = reforma
+  const text = ibs === null && cbs === null ? withoutGroups[presenca] : `${formatMoney(ibs)} · ${formatMoney(cbs)}`
+  return achados ? `${text} · com achado` : text
+}
 
 /** The narrowest table that has all columns of the specification; a window of 768 pixels has it. */
 export const tableMinWidth = 640

@@ -11,7 +11,7 @@ import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
 import { CameraButton } from './camera-button.tsx'
-import { alertChoices, alertOf, type Filters, markChoices, markOf } from './filters.ts'
+import { alertChoices, choiceOf, type Filters, markChoices, reformChoices } from './filters.ts'
 import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
@@ -75,7 +75,7 @@ export function FilterBar({
   const chosen = [
     filters.company,
     filters.participation,
-    filters.status || filters.mark || filters.alert,
+    filters.status || filters.mark || filters.alert || filters.reform,
     filters.amountFrom || filters.amountTo,
   ].filter(Boolean).length
   return (
@@ -202,6 +202,7 @@ interface StatusChoiceProps {
 
 // A mark and an alert may have the same name.
 const alertPrefix = 'alerta-'
+const reformPrefix = 'reforma-'
 
 // Rules suggest answers for NF-e only.
 const ofNfe: readonly string[] = ['confirmacao-sugerida', 'desconhecimento-preparado']
@@ -212,11 +213,17 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
     <Labelled id={id} label="Status">
       <Select
         id={id}
-        value={filters.alert ? alertPrefix + filters.alert : filters.mark || filters.status}
+        value={
+          (filters.alert && alertPrefix + filters.alert) ||
+          (filters.reform && reformPrefix + filters.reform) ||
+          filters.mark ||
+          filters.status
+        }
         onChange={({ target: { value } }) => {
-          const mark = markOf(value)
-          const alert = value.startsWith(alertPrefix) ? alertOf(value.slice(alertPrefix.length)) : ''
-          onChange({ mark, alert, status: mark || alert ? '' : value })
+          const mark = choiceOf(markChoices, value)
+          const alert = choiceOf(alertChoices, value.split(alertPrefix)[1])
+          const reform = choiceOf(reformChoices, value.split(reformPrefix)[1])
+          onChange({ mark, alert, reform, status: mark || alert || reform ? '' : value })
         }}
       >
         <option value="">Todos</option>
@@ -228,6 +235,13 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
         <optgroup label="Alertas">
           {alertChoices.map(({ code, label }) => (
             <option key={code} value={alertPrefix + code}>
+              {label}
+            </option>
+          ))}
+        </optgroup>
+        <optgroup label="IBS e CBS">
+          {reformChoices.map(({ code, label }) => (
+            <option key={code} value={reformPrefix + code}>
               {label}
             </option>
           ))}

@@ -4,7 +4,7 @@ import { X } from 'lucide-react'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { writeDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
-import { alertChoices, defaultFilters, type Filters, isCurrentMonth, markChoices } from './filters.ts'
+import { alertChoices, defaultFilters, type Filters, isCurrentMonth, markChoices, reformChoices } from './filters.ts'
 
 interface FilterLabelsProps {
   kind: DocumentKind
@@ -31,6 +31,8 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
   if (status) labels.push([`Status: ${status.label}`, { status: '' }])
   const alert = alertChoices.find(({ code }) => code === filters.alert)
   if (alert) labels.push([alert.label, { alert: '' }])
+  const reform = reformChoices.find(({ code }) => code === filters.reform)
+  if (reform) labels.push([reform.label, { reform: '' }])
   const mark = markChoices.find(({ code }) => code === filters.mark)
   if (mark) labels.push([`No workspace: ${mark.label.toLowerCase()}`, { mark: '' }])
   if (filters.product) labels.push(['Com um produto escolhido', { product: '' }])

@@ -1,4 +1,4 @@
-import { type ListOrder, listOrders, type marks } from '@vigia/contract/documents'
+import { type ListOrder, listOrders, type marks, type reformFilters } from '@vigia/contract/documents'
 import { parseAmount } from '../../lib/amount.ts'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
@@ -13,6 +13,8 @@ export interface Filters {
   mark: (typeof marks)[number] | ''
   /** An open alert, perhaps of one band. */
   alert: (typeof alertChoices)[number]['code'] | ''
+  /** What it has of IBS and CBS. */
+  reform: (typeof reformFilters)[number] | ''
   /** What is inside: a product by its id, the beginning of an NCM, a CFOP. */
   product: string
   ncm: string
@@ -51,14 +53,21 @@ export const alertChoices = [
   { code: 'medio', label: 'Com alerta médio' },
 ] as const
 
-/** The choice of that name, if there is one. */
-export function alertOf(value: string | null): Filters['alert'] {
-  return alertChoices.find(({ code }) => code === value)?.code ?? ''
-}
+/** What documents have of IBS and CBS, as choices. */
+export const reformChoices: readonly { code: (typeof reformFilters)[number]; label: string }[] = [
+  { code: 'com', label: 'Com IBS/CBS' },
+  { code: 'parcial', label: 'IBS/CBS em parte dos itens' },
+  { code: 'sem', label: 'Sem IBS/CBS, regime normal' },
+  { code: 'dispensado', label: 'Sem IBS/CBS, dispensado' },
+  { code: 'achados', label: 'Com achado de IBS/CBS' },
+]
 
-/** The mark of that name, if there is one. */
-export function markOf(value: string | null): Filters['mark'] {
-  return markChoices.find(({ code }) => code === value)?.code ?? ''
+/** The choice of that name; empty: there is none. */
+export function choiceOf<const Code extends string>(
+  choices: readonly { code: Code }[],
+  value: string | null | undefined,
+): Code | '' {
+  return choices.find(({ code }) => code === value)?.code ?? ''
 }
 
 /** The filter written in the address; missing and invalid values become the default. */
@@ -71,8 +80,9 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     company: params.get('empresa') ?? '',
     participation: known(params.get('participacao'), kind.participations),
     status: known(params.get('status'), kind.statuses),
-    mark: markOf(params.get('marca')),
-    alert: alertOf(params.get('alerta')),
+    mark: choiceOf(markChoices, params.get('marca')),
+    alert: choiceOf(alertChoices, params.get('alerta')),
+    reform: choiceOf(reformChoices, params.get('reforma')),
     product: digits(params.get('produto'), /^\d{1,10}$/),
     ncm: digits(params.get('ncm'), /^\d{2,8}$/),
     cfop: digits(params.get('cfop'), /^\d{4}$/),
@@ -95,6 +105,7 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.status) params.set('status', filters.status)
   if (filters.mark) params.set('marca', filters.mark)
   if (filters.alert) params.set('alerta', filters.alert)
+  if (filters.reform) params.set('reforma', filters.reform)
   if (filters.product) params.set('produto', filters.product)
   if (filters.ncm) params.set('ncm', filters.ncm)
   if (filters.cfop) params.set('cfop', filters.cfop)
@@ -132,6 +143,7 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
     Status: filters.status || undefined,
     Marca: filters.mark || undefined,
     Alerta: filters.alert || undefined,
+    Reforma: filters.reform || undefined,
     Produto: filters.product || undefined,
     NCM: filters.ncm || undefined,
     CFOP: filters.cfop || undefined,
@@ -151,6 +163,7 @@ export function defaultFilters(today: Date): Filters {
     status: '',
     mark: '',
     alert: '',
+    reform: '',
     product: '',
     ncm: '',
     cfop: '',

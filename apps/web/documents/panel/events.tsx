@@ -70,7 +70,7 @@ function HistoryEntry({ entry, onPrint }: HistoryEntryProps) {
           {word && <span className={clsx('font-semibold', className)}>{word} · </span>}
           {entry.autor}
         </p>
-        {entry.texto && <p className="mt-0.5 break-words">{entry.texto}</p>}
+        {entry.texto && <p className="mt-0.5 whitespace-pre-line break-words">{entry.texto}</p>}
         {entry.protocolo && <p className="text-muted text-xs tabular-nums">Protocolo {entry.protocolo}</p>}
         {entry.conferencia && <Verification {...entry.conferencia} />}
         {entry.idEvento && <PrintButton id={entry.idEvento} entry={entry} onPrint={onPrint} />}

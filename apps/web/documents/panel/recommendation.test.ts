@@ -34,6 +34,7 @@ const about = (
     observacoes: 0,
     alerta: null,
     sugestao: null,
+    reforma: null,
     aguardaSegunda: null,
     ...row,
   }

@@ -6,6 +6,7 @@ import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { OpenLink } from '../place.tsx'
+import { PanelReform } from './reform.tsx'
 
 interface PanelSummaryProps {
   row: DocumentRow | undefined
@@ -36,6 +37,7 @@ export function PanelSummary({ row, detail }: PanelSummaryProps) {
           </dl>
         </section>
       ))}
+      {detail.reforma && <PanelReform key={row?.idDfe} reform={detail.reforma} />}
       {detail.relacionados.length > 0 && <Related documents={detail.relacionados} />}
       {row?.chegadaEm && (
         <p className="text-muted text-sm tabular-nums">

@@ -32,6 +32,7 @@ const screens: readonly [label: string, to: string, words: string][] = [
   ['Regras dos alertas', '/alertas/regras', 'conhecidos precisao ligar desligar'],
   ['Respostas por regra', '/respostas', 'ciencia automatica regras manifestacao'],
   ['Aguardam segunda pessoa', '/aprovacoes', 'aprovar aprovacao duas pessoas quatro olhos valor'],
+  ['IBS e CBS', '/reforma', 'reforma tributaria imposto seletivo is cclasstrib'],
   ['Prazos', '/prazos', 'agenda vencimentos calendario respostas'],
   ['Ajuda', '/help', 'duvidas'],
   ['Minha conta', '/conta', 'nome e-mail'],

@@ -1,0 +1,304 @@
+import type { ReformPresence } from '@vigia/contract/documents'
+import {
+  type CteContents,
+  type CteDetails,
+  contentsOf,
+  type NfeContents,
+  type NfeDetails,
+  type ReformContents,
+} from '@vigia/dfe/read'
+import { date, joined, percent } from '@vigia/print/formats'
+import { findingsOf, type ReformFinding } from '@vigia/reform/findings'
+import { creditNotes, debitNotes, inForceFrom, situations, tableDay, testYears } from '@vigia/reform/tables'
+import { amountText, type LabelledValue, notZero, type PanelFact, reais, section, unitReais } from './texts.ts'
+
+/** IBS, CBS and IS of an item of an NF-e, or of a CT-e as a whole, for people. */
+export interface ReformItem {
+  /** nItem; 0 is the whole CT-e. */
+  number: number
+  description: string
+  CST: string
+  cClassTrib: string
+  /** Empty where the document says nothing. */
+  base: string
+  ibsState: string
+  ibsCity: string
+  cbs: string
+  is: string
+  facts: PanelFact[]
+}
+
+/** What a document says of IBS, CBS and IS. */
+export interface ReformSaid {
+  presence: ReformPresence
+  /** What the values are not; null: nothing is to be said of the year. */
+  notice: string | null
+  /** Only those that have a group of the reform. */
+  items: ReformItem[]
+  totals: PanelFact[]
+  findings: ReformFinding[]
+}
+
+/** IBS, CBS and IS of a document with what does not fit in them; null of one that is older than the reform and says nothing of it. */
+export function reformOf(said: NfeDetails | CteDetails): ReformSaid | null {
+  const day = said.ide.dhEmi?.slice(0, 10) ?? ''
+  const contents = contentsOf(said)
+  if (contents === null) return day < inForceFrom ? null : { ...nothing, presence: 'so-resumo' }
+  const presence = presenceOf(contents, day)
+  const items = contents.type === 'nfe' ? nfeItems(contents) : cteItems(contents)
+  if (items.length === 0 && day < inForceFrom) return null
+  return {
+    presence,
+    notice: items.length > 0 ? noticeOf(day) : null,
+    items,
+    totals: items.length > 0 ? totalsOf(contents) : [],
+    findings: findingsOf(contents),
+  }
+}
+
+const nothing: Omit<ReformSaid, 'presence'> = { notice: null, items: [], totals: [], findings: [] }
+
+function noticeOf(day: string): string | null {
+  if (day < inForceFrom) return 'Informativo: o documento é anterior a 2026, e o que ele diz de IBS e CBS era um teste.'
+  return testYears.get(day.slice(0, 4)) ?? null
+}
+
+function presenceOf(contents: NfeContents | CteContents, day: string): ReformPresence {
+  const groups = contents.type === 'nfe' ? contents.items : [contents]
+  const having = groups.filter(({ IBSCBS }) => IBSCBS !== undefined).length
+  if (having > 0) return having === groups.length ? 'com' : 'parcial'
+  const { CRT } = contents.head
+  // 1 and 2 are of the Simples, 4 is of the MEI.
+  return day < inForceFrom || CRT === '1' || CRT === '2' || CRT === '4' ? 'dispensado' : 'sem'
+}
+
+function nfeItems({ items, gCompraGov }: NfeContents): ReformItem[] {
+  return items.flatMap((item) => {
+    const lines = [...groupLines(item), ...selectiveLines(item.IS), ...purchaseLines(gCompraGov)]
+    const { IBSCBS, IS } = item
+    if (IBSCBS === undefined && IS === undefined) return []
+    return { ...itemOf(item, lines), number: item.nItem, description: item.prod.xProd ?? '', is: reais(IS?.vIS) ?? '' }
+  })
+}
+
+function cteItems(contents: CteContents): ReformItem[] {
+  if (contents.IBSCBS === undefined) return []
+  const lines = [...groupLines(contents), ...purchaseLines(contents.gCompraGov)]
+  return [{ ...itemOf(contents, lines), number: 0, description: 'O serviço', is: '' }]
+}
+
+function itemOf(groups: ReformContents, lines: LabelledValue[]): Omit<ReformItem, 'number' | 'description' | 'is'> {
+  const { IBSCBS, gIBSUF, gIBSMun, gCBS } = groups
+  return {
+    CST: IBSCBS?.CST ?? '',
+    cClassTrib: IBSCBS?.cClassTrib ?? '',
+    base: reais(IBSCBS?.vBC) ?? '',
+    ibsState: reais(gIBSUF?.vIBSUF) ?? '',
+    ibsCity: reais(gIBSMun?.vIBSMun) ?? '',
+    cbs: reais(gCBS?.vCBS ?? IBSCBS?.vCBS) ?? '',
+    facts: section('', lines).flatMap(({ facts }) => facts),
+  }
+}
+
+function groupLines(groups: ReformContents): LabelledValue[] {
+  const { IBSCBS, gIBSUF, gIBSMun, gCBS, gIBSCBSMono, gTransfCred, gAjusteCompet, gEstornoCred } = groups
+  const { gTribRegular: regular, gTribCompraGov: purchase } = groups
+  return [
+    ['Código', unknownCode(IBSCBS?.CST)],
+    ['Doação', IBSCBS?.indDoacao === '1' ? 'sim' : undefined],
+    ['IBS do estado', shareText(gIBSUF?.pIBSUF, gIBSUF)],
+    ['IBS do município', shareText(gIBSMun?.pIBSMun, gIBSMun)],
+    ['CBS', shareText(gCBS?.pCBS, gCBS)],
+    ['Monofásico', monoText(gIBSCBSMono)],
+    ['Tributação regular', regular && joined(', ', codes(regular.CSTReg, regular.cClassTribReg), regularText(regular))],
+    [
+      'Compra governamental',
+      purchase &&
+        joined(
+          ', ',
+          valueAt('IBS do estado', purchase.vTribIBSUF, purchase.pAliqIBSUF),
+          valueAt('IBS do município', purchase.vTribIBSMun, purchase.pAliqIBSMun),
+          valueAt('CBS', purchase.vTribCBS, purchase.pAliqCBS),
+        ),
+    ],
+    ['Crédito transferido', both(gTransfCred?.vIBS, gTransfCred?.vCBS)],
+    [
+      'Ajuste de competência',
+      joined(
+        ', ',
+        gAjusteCompet?.competApur && `de ${gAjusteCompet.competApur}`,
+        both(gAjusteCompet?.vIBS, gAjusteCompet?.vCBS),
+      ),
+    ],
+    ['Estorno de crédito', both(gEstornoCred?.vIBSEstCred, gEstornoCred?.vCBSEstCred)],
+  ]
+}
+
+function unknownCode(CST: string | undefined): string | undefined {
+  return CST === undefined || situations.has(CST) ? undefined : `fora da tabela de ${date(tableDay)}`
+}
+
+const codes = (CST: string | undefined, cClassTrib: string | undefined) =>
+  joined(', ', CST && `CST ${CST}`, cClassTrib && `cClassTrib ${cClassTrib}`)
+
+function shareText(
+  rate: string | undefined,
+  group: ReformContents['gIBSUF'] | ReformContents['gCBS'],
+): string | undefined {
+  if (!group) return undefined
+  const { pRedAliq, pAliqEfet, pDif, vDif, vDevTrib } = group
+  return joined(
+    ', ',
+    percentText(rate),
+    pRedAliq && `redução de ${percentText(pRedAliq)}`,
+    pAliqEfet && `alíquota efetiva de ${percentText(pAliqEfet)}`,
+    vDif && `diferimento de ${joined(' ', reais(vDif), pDif && `(${percentText(pDif)})`)}`,
+    notZero(vDevTrib) && `devolução de ${reais(vDevTrib)}`,
+    'tpALCZFMCBS' in group && group.tpALCZFMCBS ? `ALC ou ZFM, tipo ${group.tpALCZFMCBS}` : undefined,
+  )
+}
+
+function monoText(mono: ReformContents['gIBSCBSMono']): string | undefined {
+  if (!mono) return undefined
+  const part = (name: string, quantity: string | undefined, ibs: string | undefined, cbs: string | undefined) =>
+    joined(': ', name, joined(', ', quantity && `quantidade ${amountText(quantity)}`, both(ibs, cbs)) || undefined)
+  const has = (...texts: (string | undefined)[]) => texts.some((text) => text !== undefined)
+  return joined(
+    ' · ',
+    has(mono.vIBSMono, mono.vCBSMono)
+      ? joined(
+          ', ',
+          part('próprio', mono.qBCMono, mono.vIBSMono, mono.vCBSMono),
+          mono.adRemIBS && `${unitReais(mono.adRemIBS)} e ${unitReais(mono.adRemCBS)} por unidade`,
+        )
+      : undefined,
+    has(mono.vIBSMonoReten, mono.vCBSMonoReten)
+      ? part('por retenção', mono.qBCMonoReten, mono.vIBSMonoReten, mono.vCBSMonoReten)
+      : undefined,
+    has(mono.vIBSMonoRet, mono.vCBSMonoRet)
+      ? part('retido antes', mono.qBCMonoRet, mono.vIBSMonoRet, mono.vCBSMonoRet)
+      : undefined,
+    has(mono.vIBSMonoDif, mono.vCBSMonoDif)
+      ? part('diferido', undefined, mono.vIBSMonoDif, mono.vCBSMonoDif)
+      : undefined,
+    has(mono.vTotIBSMonoItem, mono.vTotCBSMonoItem)
+      ? part('total do item', undefined, mono.vTotIBSMonoItem, mono.vTotCBSMonoItem)
+      : undefined,
+  )
+}
+
+function regularText(regular: NonNullable<ReformContents['gTribRegular']>): string | undefined {
+  return joined(
+    ', ',
+    valueAt('IBS do estado', regular.vTribRegIBSUF, regular.pAliqEfetRegIBSUF),
+    valueAt('IBS do município', regular.vTribRegIBSMun, regular.pAliqEfetRegIBSMun),
+    valueAt('CBS', regular.vTribRegCBS, regular.pAliqEfetRegCBS),
+  )
+}
+
+const valueAt = (name: string, amount: string | undefined, rate: string | undefined) =>
+  amount && `${name} ${reais(amount)}${rate ? ` (${percentText(rate)})` : ''}`
+
+const both = (ibs: string | undefined, cbs: string | undefined) =>
+  joined(', ', ibs && `IBS ${reais(ibs)}`, cbs && `CBS ${reais(cbs)}`)
+
+const percentText = (rate: string | undefined) => {
+  const text = percent(rate)
+  return text === undefined ? undefined : `${text.replace(/,?0+$/, '') || '0'}%`
+}
+
+function selectiveLines(IS: NfeContents['items'][number]['IS']): LabelledValue[] {
+  if (!IS) return []
+  return [
+    [
+      'Imposto Seletivo',
+      joined(
+        ', ',
+        codes(IS.CSTIS, IS.cClassTribIS),
+        IS.vBCIS && `base ${reais(IS.vBCIS)}`,
+        percentText(IS.pIS),
+        IS.adRemIS && `${unitReais(IS.adRemIS)} por unidade`,
+        IS.qTrib && `quantidade ${joined(' ', amountText(IS.qTrib), IS.uTrib)}`,
+      ),
+    ],
+  ]
+}
+
+// tpEnteGov and tpOperGov (NT 2025.002, grupo B12).
+const bodies: Record<string, string> = {
+  1: 'União',
+  2: 'estado',
+  3: 'Distrito Federal',
+  4: 'município',
+  5: 'consórcio público',
+  6: 'Comitê Gestor do IBS',
+}
+const operations: Record<string, string> = {
+  1: 'fornecimento com pagamento posterior',
+  2: 'recebimento do que já foi fornecido',
+  3: 'fornecimento já pago',
+  4: 'recebimento antes do fornecimento',
+}
+
+function purchaseLines(purchase: NfeContents['gCompraGov']): LabelledValue[] {
+  if (!purchase) return []
+  const { tpEnteGov = '', tpOperGov = '', pRedutor } = purchase
+  return [
+    [
+      'Comprador público',
+      joined(
+        ', ',
+        bodies[tpEnteGov] ?? tpEnteGov,
+        operations[tpOperGov] ?? (tpOperGov && `operação ${tpOperGov}`),
+        pRedutor && `redutor de ${percentText(pRedutor)}`,
+      ),
+    ],
+  ]
+}
+
+function totalsOf(contents: NfeContents | CteContents): PanelFact[] {
+  if (contents.type === 'cte') {
+    const { IBSCBS, gIBSUF, gIBSMun, gCBS } = contents
+    return factsOf([
+      ['Base de cálculo', reais(IBSCBS?.vBC)],
+      ['IBS do estado', reais(gIBSUF?.vIBSUF)],
+      ['IBS do município', reais(gIBSMun?.vIBSMun)],
+      ['IBS', reais(IBSCBS?.vIBS)],
+      ['CBS', reais(gCBS?.vCBS ?? IBSCBS?.vCBS)],
+    ])
+  }
+  const { finNFe = '', tpNFCredito, tpNFDebito } = contents.head
+  const { reformTotals: sums = {} } = contents
+  return factsOf([
+    ['Finalidade', finNFe === '5' ? kindText('Nota de crédito', creditNotes, tpNFCredito) : undefined],
+    ['Finalidade', finNFe === '6' ? kindText('Nota de débito', debitNotes, tpNFDebito) : undefined],
+    ['Base de cálculo', reais(sums.vBCIBSCBS)],
+    ['IBS do estado', reais(sums.vIBSUF)],
+    ['IBS do município', reais(sums.vIBSMun)],
+    ['IBS', reais(sums.vIBS)],
+    ['CBS', reais(sums.vCBS)],
+    ['Monofásico', both(notZero(sums.vIBSMono) && sums.vIBSMono, notZero(sums.vCBSMono) && sums.vCBSMono)],
+    [
+      'Monofásico por retenção',
+      both(notZero(sums.vIBSMonoReten) && sums.vIBSMonoReten, notZero(sums.vCBSMonoReten) && sums.vCBSMonoReten),
+    ],
+    [
+      'Monofásico retido antes',
+      both(notZero(sums.vIBSMonoRet) && sums.vIBSMonoRet, notZero(sums.vCBSMonoRet) && sums.vCBSMonoRet),
+    ],
+    [
+      'Estorno de crédito',
+      both(notZero(sums.vIBSEstCred) && sums.vIBSEstCred, notZero(sums.vCBSEstCred) && sums.vCBSEstCred),
+    ],
+    ['Imposto Seletivo', reais(sums.vIS)],
+    ['Total da nota, sem eles', reais(contents.totals.vNF)],
+    ['Total com IBS, CBS e IS', reais(sums.vNFTot)],
+  ])
+}
+
+const factsOf = (lines: LabelledValue[]): PanelFact[] => section('', lines).flatMap(({ facts }) => facts)
+
+function kindText(name: string, kinds: typeof creditNotes, code: string | undefined): string {
+  if (code === undefined) return name
+  return `${name}: ${kinds.get(code)?.text ?? `motivo ${code}, fora da tabela de ${date(tableDay)}`}`
+}

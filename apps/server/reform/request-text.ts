@@ -1,0 +1,35 @@
+import { formatCount, formatInteger, formatList, formatMoney, formatMonth } from '@vigia/contract/text'
+import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+
+/** What a supplier of the normal regime did not inform in a month. */
+export interface MissingGroups {
+  taxId: string
+  name: string
+  type: number
+  documents: number
+  /** Reais. */
+  value: number
+  /** Of some of the documents, in their order. */
+  numbers: readonly number[]
+  /** aaaa-MM */
+  month: string
+  /** Who received them; empty when several companies did. */
+  company: string
+}
+
+/** A letter to the supplier, ready to be sent: which documents, what is missing, and that they stay valid. */
+export function requestText(missing: MissingGroups): string {
+  const { taxId, name, type, documents, value, numbers, month, company } = missing
+  const what =
+    type === 2 ? formatCount(documents, 'CT-e', 'CT-e') : formatCount(documents, 'nota fiscal', 'notas fiscais')
+  const id = taxId.length === 11 ? `CPF ${formatCpf(taxId)}` : taxId.length === 14 ? `CNPJ ${formatCnpj(taxId)}` : ''
+  const listed = numbers.map((number) => formatInteger(number))
+  const more = documents - listed.length
+  return [
+    `Prezados,`,
+    `${company ? `A ${company} recebeu` : 'Recebemos'} de ${name}${id ? ` (${id})` : ''} ${what} de ${formatMonth(month)} sem os grupos de IBS e CBS (IBSCBS), no total de ${formatMoney(value)}: ${more > 0 ? `${listed.join(', ')} e mais ${formatInteger(more)}` : formatList(listed)}.`,
+    'Desde 01/01/2026, o emitente do regime normal (CRT 3) informa IBS e CBS em cada item (Lei Complementar 214/2025, art. 348; Nota Técnica 2025.002). Estes documentos continuam válidos; pedimos que os próximos tragam os grupos.',
+    'Se a empresa é do Simples Nacional ou MEI, confira o CRT que o emissor escreve na nota: nelas consta o regime normal.',
+    'Obrigado.',
+  ].join('\n\n')
+}

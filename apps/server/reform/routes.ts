@@ -1,0 +1,50 @@
+import { downloadReformSheet, getReformSheet } from '@vigia/contract/workspace'
+import { getCompanyId } from '../companies/companies.ts'
+import { handle, weights } from '../http/http.ts'
+import { countTry, type Limit } from '../http/throttle.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { readWorkspace } from '../platform/database.ts'
+import { readSheet, type SheetFilter, type SheetSize } from './sheet.ts'
+import { sheetFile } from './spreadsheet.ts'
+
+const onScreen: SheetSize = { suppliers: 100, codes: 30, findings: 20, notes: 50 }
+const inFile: SheetSize = { suppliers: 10_000, codes: 2_000, findings: 200, notes: 2_000 }
+const downloads: Limit = { name: 'reform-sheet', times: 60, withinMs: 3_600_000 }
+
+export const reformRoutes = [
+  handle(getReformSheet, weights.heavy, async (ctx, { query, session: { workspaceId } }) => ({
+    data: await readWorkspace(ctx, workspaceId, async (ctx) =>
+      readSheet(ctx, workspaceId, await filterOf(ctx, workspaceId, query), onScreen),
+    ),
+  })),
+
+  handle(downloadReformSheet, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
+    await countTry(ctx, downloads, String(workspaceId))
+    const { sheet, company } = await readWorkspace(ctx, workspaceId, async (ctx) => {
+      const filter = await filterOf(ctx, workspaceId, query)
+      return {
+        sheet: await readSheet(ctx, workspaceId, filter, inFile),
+        company: filter.companyId === undefined ? '' : await companyName(ctx, workspaceId, filter.companyId),
+      }
+    })
+    return { content: await sheetFile(sheet, company, new Date()), fileName: `ibs-cbs-${sheet.mes}.xlsx` }
+  }),
+]
+
+async function filterOf(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  { Mes, IdEmpresa }: { Mes: string; IdEmpresa?: string | undefined },
+): Promise<SheetFilter> {
+  return { month: Mes, ...(IdEmpresa && { companyId: await getCompanyId(ctx, workspaceId, IdEmpresa) }) }
+}
+
+async function companyName({ db }: WithDatabase, workspaceId: number, id: number): Promise<string> {
+  const { name } = await db
+    .selectFrom('company')
+    .select('name')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return name
+}

@@ -1,0 +1,41 @@
+import type { reformFilters } from '@vigia/contract/documents'
+import { monthPeriod } from '../ui/period/days.ts'
+
+/** The months since IBS and CBS are informed, newest first: `2026-11`. */
+export function monthsUntil(today: Date): string[] {
+  const months: string[] = []
+  for (let date = new Date(today.getFullYear(), today.getMonth(), 1); date.getFullYear() >= 2026; ) {
+    months.push(`${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}`)
+    date = new Date(date.getFullYear(), date.getMonth() - 1, 1)
+  }
+  return months
+}
+
+/** Which documents a number stands for. */
+export interface Behind {
+  month: string
+  company: string
+  tipoDFe: number
+  reform?: (typeof reformFilters)[number]
+  supplier?: string
+  cfop?: string
+  ncm?: string
+}
+
+/** The list with exactly the documents behind a number. */
+export function listAddress({ month, company, tipoDFe, reform, supplier, cfop, ncm }: Behind): string {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  const { from, to } = monthPeriod(new Date(year, number - 1, 1))
+  const params = new URLSearchParams({ de: from, ate: to, participacao: tipoDFe === 2 ? '7' : '1' })
+  if (company) params.set('empresa', company)
+  if (supplier) params.set('busca', supplier)
+  if (reform) params.set('reforma', reform)
+  if (cfop) params.set('cfop', cfop)
+  if (ncm) params.set('ncm', ncm)
+  return `${tipoDFe === 2 ? '/cte' : '/notas-fiscais'}?${params}`
+}
+
+/** The list with the panel of a document. */
+export function documentAddress({ idDFe, tipoDFe }: { idDFe: string; tipoDFe: number }): string {
+  return `${tipoDFe === 2 ? '/cte' : '/notas-fiscais'}?${new URLSearchParams({ periodo: 'todos', documento: idDFe })}`
+}
