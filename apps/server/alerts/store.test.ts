@@ -97,10 +97,21 @@ function shuffled<T>(some: readonly T[], random: () => number): T[] {
 test('documents and events in any order have the verdicts of packages/alerts', async () => {
   const seed = 3
   const random = randomOf(seed)
-  const { documents } = generate(seed, { suppliers: 4, cases: 1 })
+  // A few contacts are written by few, and one by many.
+  const contacts = (number: number) =>
+    ['fone 1', 'fone 2', 'fone 3', 'fone 4'].filter(
+      (_, n) => random() < (n === 0 ? 0.1 : number % 9 === n ? 0.4 : 0.01),
+    )
+  const documents = generate(seed, { suppliers: 4, cases: 1 }).documents.map((facts) =>
+    facts.nfe && random() < 0.3
+      ? { ...facts, issuer: { ...facts.issuer, contacts: contacts(Number(facts.issuer.taxId!.slice(0, 8))) } }
+      : facts,
+  )
   const store = await newStore()
   // First as what says less: without its events.
-  const early = documents.filter(() => random() < 0.3).map((facts) => ({ ...facts, events: [] }))
+  const early = documents
+    .filter(() => random() < 0.15)
+    .map((facts) => ({ ...facts, issuer: { ...facts.issuer, contacts: undefined }, events: [] }))
   const arrivals = [...shuffled(early, random), ...shuffled(documents, random)]
   for (let from = 0; from < arrivals.length; ) {
     const size = random() < 0.1 ? 1 : 1 + Math.floor(random() * 120)
