@@ -2,7 +2,7 @@ import type { AlertCompany, AlertEvent, AlertFacts } from '../facts.ts'
 import { normalName } from '../names.ts'
 import { cnpjOf, companyOf, freight, later, note, randomOf, type Supplier, supplierOf } from './facts.ts'
 
-export { later, note, randomOf, supplierOf } from './facts.ts'
+export { freight, later, note, randomOf, supplierOf } from './facts.ts'
 
 // Two years of a workspace of four companies, with cases planted for each rule and the innocent look-alikes that its guard names. What is true
 // of a document is decided here, by how it was made, and not by the rules.
