@@ -30,6 +30,7 @@ const allowedImports: Record<string, string[]> = {
   'packages/dfe': ['xml'],
   'packages/alerts': ['dfe'],
   'packages/reform': ['dfe'],
+  'packages/freight': ['dfe'],
   'packages/contract': ['dfe'],
   'packages/print': ['dfe'],
   'packages/sefaz': ['dfe', 'xml'],

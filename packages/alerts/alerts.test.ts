@@ -237,20 +237,26 @@ function learned() {
 /** Few suppliers with alike names, equal values and numbers, in two companies, so that many rules look at one another's documents. */
 function someDocuments(random: () => number): AlertFacts[] {
   const whole = (most: number) => Math.floor(random() * most)
+  const some = (all: string[]) => all.filter(() => random() < 0.4)
   const companies = [company, companyOf(40_000_002, 'OUTRA EMPRESA LTDA'), companyOf(40_000_003, 'TERCEIRA LTDA')]
-  const issuers = ['GRAFICA PIRATINGA', 'GRAFICA PIRATINGAS', 'TECIDOS BELOMIRIM', 'ATACADO HORIVERDE'].map((name, n) =>
-    supplierOf(50_000_100 + n, name),
+  const names = ['GRAFICA PIRATINGA', 'GRAFICA PIRATINGAS', 'TECIDOS BELOMIRIM', 'ATACADO HORIVERDE']
+  const issuers = [...names, 'CERAMICA DORAPOLIS', 'MADEIRAS ITAPEZENDE', 'TINTAS LUMIQUARA'].map((name, n) =>
+    supplierOf(50_000_100 + n, name, n === 3 ? { uf: 'SP', cUF: 35 } : {}),
   )
   const seen = new Set<string>()
   const notes = Array.from({ length: 50 }, (_, n) => {
     const at = later('2025-06-02T09:00:00', whole(400) * 1_440 + whole(600))
     const facts = note({
       company: companies[n % 9 === 0 ? 1 + whole(2) : 0]!,
-      issuer: issuers[whole(4)]!,
+      issuer: {
+        ...issuers[whole(random() < 0.7 ? 4 : 7)]!,
+        contacts: some(['fone 4733334444', 'end 89010000/RUA UM/1']),
+      },
       at,
       amount: [90, 1_500, 20_000, 85_000][whole(4)]! * (random() < 0.5 ? 1 : 1 + random()),
       numero: 1 + whole(60),
       tpEmis: random() < 0.1 ? '6' : '1',
+      nfe: { cfops: [random() < 0.5 ? '6102' : '5102'] },
     })
     if (random() < 0.15) facts.events = [{ tpEvento: 110111, nSeqEvento: 1, at: `${later(at, whole(9_000))}-03:00` }]
     return facts
@@ -267,8 +273,9 @@ function someDocuments(random: () => number): AlertFacts[] {
 /** What came before the last version of a document: its resumo, and the document without its events. */
 function versionsOf(facts: AlertFacts): AlertFacts[] {
   if (facts.type === 'cte') return [facts]
-  const { nfe: _, recipient: __, stated: ___, ...rest } = facts
-  return [{ ...rest, complete: false, events: [], tpAmb: '' }, { ...facts, events: [] }, facts]
+  const { nfe: _, recipient: __, stated: ___, readers: ____, issuer, ...rest } = facts
+  const summary = { ...rest, issuer: { ...issuer, contacts: undefined }, complete: false, events: [], tpAmb: '' }
+  return [summary, { ...facts, events: [] }, facts]
 }
 
 function shuffled<T>(some: readonly T[], random: () => number): T[] {

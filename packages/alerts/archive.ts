@@ -3,6 +3,7 @@ import {
   type Affected,
   affectedBy,
   askOf,
+  contactsIn,
   contactsMax,
   contingencyKey,
   type History,
@@ -16,6 +17,9 @@ import {
   pairDocument,
   pairMax,
   probesOf,
+  type Sharer,
+  sharedMax,
+  sharingMs,
   type Thresholds,
   thresholdsOf,
   valueBucket,
@@ -45,10 +49,12 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
   const pairs = new Map<string, Entry[]>()
   const purchases = new Map<string, Entry[]>()
   const histograms = new Map<string, Map<number, number>>()
+  const byChave = index()
   const byNumber = index()
   const byCitation = index()
   const byContingency = index()
   const byName = index()
+  const byContact = index()
   const companiesOf = index()
 
   function history(facts: AlertFacts): History {
@@ -78,6 +84,8 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
           : new Set(distinct(byContingency.get(ask.contingency)).map((one) => baseOf(one.issuer.taxId ?? ''))).size,
       freights: freights(facts),
       cited: cited(facts),
+      sharing: sharing(facts),
+      carried: ask.carried && [...byCitation.get(facts.chave)].some((one) => one.type === 'cte' && stands(one)),
     }
   }
 
@@ -145,6 +153,47 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     })
   }
 
+  function sharing(facts: AlertFacts): Sharer[] {
+    const { companyBase, issuerBase, contacts } = askOf(facts)
+    return contacts.toSorted().flatMap((key) =>
+      sharersOf(companyBase, key)
+        .filter(({ base }) => base !== issuerBase)
+        .slice(0, sharedMax - 1),
+    )
+  }
+
+  // All suppliers under a contact, by base.
+  function sharersOf(companyBase: string, key: string): Sharer[] {
+    const bases = new Set([...byContact.get(`${companyBase} ${key}`)].map((one) => baseOf(one.issuer.taxId ?? '')))
+    return [...bases].sort().map((base) => ({ key, base, ...firstOf(companyBase, base)! }))
+  }
+
+  function firstOf(companyBase: string, base: string) {
+    const first = pairs.get(`${companyBase} ${base}`)?.[0]
+    return first && { name: normalName(first.facts.issuer.name), chave: first.facts.chave, at: first.at }
+  }
+
+  // What others see of a supplier: when it was first seen, and how it is reached.
+  function seen({ companyBase, issuerBase }: Sharing) {
+    const contacts = (pairs.get(`${companyBase} ${issuerBase}`) ?? []).flatMap(({ facts }) => contactsIn(facts))
+    return { first: firstOf(companyBase, issuerBase), contacts: new Set(contacts) }
+  }
+
+  // Documents that may be judged otherwise because a supplier changed from `was`.
+  function sharedWith(one: Sharing, was: ReturnType<typeof seen>): AlertFacts[] {
+    const now = seen(one)
+    const isMoved = JSON.stringify(was.first) !== JSON.stringify(now.first)
+    const known = [...new Set([...was.contacts, ...now.contacts])]
+    const changed = known.filter((key) => isMoved || was.contacts.has(key) !== now.contacts.has(key))
+    return changed.flatMap((key) => {
+      const times = [was.first, ...sharersOf(one.companyBase, key)].flatMap((each) => each?.at ?? [])
+      return [...byContact.get(`${one.companyBase} ${key}`)].filter((facts) => {
+        const at = instantOf(facts.issuedAt)
+        return times.some((time) => at >= time && at <= time + sharingMs)
+      })
+    })
+  }
+
   // Everything that a document adds to what others see, or takes away again.
   function change(facts: AlertFacts, add: boolean): void {
     const { companyBase, issuerBase, number } = askOf(facts)
@@ -152,6 +201,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     const mark = (keys: Index, key: string) => (add ? keys.get(key).add(facts) : keys.get(key).delete(facts))
     if (add) documents.set(keyOf(facts), facts)
     else documents.delete(keyOf(facts))
+    mark(byChave, facts.chave)
     mark(byNumber, number)
     for (const { chave } of facts.references) mark(byCitation, chave)
     if (!isPurchase(facts)) return
@@ -162,6 +212,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     if (contingency !== null) mark(byContingency, contingency)
     const name = normalName(facts.issuer.name)
     if (name !== '') for (const key of nameKeys(name)) mark(byName, `${companyBase} ${key}`)
+    for (const key of contactsIn(facts)) mark(byContact, `${companyBase} ${key}`)
     if (!isCounted(facts)) return
     const month = `${companyBase} ${facts.type} ${monthOf(facts.issuedAt)}`
     const histogram = histograms.get(month) ?? new Map<number, number>()
@@ -180,10 +231,12 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     )
     const were = values.map(({ month, type }) => thresholds(companyBase, type, month))
     const learned = learnedAt(companyBase)
+    const sharers = affected.filter((one) => one.kind === 'sharing').map((one) => ({ one, was: seen(one) }))
     if (old) change(old, false)
     if (now) change(now, true)
     const found = new Set<AlertFacts>(now ? [now] : [])
     for (const one of affected) for (const facts of resolve(one)) found.add(facts)
+    for (const { one, was } of sharers) for (const facts of sharedWith(one, was)) found.add(facts)
     for (const [position, { month, type }] of values.entries())
       for (const { from, to } of movedThresholds(were[position]!, thresholds(companyBase, type, month)))
         for (const { facts } of purchases.get(companyBase) ?? [])
@@ -213,6 +266,8 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
         return [...byNumber.get(one.number)]
       case 'citing':
         return one.chaves.flatMap((chave) => [...byCitation.get(chave)])
+      case 'carried':
+        return one.chaves.flatMap((chave) => [...byChave.get(chave)])
       case 'contacts':
         return contacts(one.issuerBase, contactsMax + 1).flatMap(
           ({ companyBase, chave }) => documents.get(`${companyBase} ${chave}`) ?? [],
@@ -252,6 +307,8 @@ function newOnes(entries: readonly Entry[]): Entry[] {
     return isNew
   })
 }
+
+type Sharing = Extract<Affected, { kind: 'sharing' }>
 
 type Index = { get: (key: string) => Set<AlertFacts> }
 

@@ -1,5 +1,6 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import type { CteDetails, DocumentFacts, EventFacts, Fields, NfeDetails } from '@vigia/dfe/read'
+import { contactsOf } from './contacts.ts'
 import { cents, instantOf } from './values.ts'
 
 /**
@@ -14,7 +15,8 @@ export interface AlertFacts {
   issuedAt: string
   /** `dhRecbto` of the authorisation. */
   authorizedAt?: string
-  issuer: AlertParty & { crt?: string }
+  /** `contacts`: keys of telephone, e-mail and address, of a complete NF-e; undefined: unknown. */
+  issuer: AlertParty & { crt?: string; contacts?: string[] }
   recipient?: AlertParty & { indIEDest?: string }
   amount: string
   /** '' for a resumo. */
@@ -57,6 +59,8 @@ export interface AlertParty {
 export interface NfeFacts {
   finNFe: string
   modFrete?: string
+  /** Whether a carrier or volumes are named, and the plate of a vehicle; undefined: read before this was kept. */
+  transport?: { named: boolean; plate: boolean }
   cfops: string[]
   tPag: string[]
   vLiq?: string
@@ -98,9 +102,9 @@ export interface AlertCompany {
   base: string
   /** Of homologação every document is a test document, so S25 is silent there. */
   tpAmb: '1' | '2'
-  /** With the names, IEs and UF that confirmed notes used. IEs empty: unknown. */
-  establishments: { taxId: string; names: string[]; ies: string[]; uf?: string }[]
-  /** Which services are captured: S44 has nothing to say without NF-e. */
+  /** With the names, IEs and UF that confirmed notes used. IEs empty: unknown. `since`: what was issued before could not be captured. */
+  establishments: { taxId: string; names: string[]; ies: string[]; uf?: string; since?: string }[]
+  /** Which services are captured: S44 has nothing to say without NF-e, S21 without CT-e. */
   captures: { nfe: boolean; cte: boolean }
 }
 
@@ -132,6 +136,7 @@ export function alertFacts(
       ie: document.issuerIe,
       uf: document.issuerUf,
       crt: nfe?.emit.CRT,
+      contacts: nfe && document.complete && !isAvulsa(document.chave) ? contactsOf(nfe.emit) : undefined,
     },
     recipient: document.complete
       ? {
@@ -199,6 +204,10 @@ function nfeFacts(nfe: NfeDetails): NfeFacts {
   return {
     finNFe: nfe.ide.finNFe ?? '1',
     modFrete: nfe.transp.modFrete,
+    transport: {
+      named: [nfe.transporta, ...nfe.vol].some((group) => Object.keys(group).length > 0),
+      plate: [nfe.veicTransp, ...nfe.reboque].some(({ placa }) => placa !== undefined),
+    },
     cfops: [...new Set(nfe.det.flatMap(({ prod }) => prod.CFOP ?? []))],
     tPag: nfe.detPag.flatMap(({ tPag }) => tPag ?? []),
     vLiq: nfe.fat.vLiq,
@@ -266,6 +275,12 @@ export function isPurchase(facts: AlertFacts): boolean {
     facts.nfe?.finNFe !== '6' &&
     facts.issuedAt !== ''
   )
+}
+
+/** Whether the chave is that of the Fisco (séries 890 to 919), who writes the issuer's data. */
+export function isAvulsa(chave: string): boolean {
+  const serie = Number(chave.slice(22, 25))
+  return serie >= 890 && serie <= 919
 }
 
 /** Issuer CNPJ, model, série and number, as the chave has them: two documents never share it (MOC 7.0, rejection 539). */

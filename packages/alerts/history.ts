@@ -1,5 +1,6 @@
 import { type AlertFacts, baseOf, cancellationOf, isPurchase, numberKey, tpEmisOf } from './facts.ts'
 import { nameProbes, normalName } from './names.ts'
+import { traceDue } from './transport.ts'
 import { cents, dayMs, instantOf } from './values.ts'
 
 // Everything here is defined by the dates in the documents, and ties by the chave: never by the order of arrival.
@@ -10,6 +11,11 @@ export const pairMax = 100
 export const pairDays = 730
 /** How many first contacts of an issuer a verdict looks at. */
 export const contactsMax = 50
+
+/** How long a supplier is one first seen lately: 180 days. */
+export const sharingMs = 180 * dayMs
+/** How many suppliers of a company share a contact that says nothing: it is their accountant's, or that of a whole building. */
+export const sharedMax = 6
 
 /** After how many purchases, and how many days after the first, the habits of a company base are known. */
 export const learningPeriod = { purchases: 30, days: 30 }
@@ -42,6 +48,10 @@ export interface History {
   freights: Freight[]
   /** The documents of the company base that the document names, as far as they are here. */
   cited: CitedDocument[]
+  /** Other suppliers of the company base under one of the contacts of the issuer, by contact and base; at most five of each contact, which are too many (`sharedMax`). */
+  sharing: Sharer[]
+  /** Whether a standing CT-e of the workspace cites the document, an NF-e. Only asked when `carried` of `askOf` says so. */
+  carried: boolean
 }
 
 /** A purchase as later ones are compared with it. Texts as in `AlertFacts`. */
@@ -81,6 +91,17 @@ export interface CitedDocument {
   recipientBase?: string
   modFrete?: string
   standing: boolean
+}
+
+/** A supplier with a contact of somebody else, and its first purchase. */
+export interface Sharer {
+  key: string
+  base: string
+  /** Normalised. */
+  name: string
+  chave: string
+  /** Milliseconds. */
+  at: number
 }
 
 /** Amounts in cents that a share of the purchases does not reach; null without purchases, `p99` with fewer than a hundred. */
@@ -182,6 +203,8 @@ export function askOf(facts: AlertFacts) {
     number: numberKey(facts.chave),
     contingency: contingencyKey(facts),
     cited: facts.references.map(({ chave }) => chave),
+    contacts: contactsIn(facts),
+    carried: isPurchase(facts) && traceDue(facts) !== null,
   }
 }
 
@@ -189,6 +212,11 @@ export function askOf(facts: AlertFacts) {
 export function probesOf({ issuer }: Pick<AlertFacts, 'issuer'>): string[] {
   const name = normalName(issuer.name)
   return name === '' ? [] : nameProbes(name)
+}
+
+/** Keys under which a purchase has others find its issuer. */
+export function contactsIn(facts: AlertFacts | null): string[] {
+  return facts !== null && isPurchase(facts) ? (facts.issuer.contacts ?? []) : []
 }
 
 /** UF and local day of a document out of `tpEmis` 1, else null. */
@@ -213,6 +241,10 @@ export type Affected =
   | { kind: 'contacts'; issuerBase: string }
   /** First purchases, from issuers with a name under one of these probes, after `at`: only when a name is new to the company, or no longer known. */
   | { kind: 'names'; companyBase: string; probes: string[]; at: number }
+  /** Standing purchases of `sharingMs` after the first of each supplier that shares a contact with this one, when its contacts or its first purchase change, under which fewer than `sharedMax` are or were. */
+  | { kind: 'sharing'; issuerBase: string; companyBase: string }
+  /** The notes that a CT-e cites. */
+  | { kind: 'carried'; chaves: string[] }
   /** Documents of this `contingencyKey`, only while fewer than six issuers are there. */
   | { kind: 'contingency'; key: string }
   /** Purchases of these months with amounts that `movedThresholds` names for each. */
@@ -227,6 +259,7 @@ export function affectedBy(before: AlertFacts | null, after: AlertFacts | null):
   const found: Affected[] = [{ kind: 'number', number: numberKey(known.chave) }]
   const named = new Set([before, after].flatMap((one) => one?.references.map(({ chave }) => chave) ?? []))
   found.push({ kind: 'citing', chaves: known.type === 'cte' ? [known.chave, ...named] : [known.chave] })
+  if (known.type === 'cte') found.push({ kind: 'carried', chaves: [...named] })
   const companyBase = known.company.base
   for (const one of [before, after]) {
     if (one === null || !isPurchase(one)) continue
@@ -240,6 +273,7 @@ export function affectedBy(before: AlertFacts | null, after: AlertFacts | null):
       until: at + pairDays * dayMs,
     })
     found.push({ kind: 'contacts', issuerBase }, { kind: 'names', companyBase, probes: probesOf(one), at })
+    found.push({ kind: 'sharing', issuerBase, companyBase })
     const key = contingencyKey(one)
     if (key !== null) found.push({ kind: 'contingency', key })
     found.push({ kind: 'values', companyBase, type: one.type, months: monthsAfter(monthOf(one.issuedAt)) })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createArchive } from './archive.ts'
+import { contactsOf, contactText } from './contacts.ts'
 import type { AlertEvent, AlertFacts } from './facts.ts'
 import { judge } from './judge.ts'
 import { forbiddenWords } from './rules/cancellation.ts'
@@ -85,6 +86,19 @@ const cancelledAt = (days: number, cancelled: number, amount: number, items?: st
 
 const [accountant, reader] = ['33444555000181', '66777888000191']
 const read = (readers: string[]) => ({ more: { readers } })
+
+const phone = 'fone 4733334444'
+const newcomer = supplierOf(50_000_006, 'CERAMICA DORAPOLIS LTDA')
+const called = (days: number, contacts: string[], issuer = supplier) =>
+  of(days, 90, { issuer: { ...issuer, contacts }, numero: 3_000 + days })
+const sharers = (count: number) =>
+  Array.from({ length: count }, (_, n) => called(-9, [phone], supplierOf(50_002_000 + n, `ATACADO MIRIM ${n}`)))
+const sent = (nfe: Extra['nfe'], extra: Extra = {}) =>
+  of(0, 10_000, { issuer: { ...supplier, uf: 'SP', cUF: 35 }, nfe: { cfops: ['6102'], ...nfe }, ...extra })
+const since = (instant: string) => ({
+  ...company,
+  establishments: company.establishments.map((each) => ({ ...each, since: instant })),
+})
 
 const cases: Case[] = [
   ['S01', 'a new supplier above P75 and 1,000', true, fresh(1_300)],
@@ -205,6 +219,27 @@ const cases: Case[] = [
     past(1, 9, spread(90)),
   ],
   [
+    'S19',
+    'the telephone of another, first seen 180 days ago',
+    true,
+    called(0, [phone]),
+    [called(-180, [phone], newcomer)],
+  ],
+  ['S19', 'first seen 181 days ago', false, called(0, [phone]), [called(-181, [phone], newcomer)]],
+  ['S19', 'first seen later', false, called(0, [phone]), [called(1, [phone], newcomer)]],
+  ['S19', 'another telephone', false, called(0, [phone]), [called(-9, ['fone 4733335555'], newcomer)]],
+  ['S19', 'told with an earlier note', false, called(0, [phone]), [called(-9, [phone], newcomer), called(-5, [phone])]],
+  ['S19', 'an earlier note without it', true, called(0, [phone]), [called(-9, [phone], newcomer), called(-5, [])]],
+  [
+    'S19',
+    'the earlier note is from before',
+    true,
+    called(0, [phone]),
+    [called(-9, [phone], newcomer), called(-20, [phone])],
+  ],
+  ['S19', 'shared by five', true, called(0, [phone]), sharers(4)],
+  ['S19', 'shared by six', false, called(0, [phone]), sharers(5)],
+  [
     'S20',
     'an IE that is not ours',
     true,
@@ -217,6 +252,26 @@ const cases: Case[] = [
     false,
     of(0, 90, { more: { recipient: { taxId: own, name: 'EMPRESA COMPRADORA', ie: '250.123.456', uf: 'SC' } } }),
   ],
+  ['S21', 'from another UF, without transport', true, sent({})],
+  ['S21', 'less than 10,000', false, sent({}, { amount: 9_999.99 })],
+  ['S21', 'a carrier is named', false, sent({ modFrete: '0', transport: { named: true, plate: false } })],
+  ['S21', 'freight by the sender, and nobody is named', true, sent({ modFrete: '0' })],
+  ['S21', 'no transport, and a carrier is named', true, sent({ transport: { named: true, plate: false } })],
+  ['S21', 'in a vehicle of the sender', false, sent({ modFrete: '3', transport: { named: false, plate: true } })],
+  ['S21', 'in the same UF', false, sent({}, { issuer: supplier })],
+  ['S21', 'a service', false, sent({ cfops: ['6102', '6933'] })],
+  ['S21', 'sold before, delivered later', false, sent({ cfops: ['6922'] })],
+  ['S21', 'a CT-e cites it', false, sent({}), [lorry(3, 300, [sent({}).chave])]],
+  [
+    'S21',
+    'a cancelled CT-e cites it',
+    true,
+    sent({}),
+    [lorry(3, 300, [sent({}).chave], { more: { events: [event(110111, 4)] } })],
+  ],
+  ['S21', 'it passed a border', false, sent({}, { more: { events: [event(610500, 1)] } })],
+  ['S21', 'CT-e are not captured', false, sent({}, { company: { ...company, captures: { nfe: true, cte: false } } })],
+  ['S21', 'issued before the capture', false, sent({}, { company: since('2026-05-14T00:00:00Z') })],
   ['S22', 'parcels that do not add up', true, of(0, 90, { nfe: { dup: [{ vDup: '80.00' }] } })],
   ['S22', 'parcels that add up to a cent', false, of(0, 90, { nfe: { dup: [{ vDup: '45.00' }, { vDup: '45.01' }] } })],
   ['S22', 'a sale without payment', true, of(0, 90, { nfe: { tPag: ['90'] } })],
@@ -369,6 +424,47 @@ describe.each(cases)('%s', (rule, what, fires, facts, before = []) => {
         .includes(rule),
     ).toBe(fires)
   })
+})
+
+test.each([
+  [
+    '2026-12-30T10:00:00',
+    'Nota de crédito do fornecedor: exige resposta (evento 211128); não muda o que a empresa paga, porque em 2026 IBS e CBS são só de teste.',
+  ],
+  [
+    '2027-01-04T10:00:00',
+    'Nota de crédito do fornecedor, de R$ 90,00: exige resposta (evento 211128); se for aceita, reduz o seu crédito de IBS e CBS.',
+  ],
+])('S35 of %s', (at, sentence) => {
+  const facts = of(0, 90, { at, nfe: { finNFe: '5' }, more: { tpNF: '0' } })
+  const { fired } = judge(facts, createArchive([]).history(facts), settings)
+  expect(fired.find(({ id }) => id === 'S35')?.sentence).toBe(sentence)
+})
+
+test('S21 waits ten days for a trace', () => {
+  const archive = createArchive([])
+  const facts = sent({})
+  const early = judge(facts, archive.history(facts), { ...settings, asOf: Date.parse('2026-05-23T12:59:59Z') })
+  expect(early.fired.map(({ id }) => id)).not.toContain('S21')
+  const late = judge(facts, archive.history(facts), { ...settings, asOf: early.againAt! })
+  expect(late.fired.find(({ id }) => id === 'S21')?.sentence).toBe(
+    'Mercadoria de R$ 10.000,00 de SP para SC, declarada sem transporte (modFrete 9), e 10 dias depois nenhum CT-e cita a nota nem há registro de MDF-e, de passagem ou de entrega.',
+  )
+})
+
+test('contacts that say nothing are none, and what says the same is one key', () => {
+  const address = { CEP: '89010-000', xLgr: 'Rua XV de Novembro', nro: '1.200', xCpl: 'Sala 3' }
+  expect(contactsOf({ fone: '04733334444', email: ' Vendas@Exemplo.com.br', ...address })).toEqual([
+    'fone 4733334444',
+    'email vendas@exemplo.com.br',
+    'end 89010000/RUA XV DE NOVEMBRO/1 200/SALA 3',
+  ])
+  expect(contactsOf({ fone: '55 (47) 3333-4444' })).toEqual(['fone 4733334444'])
+  for (const emit of [{ fone: '33334444' }, { fone: '4790000000' }, { email: 'sem email' }, { ...address, nro: 'S/N' }])
+    expect(contactsOf(emit)).toEqual([])
+  expect(contactsOf({ CEP: '89010000', xLgr: 'RUA XV DE NOVEMBRO', nro: '1200' }).map(contactText)).toEqual([
+    'o endereço RUA XV DE NOVEMBRO, 1200 (CEP 89010-000)',
+  ])
 })
 
 test.each([

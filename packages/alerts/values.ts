@@ -46,6 +46,11 @@ export function dayText(text: string): string {
   return `${text.slice(8, 10)}/${text.slice(5, 7)}/${text.slice(0, 4)}`
 }
 
+/** 10/05/2026 of an instant, in São Paulo. */
+export function instantText(at: number): string {
+  return dayText(new Date(at - 3 * hourMs).toISOString())
+}
+
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1

@@ -130,7 +130,7 @@ test('of a workspace that was not followed everything is read, and read again wh
   const found = (await list()).map(rules)
   expect(found).toContainEqual(expect.arrayContaining([2, 'S10']))
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    for (const table of ['alert', 'alert_fact', 'alert_name', 'alert_histogram', 'alert_citation'])
+    for (const table of ['alert', 'alert_fact', 'alert_name', 'alert_contact', 'alert_histogram', 'alert_citation'])
       await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId}`.execute(db)
     await sql`update change_position set version = 9, forgotten = 8 where workspace_id = ${workspaceId}`.execute(db)
   })

@@ -2,9 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { startPostgres } from '@vigia/postgres/postgres'
+import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
-import { compare, report } from '../../../bench/measure.ts'
+import pg from 'pg'
+import { type Measured, report, summarize } from '../../../bench/measure.ts'
 import { readConfig } from '../config.ts'
 import { type Arrival, readPage, receive } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
@@ -13,18 +17,32 @@ import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
 import { startAlertWorker } from './worker.ts'
 
-// The writing transaction while the worker of alerts judges what it wrote before, against the same without a worker: with no history, and with
-// six thousand documents of it.
+// The writing transaction while the worker of alerts judges what it wrote before, against the same without a worker; and how fast the worker is by
+// itself: with little history, and with a long one of two years and twenty thousand suppliers, half of it of those whose documents come.
 const batch = 50
-const pagesAtOnce = 8
-const historyOf = 6_000
+const pagesAtOnce = 20
+const rounds = 3
+const histories = [1_000, 100_000]
+const suppliers = 20_000
+// Numbers of the history are lower than those that come.
+const firstNumber = 500_000_000
 const cnpj = '44555666000181'
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
 const documents = JSON.parse(await readFile(corpora.generated!, 'utf8')) as { schema: string; base64: string }[]
-const received = documents.map(({ schema, base64 }) => ({ nsu: 1n, schema, content: Buffer.from(base64, 'base64') }))
-const templates = (await readPage(received)).filter(
-  (arrival) => arrival.facts?.kind === 'document' && arrival.facts.type === 'nfe' && arrival.facts.complete,
-)
+const all = documents.map(({ schema, base64 }) => ({
+  schema,
+  xml: unzipDocument(Buffer.from(base64, 'base64')).toString(),
+}))
+const read = await readPage(all.map(({ schema, xml }) => ({ nsu: 1n, schema, content: gzipSync(xml) })))
+// Of production, because of others nothing is judged but that they are none.
+const templates = all.flatMap(({ schema, xml }, n) => {
+  const facts = read[n]!.facts
+  if (facts?.kind !== 'document' || facts.type !== 'nfe' || !facts.complete) return []
+  const production = xml
+    .replaceAll('<tpAmb>2<', '<tpAmb>1<')
+    .replaceAll(/[^<>]*SEM VALOR FISCAL[^<>]*/g, 'DESTINATARIA')
+  return { schema, xml: production, chave: facts.chave }
+})
 
 const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
 const database = await startPostgres({ directory: join(directory, 'postgres') })
@@ -40,21 +58,29 @@ const companyId = await inWorkspace(ctx, workspaceId, async ({ db }) => {
 })
 
 let next = 0
+const prepared: Arrival[][] = []
 // The same real files under new keys: every batch is new to the database.
-function nextPage(): Arrival[] {
-  return Array.from({ length: batch }, () => {
-    const template = templates[next % templates.length]!
-    const number = ++next
-    const facts = template.facts as Extract<Arrival['facts'], { kind: 'document' }>
-    const chave = facts.chave.slice(0, 25) + String(number).padStart(9, '0') + facts.chave.slice(34)
-    return { ...template, nsu: BigInt(number), facts: { ...facts, chave, numero: number } }
-  })
+async function prepare(pages: number): Promise<void> {
+  for (let page = 0; page < pages; page++) {
+    const some = Array.from({ length: batch }, () => {
+      const { schema, xml, chave } = templates[next % templates.length]!
+      const number = firstNumber + ++next
+      const first = chave.slice(0, 25) + number + chave.slice(34, 43)
+      const digit = chaveCheckDigit(first)
+      const renumbered = xml
+        .replaceAll(chave, first + digit)
+        .replace(/<nNF>\d+</, `<nNF>${number}<`)
+        .replace(/<cDV>\d</, `<cDV>${digit}<`)
+      return { nsu: BigInt(next), schema, content: gzipSync(renumbered) }
+    })
+    prepared.push(await readPage(some))
+  }
 }
 
 async function write(pages: number): Promise<number> {
   for (let page = 0; page < pages; page++)
     await inWorkspace(ctx, workspaceId, (inside) =>
-      receive(inside, { workspaceId, companyId, cnpj }, 'nfe', nextPage()),
+      receive(inside, { workspaceId, companyId, cnpj }, 'nfe', prepared.shift()!),
     )
   return pages * batch
 }
@@ -69,30 +95,105 @@ const waiting = () =>
   })
 
 const judged = async () => 0
-async function withWorker(work: () => Promise<number>): Promise<number> {
-  await using _ = startAlertWorker(ctx, { judged })
-  return await work()
-}
 
-/** How many documents a second the worker judges by itself, until nothing waits. */
-async function catchUp(): Promise<number> {
+/** How many documents a second the worker judges by itself, its rests included, until nothing waits or the time is over. */
+async function catchUp(ms: number): Promise<number> {
   const [before, begun] = [await waiting(), performance.now()]
   await using _ = startAlertWorker(ctx, { judged })
-  while ((await waiting()) > 0) await setTimeout(50)
-  return Math.round(before / ((performance.now() - begun) / 1000))
+  while ((await waiting()) > 0 && performance.now() - begun < ms) await setTimeout(50)
+  return Math.round((before - (await waiting())) / ((performance.now() - begun) / 1000))
 }
 
-const results: Record<string, object> = {}
-for (const history of [0, historyOf]) {
-  if (history > 0) await write((history - next) / batch)
-  const judgedPerSecond = history > 0 ? await catchUp() : null
-  const result = await compare(3, [
-    { name: 'alone', run: () => write(pagesAtOnce) },
-    { name: 'withAlerts', run: () => withWorker(() => write(pagesAtOnce)) },
-  ])
-  results[`history${history}`] = { ...result, judgedPerSecond }
+/** Only the writing is timed, while the worker is in the midst of what waits: neither its start nor its end. */
+async function measure(): Promise<Measured[]> {
+  const runs: Measured[] = []
+  for (let round = -1; round < rounds; round++)
+    for (const variant of ['alone', 'withAlerts']) {
+      await prepare(pagesAtOnce)
+      await using _ = variant === 'withAlerts' ? startAlertWorker(ctx, { judged }) : null
+      await setTimeout(500)
+      const begun = performance.now()
+      const units = await write(pagesAtOnce)
+      if (round >= 0) runs.push({ variant, round, units, ms: performance.now() - begun })
+    }
+  return runs
 }
-report('follow', { unit: 'documents', batch, goal: 0.8, ...results })
+
+const count = (table: string) =>
+  inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)}`.execute(db)
+    return rows[0]!.n
+  })
+
+/** Adds what is known of so many earlier documents, in the form in which the worker keeps it: copies of what it made of the first ones. */
+async function remember(documents: number): Promise<void> {
+  const client = new pg.Client(database.url)
+  await client.connect()
+  try {
+    const { rows: indexes } = await client.query<{ name: string; definition: string }>(`
+      select c.relname as name, pg_get_indexdef(i.indexrelid) as definition from pg_index i join pg_class c on c.oid = i.indexrelid
+       where i.indrelid = 'alert_fact'::regclass and not i.indisprimary`)
+    for (const { name } of indexes) await client.query(`drop index ${name}`)
+    await client.query(
+      `
+      insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past, items)
+      select t.workspace_id, 1000000000 + g.n, t.company_id, g.at, t.amount + g.n % 997, t.type, t.purchase, true, t.company_base, g.base, to_char(g.day, 'YYYY-MM'),
+             g.chave, substr(g.chave, 7, 28), case when g.isOther then 'COMERCIAL ' || md5(g.base) else t.name end,
+             replace(replace(t.facts::text, t.chave, g.chave), t.facts ->> 'issuedAt', to_char(g.day, 'YYYY-MM-DD"T"HH24:MI:SS"-03:00"'))::json,
+             replace(replace(t.past::text, t.chave, g.chave), t.facts ->> 'issuedAt', to_char(g.day, 'YYYY-MM-DD"T"HH24:MI:SS"-03:00"'))::json, t.items
+        from (select *, row_number() over (order by document_id) - 1 as k, count(*) over () as n from alert_fact where purchase and at > 0 and document_id < 1000000000) t
+        join lateral (
+          select n, at, to_timestamp((at - 10800000) / 1000.0) at time zone 'UTC' as day, isOther, base,
+                 substr(t.chave, 1, 6) || base || substr(t.chave, 15, 11) || lpad(n::text, 9, '0') || substr(t.chave, 35) as chave
+            from (select n, t.at - 86400000 - n * 63072000000 / $1::bigint as at, n / t.n % 2 = 0 as isOther,
+                         case when n / t.n % 2 = 0 then lpad((20000000 + n * 7919 % ${suppliers})::text, 8, '0') else left(t.issuer_base, 8) end as base
+                    from generate_series(t.k + 1, $1::bigint, t.n) n) x) g on true
+      on conflict do nothing`,
+      [documents],
+    )
+    for (const { definition } of indexes) await client.query(definition)
+    await client.query(`
+      insert into alert_name (workspace_id, company_base, issuer_base, name, at, chave, key)
+      select f.workspace_id, f.company_base, f.issuer_base, f.name, f.at, f.chave, left(f.name, 1) || length(f.name) || '/' || k || '/' || substr(f.name, 1 + k * length(f.name) / 3, length(f.name) / 3)
+        from (select distinct on (issuer_base, name) * from alert_fact where document_id > 1000000000 order by issuer_base, name, at, chave) f, generate_series(0, 2) k
+      on conflict do nothing`)
+    await client.query(`
+      insert into alert_contact (workspace_id, company_base, issuer_base, key, at, chave)
+      select distinct on (workspace_id, company_base, issuer_base) workspace_id, company_base, issuer_base, 'fone 47' || issuer_base, at, chave from alert_name
+       order by workspace_id, company_base, issuer_base, at, chave
+      on conflict do nothing`)
+    await client.query(`
+      insert into alert_histogram (workspace_id, company_base, type, month, counts)
+      select workspace_id, company_base, type, month, jsonb_object_agg(bucket, n) from (
+        select workspace_id, company_base, type, month, floor(24 * log(greatest(amount, 1)::float8) + 1e-9) as bucket, count(*) as n from alert_fact
+         where purchase and standing and amount > 0 group by 1, 2, 3, 4, 5) x group by 1, 2, 3, 4
+      on conflict (workspace_id, company_base, type, month) do update set counts = excluded.counts`)
+    await client.query('vacuum analyze alert_fact, alert_name, alert_contact')
+  } finally {
+    await client.end()
+  }
+}
+
+// One of each template is judged, and the history is made of them.
+const seeds = Math.ceil(templates.length / batch)
+await prepare(seeds)
+await write(seeds)
+await catchUp(30_000)
+for (const history of histories) {
+  await remember(history)
+  await prepare(pagesAtOnce)
+  await write(pagesAtOnce)
+  const judgedPerSecond = await catchUp(15_000)
+  const result = summarize(await measure())
+  report('follow', {
+    unit: 'documents',
+    batch,
+    goal: 0.8,
+    known: await count('alert_fact'),
+    ...result,
+    judgedPerSecond,
+  })
+}
 await ctx.db.destroy()
 await database[Symbol.asyncDispose]()
 await rm(directory, { recursive: true })

@@ -8,6 +8,8 @@ import {
   type PairDocument,
   pairMax,
   probesOf,
+  type Sharer,
+  sharedMax,
 } from '@vigia/alerts/history'
 import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
@@ -19,6 +21,7 @@ import {
   factsOf,
   finite,
   firstContacts,
+  firstSeen,
   histogramKey,
   readHistograms,
   readLearned,
@@ -264,6 +267,8 @@ interface Around {
   sameNumber: History['sameNumber']
   contacts: History['contacts']
   contingency: number
+  sharing: Sharer[]
+  carried: boolean
   freights: (Freight & { facts: AlertFacts })[]
   cited: {
     chave: string
@@ -277,7 +282,7 @@ interface Around {
 
 async function readHistories(db: Database, workspaceId: number, documents: readonly AlertFacts[]): Promise<History[]> {
   const asked = documents.map((facts, n) => {
-    const { issuerBase, companyBase, at, since, number, contingency, cited } = askOf(facts)
+    const { issuerBase, companyBase, at, since, number, contingency, cited, contacts, carried } = askOf(facts)
     return {
       n,
       issuerBase,
@@ -288,6 +293,8 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
       value: centsOf(facts),
       number,
       contingency,
+      contacts,
+      traced: carried,
       cited,
       carried: facts.type === 'cte' ? cited.filter((chave) => chave.slice(20, 22) === '55') : [],
     }
@@ -302,6 +309,8 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
     value: 'bigint',
     number: 'text',
     contingency: 'text',
+    contacts: 'text[]',
+    traced: 'boolean',
     cited: 'text[]',
     carried: 'text[]',
   }
@@ -323,6 +332,15 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
       case when q.contingency is null then 0 else
         (select count(*)::int from (select distinct f.issuer_base from alert_fact f
                                      where f.workspace_id = ${workspaceId} and f.contingency_key = q.contingency) p) end as contingency,
+      case when q.contacts = '{}' then '[]' else
+      (select coalesce(json_agg(json_build_object('key', k.key, 'base', c.issuer_base, 'name', n.name, 'chave', n.chave, 'at', n.at) order by k.key collate "C", c.issuer_base), '[]')
+         from unnest(q.contacts) k (key)
+         cross join lateral (select c.issuer_base from alert_contact c
+                              where c.workspace_id = ${workspaceId} and c.company_base = q."companyBase" and c.key = k.key and c.issuer_base <> q."issuerBase"
+                              order by c.issuer_base limit ${sharedMax - 1}) c
+         cross join lateral (${firstSeen(workspaceId, sql`q."companyBase"`, sql`c.issuer_base`)}) n) end as sharing,
+      q.traced and exists (select from alert_citation c join alert_fact f on f.workspace_id = c.workspace_id and f.document_id = c.document_id
+                            where c.workspace_id = ${workspaceId} and c.chave = q.chave and f.type = 2 and f.standing) as carried,
       case when q.carried = '{}' then '[]' else
       (select coalesce(json_agg(json_build_object('facts', p.facts) order by p.chave), '[]')
          from (select f.chave, f.facts from alert_fact f
@@ -355,6 +373,8 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
       alike: alike[index]!,
       contacts: row.contacts,
       contingency: row.contingency,
+      sharing: row.sharing,
+      carried: row.carried,
       freights: row.freights.map(({ facts: one }) => ({
         ...one.cte!,
         chave: one.chave,

@@ -153,6 +153,9 @@ export async function readFacts(
 // Together this long at most, so that a turn ends while it is held.
 const apartMs = 40_000
 
+// How far back the authority hands documents out.
+const reachMs = 90 * 86_400_000
+
 /** What the workspace knows of its companies, by base; `ctx.db` is inside the workspace. */
 export async function readCompanies(
   { db, config }: { db: Database; config: Pick<Context['config'], 'sefaz'> },
@@ -160,7 +163,7 @@ export async function readCompanies(
 ): Promise<Map<string, AlertCompany>> {
   const rows = await db
     .selectFrom('company')
-    .select(['cnpj', 'name', 'uf', 'shown_nfe', 'shown_cte'])
+    .select(['cnpj', 'name', 'uf', 'created_at', 'shown_nfe', 'shown_cte'])
     .where('workspace_id', '=', workspaceId)
     .orderBy('id')
     .execute()
@@ -170,11 +173,12 @@ export async function readCompanies(
       {
         base,
         tpAmb: config.sefaz.tpAmb === 1 ? '1' : '2',
-        establishments: own.map(({ cnpj, name, uf }) => ({
+        establishments: own.map(({ cnpj, name, uf, created_at }) => ({
           taxId: cnpj,
           names: [name],
           ies: [],
           uf: ufs.find(({ code }) => code === uf)?.uf,
+          since: new Date(created_at.getTime() - reachMs).toISOString(),
         })),
         captures: { nfe: own.some((one) => one.shown_nfe !== 0), cte: own.some((one) => one.shown_cte !== 0) },
       },

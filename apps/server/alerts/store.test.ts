@@ -1,6 +1,6 @@
 import { createArchive } from '@vigia/alerts/archive'
 import type { AlertFacts } from '@vigia/alerts/facts'
-import { generate, later, note, randomOf, supplierOf } from '@vigia/alerts/generate'
+import { freight, generate, later, note, randomOf, supplierOf } from '@vigia/alerts/generate'
 import { judge } from '@vigia/alerts/judge'
 import { defaultSettings } from '@vigia/alerts/settings'
 import { sql } from 'kysely'
@@ -97,10 +97,21 @@ function shuffled<T>(some: readonly T[], random: () => number): T[] {
 test('documents and events in any order have the verdicts of packages/alerts', async () => {
   const seed = 3
   const random = randomOf(seed)
-  const { documents } = generate(seed, { suppliers: 4, cases: 1 })
+  // A few contacts are written by few, and one by many.
+  const contacts = (number: number) =>
+    ['fone 1', 'fone 2', 'fone 3', 'fone 4'].filter(
+      (_, n) => random() < (n === 0 ? 0.1 : number % 9 === n ? 0.4 : 0.01),
+    )
+  const documents = generate(seed, { suppliers: 4, cases: 1 }).documents.map((facts) =>
+    facts.nfe && random() < 0.3
+      ? { ...facts, issuer: { ...facts.issuer, contacts: contacts(Number(facts.issuer.taxId!.slice(0, 8))) } }
+      : facts,
+  )
   const store = await newStore()
   // First as what says less: without its events.
-  const early = documents.filter(() => random() < 0.3).map((facts) => ({ ...facts, events: [] }))
+  const early = documents
+    .filter(() => random() < 0.15)
+    .map((facts) => ({ ...facts, issuer: { ...facts.issuer, contacts: undefined }, events: [] }))
   const arrivals = [...shuffled(early, random), ...shuffled(documents, random)]
   for (let from = 0; from < arrivals.length; ) {
     const size = random() < 0.1 ? 1 : 1 + Math.floor(random() * 120)
@@ -133,4 +144,35 @@ test('a company learns from the start, also when its first documents come last',
     for (const facts of order) await store.put([facts])
     expect(await store.verdicts()).toEqual(expected(all))
   }
+})
+
+test('what carries a note, and who shares a contact, is seen when it comes and missed when it goes', async () => {
+  const { documents } = generate(1, { suppliers: 4, cases: 0 })
+  const company = documents[0]!.company
+  const far = supplierOf(51_000_003, 'MADEIRAS DO NORTE LTDA', { uf: 'PA', cUF: 15, contacts: ['fone 9133334444'] })
+  const sent = note({
+    ...{ company, issuer: far, at: '2026-05-10T11:00:00', amount: 30_000, numero: 7_700 },
+    nfe: { cfops: ['6102'] },
+  })
+  const carried = freight({
+    ...{ company, issuer: supplierOf(51_000_004, 'TRANSPORTES SUL LTDA'), at: '2026-05-12T11:00:00', amount: 900 },
+    ...{ numero: 880, cites: [sent.chave] },
+  })
+  const neighbour = note({
+    ...{ company, issuer: { ...supplierOf(51_000_005, 'TINTAS ORIEVERDE LTDA'), contacts: far.contacts } },
+    ...{ at: '2026-03-10T11:00:00', amount: 100, numero: 90 },
+  })
+  const store = await newStore()
+  const rules = async () => {
+    const fired = (await store.verdicts())[keyOf(sent)]?.fired as { id: string }[]
+    return fired.map(({ id }) => id).filter((id) => id === 'S19' || id === 'S21')
+  }
+  await store.put([sent])
+  expect(await rules()).toEqual(['S21'])
+  await store.put([carried])
+  expect(await rules()).toEqual([])
+  await store.put([neighbour])
+  expect(await rules()).toEqual(['S19'])
+  await store.put([{ ...neighbour, issuer: { ...neighbour.issuer, contacts: [] } }], [carried])
+  expect(await rules()).toEqual(['S21'])
 })

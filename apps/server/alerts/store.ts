@@ -2,6 +2,7 @@ import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '@vigia/aler
 import {
   affectedBy,
   askOf,
+  contactsIn,
   contactsMax,
   type Histogram,
   isCounted,
@@ -13,6 +14,8 @@ import {
   movedThresholds,
   pairDocument,
   pairMax,
+  sharedMax,
+  sharingMs,
   type Thresholds,
   thresholdsOf,
   valueBucket,
@@ -37,6 +40,8 @@ interface Known extends FactChange {
 
 // Of what one document may touch of a kind that has no bound of its own.
 const touchedMax = 200
+// Purchases of a supplier among which those with a contact are looked for.
+const sharingMax = 1_000
 
 /**
  * Stores what is known of documents, and has them and all whose verdict that may change judged again (`again_at`). `ctx.db` is a transaction inside
@@ -54,8 +59,10 @@ export async function putFacts(
     await readLearned(db, workspaceId, bases),
     await readHistograms(db, workspaceId, bases),
   ]
+  const suppliers = await readSuppliers(db, workspaceId, known)
   await writeFacts(db, workspaceId, known)
   const names = await writeNames(db, workspaceId, known)
+  const contacts = await writeContacts(db, workspaceId, known)
   const touched = known.flatMap(({ before, facts }) => affectedBy(before, facts))
   const of = <K extends (typeof touched)[number]['kind']>(kind: K) =>
     touched.filter((one): one is Extract<(typeof touched)[number], { kind: K }> => one.kind === kind)
@@ -73,9 +80,23 @@ export async function putFacts(
   if (of('citing').length > 0)
     await mark(sql`select x.document_id from unnest(${of('citing').flatMap(({ chaves }) => chaves)}::text[]) q (chave)
       cross join lateral (select c.document_id from alert_citation c where c.workspace_id = ${workspaceId} and c.chave = q.chave limit ${touchedMax}) x`)
+  if (of('carried').length > 0)
+    await mark(
+      facts(
+        sql`f.chave = any (${of('carried').flatMap(({ chaves }) => chaves)}::text[]) and f.type = 0 and f.purchase`,
+      ),
+    )
   if (of('contingency').length > 0)
     await mark(sql`select x.document_id from ${records(of('contingency'), { key: 'text' })}
       cross join lateral (${facts(sql`f.contingency_key = q.key limit ${touchedMax}`)}) x`)
+
+  const sharing = await findSharing(db, workspaceId, suppliers, contacts)
+  if (sharing.length > 0)
+    await mark(sql`select x.document_id from ${records(sharing, { companyBase: 'text', issuerBase: 'text', key: 'text', at: 'bigint' })}
+      cross join lateral (select f.document_id from (${facts(sql`f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase and f.standing
+        and f.at between q.at and q.at + ${sharingMs}::bigint order by f.at, f.chave limit ${sharingMax}`)}) s
+        join alert_fact f on f.workspace_id = ${workspaceId} and f.document_id = s.document_id
+       where ${hasContact(sql`q.key`)} limit ${touchedMax}) x`)
 
   // Only a name that is new, no longer known, or known since another day changes what is alike, and who was first.
   const issuers = [...new Set(names.map(({ issuerBase }) => issuerBase))].map((issuerBase) => ({ issuerBase }))
@@ -134,6 +155,16 @@ export function firstContacts(workspaceId: number, issuerBase: RawBuilder<unknow
     select distinct on (n.company_base) n.company_base, n.at, n.chave from alert_name n
      where n.workspace_id = ${workspaceId} and n.issuer_base = ${issuerBase} order by n.company_base, n.at, n.chave) n
      order by n.at, n.chave limit ${most}`
+}
+
+/** The first purchase of a company base from an issuer. */
+export function firstSeen(
+  workspaceId: number,
+  companyBase: RawBuilder<unknown>,
+  issuerBase: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`select n.name, n.chave, n.at from alert_name n
+    where n.workspace_id = ${workspaceId} and n.company_base = ${companyBase} and n.issuer_base = ${issuerBase} order by n.at, n.chave limit 1`
 }
 
 /** Of these company bases the instant at which their habits are known, in milliseconds; those that are not there have none yet. */
@@ -400,3 +431,136 @@ async function writeNames(db: Database, workspaceId: number, known: readonly Kno
 
 // An issuer without a name has been there all the same.
 const keysOf = (name: string) => (name === '' ? [''] : [...new Set(nameKeys(name))])
+
+const hasContact = (key: RawBuilder<unknown>) => sql`(f.facts -> 'issuer' -> 'contacts')::jsonb ? ${key}`
+
+/** A supplier of a company base as it was first seen, before something changed. */
+interface Supplier {
+  companyBase: string
+  issuerBase: string
+  was: string | null
+  at: number | null
+}
+
+const supplierTypes = { companyBase: 'text', issuerBase: 'text' }
+
+async function readSuppliers(db: Database, workspaceId: number, known: readonly Known[]): Promise<Supplier[]> {
+  const touched = known.flatMap(({ before, facts }) => [before, facts].filter((one) => one && isPurchase(one)))
+  const pairs = new Map(
+    touched.map((one) => {
+      const { companyBase, issuerBase } = askOf(one!)
+      return [`${companyBase} ${issuerBase}`, { companyBase, issuerBase }]
+    }),
+  )
+  if (pairs.size === 0) return []
+  const { rows } = await sql<Supplier>`
+    select q."companyBase", q."issuerBase", n.at || ' ' || n.chave || ' ' || n.name as was, n.at::float8 as at
+      from ${records([...pairs.values()], supplierTypes)}
+      left join lateral (${firstSeen(workspaceId, sql`q."companyBase"`, sql`q."issuerBase"`)}) n on true`.execute(db)
+  return rows
+}
+
+/** A contact that an issuer has now and had not, or has no more. */
+interface MovedContact {
+  companyBase: string
+  issuerBase: string
+  key: string
+  isNew: boolean
+}
+
+const contactTypes = { ...supplierTypes, key: 'text' }
+
+async function writeContacts(db: Database, workspaceId: number, known: readonly Known[]): Promise<MovedContact[]> {
+  interface Touched {
+    companyBase: string
+    issuerBase: string
+    key: string
+    first: { at: number; chave: string } | null
+    left: string[]
+  }
+  const touched = new Map<string, Touched>()
+  for (const { before, facts } of known)
+    for (const one of [before, facts])
+      for (const key of contactsIn(one)) {
+        const { companyBase, issuerBase, at } = askOf(one!)
+        const name = JSON.stringify([companyBase, issuerBase, key])
+        const entry = touched.get(name) ?? { companyBase, issuerBase, key, first: null, left: [] }
+        touched.set(name, entry)
+        const [own, { first }] = [{ at: finite(at), chave: one!.chave }, entry]
+        if (one === before) entry.left.push(own.chave)
+        else if (first === null || own.at < first.at || (own.at === first.at && own.chave < first.chave))
+          entry.first = own
+      }
+  if (touched.size === 0) return []
+  const all = [...touched.values()].map((entry, n) => ({ ...entry, n, at: entry.first?.at, chave: entry.first?.chave }))
+  // Only when the first of a contact may have lost it are the others of the issuer looked at.
+  const { rows } = await sql<{ n: number; was: string | null; at: number | null; chave: string | null }>`
+    select q.n, c.chave as was, x.at::float8 as at, x.chave
+      from ${records(all, { ...contactTypes, n: 'int', at: 'bigint', chave: 'text', left: 'text[]' })}
+      left join alert_contact c on c.workspace_id = ${workspaceId} and c.company_base = q."companyBase" and c.key = q.key and c.issuer_base = q."issuerBase"
+      left join lateral (
+        select f.at, f.chave from alert_fact f
+         where c.chave = any (q.left) and f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
+           and ${hasContact(sql`q.key`)}
+         order by f.at, f.chave limit 1) f on true
+      cross join lateral (
+        select * from (values (f.at, f.chave), (q.at, q.chave), (case when not coalesce(c.chave = any (q.left), true) then c.at end, c.chave)) v (at, chave)
+         order by v.at nulls last, v.chave limit 1) x
+     where (c.at, c.chave) is distinct from (x.at, case when x.at is not null then x.chave end)`.execute(db)
+  if (rows.length === 0) return []
+  const changed = rows.map((row) => ({ ...all[row.n]!, at: row.at, chave: row.chave, was: row.was }))
+  const [gone, kept] = [changed.filter(({ at }) => at === null), changed.filter(({ at }) => at !== null)]
+  await sql`
+    delete from alert_contact c using ${records(gone, contactTypes)}
+     where c.workspace_id = ${workspaceId} and c.company_base = q."companyBase" and c.key = q.key and c.issuer_base = q."issuerBase"`.execute(
+    db,
+  )
+  await sql`
+    insert into alert_contact (workspace_id, company_base, issuer_base, key, at, chave)
+    select ${workspaceId}, q."companyBase", q."issuerBase", q.key, q.at, q.chave from ${records(kept, { ...contactTypes, at: 'bigint', chave: 'text' })}
+    on conflict (workspace_id, company_base, key, issuer_base) do update set at = excluded.at, chave = excluded.chave`.execute(
+    db,
+  )
+  return changed.flatMap(({ companyBase, issuerBase, key, at, was }) =>
+    at !== null && was !== null ? [] : { companyBase, issuerBase, key, isNew: at !== null },
+  )
+}
+
+// Whose documents, since when, may be judged otherwise because suppliers were first seen at another time, or are reached otherwise.
+async function findSharing(
+  db: Database,
+  workspaceId: number,
+  before: readonly Supplier[],
+  moved: readonly MovedContact[],
+): Promise<{ companyBase: string; issuerBase: string; key: string; at: number }[]> {
+  if (before.length === 0) return []
+  const { rows: keys } = await sql<{ companyBase: string; key: string; at: number | null }>`
+    select q."companyBase", c.key, q.at::float8 as at from ${records(before, { ...supplierTypes, was: 'text', at: 'bigint' })}
+      left join lateral (${firstSeen(workspaceId, sql`q."companyBase"`, sql`q."issuerBase"`)}) n on true
+      cross join lateral (select c.key from alert_contact c
+                           where c.workspace_id = ${workspaceId} and c.company_base = q."companyBase" and c.issuer_base = q."issuerBase" limit ${touchedMax}) c
+     where q.was is distinct from n.at || ' ' || n.chave || ' ' || n.name`.execute(db)
+  const times = new Map(before.map(({ companyBase, issuerBase, at }) => [`${companyBase} ${issuerBase}`, at]))
+  const news = moved.map((one) => ({ ...one, at: times.get(`${one.companyBase} ${one.issuerBase}`) ?? null }))
+  const changed = [
+    ...Map.groupBy([...keys, ...news], (one) => JSON.stringify([one.companyBase, one.key])).values(),
+  ].map((some, n) => {
+    const { companyBase, key } = some[0]!
+    const steps = moved.filter((one) => one.companyBase === companyBase && one.key === key)
+    const added = steps.filter(({ isNew }) => isNew).length
+    return { n, companyBase, key, added, gone: steps.length - added, most: sharedMax + added, were: some }
+  })
+  if (changed.length === 0) return []
+  const { rows } = await sql<{ n: number; issuerBase: string; at: number }>`
+    select q.n, c.issuer_base as "issuerBase", n.at::float8 as at from ${records(changed, { n: 'int', companyBase: 'text', key: 'text', most: 'int' })}
+      cross join lateral (select c.issuer_base from alert_contact c
+                           where c.workspace_id = ${workspaceId} and c.company_base = q."companyBase" and c.key = q.key order by c.issuer_base limit q.most) c
+      cross join lateral (${firstSeen(workspaceId, sql`q."companyBase"`, sql`c.issuer_base`)}) n`.execute(db)
+  const sharers = Map.groupBy(rows, ({ n }) => n)
+  return changed.flatMap(({ n, companyBase, key, added, gone, were }) => {
+    const now = sharers.get(n) ?? []
+    if (now.length >= sharedMax && now.length - added + gone >= sharedMax) return []
+    const since = new Set([...were, ...now].flatMap(({ at }) => at ?? []))
+    return now.flatMap(({ issuerBase }) => [...since].map((at) => ({ companyBase, issuerBase, key, at })))
+  })
+}

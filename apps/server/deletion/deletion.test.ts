@@ -185,6 +185,7 @@ describe('a deletion', () => {
             select workspace_id, id, company_id, 0, 0, 0, true, true, '', '', '', chave, '', '', '{}', '{}' from document`,
         sql`insert into alert_citation (workspace_id, document_id, chave) select workspace_id, id, chave from document`,
         sql`insert into alert_name (workspace_id, at, company_base, issuer_base, name, key, chave) values (${workspaceId}, 0, '', '', '', '', '')`,
+        sql`insert into alert_contact (workspace_id, at, company_base, key, issuer_base, chave) values (${workspaceId}, 0, '', '', '', '')`,
         sql`insert into alert_histogram (workspace_id, type, company_base, month, counts) values (${workspaceId}, 0, '', '', '{}')`,
         sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
             select workspace_id, id, company_id, 0, 0, 0, '', '', chave, '{}', '[]', '', false from document`,

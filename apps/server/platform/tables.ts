@@ -375,6 +375,14 @@ interface AlertNameTable {
   key: string
   chave: string
 }
+interface AlertContactTable {
+  workspace_id: number
+  at: bigint
+  company_base: string
+  key: string
+  issuer_base: string
+  chave: string
+}
 interface AlertHistogramTable {
   workspace_id: number
   type: number
@@ -1086,6 +1094,7 @@ export interface Tables {
   alert_fact: AlertFactTable
   alert_citation: AlertCitationTable
   alert_name: AlertNameTable
+  alert_contact: AlertContactTable
   alert_histogram: AlertHistogramTable
   alert: AlertTable
   alert_verdict: AlertVerdictTable

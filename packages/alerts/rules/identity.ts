@@ -1,6 +1,8 @@
-import { baseOf } from '../facts.ts'
+import { contactText } from '../contacts.ts'
+import { baseOf, isAvulsa } from '../facts.ts'
+import { type Sharer, sharedMax, sharingMs } from '../history.ts'
 import { areAlike, jaroWinkler, normalName } from '../names.ts'
-import { dayMs, dayText, reais } from '../values.ts'
+import { dayMs, dayText, instantText, reais } from '../values.ts'
 import { numberText, type Rule, type View } from './rule.ts'
 
 const floor = 100_000 // cents
@@ -97,10 +99,8 @@ export const identityRules: Rule[] = [
     of: 'purchase',
     learns: true,
     find: ({ facts: { issuer, chave }, past }) => {
-      // The chave of a nota avulsa (séries 890 to 919) is that of the Fisco, who writes the issuer's data.
-      const avulsa = (key: string) => Number(key.slice(22, 25)) >= 890 && Number(key.slice(22, 25)) <= 919
-      const last = past.find((one) => one.issuer.taxId === issuer.taxId && !avulsa(one.chave))
-      if (last === undefined || avulsa(chave)) return null
+      const last = past.find((one) => one.issuer.taxId === issuer.taxId && !isAvulsa(one.chave))
+      if (last === undefined || isAvulsa(chave)) return null
       const digits = (ie: string | undefined) => ie?.replace(/\D/g, '').replace(/^0+/, '') ?? ''
       const drifts: string[] = []
       if (digits(issuer.ie) !== '' && digits(last.issuer.ie) !== '' && digits(issuer.ie) !== digits(last.issuer.ie))
@@ -116,6 +116,30 @@ export const identityRules: Rule[] = [
         inputs: { drifts: drifts.join('; ') },
         compared: [last.chave],
         sentence: `O cadastro do emitente mudou desde a nota ${numberText(last.chave)} de ${dayText(last.issuedAt)}: ${drifts.join('; ')}.`,
+      }
+    },
+  },
+  {
+    id: 'S19',
+    version: 1,
+    name: 'Contato igual ao de outro fornecedor',
+    family: 'identity',
+    weight: 0.25,
+    of: 'purchase',
+    learns: true,
+    find: (view) => {
+      const byBase = Map.groupBy(newSharers(view), ({ base }) => base)
+      const [same] = [...byBase.values()].sort((a, b) => b.length - a.length || (a[0]!.base < b[0]!.base ? -1 : 1))
+      const other = same?.[0]
+      if (same === undefined || other === undefined) return null
+      const contacts = same.map(({ key }) => contactText(key))
+      const text = contacts.join(' e ')
+      const id = other.base.length === 8 ? `CNPJ ${other.base}…` : `CPF ${other.base}`
+      const who = other.name === '' ? id : `${other.name} (${id})`
+      return {
+        inputs: { contacts: contacts.join('; '), otherBase: other.base, firstSeen: instantText(other.at) },
+        compared: [other.chave],
+        sentence: `${text[0]!.toUpperCase()}${text.slice(1)} do emitente ${same.length === 1 ? 'é também' : 'são também'} de outro fornecedor, ${who}, visto pela primeira vez em ${instantText(other.at)}.`,
       }
     },
   },
@@ -198,3 +222,15 @@ export const identityRules: Rule[] = [
     },
   },
 ]
+
+// Suppliers first seen lately under a contact of this one, of whom none of its earlier notes could tell already.
+function newSharers({ facts, history, settings, past, at, issuerBase }: View): Sharer[] {
+  const group = settings.groups.find((bases) => bases.includes(issuerBase)) ?? []
+  const few = [...Map.groupBy(history.sharing, ({ key }) => key).values()].filter((some) => some.length < sharedMax - 1)
+  return few.flat().filter((other) => {
+    const isAfter = (one: { at: number; chave: string }) =>
+      one.at > other.at || (one.at === other.at && one.chave > other.chave)
+    const told = past.some((one) => isAfter(one) && one.issuer.contacts?.includes(other.key) === true)
+    return !group.includes(other.base) && isAfter({ at, chave: facts.chave }) && at - other.at <= sharingMs && !told
+  })
+}

@@ -1,9 +1,29 @@
 import { chaveParts } from '@vigia/dfe/chave'
 import { baseOf } from '../facts.ts'
+import { isTraced, traceDue, traceMs } from '../transport.ts'
 import { cents, dayMs, dayText, decimal, quantile, reais } from '../values.ts'
 import { type Finding, numberText, type Rule } from './rule.ts'
 
 export const logisticsRules: Rule[] = [
+  {
+    id: 'S21',
+    version: 1,
+    name: 'Sem sinal de transporte',
+    family: 'logistics',
+    weight: 0.35,
+    of: 'purchase',
+    find: ({ facts, history, value, settings }) => {
+      const due = traceDue(facts)
+      if (due === null || settings.asOf < due || history.carried || isTraced(facts)) return null
+      const [from, to] = [facts.issuer.uf!, facts.recipient!.uf!]
+      const { modFrete = '', transport } = facts.nfe!
+      const how = modFrete === '9' ? 'declarada sem transporte (modFrete 9)' : 'sem transportadora nem volumes'
+      return {
+        inputs: { value, from, to, modFrete, named: transport?.named === true, days: traceMs / dayMs },
+        sentence: `Mercadoria de ${reais(value)} de ${from} para ${to}, ${how}, e ${traceMs / dayMs} dias depois nenhum CT-e cita a nota nem há registro de MDF-e, de passagem ou de entrega.`,
+      }
+    },
+  },
   {
     id: 'S41',
     version: 1,

@@ -63,19 +63,24 @@ export const taxRules: Rule[] = [
   },
   {
     id: 'S35',
-    version: 1,
+    version: 2,
     name: 'Nota de crédito ou de débito do fornecedor',
     family: 'tax',
     weight: 0.15,
     of: 'received',
-    find: ({ facts: { nfe, part }, value }) => {
+    find: ({ facts: { nfe, part, issuedAt }, value }) => {
       if (part !== 'receives' || (nfe?.finNFe !== '5' && nfe?.finNFe !== '6')) return null
       const credit = nfe.finNFe === '5'
-      const of = value < 100 ? '' : `, de ${reais(value)}`
+      // Values of the test year are no money: nobody owes them, and nobody can use them as credit (LC 214/2025, art. 348).
+      const isTest = issuedAt < '2027'
+      const of = isTest || value < 100 ? '' : `, de ${reais(value)}`
+      const effect = isTest
+        ? 'não muda o que a empresa paga, porque em 2026 IBS e CBS são só de teste'
+        : 'se for aceita, reduz o seu crédito de IBS e CBS'
       return {
         inputs: { finNFe: nfe.finNFe, value },
         sentence: credit
-          ? `Nota de crédito do fornecedor${of}: reduz o seu crédito de IBS e CBS e exige resposta (evento 211128).`
+          ? `Nota de crédito do fornecedor${of}: exige resposta (evento 211128); ${effect}.`
           : `Nota de débito do fornecedor${of}: não é compra nem mercadoria; confira o motivo.`,
       }
     },

@@ -26,6 +26,8 @@ export interface Supplier {
   ie: string
   uf: string
   cUF: number
+  /** Keys, as of `contactsOf`. */
+  contacts?: string[]
 }
 
 export function supplierOf(base: number, name: string, of: Partial<Supplier> = {}): Supplier {
@@ -81,8 +83,10 @@ export function note({ nfe, ...wanted }: Wanted): AlertFacts {
       sums: { vProd: Math.round(wanted.amount * 100), vDesc: 0 },
       itemCount: 1,
       items: [`P${wanted.numero}|1|${amount}`],
+      transport: { named: false, plate: false },
       ...nfe,
     },
+    issuer: { ...facts.issuer, contacts: wanted.issuer.contacts ?? [] },
     readers: [],
     ...wanted.more,
   }

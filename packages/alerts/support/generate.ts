@@ -2,7 +2,7 @@ import type { AlertCompany, AlertEvent, AlertFacts } from '../facts.ts'
 import { normalName } from '../names.ts'
 import { cnpjOf, companyOf, freight, later, note, randomOf, type Supplier, supplierOf } from './facts.ts'
 
-export { later, note, randomOf, supplierOf } from './facts.ts'
+export { freight, later, note, randomOf, supplierOf } from './facts.ts'
 
 // Two years of a workspace of four companies, with cases planted for each rule and the innocent look-alikes that its guard names. What is true
 // of a document is decided here, by how it was made, and not by the rules.
@@ -467,6 +467,52 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
     put(noteOf(companies[3]!, famous, time(20), 200))
     for (const [m, each] of companies.slice(0, 3).entries())
       put(noteOf(each, famous, time(when + m * 2, m * 30), 180 + m), ['S02'], [], ['S46'])
+  }
+
+  // What follows draws its numbers after all that is above, which stays as it is.
+  for (let n = 0; n < cases; n++) {
+    const company = pick(companies)
+    const when = 150 + Math.floor(((750 - 160) * n) / cases) + whole(0, 40)
+
+    // S19: two that come one after the other under one telephone; a group, an accountant with many customers, and one known for long.
+    // Many new names, of which some are alike by chance.
+    const chance = ['S17']
+    const twin = () => `fone 47${whole(30_000_000, 39_999_999)}`
+    const calling = (days: number, contacts: string[], of: Partial<Supplier> = {}) =>
+      noteOf(company, newSupplier({ contacts, ...of }), time(when + days), reais(300, 0.2))
+    const phone = twin()
+    put(calling(0, [phone]), ['S02'], chance)
+    const caller = { ...newSupplier(), contacts: [phone, 'end 89010000/RUA XV DE NOVEMBRO/1200/SALA 3'] }
+    put(noteOf(company, caller, time(when + 20), reais(300, 0.2)), ['S19', 'S02'], chance)
+    put(noteOf(company, caller, time(when + 40), reais(300, 0.2)), [], [], ['S19'])
+    const shared = twin()
+    for (let m = 0; m < 7; m++) put(calling(m * 7, [shared]), ['S02'], chance, ['S19'])
+    const old = twin()
+    knownSupplier(company, 3, 500, 30, { contacts: [old] })
+    put(calling(70, [old]), ['S02'], chance, ['S19'])
+    const [parent, subsidiary] = [newSupplier({ contacts: [twin()] }), newSupplier()]
+    made.groups.push([parent.taxId.slice(0, 8), subsidiary.taxId.slice(0, 8)])
+    put(noteOf(company, parent, time(when), reais(300, 0.2)), ['S02'], chance)
+    put(noteOf(company, { ...subsidiary, contacts: parent.contacts }, time(when + 9), 310), ['S02'], chance, ['S19'])
+
+    // S21: goods from another UF that nobody carried; carried by what the note, an event or a CT-e says, and what does not travel.
+    const far = knownSupplier(company, 4, 10_500, when - 9, { uf: 'SP', cUF: 35 })
+    const sent = (days: number, nfe: Extra['nfe'], extra: Extra = {}) =>
+      noteOf(company, far, time(when + days), reais(10_500, 0.01), { nfe: { cfops: ['6102'], ...nfe }, ...extra })
+    const isLarge = ['S04']
+    put(sent(0, {}), ['S21'], isLarge)
+    put(sent(3, { modFrete: '0' }), ['S21'], isLarge)
+    put(sent(6, { modFrete: '1', transport: { named: true, plate: true } }), [], isLarge, ['S21'])
+    put(sent(9, { modFrete: '4', transport: { named: false, plate: true } }), [], isLarge, ['S21'])
+    put(sent(12, { cfops: ['6922'] }), [], isLarge, ['S21'])
+    put(sent(15, { cfops: ['5102'] }), [], isLarge, ['S21'])
+    put(sent(18, {}, { more: { events: [fiscal(610610, time(when + 19))] } }), [], isLarge, ['S21'])
+    const carried = put(sent(21, {}), [], isLarge, ['S21'])
+    const carrier = newSupplier({ name: `TRANSPORTES ${newName()}` })
+    const at = time(when + 40)
+    put(freight({ company, issuer: carrier, at, amount: 113, numero: numberAt(carrier, at), cites: [carried.chave] }), [
+      'S02',
+    ])
   }
   return made
 }

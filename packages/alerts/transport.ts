@@ -1,0 +1,41 @@
+import type { AlertFacts } from './facts.ts'
+import { cents, dayMs, instantOf } from './values.ts'
+
+// Which notes should have left a trace on the road: S21.
+
+/** Cents from which a note without a trace is worth a look. */
+export const tracedMin = 1_000_000
+/** How long a CT-e may take to come. */
+export const traceMs = 10 * dayMs
+
+// Interstate, and of goods that travel with the note: sales, not those of what was delivered before or will be later (111 to 114, 118 to 120, 922),
+// not from a vehicle (103, 104), no energy, services and fuel filled in on the road.
+const goods = /^6(?:10[125-9]|110|11[67]|40[1-4]|551|910)$/
+
+/** Whether an NF-e of goods from another UF names nobody who carries it. Its value and what came later are not looked at. */
+export function namesNoCarrier({ type, tpNF, nfe, issuer, recipient }: AlertFacts): boolean {
+  if (type !== 'nfe' || tpNF === '0' || nfe?.finNFe !== '1' || nfe.transport === undefined) return false
+  const [from, to] = [issuer.uf, recipient?.uf]
+  if (!from || !to || from === to || from === 'EX' || to === 'EX') return false
+  if (nfe.cfops.length === 0 || !nfe.cfops.every((cfop) => goods.test(cfop))) return false
+  // Who carries it in a vehicle of their own (3, 4) needs no CT-e.
+  if ((nfe.modFrete === '3' || nfe.modFrete === '4') && nfe.transport.plate) return false
+  return nfe.modFrete === '9' || !nfe.transport.named
+}
+
+/** The instant from which a trace of a note is missed; null: it needs none. */
+export function traceDue(facts: AlertFacts): number | null {
+  if (!facts.company.captures.cte || cents(facts.amount) < tracedMin || !namesNoCarrier(facts)) return null
+  const own = facts.company.establishments.find(({ taxId }) => taxId === facts.recipient?.taxId)
+  const at = instantOf(facts.issuedAt)
+  // What the authority did not keep any more when the company came could not be seen.
+  return own === undefined || (own.since !== undefined && at < instantOf(own.since)) ? null : at + traceMs
+}
+
+// CT-e or MDF-e authorised, passed, or delivered (MOC 7.0, eventos).
+const traces = new Set([110130, 610130, 610500, 610510, 610514, 610550, 610552, 610554, 610600, 610610, 610614])
+
+/** Whether an event says that the goods were on the road or arrived. */
+export function isTraced({ events }: Pick<AlertFacts, 'events'>): boolean {
+  return events.some(({ tpEvento }) => traces.has(tpEvento))
+}
