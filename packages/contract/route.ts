@@ -45,6 +45,7 @@ export interface RouteDefinition {
     | 'image/png'
     | 'text/csv'
     | 'text/calendar'
+    | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
   /** Refusals (HTTP status) that its caller must reckon with, besides those that follow from the shape of the call. */
   refusals?: readonly RefusalStatus[]
 }

@@ -421,6 +421,7 @@ const beginnings = {
   'image/png': '\ufffdPNG',
   'text/csv': '"registro";',
   'text/calendar': 'BEGIN:VCALENDAR',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'PK',
 }
 
 test.each(all)('%s answers a good call as its description says', async (name, route) => {
