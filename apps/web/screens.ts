@@ -31,6 +31,7 @@ export const workspaceScreens = [
   screen('/alertas', () => import('./alerts/alerts-page.tsx').then((module) => module.AlertsPage)),
   screen('/alertas/regras', () => import('./alerts/rules-page.tsx').then((module) => module.RulesPage)),
   screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
+  screen('/vencimentos', () => import('./agenda/installments-page.tsx').then((module) => module.InstallmentsPage)),
   screen('/respostas', () => import('./answer-rules/rules-page.tsx').then((module) => module.AnswerRulesPage)),
   screen('/aprovacoes', () => import('./answer-rules/asked-page.tsx').then((module) => module.AskedPage)),
   screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),

@@ -61,6 +61,7 @@ const workspaceScreens = [
   '/integracoes',
   '/equipe',
   '/prazos',
+  '/vencimentos',
   '/alertas',
   '/alertas/regras',
   '/respostas',

@@ -44,11 +44,14 @@ import {
   listAlerts,
   listAnnouncements,
   listDue,
+  listInstallments,
   listKeys,
   listKnownAlerts,
   listWebhookDeliveries,
   listWebhooks,
   listWorkspaces,
+  selectInstallments,
+  sumInstallments,
 } from '@vigia/contract/workspace'
 import { ApiError } from './api.ts'
 
@@ -70,6 +73,9 @@ export const answerRulesQuery = ownQuery(listAnswerRules, { regras: [], comCienc
 export const askedQuery = ownQuery(listAsked, { items: [], totalDeItens: 0 })
 export const twoPeopleQuery = ownQuery(getTwoPeople, { empresasSemSegunda: [] })
 export const dueQuery = ownQuery(listDue, [])
+export const installmentsQuery = ownQuery(listInstallments, { items: [], proximo: null })
+export const installmentSumsQuery = ownQuery(sumInstallments, { total: {}, vencidas: {}, grupos: [], totalDeGrupos: 0 })
+export const installmentSelectionQuery = ownQuery(selectInstallments, { idsParcelas: [] })
 export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
 export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
 export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '', mensagem: '' })

@@ -1,4 +1,4 @@
-import { formatBrasiliaDay, formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
+import { formatBrasiliaDay, formatCount, formatMoney } from '@vigia/contract/text'
 import {
   downloadInstallments,
   type Installment,
@@ -284,8 +284,8 @@ async function sumBy(
   return {
     total: toSum(n, amount),
     vencidas: toSum(overdue, overdueAmount),
-    grupos: groups.map(({ n, amount, overdue, overdueAmount, ...group }) => ({
-      ...group,
+    grupos: groups.map(({ situacao, de, ate, emitente, nome, n, amount, overdue, overdueAmount }) => ({
+      ...{ situacao, de, ate, emitente, nome },
       ...toSum(n, amount),
       vencidas: toSum(overdue, overdueAmount),
     })),
@@ -393,7 +393,7 @@ const columns: (SpreadsheetColumn & { of: (row: Row) => string })[] = [
     kind: 'text',
     of: ({ paid_at, paidBy, overdue }) =>
       paid_at
-        ? `Marcada como paga por ${paidBy ?? someone}, em ${formatInstantDate(paid_at.toISOString())}`
+        ? `Marcada como paga por ${paidBy ?? someone}, em ${formatBrasiliaDay(paid_at)}`
         : overdue
           ? 'Vencida, sem marca de paga'
           : 'A vencer',
