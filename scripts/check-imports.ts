@@ -55,6 +55,7 @@ const slices = [
   'changes',
   'webhooks',
   'documents',
+  'contents',
   'alerts',
   'letters',
   'manifestation',

@@ -23,6 +23,7 @@ import { startCertificateWorker } from './companies/worker.ts'
 import type { Config } from './config.ts'
 import { contactMails } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
+import { startContentWorker } from './contents/worker.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
 import { eraseDue, eraseUnused } from './deletion/deletion.ts'
 import { deletionMails } from './deletion/mails.ts'
@@ -222,6 +223,7 @@ export async function start(
     stack.use(startExportWorker(working, limited))
     stack.use(startWebhookWorker(working))
     stack.use(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
+    stack.use(startContentWorker(working))
     stack.use(startLetterWorker(working))
     stack.use(startCertificateWorker(working, captures))
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))

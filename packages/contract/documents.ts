@@ -46,6 +46,16 @@ const filterShape = {
   Alerta: z
     .enum(['qualquer', ...alertBands], 'Alerta deve ser qualquer, informativo, medio, alto ou critico')
     .optional(),
+  /** What is inside: a product as the reports give it, the beginning of an NCM, a CFOP. */
+  Produto: numberBetween(1, 2 ** 31 - 1, 'Produto desconhecido').optional(),
+  NCM: z
+    .string()
+    .regex(/^\d{2,8}$/, 'NCM deve ter de 2 a 8 dígitos')
+    .optional(),
+  CFOP: z
+    .string()
+    .regex(/^\d{4}$/, 'CFOP deve ter 4 dígitos')
+    .optional(),
 }
 const inOrder = (filter: { DataDe?: string | undefined; DataAte?: string | undefined }) =>
   !filter.DataDe || !filter.DataAte || filter.DataDe <= filter.DataAte

@@ -127,12 +127,14 @@ test('an item has what search, comparison and the reform need', () => {
     '<IBSCBS><CST>510</CST><cClassTrib>510001</cClassTrib><gIBSCBS><vBC>100.00</vBC><gIBSUF><pIBSUF>0.10</pIBSUF><gDif><pDif>40.00</pDif><vDif>0.04</vDif></gDif><vIBSUF>0.06</vIBSUF></gIBSUF><gTribCompraGov><pAliqCBS>0.9</pAliqCBS></gTribCompraGov></gIBSCBS><gEstornoCred><vIBSEstCred>1.00</vIBSEstCred></gEstornoCred></IBSCBS>'
   const found = nfe(
     note(
-      `<ide><finNFe>1</finNFe><gCompraGov><pRedutor>10.00</pRedutor></gCompraGov></ide><emit><CRT>3</CRT></emit><det nItem="7"><prod>${prod}</prod><imposto><PIS><PISQtde><CST>03</CST><qBCProd>2.0000</qBCProd></PISQtde></PIS>${reform}</imposto><DFeReferenciado><chaveAcesso>${'1'.repeat(44)}</chaveAcesso><nItem>3</nItem></DFeReferenciado></det><transp><veicTransp><placa>abc1d23</placa></veicTransp></transp><cobr><dup><nDup>001</nDup><dVenc>2026-12-01</dVenc><vDup>10.00</vDup></dup></cobr><compra><xPed>PED-1</xPed></compra>`,
+      `<ide><finNFe>1</finNFe><gCompraGov><pRedutor>10.00</pRedutor></gCompraGov></ide><emit><enderEmit><UF>PR</UF></enderEmit><CRT>3</CRT></emit><det nItem="7"><prod>${prod}</prod><imposto><PIS><PISQtde><CST>03</CST><qBCProd>2.0000</qBCProd></PISQtde></PIS>${reform}</imposto><DFeReferenciado><chaveAcesso>${'1'.repeat(44)}</chaveAcesso><nItem>3</nItem></DFeReferenciado></det><transp><veicTransp><placa>abc1d23</placa></veicTransp></transp><cobr><dup><nDup>001</nDup><dVenc>2026-12-01</dVenc><vDup>10.00</vDup></dup></cobr><compra><xPed>PED-1</xPed></compra>`,
     ),
   )
   expect(found).toEqual({
     type: 'nfe',
     head: { CRT: '3', finNFe: '1' },
+    issuer: { UF: 'PR' },
+    recipient: {},
     gCompraGov: { pRedutor: '10' },
     items: [
       {

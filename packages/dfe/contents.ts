@@ -151,7 +151,27 @@ const reformTotalNames = [
   'vIS',
   'vNFTot',
 ] as const
-const headNames = ['CRT', 'mod', 'dhEmi', 'tpAmb', 'finNFe', 'tpNF', 'tpNFDebito', 'tpNFCredito'] as const
+const headNames = [
+  'CRT',
+  'mod',
+  'dhEmi',
+  'tpAmb',
+  'finNFe',
+  'tpNF',
+  'tpNFDebito',
+  'tpNFCredito',
+  'modFrete',
+  'tpCTe',
+  'tpServ',
+  'modal',
+  'UFIni',
+  'cMunIni',
+  'xMunIni',
+  'UFFim',
+  'cMunFim',
+  'xMunFim',
+] as const
+const partyNames = ['CNPJ', 'CPF', 'xNome', 'UF', 'cMun', 'xMun'] as const
 
 /** Fields under their official names. Amounts, quantities and rates are exact decimal text in its shortest form (`10.5`), other texts as written. */
 export type Named<Names extends readonly string[]> = Partial<Record<Names[number], string>>
@@ -195,6 +215,8 @@ export interface ItemContents extends ReformContents {
 
 interface CommonContents {
   head: Named<typeof headNames>
+  /** Who wrote it: the seller or the carrier. */
+  issuer: Named<typeof partyNames>
   gCompraGov?: Named<typeof governmentNames>
   /** `cobr/dup`. */
   due: Named<typeof dueNames>[]
@@ -206,6 +228,7 @@ interface CommonContents {
 /** What is inside an NF-e (MOC 7.0; NT 2025.002). */
 export interface NfeContents extends CommonContents {
   type: 'nfe'
+  recipient: Named<typeof partyNames>
   /** 990 at most. */
   items: ItemContents[]
   totals: Named<typeof totalNames>
@@ -241,7 +264,9 @@ function nfeContents(nfe: NfeDetails, read: Reading): NfeContents {
   const orders = [nfe.compra.xPed, ...items.map(({ prod }) => prod.xPed)].flatMap((text) => text?.slice(0, 60) ?? [])
   return {
     type: 'nfe',
-    head: read.fields(headNames, { ...nfe.emit, ...nfe.ide }),
+    head: read.fields(headNames, { ...nfe.transp, ...nfe.emit, ...nfe.ide }),
+    issuer: read.fields(partyNames, nfe.emit),
+    recipient: read.fields(partyNames, nfe.dest),
     gCompraGov: read.group(governmentNames, nfe.gCompraGov),
     items,
     totals: read.fields(totalNames, nfe.ICMSTot),
@@ -306,6 +331,7 @@ function cteContents(cte: CteDetails, read: Reading): CteContents {
   return {
     type: 'cte',
     head: read.fields(headNames, { ...emit, ...cte.ide }),
+    issuer: read.fields(partyNames, emit ?? {}),
     gCompraGov: read.group(governmentNames, cte.gCompraGov),
     payer: payer && { taxId, xNome: payer.xNome?.slice(0, textMax) },
     vTPrest: read.number('vTPrest', cte.vPrest.vTPrest),

@@ -4,7 +4,7 @@ import { ufs } from '@vigia/dfe/uf'
 import { sql } from 'kysely'
 import { conclusive, deadlineOf, disagreement } from '../documents/documents.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
-import { createThreads, ThreadError } from '../print/threads.ts'
+import { createThreads, runApart } from '../print/threads.ts'
 import type { FactChange } from './store.ts'
 
 // What is known of documents, from their bytes and from what the workspace has of them.
@@ -138,7 +138,7 @@ export async function readFacts(
   found: readonly FoundDocument[],
 ): Promise<{ changes: FactChange[]; unread: (FoundDocument & { untried: boolean })[] }> {
   const asked = found.flatMap(({ question }) => question ?? [])
-  const read = asked.length > 0 ? await readAll(asked) : []
+  const read = asked.length > 0 ? await runApart(threads, asked, apartMs) : []
   const facts = new Map(asked.map((question, index) => [question, read[index]]))
   const changes: FactChange[] = []
   const unread: (FoundDocument & { untried: boolean })[] = []
@@ -152,20 +152,6 @@ export async function readFacts(
 
 // Together this long at most, so that a turn ends while it is held.
 const apartMs = 40_000
-
-// One that brings a thread down, or takes too long, is null: the others are read one by one. Undefined: there was no time for it.
-async function readAll(asked: ReadQuestion[]): Promise<(AlertFacts | null | undefined)[]> {
-  try {
-    return await threads.run(asked, { patient: true })
-  } catch (error) {
-    if (!(error instanceof ThreadError) || error.reason === 'full' || error.reason === 'closed') throw error
-    if (asked.length === 1) return [null]
-    const read: (AlertFacts | null | undefined)[] = []
-    const end = performance.now() + apartMs
-    for (const one of asked) read.push(...(performance.now() < end ? await readAll([one]) : [undefined]))
-    return read
-  }
-}
 
 /** What the workspace knows of its companies, by base; `ctx.db` is inside the workspace. */
 export async function readCompanies(

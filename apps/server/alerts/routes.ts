@@ -16,13 +16,14 @@ import {
   switchAlertRule,
   testAlertRule,
 } from '@vigia/contract/workspace'
+import { behindMax } from '../changes/changes.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, type Session, weights } from '../http/http.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { liftRule } from './downgrading.ts'
 import { openEvidence } from './evidence.ts'
-import { type Backlog, backlogMax, readBacklog } from './following.ts'
+import { type Backlog, readBacklog } from './following.ts'
 import { readHabits } from './habits.ts'
 import { findAlert, listAlerts } from './list.ts'
 import {
@@ -188,8 +189,8 @@ function situationOf({ building, waiting }: Backlog): 'em-dia' | 'avaliando' | '
 
 function situationText(situation: ReturnType<typeof situationOf>, { waiting, since }: Backlog): string {
   const count =
-    waiting >= backlogMax
-      ? `Mais de ${backlogMax.toLocaleString('pt-BR')} documentos`
+    waiting >= behindMax
+      ? `Mais de ${behindMax.toLocaleString('pt-BR')} documentos`
       : formatCount(waiting, 'documento', 'documentos')
   switch (situation) {
     case 'em-dia':

@@ -1,7 +1,8 @@
+import type { Turn } from '../changes/changes.ts'
 import { type JobKind, startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { pause } from '../platform/pause.ts'
-import { claimTurn, postponeTurn, type Turn, takeTurn } from './following.ts'
+import { claimTurn, postponeTurn, takeTurn } from './following.ts'
 import { claimTest, goOnTesting, postponeTest, type TestTurn } from './trying.ts'
 
 const idleMs = 1_000

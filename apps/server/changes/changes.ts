@@ -7,6 +7,16 @@ import { findRestore } from '../platform/restore.ts'
 import type { Change, ChangeKind } from './change.ts'
 
 export type { Change, ChangeKind } from './change.ts'
+export type { Follower, Turn } from './following.ts'
+export {
+  behindMax,
+  claimTurn,
+  holdTurn,
+  nextPortion,
+  postponeTurn,
+  readBehind,
+  readPosition,
+} from './following.ts'
 export { wireOf } from './wire.ts'
 
 // What changed in a workspace, in order: docs/decisions/0033-change-feed.md. Whoever changes a document says so here, in the transaction that does

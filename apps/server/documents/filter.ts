@@ -32,6 +32,10 @@ export interface Criteria {
   mark?: Mark
   /** With an open alert; a number: of this band. */
   alert?: 'any' | number
+  /** With this product (`product.id`), or with an NCM that begins so or a CFOP in any item. */
+  product?: number
+  ncm?: string
+  cfop?: string
 }
 
 /** Issue dates; from inclusive, until exclusive. */

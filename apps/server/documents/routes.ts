@@ -221,6 +221,9 @@ async function criteriaOf(
     amountTo: query.ValorAte,
     mark: query.Marca && markNames[query.Marca],
     alert: query.Alerta && (query.Alerta === 'qualquer' ? 'any' : alertBands.indexOf(query.Alerta)),
+    product: query.Produto,
+    ncm: query.NCM,
+    cfop: query.CFOP,
   }
 }
 

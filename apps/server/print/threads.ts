@@ -153,3 +153,25 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
     },
   }
 }
+
+/**
+ * Has a list done at once, and one by one when that brings a thread down or takes too long: null is what does so by itself, undefined what there was
+ * no time for within `apartMs`.
+ */
+export async function runApart<Input, Output>(
+  threads: Pick<Threads<Input[], (Output | null)[]>, 'run'>,
+  inputs: Input[],
+  apartMs: number,
+): Promise<(Output | null | undefined)[]> {
+  try {
+    return await threads.run(inputs, { patient: true })
+  } catch (error) {
+    if (!(error instanceof ThreadError) || error.reason === 'full' || error.reason === 'closed') throw error
+    if (inputs.length === 1) return [null]
+    const outputs: (Output | null | undefined)[] = []
+    const end = performance.now() + apartMs
+    for (const one of inputs)
+      outputs.push(...(performance.now() < end ? await runApart(threads, [one], apartMs) : [undefined]))
+    return outputs
+  }
+}

@@ -3,6 +3,7 @@ import type { Database } from '../../platform/context.ts'
 import { likeLiteral } from '../../platform/text.ts'
 import { markCondition } from '../desk/remarks.ts'
 import { alertCondition, type Criteria, type FilterQuery, type Range, rangeOf } from '../filter.ts'
+import { insideCondition, readMonths, readTerms, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**
@@ -21,11 +22,16 @@ export async function readQuery(
     ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
     ...(filter.alert === undefined ? [] : [alertCondition(workspaceId, filter.alert)]),
   ]
+  const range = words.ranges.reduce(common, rangeOf(filter))
   const query = { db, workspaceId, filter, hiding: [], anyDate: words.chave !== null }
   // Who has the whole chave means that document, whenever it was issued.
   if (words.chave) {
     const found = [sql`d.chave = ${words.chave}`, ...given]
-    return { ...query, range: rangeOf({}), found }
+    return {
+      ...query,
+      range: rangeOf({}),
+      found: [...found, ...(await insideFilter(db, workspaceId, filter, rangeOf({})))],
+    }
   }
   const found = [
     ...given,
@@ -34,9 +40,27 @@ export async function readQuery(
       ({ month, day }) =>
         sql`extract(month from d.issued_at) = ${month}::int and extract(day from d.issued_at) = ${day}::int`,
     ),
-    ...(await inFields(db, workspaceId, words.others)),
+    ...(await insideFilter(db, workspaceId, filter, range)),
+    ...(await inFields(db, workspaceId, words.others, { type: filter.type, range })),
   ]
-  return { ...query, range: words.ranges.reduce(common, rangeOf(filter)), found }
+  return { ...query, range, found }
+}
+
+// What the filter names of the inside of documents: each is asked for by itself.
+async function insideFilter(
+  db: Database,
+  workspaceId: number,
+  { type, product, ncm, cfop }: Criteria,
+  range: Range,
+): Promise<RawBuilder<unknown>[]> {
+  if (product === undefined && ncm === undefined && cfop === undefined) return []
+  const named = [...(ncm === undefined ? [] : [`ncm:${ncm}`]), ...(cfop === undefined ? [] : [`cfop:${cfop}`])]
+  const terms = [
+    ...(product === undefined ? [] : [[product]]),
+    ...(await readTerms(db, workspaceId, named.map(termQuestion))),
+  ]
+  const months = await readMonths(db, workspaceId, type, range)
+  return terms.map((ids) => insideCondition(ids, months))
 }
 
 function common(one: Range, other: Range): Range {
@@ -70,8 +94,19 @@ interface Found {
   begins: boolean
 }
 
-async function inFields(db: Database, workspaceId: number, words: Word[]): Promise<RawBuilder<unknown>[]> {
+async function inFields(
+  db: Database,
+  workspaceId: number,
+  words: Word[],
+  { type, range }: { type: Criteria['type']; range: Range },
+): Promise<RawBuilder<unknown>[]> {
   if (words.length === 0) return []
+  const terms = await readTerms(
+    db,
+    workspaceId,
+    words.map(({ inside }) => inside),
+  )
+  const months = terms.some((ids) => ids.length > 0) ? await readMonths(db, workspaceId, type, range) : []
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
   const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
   const { rows } = await sql<Found>`
@@ -94,6 +129,11 @@ async function inFields(db: Database, workspaceId: number, words: Word[]): Promi
     const found = rows[index]!
     if (found.everywhere) continue
     const others = otherFields(word, found)
+    if (terms[index]!.length > 0) others.push(insideCondition(terms[index]!, months))
+    if (word.onlyInside) {
+      conditions.push(others.length > 0 ? either(others) : sql`false`)
+      continue
+    }
     if (others.length === 0) named.push(found.suppliers)
     else conditions.push(either([...anyOf('supplier_id', found.suppliers), ...others]))
   }

@@ -2,6 +2,7 @@ import { cleanChave } from '@vigia/dfe/chave'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { searchable } from '../../platform/text.ts'
 import type { Range } from '../filter.ts'
+import { type TermQuestion, termKinds, termQuestion } from './terms.ts'
 
 /** Amounts as decimal text; `above` and `below` exclude their end. */
 export interface Amounts {
@@ -20,6 +21,10 @@ export interface Word {
   number: number | null
   /** Ten or more characters of a chave. */
   chave: string | null
+  /** In the items, or in what else the document names. */
+  inside: TermQuestion | null
+  /** The word says that it is of them (`cfop:5102`). */
+  onlyInside: boolean
 }
 
 /** What a person typed. A document must meet all of it. */
@@ -124,7 +129,11 @@ function isDay(year: number, month: number, day: number): boolean {
 const midnight = (year: number, month: number, day: number) =>
   new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 19)
 
+const ofKind = new RegExp(`^(?:${termKinds.join('|')}):`, 'i')
+
 function readWord(word: string): Word {
+  if (ofKind.test(word))
+    return { name: null, taxId: null, number: null, chave: null, inside: termQuestion(word), onlyInside: true }
   const bare = cleanChave(word)
   // Only what people write in numbers may be dropped: "12.ABC.345/01DE-35" is a CNPJ, "100%" a name.
   const isCode = /^[0-9A-Za-z./-]+$/.test(word) && /\d/.test(bare)
@@ -136,5 +145,8 @@ function readWord(word: string): Word {
     taxId: isPartOfTaxId ? bare : null,
     number: isCode && /^[\d.]+$/.test(word) && bare.length <= 9 ? Number(bare) : null,
     chave: isChave ? bare : null,
+    // A GTIN has up to fourteen digits.
+    inside: (isChave && bare.length > 14) || isTaxId(bare) ? null : termQuestion(word),
+    onlyInside: false,
   }
 }

@@ -33,6 +33,9 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
   if (alert) labels.push([alert.label, { alert: '' }])
   const mark = markChoices.find(({ code }) => code === filters.mark)
   if (mark) labels.push([`No workspace: ${mark.label.toLowerCase()}`, { mark: '' }])
+  if (filters.product) labels.push(['Com um produto escolhido', { product: '' }])
+  if (filters.ncm) labels.push([`NCM: ${filters.ncm}`, { ncm: '' }])
+  if (filters.cfop) labels.push([`CFOP: ${filters.cfop}`, { cfop: '' }])
   if (!filters.period) labels.push(['Qualquer data', { period }])
   else if (!isCurrentMonth(filters.period, today)) {
     labels.push([`Emissão: ${writeDay(filters.period.from)} a ${writeDay(filters.period.to)}`, { period }])

@@ -13,6 +13,10 @@ export interface Filters {
   mark: (typeof marks)[number] | ''
   /** An open alert, perhaps of one band. */
   alert: (typeof alertChoices)[number]['code'] | ''
+  /** What is inside: a product by its id, the beginning of an NCM, a CFOP. */
+  product: string
+  ncm: string
+  cfop: string
   /** Null means any day. */
   period: Period | null
   /** Decimal text, both inclusive. */
@@ -69,6 +73,9 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     status: known(params.get('status'), kind.statuses),
     mark: markOf(params.get('marca')),
     alert: alertOf(params.get('alerta')),
+    product: digits(params.get('produto'), /^\d{1,10}$/),
+    ncm: digits(params.get('ncm'), /^\d{2,8}$/),
+    cfop: digits(params.get('cfop'), /^\d{4}$/),
     period: readPeriod(params, today),
     amountFrom: parseAmount(params.get('valorDe') ?? '') ?? '',
     amountTo: parseAmount(params.get('valorAte') ?? '') ?? '',
@@ -88,6 +95,9 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.status) params.set('status', filters.status)
   if (filters.mark) params.set('marca', filters.mark)
   if (filters.alert) params.set('alerta', filters.alert)
+  if (filters.product) params.set('produto', filters.product)
+  if (filters.ncm) params.set('ncm', filters.ncm)
+  if (filters.cfop) params.set('cfop', filters.cfop)
   if (!filters.period) params.set('periodo', 'todos')
   else if (!isCurrentMonth(filters.period, today)) {
     params.set('de', filters.period.from)
@@ -122,6 +132,9 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
     Status: filters.status || undefined,
     Marca: filters.mark || undefined,
     Alerta: filters.alert || undefined,
+    Produto: filters.product || undefined,
+    NCM: filters.ncm || undefined,
+    CFOP: filters.cfop || undefined,
     TipoParticipacao: filters.participation || undefined,
     DataDe: filters.period ? `${filters.period.from}T00:00:00` : undefined,
     DataAte: filters.period ? `${filters.period.to}T23:59:59` : undefined,
@@ -138,6 +151,9 @@ export function defaultFilters(today: Date): Filters {
     status: '',
     mark: '',
     alert: '',
+    product: '',
+    ncm: '',
+    cfop: '',
     period: monthPeriod(today),
     amountFrom: '',
     amountTo: '',
@@ -169,6 +185,8 @@ function readPeriod(params: URLSearchParams, today: Date): Period | null {
   const to = parseDay(params.get('ate') ?? '')
   return from && to && from <= to ? { from, to } : monthPeriod(today)
 }
+
+const digits = (value: string | null, shape: RegExp): string => (value !== null && shape.test(value) ? value : '')
 
 function known(value: string | null, codes: readonly { code: number | string }[]): string {
   return codes.some(({ code }) => String(code) === value) ? String(value) : ''

@@ -1,0 +1,213 @@
+import type { CteContents, NfeContents } from '@vigia/dfe/read'
+import { primaryRole } from '@vigia/dfe/roles'
+import { sql } from 'kysely'
+import {
+  behindMax,
+  claimTurn as claimFollowing,
+  type Follower,
+  holdTurn,
+  nextPortion,
+  postponeTurn as postponeFollowing,
+  readBehind,
+  readPosition,
+  type Turn,
+} from '../changes/changes.ts'
+import type { Context, Database, WithDatabase } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { type ProductTexts, unpack } from './packing.ts'
+import { type ReadQuestion, readAll } from './reading.ts'
+import { type CountedBefore, type KnownDocument, putContents, type ReadDocument } from './store.ts'
+import type { Side } from './sums.ts'
+
+// How the documents of a workspace come to be read from inside: docs/decisions/0050-what-is-inside.md.
+
+const follower: Follower = { table: 'content_position' }
+
+const readMax = 100
+// Of those that could not be read before, and of those whose document is gone.
+const againMax = 20
+const goneMax = 100
+const againMs = 24 * 3_600_000
+
+/** Takes the workspace that waited longest of those in which something is to be read; null: none. */
+export const claimTurn = (ctx: WithDatabase): Promise<Turn | null> => claimFollowing(ctx, follower)
+
+/** Lets a turn go that failed, for a while. */
+export const postponeTurn = (ctx: WithDatabase, turn: Turn, waitMs: number): Promise<void> =>
+  postponeFollowing(ctx, follower, turn, waitMs)
+
+/** Reads what changed next in a workspace, or next of what was there before; a bounded part of it. Nothing happens when somebody else has the turn by now. */
+export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Promise<void> {
+  const { workspaceId } = turn
+  const { portion, ids, found, gone } = await readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const position = await readPosition(db, follower, workspaceId)
+    const portion = await nextPortion(db, workspaceId, position, readMax, { anew: true })
+    const { rows: again } = await sql<{ id: bigint }>`
+      select document_id as id from content_unread where workspace_id = ${workspaceId} and again_at <= now() order by again_at limit ${againMax}`.execute(
+      db,
+    )
+    // Documents that were made anew may be fewer.
+    const { rows: gone } = portion.ended
+      ? await sql<{ id: bigint }>`
+          select c.document_id as id from content c where c.workspace_id = ${workspaceId}
+             and not exists (select from document d where d.workspace_id = c.workspace_id and d.id = c.document_id) limit ${goneMax}`.execute(
+          db,
+        )
+      : { rows: [] }
+    const ids = [...new Set([...portion.ids, ...again.map(({ id }) => id), ...gone.map(({ id }) => id)])]
+    return { portion, ids, gone: gone.length, found: ids.length > 0 ? await findDocuments(db, workspaceId, ids) : [] }
+  })
+  const answers = await readAll(found.map(({ question }) => question))
+  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+    if (!(await holdTurn(db, follower, turn))) return
+    const read: ReadDocument[] = []
+    const unread: { documentId: bigint; companyId: number; untried: boolean }[] = []
+    for (const [index, { document, documentId, before }] of found.entries()) {
+      const answer = answers[index]
+      if (answer) read.push({ documentId, document, before, answer })
+      else
+        unread.push({
+          documentId,
+          companyId: document?.companyId ?? before?.companyId ?? 0,
+          untried: answer === undefined,
+        })
+    }
+    if (unread.length > 0)
+      ctx.log.warn(
+        { workspaceId, documents: unread.map(({ documentId }) => documentId) },
+        'documents could not be read from inside',
+      )
+    await putContents(db, workspaceId, read)
+    await sql`delete from content_unread where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(
+      db,
+    )
+    await sql`
+      insert into content_unread (workspace_id, document_id, company_id, again_at)
+      select ${workspaceId}, u.id, u.company, case when u.untried then now() else now() + ${againMs} * interval '1 ms' end
+        from unnest(${unread.map(({ documentId }) => documentId)}::bigint[], ${unread.map(({ companyId }) => companyId)}::int[],
+                    ${unread.map(({ untried }) => untried)}::boolean[]) u (id, company, untried)`.execute(db)
+    const { next } = portion
+    // Where more are gone than one turn takes, the last part of the walk is gone through again.
+    const repeats = gone === goneMax
+    await sql`
+      update content_position
+         set version = ${next.version},
+             walked_type = case when ${repeats} then walked_type else ${next.walkedType}::smallint end,
+             walked_at = case when ${repeats} then walked_at else ${next.walkedAt}::timestamp end,
+             walked_id = case when ${repeats} then walked_id else ${next.walkedId}::bigint end,
+             lease_until = null, served_at = clock_timestamp(),
+             next_at = case when ${portion.more || repeats} then now() else coalesce(
+               (select min(greatest(again_at, now())) from content_unread where workspace_id = ${workspaceId}), 'infinity') end
+       where workspace_id = ${workspaceId}`.execute(db)
+  })
+}
+
+interface Found {
+  documentId: bigint
+  document: KnownDocument | null
+  before: CountedBefore | null
+  question: ReadQuestion
+}
+
+// Autorizada, Confirmação, Carta Correção, Ciência: what is cancelled, denied, disowned or not carried out is no purchase.
+const counted = [2, 6, 7, 8]
+const [issuer, recipient, tomador] = [0, 1, 7]
+
+async function findDocuments(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Found[]> {
+  const { rows } = await sql<{
+    id: bigint
+    companyId: number | null
+    type: 0 | 2
+    roles: number
+    status: number
+    month: string
+    content: Buffer | null
+    before: { companyId: number; month: string; side: Side | null; products: number[] } | null
+    value: Buffer | null
+  }>`
+    select q.id, d.company_id as "companyId", d.type, d.roles, d.status, to_char(d.issued_at, 'YYYY-MM-01') as month, r.content, c.value,
+           case when c.document_id is not null then
+             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products) end as before
+      from unnest(${ids}::bigint[]) q (id)
+      -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
+      left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id and d.complete offset 0) d on true
+      left join lateral (select r.content from receipt r
+                          where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r on true
+      left join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
+  const products = await readProducts(db, workspaceId, [
+    ...new Set(rows.flatMap(({ before }) => before?.products ?? [])),
+  ])
+  return rows.map(({ id, companyId, type, roles, status, month, content, before, value }) => {
+    const role = primaryRole(type === 0 ? 'nfe' : 'cte', roles)
+    const standing = counted.includes(status)
+    const side = sideOf(type, role, roles)
+    const document =
+      companyId !== null && content !== null
+        ? { documentId: id, companyId, month, side: standing ? side : null, standing, received: side === 0 }
+        : null
+    return {
+      documentId: id,
+      document,
+      before: before && before.side !== null ? { ...before, side: before.side } : null,
+      question: {
+        content: document && content ? new Uint8Array(content) : null,
+        side: document?.side ?? null,
+        before:
+          before && value
+            ? {
+                value: new Uint8Array(value),
+                side: before.side,
+                products: before.products.map((id) => products.get(id)!),
+              }
+            : null,
+      },
+    }
+  })
+}
+
+function sideOf(type: 0 | 2, role: number, roles: number): Side | null {
+  if (type === 2) return roles & (1 << tomador) ? 2 : null
+  if (role === issuer) return 1
+  return role === recipient ? 0 : null
+}
+
+async function readProducts(
+  db: Database,
+  workspaceId: number,
+  ids: readonly number[],
+): Promise<Map<number, ProductTexts>> {
+  const { rows } = await sql<ProductTexts & { id: number }>`
+    select p.id, p.code, p.name, p.ncm, p.unit, p.gtin from unnest(${ids}::int[]) q (id)
+      join product p on p.workspace_id = ${workspaceId} and p.id = q.id`.execute(db)
+  return new Map(rows.map(({ id, ...texts }) => [id, texts]))
+}
+
+/** What is inside documents, of those that were read; `db` is inside the workspace. A hundred at most: they are unpacked on the event loop. */
+export async function readContents(
+  { db }: WithDatabase,
+  workspaceId: number,
+  documentIds: readonly bigint[],
+): Promise<Map<bigint, NfeContents | CteContents>> {
+  const { rows } = await sql<{ id: bigint; products: number[]; value: Buffer }>`
+    select c.document_id as id, c.products, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
+      join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
+  const products = await readProducts(db, workspaceId, [...new Set(rows.flatMap(({ products }) => products))])
+  return new Map(
+    rows.map(({ id, products: ids, value }) => [
+      id,
+      unpack(
+        value,
+        ids.map((id) => products.get(id)!),
+      ),
+    ]),
+  )
+}
+
+/** How many documents of a workspace are not read from inside yet, up to `most`; `db` is inside it. */
+export async function readBacklog(
+  { db }: WithDatabase,
+  workspaceId: number,
+): Promise<{ waiting: number; most: number }> {
+  const { changes, older } = await readBehind(db, follower, workspaceId)
+  return { waiting: Math.min(behindMax, changes + older), most: behindMax }
+}

@@ -1,0 +1,33 @@
+import type { CteContents, NfeContents } from '@vigia/dfe/read'
+import { bareTerm, nameTerms, type TermKind } from '../documents/documents.ts'
+
+// By which words a document is found: those of its products, and what it names.
+
+// 990 items of 20 words each are more than anybody looks for.
+const termsMax = 5_000
+
+/** The terms of a document, each once, 5,000 at most. */
+export function termsOf(contents: NfeContents | CteContents): string[] {
+  const terms = new Set<string>()
+  const add = (kind: TermKind, text: string | undefined) => {
+    const bare = bareTerm(text ?? '')
+    if (bare !== '') terms.add(`${kind}:${bare}`)
+  }
+  for (const plate of contents.plates) add('placa', plate)
+  if (contents.type === 'cte') {
+    for (const word of nameTerms(`${contents.cargo.proPred ?? ''} ${contents.cargo.xOutCat ?? ''}`)) terms.add(word)
+  } else {
+    for (const order of contents.orders) add('pedido', order)
+    for (const { prod, lots } of contents.items) {
+      add('ncm', prod.NCM)
+      add('cfop', prod.CFOP)
+      for (const lot of lots) add('lote', lot.nLote)
+      for (const code of [prod.cProd, prod.cEAN, prod.cEANTrib]) {
+        const bare = bareTerm(code ?? '')
+        if (bare !== '') terms.add(bare)
+      }
+      for (const word of nameTerms(prod.xProd ?? '')) terms.add(word)
+    }
+  }
+  return [...terms].slice(0, termsMax)
+}

@@ -1,0 +1,30 @@
+import type { Turn } from '../changes/changes.ts'
+import { startJobs } from '../jobs/jobs.ts'
+import type { Context } from '../platform/context.ts'
+import { pause } from '../platform/pause.ts'
+import { claimTurn, postponeTurn, takeTurn } from './following.ts'
+
+// As the judging of alerts: capture and people go first.
+const restShare = 2
+const restMsMax = 2_000
+
+/** Reads what is inside the documents of all workspaces, a bounded part of one after the other, until disposed. */
+export function startContentWorker(ctx: Context): AsyncDisposable {
+  return startJobs<Turn>(
+    {
+      name: 'contents',
+      claim: () => claimTurn(ctx),
+      run: async (turn, signal) => {
+        const begun = performance.now()
+        await takeTurn(ctx, turn)
+        await pause(Math.min(restMsMax, restShare * (performance.now() - begun)), signal)
+      },
+      // A minute.
+      postpone: (turn) => postponeTurn(ctx, turn, ctx.config.sefaz.hourMs / 60),
+      describe: ({ workspaceId }) => ({ workspaceId }),
+      concurrency: 1,
+      idleMs: 1_000,
+    },
+    ctx.log,
+  )
+}
