@@ -57,6 +57,7 @@ const slices = [
   'documents',
   'contents',
   'alerts',
+  'suppliers',
   'letters',
   'manifestation',
   'capture',

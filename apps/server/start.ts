@@ -81,6 +81,7 @@ import { connectSigner } from './signer/client.ts'
 import { openSigner } from './signer/in-process.ts'
 import type { Signer } from './signer/signer.ts'
 import { watchSigner } from './signer/watch.ts'
+import { supplierRoutes } from './suppliers/routes.ts'
 import { teamMails } from './team/mails.ts'
 import { teamRoutes } from './team/routes.ts'
 import { webhookMails } from './webhooks/mails.ts'
@@ -107,6 +108,7 @@ export const routes = [
   ...companyRoutes,
   ...documentRoutes,
   ...alertRoutes,
+  ...supplierRoutes,
   ...letterRoutes,
   ...changeRoutes,
   ...teamRoutes,

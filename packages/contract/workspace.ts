@@ -77,6 +77,7 @@ export {
   stopLetters,
 } from './letters.ts'
 export { addRemark, doneMarks, markChecked, markDone, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
+export { getSupplier, listSupplierProducts, Supplier, supplierMax } from './suppliers.ts'
 export {
   AcceptInvitationForm,
   acceptInvitation,

@@ -191,6 +191,8 @@ async function newKnownAlert(two: TwoWorkspaces): Promise<string> {
   return ((await response.json()) as { data: { idConhecido: string }[] }).data[0]!.idConhecido
 }
 
+const issuerOf = async ({ mine }: TwoWorkspaces) => (await mine.client.list('TipoDFe=0'))[0]!.chave.slice(6, 14)
+
 // A parcel that its note need not have.
 async function newInstallment(two: TwoWorkspaces): Promise<string> {
   const idDFe = await complete(two, 0)
@@ -616,6 +618,16 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'PUT /v1/api/Vencimentos/pagas': async (two) => ({
     body: { idsParcelas: [await newInstallment(two)], paga: true },
     id: 'idsParcelas',
+  }),
+  'GET /v1/api/Fornecedores/{raiz}': async (two) => ({
+    params: { raiz: await issuerOf(two) },
+    query: { IdEmpresa: two.mine.companyId },
+    id: 'IdEmpresa',
+  }),
+  'GET /v1/api/Fornecedores/{raiz}/produtos': async (two) => ({
+    params: { raiz: await issuerOf(two) },
+    query: { IdEmpresa: two.mine.companyId, CampoPesquisa: 'papel', PaginaAtual: '1' },
+    id: 'IdEmpresa',
   }),
   'GET /v1/api/Dashboard': () => ({}),
   'GET /v1/api/Plano': () => ({}),

@@ -116,12 +116,12 @@ async function readFilter(
 const today = sql`(now() at time zone 'America/Sao_Paulo')::date`
 const isOverdue = sql<boolean>`(i.paid_at is null and i.due_on < ${today})`
 
-// An array that is known before the search is a condition of an index, also under row-level security; a comparison of beginnings is none.
-/** The issuers of documents that a root of a CNPJ, a CNPJ or a CPF stands for, as an array. */
-export function issuersOf(workspaceId: number, issuer: string): RawBuilder<string[]> {
-  const same =
-    issuer.length === 8 ? sql`left(s.tax_id, 8) = ${issuer} and length(s.tax_id) = 14` : sql`s.tax_id = ${issuer}`
-  return sql`array(select distinct s.tax_id from supplier s where s.workspace_id = ${workspaceId} and ${same})`
+/** Whether a tax id is that of an issuer, who is named by the root of a CNPJ (8 characters), a CNPJ or a CPF. Indexes know the beginnings. */
+export function isIssuer(column: string, issuer: string): RawBuilder<unknown> {
+  const taxId = sql.ref(column)
+  return issuer.length === 8
+    ? sql`(${taxId} >= ${issuer} and ${taxId} < ${`${issuer}[`} and length(${taxId}) = 14)`
+    : sql`${taxId} = ${issuer}`
 }
 
 const stateConditions: Record<InstallmentFilter['state'], RawBuilder<unknown>> = {
@@ -143,7 +143,7 @@ async function found(
     sql`i.standing`,
     stateConditions[state],
     ...(companyId === undefined ? [] : [sql`i.company_id = ${companyId}`]),
-    ...(issuer === undefined ? [] : [sql`i.issuer = any (${issuersOf(workspaceId, issuer)})`]),
+    ...(issuer === undefined ? [] : [isIssuer('i.issuer', issuer)]),
     ...(from === undefined ? [] : [sql`i.due_on >= ${from}::date`]),
     ...(to === undefined ? [] : [sql`i.due_on <= ${to}::date`]),
     ...shown,
