@@ -32,6 +32,7 @@ export const workspaceScreens = [
   screen('/alertas/regras', () => import('./alerts/rules-page.tsx').then((module) => module.RulesPage)),
   screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
   screen('/vencimentos', () => import('./agenda/installments-page.tsx').then((module) => module.InstallmentsPage)),
+  screen('/fornecedores/:raiz', () => import('./suppliers/supplier-page.tsx').then((module) => module.SupplierPage)),
   screen('/respostas', () => import('./answer-rules/rules-page.tsx').then((module) => module.AnswerRulesPage)),
   screen('/aprovacoes', () => import('./answer-rules/asked-page.tsx').then((module) => module.AskedPage)),
   screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),

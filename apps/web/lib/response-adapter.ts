@@ -38,6 +38,7 @@ import {
   getInvitation,
   getLetterChoice,
   getPlan,
+  getSupplier,
   getTeam,
   listAlertHabits,
   listAlertRules,
@@ -47,6 +48,7 @@ import {
   listInstallments,
   listKeys,
   listKnownAlerts,
+  listSupplierProducts,
   listWebhookDeliveries,
   listWebhooks,
   listWorkspaces,
@@ -73,6 +75,8 @@ export const answerRulesQuery = ownQuery(listAnswerRules, { regras: [], comCienc
 export const askedQuery = ownQuery(listAsked, { items: [], totalDeItens: 0 })
 export const twoPeopleQuery = ownQuery(getTwoPeople, { empresasSemSegunda: [] })
 export const dueQuery = ownQuery(listDue, [])
+export const supplierQuery = ownQuery(getSupplier, { raiz: '', nome: '', meses: [], situacoes: [], recentes: {} })
+export const supplierProductsQuery = ownQuery(listSupplierProducts, { items: [], totalDeItens: 0, totalDePaginas: 0 })
 export const installmentsQuery = ownQuery(listInstallments, { items: [], proximo: null })
 export const installmentSumsQuery = ownQuery(sumInstallments, { total: {}, vencidas: {}, grupos: [], totalDeGrupos: 0 })
 export const installmentSelectionQuery = ownQuery(selectInstallments, { idsParcelas: [] })
@@ -211,7 +215,10 @@ function toCteSettings(settings: Received<CteSettings>): CompanyDetail['configur
 }
 
 /** A document of the list. */
-export type DocumentRow = OrNull<ContractDocument, 'valor' | 'idEmpresa' | 'empresa' | 'chegadaEm' | 'situacaoBase'>
+export type DocumentRow = OrNull<
+  ContractDocument,
+  'valor' | 'cnpjCpfEmitente' | 'idEmpresa' | 'empresa' | 'chegadaEm' | 'situacaoBase'
+>
 
 function toDocumentPage(page: Received<RouteData<typeof listDocuments>>) {
   return {
@@ -228,6 +235,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     idDfe: row.idDfe ?? '',
     numero: row.numero ?? 0,
     emitente: row.emitente ?? '',
+    cnpjCpfEmitente: row.cnpjCpfEmitente ?? null,
     chave: row.chave ?? '',
     valor: row.valor ?? null,
     dataEmissao: row.dataEmissao ?? '',

@@ -1,5 +1,6 @@
 import { cleanChave, isOfCte, parseChave } from '@vigia/dfe/chave'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { supplierAddress } from '../../lib/addresses.ts'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
 import type { CompanyRow, SavedView } from '../../lib/response-adapter.ts'
 import { listPaths } from '../saved-views.tsx'
@@ -90,7 +91,7 @@ export function paletteEntries(text: string, { views, companies, issuers }: Sour
         group: 'Emitentes',
         label: nome,
         detail: cnpjCpf.length === 11 ? formatCpf(cnpjCpf) : formatCnpj(cnpjCpf),
-        to: inList('notas-fiscais', { busca: nome }),
+        to: supplierAddress(cnpjCpf),
       }),
     ),
   ]
