@@ -260,6 +260,17 @@ const overDocuments: View[] = [
     act: (page) => shown(page.getByText(/^Nenhuma nota fiscal com estes filtros/)),
   },
   {
+    name: 'the page of a supplier',
+    path: '/notas-fiscais?periodo=todos',
+    act: async (page) => {
+      await page
+        .getByRole('link', { name: /^Tudo do fornecedor/ })
+        .first()
+        .click()
+      await shown(page.getByRole('heading', { name: 'Nomes e estabelecimentos' }))
+    },
+  },
+  {
     name: 'low rows',
     path: cancelled,
     act: async (page) => {
