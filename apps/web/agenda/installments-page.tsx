@@ -238,7 +238,7 @@ function Groups({ sums: { total, vencidas, grupos, totalDeGrupos }, filter, grou
             filter={filter}
             grouping={grouping}
             marking={marking}
-            begins={index === 0 || (index === 1 && grupos[0]!.situacao === 'vencidas')}
+            begins={index < (grouping === 'fornecedor' ? 1 : 2)}
           />
         ))}
       </div>
