@@ -60,6 +60,7 @@ const slices = [
   'reports',
   'reform',
   'alerts',
+  'suppliers',
   'letters',
   'manifestation',
   'capture',

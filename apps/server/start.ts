@@ -83,6 +83,7 @@ import { connectSigner } from './signer/client.ts'
 import { openSigner } from './signer/in-process.ts'
 import type { Signer } from './signer/signer.ts'
 import { watchSigner } from './signer/watch.ts'
+import { supplierRoutes } from './suppliers/routes.ts'
 import { teamMails } from './team/mails.ts'
 import { teamRoutes } from './team/routes.ts'
 import { webhookMails } from './webhooks/mails.ts'
@@ -111,6 +112,7 @@ export const routes = [
   ...reportRoutes,
   ...reformRoutes,
   ...alertRoutes,
+  ...supplierRoutes,
   ...letterRoutes,
   ...changeRoutes,
   ...teamRoutes,

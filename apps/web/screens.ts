@@ -34,6 +34,8 @@ export const workspaceScreens = [
   screen('/relatorios/precos/:id', () => import('./reports/prices-page.tsx').then((module) => module.PricesPage)),
   screen('/reforma', () => import('./reform/reform-page.tsx').then((module) => module.ReformPage)),
   screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
+  screen('/vencimentos', () => import('./agenda/installments-page.tsx').then((module) => module.InstallmentsPage)),
+  screen('/fornecedores/:raiz', () => import('./suppliers/supplier-page.tsx').then((module) => module.SupplierPage)),
   screen('/respostas', () => import('./answer-rules/rules-page.tsx').then((module) => module.AnswerRulesPage)),
   screen('/aprovacoes', () => import('./answer-rules/asked-page.tsx').then((module) => module.AskedPage)),
   screen('/help', () => import('./help/help-page.tsx').then((module) => module.HelpPage)),

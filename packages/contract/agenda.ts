@@ -34,6 +34,13 @@ export const listDue = route({
 /** How many days ahead a calendar shows, today included; ours. */
 export const feedDays = 60
 
+/** What a calendar may show: until when documents can be answered, or what falls due; each has an address of its own. */
+export const calendarKinds = ['prazos', 'vencimentos'] as const
+export type CalendarKind = (typeof calendarKinds)[number]
+
+const kindOf = (field: string) =>
+  z.enum(calendarKinds, { error: `${field} deve ser prazos ou vencimentos` }).default('prazos')
+
 /** Whether the person has an address for calendars; ours. */
 export const getCalendar = route({
   method: 'GET',
@@ -41,7 +48,8 @@ export const getCalendar = route({
   access: 'session',
   atLeast: 'leitura',
   summary:
-    'Desde quando esta pessoa tem um endereço para assinar os prazos num calendário; o endereço não é mostrado de novo.',
+    'Desde quando esta pessoa tem um endereço para assinar os prazos, ou os vencimentos, num calendário; o endereço não é mostrado de novo.',
+  query: z.object({ Calendario: kindOf('Calendario') }),
   data: z.object({ desde: z.string().nullable().describe('Instante em que foi criado; null: não há.') }),
 })
 
@@ -55,6 +63,7 @@ export const changeCalendar = route({
   refusals: [409, 429],
   body: z.object({
     ligado: flag('ligado'),
+    calendario: kindOf('calendario'),
   }),
   data: z.object({
     endereco: z.string().nullable().describe('O endereço, desta vez só; null: foi revogado.'),
@@ -62,12 +71,12 @@ export const changeCalendar = route({
   }),
 })
 
-/** The deadlines for programs that show calendars, without names (RFC 5545); ours. */
+/** The deadlines or payments for programs that show calendars, without names (RFC 5545); ours. */
 export const readCalendar = route({
   method: 'GET',
   path: '/prazos/{segredo}.ics',
   access: 'public',
-  summary: `Os prazos dos próximos ${feedDays} dias como calendário, um evento por dia e tipo, sem nomes. Vale enquanto a pessoa tiver acesso e não o revogar.`,
+  summary: `Os prazos ou os vencimentos dos próximos ${feedDays} dias como calendário, um evento por dia e tipo, sem nomes. Vale enquanto a pessoa tiver acesso e não o revogar.`,
   refusals: [404, 429],
   params: z.object({ segredo: z.string() }),
   produces: 'text/calendar',

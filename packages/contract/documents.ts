@@ -114,7 +114,9 @@ export const DocumentRow = z.object({
   tipoParticipacao: z.number(),
   status: z.object({ codigoEvento: z.number(), descricaoEvento: z.string() }),
   notaCompleta: z.boolean(),
-  /** Ours, from here on: the company that it was delivered to, and when it arrived here (ISO 8601 instant). */
+  /** Ours, from here on: the CNPJ or CPF of the issuer. */
+  cnpjCpfEmitente: z.string(),
+  /** The company that it was delivered to, and when it arrived here (ISO 8601 instant). */
   idEmpresa: z.string(),
   empresa: z.string(),
   chegadaEm: z.string(),

@@ -47,6 +47,19 @@ export const LocalDateTime = (field: string) =>
       return day >= '0001' && new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day
     }, `${field} não é uma data válida`)
 
+/** A day as aaaa-MM-dd. */
+export const LocalDay = (field: string) =>
+  z
+    .string()
+    .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, {
+      error: `${field} deve estar no formato aaaa-MM-dd`,
+      abort: true,
+    })
+    .refine(
+      (day) => day >= '0001' && new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10) === day,
+      `${field} não é uma data válida`,
+    )
+
 // What makes of one address several, or another one, to some server: lists, routes, comments, quotes, and what nobody sees (\p{C}). Each part
 // of the domain begins where the last dot ended: there is one way to match, so that a long text costs no more than its length.
 /** An e-mail address that every mail server takes for one mailbox. */

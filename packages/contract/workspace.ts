@@ -2,7 +2,17 @@ import { z } from 'zod'
 import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { route } from './route.ts'
 
-export { agendaDays, changeCalendar, type Due, feedDays, getCalendar, listDue, readCalendar } from './agenda.ts'
+export {
+  agendaDays,
+  type CalendarKind,
+  calendarKinds,
+  changeCalendar,
+  type Due,
+  feedDays,
+  getCalendar,
+  listDue,
+  readCalendar,
+} from './agenda.ts'
 export { type AlertSettings, getAlertSettings, saveAlertSettings } from './alert-settings.ts'
 export {
   Alert,
@@ -45,6 +55,17 @@ export {
 } from './changes.ts'
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
 export { AlertSettingsForm } from './forms.ts'
+export {
+  downloadInstallments,
+  type Installment,
+  installmentGroupings,
+  installmentMax,
+  installmentStates,
+  listInstallments,
+  markPaid,
+  selectInstallments,
+  sumInstallments,
+} from './installments.ts'
 export { addKey, KeyForm, keyDaysMax, listKeys, removeKey, renameKey } from './keys.ts'
 export {
   type AlertLetters,
@@ -83,6 +104,7 @@ export {
   reportTaxes,
   subjectNames,
 } from './reports.ts'
+export { getSupplier, listSupplierProducts, Supplier, supplierMax } from './suppliers.ts'
 export {
   AcceptInvitationForm,
   acceptInvitation,

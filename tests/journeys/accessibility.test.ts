@@ -63,6 +63,7 @@ const workspaceScreens = [
   '/prazos',
   '/relatorios',
   '/reforma',
+  '/vencimentos',
   '/alertas',
   '/alertas/regras',
   '/respostas',
@@ -259,6 +260,17 @@ const overDocuments: View[] = [
     name: 'a list without a result',
     path: '/notas-fiscais?de=2020-01-01&ate=2020-01-31&busca=nada',
     act: (page) => shown(page.getByText(/^Nenhuma nota fiscal com estes filtros/)),
+  },
+  {
+    name: 'the page of a supplier',
+    path: '/notas-fiscais?periodo=todos',
+    act: async (page) => {
+      await page
+        .getByRole('link', { name: /^Tudo do fornecedor/ })
+        .first()
+        .click()
+      await shown(page.getByRole('heading', { name: 'Nomes e estabelecimentos' }))
+    },
   },
   {
     name: 'low rows',

@@ -27,7 +27,7 @@ const widthOf = (page: Page) => async () => (await page.getByLabel('Navegação'
 const collapsed = 48
 const wide = 256
 
-test('the side navigation: seven places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
+test('the side navigation: eight places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
   const page = await enter()
   const links = page.getByRole('navigation', { name: 'Principal' }).getByRole('link')
   expect(await links.allTextContents()).toEqual([
@@ -37,6 +37,7 @@ test('the side navigation: seven places, 16rem, icons at 3rem, a cookie for seve
     'Alertas',
     'Empresas',
     'Prazos',
+    'Vencimentos',
     'Ajuda',
   ])
   expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
@@ -48,6 +49,7 @@ test('the side navigation: seven places, 16rem, icons at 3rem, a cookie for seve
     '/prazos',
     '/relatorios',
     '/reforma',
+    '/vencimentos',
     '/help',
   ])
   expect(await links.nth(4).getAttribute('aria-current')).toBe('page')

@@ -94,7 +94,7 @@ async function newFeed({ owner, mine }: TwoWorkspaces): Promise<string> {
   await owner.query(
     `with made as (
        insert into calendar_feed (workspace_id, account_id, token_hash) select workspace_id, id, $2 from account where email = $1
-       on conflict (workspace_id, account_id) do update set token_hash = excluded.token_hash returning workspace_id)
+       on conflict (workspace_id, account_id, kind) do update set token_hash = excluded.token_hash returning workspace_id)
      insert into token_directory (token_hash, workspace_id, kept_until) select $2, workspace_id, 'infinity' from made`,
     [mine.account.email, digest(token)],
   )
@@ -213,6 +213,25 @@ async function newKnownAlert(two: TwoWorkspaces): Promise<string> {
   await fetch(new URL('/v1/api/Alertas/estado', two.product.url), { method: 'POST', headers, body })
   const response = await fetch(new URL('/v1/api/Alertas/conhecidos', two.product.url), { headers })
   return ((await response.json()) as { data: { idConhecido: string }[] }).data[0]!.idConhecido
+}
+
+const issuerOf = async ({ mine }: TwoWorkspaces) => (await mine.client.list('TipoDFe=0'))[0]!.chave.slice(6, 14)
+
+// A parcel that its note need not have.
+async function newInstallment(two: TwoWorkspaces): Promise<string> {
+  const idDFe = await complete(two, 0)
+  const url = new URL(`/v1/api/DocumentosFiscais/detalhes/${idDFe}`, two.product.url)
+  const response = await fetch(url, { headers: { authorization: `Bearer ${two.mine.token}` } })
+  const { data } = (await response.json()) as { data: { documento: { chave: string } } }
+  await two.owner.query(
+    `insert into installment (workspace_id, document_id, place, company_id, due_on, amount, number, issuer, standing)
+     select d.workspace_id, d.id, 120, d.company_id, current_date, 150050, '120', substr(d.chave, 7, 14), true
+       from document d join account a on a.workspace_id = d.workspace_id and a.email = $1
+      where d.chave = $2
+     on conflict do nothing`,
+    [two.mine.account.email, data.documento.chave],
+  )
+  return `${idDFe}.120`
 }
 
 async function newLink({ owner }: TwoWorkspaces, purpose: 'password' | 'email'): Promise<string> {
@@ -637,6 +656,30 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Prazos/calendario': () => ({}),
   'POST /v1/api/Prazos/calendario': () => ({ body: { ligado: true } }),
   'GET /prazos/{segredo}.ics': async (two) => ({ params: { segredo: await newFeed(two) } }),
+  'GET /v1/api/Vencimentos': (two) => ({
+    query: { Situacao: 'vencidas', IdEmpresa: two.mine.companyId, Emitente: '11222333', VencimentoDe: '2026-01-01' },
+    id: 'IdEmpresa',
+  }),
+  'GET /v1/api/Vencimentos/resumo': (two) => ({
+    query: { Por: 'fornecedor', IdEmpresa: two.mine.companyId },
+    id: 'IdEmpresa',
+  }),
+  'GET /v1/api/Vencimentos/selecao': (two) => ({ query: { IdEmpresa: two.mine.companyId }, id: 'IdEmpresa' }),
+  'GET /v1/api/Vencimentos/planilha': (two) => ({ query: { IdEmpresa: two.mine.companyId }, id: 'IdEmpresa' }),
+  'PUT /v1/api/Vencimentos/pagas': async (two) => ({
+    body: { idsParcelas: [await newInstallment(two)], paga: true },
+    id: 'idsParcelas',
+  }),
+  'GET /v1/api/Fornecedores/{raiz}': async (two) => ({
+    params: { raiz: await issuerOf(two) },
+    query: { IdEmpresa: two.mine.companyId },
+    id: 'IdEmpresa',
+  }),
+  'GET /v1/api/Fornecedores/{raiz}/produtos': async (two) => ({
+    params: { raiz: await issuerOf(two) },
+    query: { IdEmpresa: two.mine.companyId, CampoPesquisa: 'papel', PaginaAtual: '1' },
+    id: 'IdEmpresa',
+  }),
   'GET /v1/api/Dashboard': () => ({}),
   'GET /v1/api/Plano': () => ({}),
   'POST /v1/api/Plano/pedir': () => ({ body: { tipoPlano: 2 } }),

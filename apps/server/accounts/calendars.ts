@@ -2,12 +2,20 @@ import { sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import type { Place } from './places.ts'
 
-/** Ends the secret address at which calendars read the deadlines of a person; returns whether there was one. `ctx.db` is a transaction inside the workspace. */
-export async function endCalendar({ db }: WithDatabase, { workspaceId, accountId }: Place): Promise<boolean> {
+/**
+ * Ends the secret addresses at which calendars read the deadlines and payments of a person, or only that of one kind; returns whether there was one.
+ * `ctx.db` is a transaction inside the workspace.
+ */
+export async function endCalendar(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Place,
+  kind?: number,
+): Promise<boolean> {
   const ended = await db
     .deleteFrom('calendar_feed')
     .where('workspace_id', '=', workspaceId)
     .where('account_id', '=', accountId)
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
     .returning('token_hash')
     .execute()
   const hashes = ended.map(({ token_hash }) => token_hash)

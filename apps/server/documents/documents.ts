@@ -15,6 +15,7 @@ export {
 } from './arrival.ts'
 export { ciencia, conclusive, deadlineOf, deadlines, disagreement, dueUntil, releasing } from './deadlines.ts'
 export { readDue } from './desk/agenda.ts'
+export { isIssuer } from './desk/installments.ts'
 export { markCondition } from './desk/remarks.ts'
 export { type Entry, zip } from './export/archive.ts'
 export { readInBatches } from './export/rows.ts'

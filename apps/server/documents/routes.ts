@@ -34,6 +34,7 @@ import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { agendaRoutes } from './desk/agenda.ts'
 import { calendarRoutes } from './desk/calendar.ts'
+import { installmentRoutes } from './desk/installments.ts'
 import { listRemarks, remarkRoutes } from './desk/remarks.ts'
 import { viewRoutes } from './desk/views.ts'
 import { openExport } from './export/downloads.ts'
@@ -57,6 +58,7 @@ export const documentRoutes = [
   ...remarkRoutes,
   ...agendaRoutes,
   ...calendarRoutes,
+  ...installmentRoutes,
 
   handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>

@@ -18,6 +18,7 @@ export interface DocumentListRow extends Answerable {
   id: bigint
   number: number
   issuer_name: string
+  issuer_tax_id: string
   amount: string
   issued_at: string
   issued_offset: number | null
@@ -59,7 +60,7 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
   const rows = await executePrepared(
     db,
     sql<Omit<DocumentListRow, 'own' | 'asked'> & { sent: Sent[] | null }>`
-    select d.id, d.type, d.number, s.name as issuer_name,
+    select d.id, d.type, d.number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
            u.checked_at, case when u.checked_by is not null then author_name(d.workspace_id, u.checked_by) end as checked_by,
@@ -131,6 +132,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     idDfe: ids.encode(workspaceId, row.id),
     numero: row.number,
     emitente: row.issuer_name,
+    cnpjCpfEmitente: row.issuer_tax_id,
     chave: row.chave,
     valor: Number(row.amount),
     dataEmissao: row.issued_at.replace(' ', 'T') + offsetText(row.issued_offset),

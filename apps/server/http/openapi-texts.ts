@@ -127,6 +127,18 @@ export const fieldTexts: Record<string, FieldWords> = {
   DataDe: { description: local },
   DataAte: { description: local },
   Acao: { description: 'Só este tipo de ação.' },
+  Situacao: {
+    description:
+      'abertas: sem marca de paga; delas vencidas (antes de hoje, em São Paulo) ou a-vencer; pagas: com a marca. Sem ela, abertas.',
+  },
+  Emitente: { description: 'O emitente: a raiz do CNPJ (8), o CNPJ (14) ou o CPF (11), sem pontuação.' },
+  VencimentoDe: { description: 'Primeiro dia do vencimento, como 2026-11-30.' },
+  VencimentoAte: { description: 'Último dia do vencimento, como 2026-11-30.' },
+  Calendario: { description: 'O calendário: prazos ou vencimentos. Sem ele, prazos.' },
+  calendario: { description: 'O calendário: prazos ou vencimentos. Sem ele, prazos.' },
+  raiz: { description: 'A raiz do CNPJ (os 8 primeiros caracteres) ou o CPF inteiro (11 dígitos).' },
+  idsParcelas: { description: 'As parcelas, como a lista as dá.' },
+  paga: { description: 'true marca, false tira a marca (também 1, 0, on, off).' },
   idDfe: { description: 'Identificador do documento, como a lista o dá.' },
   Marca: { description: 'O que as pessoas do workspace fizeram com os documentos.' },
   Tipo: {
@@ -412,6 +424,8 @@ export const tagTexts: Record<string, string> = {
   Relatorios: 'Compras, documentos emitidos e fretes somados pelo que está dentro dos documentos.',
   Prazos: 'Até quando os documentos podem ser respondidos.',
   prazos: 'O calendário que um programa assina.',
+  Fornecedores: 'Tudo o que se sabe de quem emite documentos.',
+  Vencimentos: 'O que as notas recebidas dizem que há a pagar, e o que as pessoas marcaram como pago.',
   Plano: 'O plano, os limites e o uso.',
   Auditoria: 'Quem fez o quê.',
   avisos: 'O link que encerra e-mails, sem login.',

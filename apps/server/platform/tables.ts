@@ -83,6 +83,8 @@ interface InvitationTable {
 interface CalendarFeedTable {
   workspace_id: number
   account_id: number
+  /** 0 deadlines of answers, 1 payments. */
+  kind: Optional<number>
   token_hash: Buffer
   created_at: Timestamp
 }

@@ -25,7 +25,7 @@ export function AgendaPage() {
       site={productName}
       subtitle={`Respostas dos próximos ${agendaDays} dias, certificados dos próximos ${certificateDays} e pausas da captura.`}
     >
-      <CalendarFeed />
+      <CalendarFeed kind="prazos" />
       {companies.error && !companies.data && (
         <div className="mb-4">
           <Notice tone="warning" title="A lista de empresas não chegou">

@@ -1,5 +1,5 @@
 import { formatInstantDate } from '@vigia/contract/text'
-import { changeCalendar, feedDays } from '@vigia/contract/workspace'
+import { type CalendarKind, changeCalendar, feedDays } from '@vigia/contract/workspace'
 import { CalendarPlus } from 'lucide-react'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
@@ -10,9 +10,9 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 
-/** The address with which calendar programs show the deadlines: made, copied once, revoked. */
-export function CalendarFeed() {
-  const { data } = useScreenQuery(calendarQuery, {})
+/** The address with which calendar programs show the deadlines or the payments: made, copied once, revoked. */
+export function CalendarFeed({ kind }: { kind: CalendarKind }) {
+  const { data } = useScreenQuery(calendarQuery, { query: { Calendario: kind } })
   const [address, setAddress] = useState<string | null>(null)
   const [asking, setAsking] = useState<'new' | 'none'>()
   const action = useAction(changeCalendar, {
@@ -25,7 +25,7 @@ export function CalendarFeed() {
   // A server of before does not know the address.
   if (data?.desde === undefined) return null
   const { desde } = data
-  const set = (ligado: boolean) => action.mutate({ body: { ligado } })
+  const set = (ligado: boolean) => action.mutate({ body: { ligado, calendario: kind } })
   return (
     <section aria-label="Calendário" className="mb-6 grid gap-3">
       {address !== null && (
@@ -35,7 +35,8 @@ export function CalendarFeed() {
           action={<CopyButton text={address} label="Copiar o endereço" labelled />}
         >
           <code className="block select-all break-all">{address}</code>
-          Cole-o no seu programa de calendário, em “assinar por URL”. Quem o tiver vê quantos prazos há, sem nomes.
+          Cole-o no seu programa de calendário, em “assinar por URL”. Quem o tiver vê quantos {kind} há e quanto somam,
+          sem nomes.
         </Notice>
       )}
       <div className="flex flex-wrap items-center gap-2">
@@ -55,7 +56,7 @@ export function CalendarFeed() {
         )}
         <span className="text-muted text-sm">
           {desde === null
-            ? `Os prazos dos próximos ${feedDays} dias no seu programa de calendário.`
+            ? `Os ${kind} dos próximos ${feedDays} dias no seu programa de calendário.`
             : `Você assina desde ${formatInstantDate(desde)}.`}
         </span>
       </div>
@@ -68,7 +69,7 @@ export function CalendarFeed() {
         onConfirm={() => set(asking === 'new')}
         onCancel={() => setAsking(undefined)}
       >
-        <p>Os calendários que usam o endereço de agora deixam de receber os prazos. Nada muda nas notas.</p>
+        <p>Os calendários que usam o endereço de agora deixam de receber os {kind}. Nada muda nas notas.</p>
       </ConfirmDialog>
     </section>
   )

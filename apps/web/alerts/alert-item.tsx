@@ -3,6 +3,7 @@ import { formatCount, formatDate, formatInstantDate, formatMoney, formatTime } f
 import { type Alert, downloadEvidence, type getAlert, setAlertState } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { documentAddress } from '../lib/addresses.ts'
 import { callBytes, errorMessage } from '../lib/api.ts'
 import { notifyError, notifySuccess } from '../lib/notify.ts'
 import { useAction } from '../lib/query.ts'
@@ -11,7 +12,7 @@ import { Badge } from '../ui/badge.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { saveFile } from '../ui/save-file.ts'
-import { bands, documentAddress, nameOf, states } from './words.ts'
+import { bands, nameOf, states } from './words.ts'
 
 interface AlertItemProps {
   alert: Alert

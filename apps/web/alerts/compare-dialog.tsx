@@ -4,6 +4,7 @@ import type { Alert } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { documentAddress } from '../lib/addresses.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { documentQuery } from '../lib/response-adapter.ts'
 import { Checkbox } from '../ui/form/checkbox.tsx'
@@ -12,7 +13,7 @@ import { Select } from '../ui/form/select.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { compare, type Part } from './compare.ts'
-import { documentAddress, nameOf } from './words.ts'
+import { nameOf } from './words.ts'
 
 type Compared = Alert['motivos'][number]['comparados'][number]
 

@@ -1,6 +1,7 @@
 import { formatCount, formatDate, formatMoney } from '@vigia/contract/text'
 import { type AlertRule, type AlertTest, alertMax, switchAlertRule } from '@vigia/contract/workspace'
 import { Link } from 'react-router'
+import { documentAddress } from '../lib/addresses.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { alertTestQuery } from '../lib/response-adapter.ts'
@@ -10,7 +11,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { TextNotice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { Progress } from '../ui/progress.tsx'
-import { bands, documentAddress, nameOf, states } from './words.ts'
+import { bands, nameOf, states } from './words.ts'
 
 const refreshMs = 1_500
 

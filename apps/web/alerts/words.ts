@@ -22,9 +22,3 @@ export const states: Record<AlertState, string> = {
 export function nameOf({ tipoDFe, numero }: Pick<Alert, 'tipoDFe' | 'numero'>): string {
   return `${tipoDFe === 0 ? 'NF-e' : 'CT-e'} ${numero.toLocaleString('pt-BR')}`
 }
-
-/** The list with this document and its panel. */
-export function documentAddress({ tipoDFe, chave, idDFe }: Pick<Alert, 'tipoDFe' | 'chave' | 'idDFe'>): string {
-  const params = new URLSearchParams({ busca: chave, periodo: 'todos', documento: idDFe })
-  return `${tipoDFe === 0 ? '/notas-fiscais' : '/cte'}?${params}`
-}

@@ -558,6 +558,26 @@ export const words: readonly Article[] = [
     keywords: 'calendario agenda ics assinar google outlook prazos vencimentos endereco',
   },
   {
+    id: 'vencimentos',
+    title: 'Vencimentos a pagar',
+    body: [
+      'Em "Vencimentos" estão as parcelas do grupo de cobrança das notas recebidas, como as notas dizem: por semana, mês ou fornecedor, com as vencidas antes. Notas sem esse grupo, resumos e notas canceladas não aparecem.',
+      'A marca de paga é de uma pessoa: uma parcela, várias ou um grupo inteiro de uma vez. O nome e a data ficam nela e na auditoria, e a marca pode ser tirada. Nada é pago aqui, e nenhum pagamento é conferido: por isso tudo o que ninguém marcou conta como aberto, também o que venceu há muito tempo.',
+      'A planilha leva as parcelas do filtro, e "Assinar no calendário" mostra os próximos 60 dias no seu programa de calendário, sem nomes.',
+    ],
+    keywords: 'parcelas duplicatas boletos pagar pagas vencidas cobranca planilha xlsx ics',
+    link: { to: '/vencimentos', words: 'Ver os vencimentos' },
+  },
+  {
+    id: 'fornecedor',
+    title: 'Tudo de um fornecedor',
+    body: [
+      'No painel de um documento, "Tudo de" e o nome do emitente leva à página dele; na lista, o ícone de loja; na busca rápida (Ctrl+K), o nome. Ela junta todos os CNPJs da mesma raiz: nomes, valor por mês, parte das compras, produtos e preços, situações e respostas, alertas em aberto e o que há a pagar.',
+      'IBS e CBS aparecem como os documentos os destacam. Em 2026 são informativos: não são dívida nem crédito.',
+    ],
+    keywords: 'emitente raiz cnpj precos produtos participacao compras transportadora',
+  },
+  {
     id: 'desacordo',
     title: 'Prestação em Desacordo',
     body: [

@@ -41,18 +41,23 @@ import {
   getPrices,
   getReformSheet,
   getReport,
+  getSupplier,
   getTeam,
   listAlertHabits,
   listAlertRules,
   listAlerts,
   listAnnouncements,
   listDue,
+  listInstallments,
   listKeys,
   listKnownAlerts,
   listMonthlyReports,
+  listSupplierProducts,
   listWebhookDeliveries,
   listWebhooks,
   listWorkspaces,
+  selectInstallments,
+  sumInstallments,
 } from '@vigia/contract/workspace'
 import { ApiError } from './api.ts'
 
@@ -74,6 +79,11 @@ export const answerRulesQuery = ownQuery(listAnswerRules, { regras: [], comCienc
 export const askedQuery = ownQuery(listAsked, { items: [], totalDeItens: 0 })
 export const twoPeopleQuery = ownQuery(getTwoPeople, { empresasSemSegunda: [] })
 export const dueQuery = ownQuery(listDue, [])
+export const supplierQuery = ownQuery(getSupplier, { raiz: '', nome: '', meses: [], situacoes: [], recentes: {} })
+export const supplierProductsQuery = ownQuery(listSupplierProducts, { items: [], totalDeItens: 0, totalDePaginas: 0 })
+export const installmentsQuery = ownQuery(listInstallments, { items: [], proximo: null })
+export const installmentSumsQuery = ownQuery(sumInstallments, { total: {}, vencidas: {}, grupos: [], totalDeGrupos: 0 })
+export const installmentSelectionQuery = ownQuery(selectInstallments, { idsParcelas: [] })
 export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
 export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })
 export const alertCountsQuery = ownQuery(countAlerts, { abertos: {}, situacao: '', mensagem: '' })
@@ -213,7 +223,10 @@ function toCteSettings(settings: Received<CteSettings>): CompanyDetail['configur
 }
 
 /** A document of the list. */
-export type DocumentRow = OrNull<ContractDocument, 'valor' | 'idEmpresa' | 'empresa' | 'chegadaEm' | 'situacaoBase'>
+export type DocumentRow = OrNull<
+  ContractDocument,
+  'valor' | 'cnpjCpfEmitente' | 'idEmpresa' | 'empresa' | 'chegadaEm' | 'situacaoBase'
+>
 
 function toDocumentPage(page: Received<RouteData<typeof listDocuments>>) {
   return {
@@ -230,6 +243,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     idDfe: row.idDfe ?? '',
     numero: row.numero ?? 0,
     emitente: row.emitente ?? '',
+    cnpjCpfEmitente: row.cnpjCpfEmitente ?? null,
     chave: row.chave ?? '',
     valor: row.valor ?? null,
     dataEmissao: row.dataEmissao ?? '',

@@ -10,6 +10,7 @@ import {
   ReceiptText,
   TriangleAlert,
   Truck,
+  WalletCards,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
 import { productName, productVersion } from '../lib/site.ts'
@@ -27,6 +28,7 @@ const items: readonly { to: string; label: string; icon: LucideIcon }[] = [
   { to: '/reforma', label: 'IBS e CBS', icon: Percent },
   { to: '/empresas', label: 'Empresas', icon: Building2 },
   { to: '/prazos', label: 'Prazos', icon: CalendarClock },
+  { to: '/vencimentos', label: 'Vencimentos', icon: WalletCards },
   { to: '/help', label: 'Ajuda', icon: CircleQuestionMark },
 ]
 

@@ -26,11 +26,15 @@ afterAll(async () => {
 
 const [state, change, read] = calendarRoutes
 const nothing = { params: undefined, query: undefined, body: undefined, form: undefined }
-const seen = async (session: Session) =>
-  ((await state!.run(ctx, nothing as never, session, testCaller)) as { data: { desde: string | null } }).data.desde
-const set = async (session: Session, ligado: boolean) =>
+const seen = async (session: Session, Calendario = 'prazos') =>
   (
-    (await change!.run(ctx, { ...nothing, body: { ligado } } as never, session, testCaller)) as {
+    (await state!.run(ctx, { ...nothing, query: { Calendario } } as never, session, testCaller)) as {
+      data: { desde: string | null }
+    }
+  ).data.desde
+const set = async (session: Session, ligado: boolean, calendario = 'prazos') =>
+  (
+    (await change!.run(ctx, { ...nothing, body: { ligado, calendario } } as never, session, testCaller)) as {
       data: { endereco: string | null }
     }
   ).data.endereco
@@ -102,4 +106,29 @@ test('a shared account gets none, and an address is not fetched without end', as
   const address = await set(session, true)
   for (let n = 0; n < 30; n++) await fetched(address)
   await expect(fetched(address)).rejects.toMatchObject({ code: 'too-many' })
+})
+
+test('payments have an address of their own, with what falls due and is not marked as paid', async () => {
+  const session = await newPerson()
+  await inWorkspace(ctx, session.workspaceId, ({ db }) =>
+    sql`
+      insert into installment (workspace_id, document_id, place, company_id, due_on, amount, number, issuer, standing, paid_at)
+      select d.workspace_id, d.id, p.place, d.company_id, (now() at time zone 'America/Sao_Paulo')::date + p.days, 100050, '1', '11222333000181', p.standing, p.paid
+        from document d, (values (1, 0, true, null), (2, 0, true, now()), (3, 0, false, null), (4, -1, true, null), (5, 59, true, null), (6, 60, true, null))
+             p (place, days, standing, paid)
+       where d.workspace_id = ${session.workspaceId} and d.number = 1`.execute(db),
+  )
+  const [payments, deadlines] = [await set(session, true, 'vencimentos'), await set(session, true)]
+  expect(await seen(session, 'vencimentos')).toEqual(expect.any(String))
+  const text = await fetched(payments)
+  expect(text.match(/SUMMARY:.*/g)).toEqual(
+    Array(2).fill(expect.stringMatching(/^SUMMARY:Vencimentos: 1 parcela\\, R\$\s1\.000\\,50$/)),
+  )
+  expect(text).toContain('DESCRIPTION:1 parcela de 1 fornecedor\\, sem marca de paga.')
+  expect(text).toContain('X-WR-CALNAME:Vencimentos a pagar')
+  expect(text).not.toMatch(/SOL|PAPELARIA/)
+  expect(await fetched(deadlines)).toContain('Ciência')
+  await set(session, false, 'vencimentos')
+  await expect(fetched(payments)).rejects.toMatchObject({ code: 'not-found' })
+  expect(await fetched(deadlines)).toContain('Ciência')
 })

@@ -1,5 +1,12 @@
 import { formatCount, formatMoney, writeBrasiliaTime } from '@vigia/contract/text'
-import { changeCalendar, feedDays, getCalendar, readCalendar } from '@vigia/contract/workspace'
+import {
+  type CalendarKind,
+  calendarKinds,
+  changeCalendar,
+  feedDays,
+  getCalendar,
+  readCalendar,
+} from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { createToken, endCalendar, listToken, tokenHash } from '../../accounts/accounts.ts'
 import { recordAudit } from '../../audit/audit.ts'
@@ -13,8 +20,9 @@ import { createPlaces } from '../../platform/places.ts'
 import { serviceCodes } from '../../platform/service.ts'
 import { readDue } from './agenda.ts'
 import { type DayEvent, writeCalendar } from './calendar-text.ts'
+import { readPayments } from './installments.ts'
 
-// The deadlines at a secret address: docs/decisions/0044-calendar-feed.md.
+// The deadlines, or the payments, at a secret address: docs/decisions/0044-calendar-feed.md.
 
 // Calendars ask a few times a day, and many of them from the same addresses of their makers.
 const ofNetwork: Limit = { name: 'calendar-network', times: 600, withinMs: 3_600_000 }
@@ -28,25 +36,29 @@ const reading = createPlaces({
 })
 
 export const calendarRoutes = [
-  handle(getCalendar, async (ctx, { session }) => ({
-    data: { desde: await readWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) => findSince(ctx, session)) },
+  handle(getCalendar, async (ctx, { query, session }) => ({
+    data: {
+      desde: await readWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) =>
+        findSince(ctx, session, query.Calendario),
+      ),
+    },
   })),
 
-  handle(changeCalendar, async (ctx, { body: { ligado }, session }) => {
+  handle(changeCalendar, async (ctx, { body: { ligado, calendario }, session }) => {
     if (session.shared)
       throw new AppError(
         'conflict',
         'Esta conta é compartilhada: o endereço seria de todos que a visitam. Nada foi alterado. Para assinar, crie uma conta.',
       )
     if (!ligado) {
-      await inWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) => revoke(ctx, session))
+      await inWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) => revoke(ctx, session, calendario))
       return { data: { endereco: null, desde: null }, message: 'Endereço revogado: os calendários deixam de receber.' }
     }
     await countTry(ctx, made, `${session.workspaceId}/${session.accountId}`)
     const token = createToken()
     const desde = await inWorkspace(beyondLimit(ctx), session.workspaceId, async ({ db }) => {
-      await replace({ db }, session, token)
-      return findSince({ db }, session)
+      await replace({ db }, session, calendario, token)
+      return findSince({ db }, session, calendario)
     })
     const path = readCalendar.path.replace('{segredo}', token)
     return {
@@ -61,44 +73,60 @@ export const calendarRoutes = [
     if (!feed)
       throw new AppError(
         'not-found',
-        'Este calendário não existe ou foi revogado. Para assinar de novo, abra Prazos e crie outro endereço.',
+        'Este calendário não existe ou foi revogado. Para assinar de novo, abra Prazos ou Vencimentos e crie outro endereço.',
       )
     await countTry(ctx, ofFeed, params.segredo)
     using _ = await reading.take(feed.workspaceId)
     const now = new Date()
-    const events = await readEvents(ctx, feed, now)
-    return { content: Buffer.from(writeCalendar('Prazos fiscais', events, now)) }
+    const kind = calendarKinds[feed.kind]!
+    const events = await readEventsOf[kind](ctx, feed, now)
+    return { content: Buffer.from(writeCalendar(names[kind], events, now)) }
   }),
 ]
 
-async function findSince({ db }: WithDatabase, { workspaceId, accountId }: Session): Promise<string | null> {
+// Of the database: their place.
+const codeOf = (kind: CalendarKind) => calendarKinds.indexOf(kind)
+const names = { prazos: 'Prazos fiscais', vencimentos: 'Vencimentos a pagar' }
+const ofWhat = { prazos: 'os prazos', vencimentos: 'os vencimentos' }
+
+async function findSince(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Session,
+  kind: CalendarKind,
+): Promise<string | null> {
   const row = await db
     .selectFrom('calendar_feed')
     .select('created_at')
     .where('workspace_id', '=', workspaceId)
     .where('account_id', '=', accountId)
+    .where('kind', '=', codeOf(kind))
     .executeTakeFirst()
   return row?.created_at.toISOString() ?? null
 }
 
 // The address of before ends.
-async function replace({ db }: WithDatabase, session: Session, token: string): Promise<void> {
+async function replace({ db }: WithDatabase, session: Session, kind: CalendarKind, token: string): Promise<void> {
   const { workspaceId, accountId } = session
-  await endCalendar({ db }, session)
+  await endCalendar({ db }, session, codeOf(kind))
   const row = { token_hash: tokenHash(token), created_at: sql<Date>`now()` }
   // Two that are made at once: the later one holds.
   await db
     .insertInto('calendar_feed')
-    .values({ workspace_id: workspaceId, account_id: accountId, ...row })
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'account_id']).doUpdateSet(row))
+    .values({ workspace_id: workspaceId, account_id: accountId, kind: codeOf(kind), ...row })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'account_id', 'kind']).doUpdateSet(row))
     .execute()
   await listToken({ db }, workspaceId, token, sql<Date>`'infinity'`)
-  await recordAudit({ db }, session, 'leitura', 'Criou um endereço secreto para assinar os prazos num calendário.')
+  await recordAudit(
+    { db },
+    session,
+    'leitura',
+    `Criou um endereço secreto para assinar ${ofWhat[kind]} num calendário.`,
+  )
 }
 
-async function revoke(ctx: WithDatabase, session: Session): Promise<void> {
-  if (await endCalendar(ctx, session))
-    await recordAudit(ctx, session, 'leitura', 'Revogou o endereço secreto do calendário de prazos.')
+async function revoke(ctx: WithDatabase, session: Session, kind: CalendarKind): Promise<void> {
+  if (await endCalendar(ctx, session, codeOf(kind)))
+    await recordAudit(ctx, session, 'leitura', `Revogou o endereço secreto do calendário de ${kind}.`)
 }
 
 interface Feed {
@@ -106,12 +134,13 @@ interface Feed {
   workspacePublicId: string
   /** Null: all. */
   companies: number[] | null
+  kind: number
 }
 
 async function findFeed({ db }: WithDatabase, token: string): Promise<Feed | null> {
   if (!/^[\w-]{43}$/.test(token)) return null
   const { rows } = await sql<Feed>`
-    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", company_ids as companies
+    select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", company_ids as companies, kind
       from feed_for_token(${tokenHash(token)})`.execute(db)
   return rows[0] ?? null
 }
@@ -122,7 +151,28 @@ const kinds = {
   desacordo: { title: 'Prestação em Desacordo', one: 'CT-e', many: 'CT-e' },
 }
 
-async function readEvents(
+const readEventsOf = { prazos: readDeadlines, vencimentos: readPaymentEvents }
+
+async function readPaymentEvents(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { workspaceId, workspacePublicId, companies }: Feed,
+): Promise<DayEvent[]> {
+  const payments = await readWorkspace(ctx, workspaceId, (ctx) =>
+    readPayments(ctx, workspaceId, { days: feedDays, companies }),
+  )
+  return payments.map(({ day, count, value, suppliers }) => {
+    const parcels = formatCount(count, 'parcela', 'parcelas')
+    return {
+      uid: `${day}-vencimentos-${workspacePublicId}@vigia-fiscal`,
+      day,
+      summary: `Vencimentos: ${parcels}, ${formatMoney(value)}`,
+      description: `${parcels} de ${formatCount(suppliers, 'fornecedor', 'fornecedores')}, sem marca de paga.`,
+      url: `${ctx.config.publicUrl}/vencimentos`,
+    }
+  })
+}
+
+async function readDeadlines(
   ctx: Pick<Context, 'db' | 'config'>,
   { workspaceId, workspacePublicId, companies }: Feed,
   now: Date,

@@ -107,7 +107,8 @@ async function mark(ctx: Pick<Context, 'db' | 'ids'>, session: Session, idsDFe: 
   }
 }
 
-function requireOwn({ shared }: Session): void {
+/** Refuses a shared account: what it writes would be shown to all who visit it. */
+export function requireOwn({ shared }: Pick<Session, 'shared'>): void {
   if (shared)
     throw new AppError(
       'conflict',

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { ZipFile } from 'yazl'
 
-/** How a column is shown, and what its values are: decimal text for numbers, `aaaa-MM-ddTHH:mm:ss` for dates. */
+/** How a column is shown, and what its values are: decimal text for numbers, `aaaa-MM-ddTHH:mm:ss` for dates, `aaaa-MM-dd` for days. */
 export interface SpreadsheetColumn {
   title: string
   /** In characters. */
   width: number
-  kind: 'text' | 'whole' | 'money' | 'date'
+  kind: 'text' | 'whole' | 'money' | 'date' | 'day'
 }
 
 /** A workbook under way. */
@@ -18,7 +18,7 @@ interface Spreadsheet {
 }
 
 // Places in `cellXfs` of the styles below.
-const styles = { plain: 0, title: 1, header: 2, text: 3, whole: 4, money: 5, date: 6 }
+const styles = { plain: 0, title: 1, header: 2, text: 3, whole: 4, money: 5, date: 6, day: 7 }
 
 /**
  * An XLSX file (ECMA-376) of one sheet called `name`: `lines` above the header, then the rows. Only its compressed bytes are held: a library that takes
@@ -85,7 +85,7 @@ function rowXml(row: number, cells: CellWriter[]): string {
 function cellOf(value: string, kind: SpreadsheetColumn['kind']): CellWriter {
   if (value === '') return () => ''
   if (kind === 'text') return textCell(value, styles.text)
-  const number = kind === 'date' ? serialOf(value) : value
+  const number = kind === 'date' ? serialOf(value) : kind === 'day' ? serialOf(`${value}T00:00:00`) : value
   return number === null
     ? textCell(value, styles.text)
     : (place) => `<c r="${place}" s="${styles[kind]}"><v>${number}</v></c>`
@@ -126,7 +126,7 @@ const partsOf = (name: string) => ({
   'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${officeRelations}"><sheets><sheet name="${escapeText(name)}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
   'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${relations}"><Relationship Id="rId1" Type="${officeRelations}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${officeRelations}/styles" Target="styles.xml"/></Relationships>`,
   // Formats 1, 4 and 49 are known to every program: 0, #,##0.00 and text.
-  'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts count="1"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm"/></numFmts><fonts count="3"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="14"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="2"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color auto="1"/></bottom><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="7"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="2" fillId="0" borderId="1" xfId="0" applyFont="1" applyBorder="1"/><xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="1" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
+  'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts count="2"><numFmt numFmtId="164" formatCode="dd/mm/yyyy\\ hh:mm"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy"/></numFmts><fonts count="3"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="14"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="2"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color auto="1"/></bottom><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="8"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="2" fillId="0" borderId="1" xfId="0" applyFont="1" applyBorder="1"/><xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="1" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`,
 })
 
 function sheetHead(columns: SpreadsheetColumn[], header: number): string {

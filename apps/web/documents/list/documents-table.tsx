@@ -1,8 +1,10 @@
 import { type ListOrder, participationLabel } from '@vigia/contract/documents'
 import { formatDate, formatInstantDate, formatMoney, formatTime, formatWrittenTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
-import { ArrowDown, ArrowUp, ArrowUpDown } from 'lucide-react'
+import { ArrowDown, ArrowUp, ArrowUpDown, Store } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
+import { Link } from 'react-router'
+import { supplierAddress } from '../../lib/addresses.ts'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
@@ -222,8 +224,19 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
           text={row.chave}
           tabIndex={besideLink}
           label={`Copiar a chave ${kind.of} ${kind.short} ${row.numero}`}
-          className="relative z-1 -my-1 -mr-6 shrink-0 opacity-0 focus-visible:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+          className="relative z-1 -my-1 shrink-0 opacity-0 focus-visible:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
         />
+        {row.cnpjCpfEmitente && (
+          <Link
+            to={supplierAddress(row.cnpjCpfEmitente)}
+            tabIndex={besideLink}
+            aria-label={`Tudo do fornecedor ${row.emitente}`}
+            title="Tudo deste fornecedor"
+            className="relative z-1 -my-1 -mr-12 inline-flex size-6 shrink-0 items-center justify-center rounded-control text-muted opacity-0 hover:bg-sunken hover:text-ink focus-visible:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+          >
+            <Store aria-hidden className="size-3.5" />
+          </Link>
+        )}
       </div>
     </>
   ),

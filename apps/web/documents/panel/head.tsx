@@ -3,6 +3,7 @@ import { type DocumentDetail, downloadXml } from '@vigia/contract/documents'
 import { formatMoney } from '@vigia/contract/text'
 import { ChevronDown, Download, FileText, ShieldCheck, ShieldQuestion } from 'lucide-react'
 import { Link } from 'react-router'
+import { supplierAddress } from '../../lib/addresses.ts'
 import { callBytes } from '../../lib/api.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../../lib/query.ts'
@@ -64,6 +65,13 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
         <GroupsOfFour text={row.chave} className="min-w-0 text-balance text-muted" />
         <CopyButton text={row.chave} label="Copiar a chave" className="shrink-0 pointer-coarse:size-10" />
       </div>
+      {row.cnpjCpfEmitente && (
+        <p className="text-sm">
+          <Link to={supplierAddress(row.cnpjCpfEmitente)} className="text-brand underline underline-offset-3">
+            Tudo de {row.emitente}
+          </Link>
+        </p>
+      )}
       <PanelAlert row={row} />
       {row.notaCompleta && row.conferencia?.confere !== false && (
         <p className="flex items-center gap-1.5 text-muted text-sm">

@@ -13,6 +13,7 @@ const about = (
     idDfe: 'x',
     numero: 1,
     emitente: 'PAPELARIA SOL',
+    cnpjCpfEmitente: '11222333000181',
     chave: '',
     valor: 1,
     dataEmissao: '',

@@ -58,6 +58,6 @@ test('issuers that the server suggests are shown with their number', () => {
   expect(last).toMatchObject({
     group: 'Emitentes',
     detail: '11.222.333/0001-81',
-    to: '/notas-fiscais?busca=PAPELARIA+SOL&periodo=todos',
+    to: '/fornecedores/11222333',
   })
 })

@@ -1,5 +1,6 @@
 import { cleanChave, isOfCte, parseChave } from '@vigia/dfe/chave'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { supplierAddress } from '../../lib/addresses.ts'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
 import type { CompanyRow, SavedView } from '../../lib/response-adapter.ts'
 import { listPaths } from '../saved-views.tsx'
@@ -33,7 +34,8 @@ const screens: readonly [label: string, to: string, words: string][] = [
   ['Respostas por regra', '/respostas', 'ciencia automatica regras manifestacao'],
   ['Aguardam segunda pessoa', '/aprovacoes', 'aprovar aprovacao duas pessoas quatro olhos valor'],
   ['IBS e CBS', '/reforma', 'reforma tributaria imposto seletivo is cclasstrib'],
-  ['Prazos', '/prazos', 'agenda vencimentos calendario respostas'],
+  ['Prazos', '/prazos', 'agenda calendario respostas'],
+  ['Vencimentos a pagar', '/vencimentos', 'parcelas duplicatas boletos pagar pagas fornecedores'],
   ['Ajuda', '/help', 'duvidas'],
   ['Minha conta', '/conta', 'nome e-mail'],
   ['Plano', '/conta#plano', 'preco pagamento'],
@@ -90,7 +92,7 @@ export function paletteEntries(text: string, { views, companies, issuers }: Sour
         group: 'Emitentes',
         label: nome,
         detail: cnpjCpf.length === 11 ? formatCpf(cnpjCpf) : formatCnpj(cnpjCpf),
-        to: inList('notas-fiscais', { busca: nome }),
+        to: supplierAddress(cnpjCpf),
       }),
     ),
   ]

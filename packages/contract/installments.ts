@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { flag, LocalDay } from './fields.ts'
+import { route } from './route.ts'
+
+// What received notes say that is to be paid (cobr/dup), and what people say of it. All of it is ours.
+
+/** What people ask for: what nobody marked as paid, of it what is overdue or not yet due, and what somebody marked. */
+export const installmentStates = ['abertas', 'vencidas', 'a-vencer', 'pagas'] as const
+
+/** By what the sums are put together. */
+export const installmentGroupings = ['semana', 'mes', 'fornecedor'] as const
+
+/** How many parcels are marked at once, and stand in a spreadsheet. */
+export const installmentMax = { marked: 5_000, sheet: 20_000 }
+
+const filter = {
+  Situacao: z
+    .enum(installmentStates, { error: 'Situacao deve ser abertas, vencidas, a-vencer ou pagas' })
+    .default('abertas'),
+  IdEmpresa: z.string().optional(),
+  Emitente: z
+    .string()
+    .regex(
+      /^([0-9A-Z]{8}([0-9A-Z]{4}[0-9]{2})?|[0-9]{11})$/,
+      'Emitente deve ser a raiz de um CNPJ (8), um CNPJ (14) ou um CPF (11), sem pontuação',
+    )
+    .optional(),
+  VencimentoDe: LocalDay('VencimentoDe').optional(),
+  VencimentoAte: LocalDay('VencimentoAte').optional(),
+}
+
+const inOrder = ({
+  VencimentoDe,
+  VencimentoAte,
+}: {
+  VencimentoDe?: string | undefined
+  VencimentoAte?: string | undefined
+}) => !VencimentoDe || !VencimentoAte || VencimentoDe <= VencimentoAte
+const notInOrder = { message: 'A data inicial deve ser anterior à data final', path: ['VencimentoDe'] }
+
+/** Which parcels are asked for; both days inclusive. */
+const InstallmentFilter = z.object(filter).refine(inOrder, notInOrder)
+
+/** A parcel as people read it. */
+export const Installment = z.object({
+  idParcela: z.string(),
+  idDFe: z.string(),
+  chave: z.string(),
+  numero: z.number(),
+  /** nDup, as the issuer wrote it. */
+  parcela: z.string(),
+  emitente: z.string(),
+  cnpjCpfEmitente: z.string(),
+  idEmpresa: z.string(),
+  empresa: z.string(),
+  /** aaaa-MM-dd. */
+  vencimento: z.string(),
+  valor: z.number(),
+  vencida: z.boolean().describe('Ninguém a marcou como paga, e o vencimento passou.'),
+  /** A person says so, and we know nothing of any payment; `quem` null: somebody who has no account any more. */
+  marcadaComoPaga: z.object({ quando: z.string(), quem: z.string().nullable() }).nullable(),
+})
+/** What the browser receives as a parcel. */
+export type Installment = z.output<typeof Installment>
+
+const sum = z.object({ totalDeItens: z.number(), valorTotal: z.number() })
+
+/** Parcels by due date, oldest first, those marked as paid newest first; fifty a page. */
+export const listInstallments = route({
+  method: 'GET',
+  path: '/v1/api/Vencimentos',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary:
+    'As parcelas das notas recebidas, pela data do vencimento; as marcadas como pagas, da última para a primeira.',
+  refusals: [404],
+  query: z.object({ ...filter, depoisDe: z.string().optional() }).refine(inOrder, notInOrder),
+  data: z.object({ items: z.array(Installment), proximo: z.string().nullable() }),
+})
+
+/** Sums of parcels by week, month or supplier. */
+export const sumInstallments = route({
+  method: 'GET',
+  path: '/v1/api/Vencimentos/resumo',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: 'Quantas parcelas vencem e quanto somam, por semana, mês ou fornecedor; as vencidas à parte.',
+  refusals: [404],
+  query: z
+    .object({
+      ...filter,
+      Por: z.enum(installmentGroupings, { error: 'Por deve ser semana, mes ou fornecedor' }).default('semana'),
+    })
+    .refine(inOrder, notInOrder),
+  data: z.object({
+    total: sum,
+    vencidas: sum.describe('Das abertas, as que já venceram.'),
+    grupos: z.array(
+      sum.extend({
+        situacao: z
+          .enum(installmentStates)
+          .describe('Com de, ate e emitente, o filtro que mostra as parcelas do grupo.'),
+        de: z.string().nullable().describe('Primeiro dia da semana (segunda-feira) ou do mês.'),
+        ate: z.string().nullable(),
+        emitente: z.string().nullable().describe('Raiz do CNPJ, ou CPF.'),
+        nome: z.string().nullable(),
+        vencidas: sum,
+      }),
+    ),
+    totalDeGrupos: z.number().describe('Vêm até 200: os primeiros, ou os fornecedores de maior valor.'),
+  }),
+})
+
+/** The parcels of a filter, to mark all of them. */
+export const selectInstallments = route({
+  method: 'GET',
+  path: '/v1/api/Vencimentos/selecao',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: `Os identificadores das parcelas de um filtro, até ${installmentMax.marked.toLocaleString('pt-BR')}, pela data do vencimento.`,
+  refusals: [404],
+  query: InstallmentFilter,
+  data: z.object({ idsParcelas: z.array(z.string()), totalDeItens: z.number() }),
+})
+
+/** Says of parcels that they were paid, or takes that back. */
+export const markPaid = route({
+  method: 'PUT',
+  path: '/v1/api/Vencimentos/pagas',
+  access: 'session',
+  atLeast: 'fiscal',
+  summary: 'Marca parcelas como pagas por quem chama, ou tira a marca. Nada é pago nem conferido em banco nenhum.',
+  refusals: [404, 409],
+  body: z.object({
+    idsParcelas: z
+      .array(z.string(), { error: 'Escolha as parcelas.' })
+      .min(1, 'Escolha as parcelas.')
+      .max(
+        installmentMax.marked,
+        `Escolha no máximo ${installmentMax.marked.toLocaleString('pt-BR')} parcelas de cada vez.`,
+      ),
+    paga: flag('paga'),
+  }),
+  data: z.object({ idsParcelas: z.array(z.string()).describe('As que mudaram: para desfazer.') }),
+})
+
+/** Parcels as a spreadsheet. */
+export const downloadInstallments = route({
+  method: 'GET',
+  path: '/v1/api/Vencimentos/planilha',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'exportar',
+  summary: `As parcelas de um filtro como planilha (XLSX), até ${installmentMax.sheet.toLocaleString('pt-BR')}.`,
+  refusals: [404, 409],
+  query: InstallmentFilter,
+  produces: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+})
