@@ -119,8 +119,8 @@ const report = { Tipo: 'compras', Por: 'produto', MesDe: '2026-10', MesAte: '202
 async function boughtProduct({ owner, mine }: TwoWorkspaces): Promise<string> {
   const { rows } = await owner.query<{ id: number }>(
     `with bought as (
-       insert into product (workspace_id, key, issuer, code, name, ncm, unit, bare)
-       select workspace_id, gen_random_uuid(), '', '', 'PAPEL', '', 'UN', '' from account where email = $1 returning workspace_id, id)
+       insert into product (workspace_id, issuer, code, name, ncm, unit, bare)
+       select workspace_id, '', '', 'PAPEL', '', 'UN', '' from account where email = $1 returning workspace_id, id)
      insert into product_sum (workspace_id, product_id, company_id, month, side, documents, value, quantity)
      select b.workspace_id, b.id, c.id, '2026-11-01', 0, 1, 100, 1 from bought b join company c on c.public_id = $2 returning product_id as id`,
     [mine.account.email, mine.companyId],

@@ -74,8 +74,8 @@ async function newOffice() {
     ) =>
       inside(async (db) => {
         await sql`
-          insert into product (workspace_id, id, key, issuer, code, name, ncm, unit, bare, gtin)
-          values (${workspaceId}, ${id}, gen_random_uuid(), ${issuers[id % 3]!}, ${String(id)}, ${name}, '48025610', 'CX', ${String(id)}, ${gtin || null}) on conflict do nothing`.execute(
+          insert into product (workspace_id, id, issuer, code, name, ncm, unit, bare, gtin)
+          values (${workspaceId}, ${id}, ${issuers[id % 3]!}, ${String(id)}, ${name}, '48025610', 'CX', ${String(id)}, ${gtin || null}) on conflict do nothing`.execute(
           db,
         )
         await sql`
@@ -169,8 +169,8 @@ test('of many products the largest come first and exactly, whichever months and 
               select ${workspaceId}, s.id, case when s.other then ${otherId}::int else ${companyId}::int end, (s.month || '-01')::date, 0, 1, s.value, 1
                 from json_to_recordset(${JSON.stringify([...cells.values()])}) s (id int, month text, other boolean, value bigint)
               returning product_id)
-            insert into product (workspace_id, id, key, issuer, code, name, ncm, unit, bare)
-            select distinct on (product_id) ${workspaceId}::int, product_id, gen_random_uuid(), '', '', '', '', 'UN', '' from sold`.execute(
+            insert into product (workspace_id, id, issuer, code, name, ncm, unit, bare)
+            select distinct on (product_id) ${workspaceId}::int, product_id, '', '', '', '', 'UN', '' from sold`.execute(
             db,
           ),
         )

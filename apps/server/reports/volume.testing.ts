@@ -23,8 +23,8 @@ export async function fillSums(owner: pg.Client): Promise<void> {
     [suppliers],
   )
   await owner.query(
-    `insert into product (workspace_id, id, key, issuer, code, name, ncm, unit, bare, gtin)
-     select 1, i + 1, gen_random_uuid(), '1' || lpad((i / $2)::text, 13, '0'), i::text,
+    `insert into product (workspace_id, id, issuer, code, name, ncm, unit, bare, gtin)
+     select 1, i + 1, '1' || lpad((i / $2)::text, 13, '0'), i::text,
             (array['PARAFUSO', 'CANETA', 'PAPEL', 'TINTA', 'CHAPA'])[1 + i % 5] || ' MODELO ' || i % 9000, '8' || lpad((i % 2000)::text, 7, '0'), 'UN', i::text,
             case when i % 3 = 0 then '7' || lpad((i % 30000)::text, 12, '0') end
        from generate_series(0, $1::int - 1) i`,

@@ -98,6 +98,7 @@ test('every article has its own id and a link that exists', () => {
     '/integracoes',
     '/equipe',
     '/alertas',
+    '/relatorios',
     '/respostas',
     '/aprovacoes',
     '/reforma',
