@@ -505,7 +505,7 @@ describe('the call', () => {
     await inWorkspace({ db }, workspace.id, ({ db }) =>
       sql`insert into content (workspace_id, document_id, company_id, version, reform, findings, ibs, cbs, products, terms, value)
           select workspace_id, id, company_id, 1, number % 4, case when number % 8 = 5 then 6 else 0 end, case when number % 4 > 1 then number end,
-                 case when number % 4 > 1 then number * 9 end, '{}', '{}', ''
+                 case when number % 4 > 1 then number * 9 end, 0, '{}', ''
             from document where type = 0 and number <= 140`.execute(db),
     )
     const found = async (reform: string) => (await call(`TipoDFe=0&Reforma=${reform}`)).body.data

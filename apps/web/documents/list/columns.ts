@@ -53,13 +53,11 @@ export const columns: readonly Column[] = [
   { id: 'reforma', label: 'IBS/CBS (informativo)', width: 176, text: reformText, optional: true },
 ]
 
-const withoutGroups = { sem: 'sem', dispensado: 'dispensado', parcial: 'em parte', com: 'com' }
-
 // Values of 2026 are neither owed nor of use to anybody, and the label of the column says so.
 function reformText({ reforma }: DocumentRow): string | null {
   if (reforma === null) return null
   const { presenca, ibs, cbs, achados } = reforma
-  const text = ibs === null && cbs === null ? withoutGroups[presenca] : `${formatMoney(ibs)} · ${formatMoney(cbs)}`
+  const text = ibs === null && cbs === null ? presenca : `${formatMoney(ibs)} · ${formatMoney(cbs)}`
   return achados ? `${text} · com achado` : text
 }
 

@@ -56,7 +56,7 @@ export const alertChoices = [
 /** What documents have of IBS and CBS, as choices. */
 export const reformChoices: readonly { code: (typeof reformFilters)[number]; label: string }[] = [
   { code: 'com', label: 'Com IBS/CBS' },
-  { code: 'parcial', label: 'IBS/CBS em parte dos itens' },
+  { code: 'parcial', label: 'IBS/CBS em parte' },
   { code: 'sem', label: 'Sem IBS/CBS, regime normal' },
   { code: 'dispensado', label: 'Sem IBS/CBS, dispensado' },
   { code: 'achados', label: 'Com achado de IBS/CBS' },
