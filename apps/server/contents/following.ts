@@ -127,7 +127,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
   }>`
     select q.id, d.company_id as "companyId", d.type, d.roles, d.status, to_char(d.issued_at, 'YYYY-MM-01') as month, r.content, c.value,
            case when c.document_id is not null then
-             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.terms[1:c.products]) end as before
+             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products) end as before
       from unnest(${ids}::bigint[]) q (id)
       -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
       left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id and d.complete offset 0) d on true
@@ -193,7 +193,7 @@ export async function readContents(
   documentIds: readonly bigint[],
 ): Promise<Map<bigint, NfeContents | CteContents>> {
   const { rows } = await sql<{ id: bigint; products: number[]; value: Buffer }>`
-    select c.document_id as id, c.terms[1:c.products] as products, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
+    select c.document_id as id, c.products, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
       join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
   const products = await readProducts(db, workspaceId, [...new Set(rows.flatMap(({ products }) => products))])
   return new Map(

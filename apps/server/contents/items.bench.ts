@@ -223,7 +223,7 @@ try {
   await owner.query('vacuum analyze')
   const { rows: sizes } = await owner.query<{ name: string; table: string; indexes: string }>(
     `select c.relname as name, pg_table_size(c.oid) as table, pg_indexes_size(c.oid) as indexes from pg_class c
-      where c.relname in ('content', 'content_term', 'product', 'content_sum', 'product_sum', 'installment') order by 1`,
+      where c.relname in ('content', 'content_index', 'content_term', 'product', 'content_sum', 'product_sum', 'installment') order by 1`,
   )
   const perDocument = Object.fromEntries(
     sizes.map(({ name, table, indexes }) => [
@@ -238,7 +238,7 @@ try {
     itemsPerDocument: items / rows.length,
     goals: { bytesPerDocument: 1_000, searchP95Ms: 50 },
     bytesPerDocument: {
-      items: total(['content', 'content_term', 'product']),
+      items: total(['content', 'content_index', 'content_term', 'product']),
       sums: total(['content_sum', 'product_sum']),
       parcels: total(['installment']),
       ...perDocument,

@@ -42,27 +42,34 @@ export async function putContents(db: Database, workspaceId: number, all: readon
   const terms = await termIds(db, workspaceId, kept)
   await moveSums(db, workspaceId, all, products)
   const gone = all.flatMap(({ documentId, document, answer }) => (document && answer.read ? [] : documentId))
-  await sql`delete from content where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(
-    db,
-  )
+  for (const table of ['content', 'content_index'])
+    await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(
+      db,
+    )
   const rows = kept.map(({ document, read }) => {
     const ids = read.products.map((texts) => products.get(keyOf(read.issuer, texts))!)
     return { document, read, ids, keys: [...ids, ...termsOf(document, read).map((text) => terms.get(text)!)] }
   })
   await sql`
-    insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, products, terms, value)
-    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.products, r.terms::int[], r.value
+    insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, products, value)
+    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.products::int[], r.value
       from unnest(${rows.map(({ document }) => document.documentId)}::bigint[], ${rows.map(({ document }) => document.companyId)}::int[],
                   ${rows.map(({ document }) => document.month)}::date[], ${rows.map(({ document }) => document.side)}::smallint[],
                   ${rows.map(({ read }) => read.reform)}::smallint[], ${rows.map(({ read }) => read.findings)}::int[],
                   ${rows.map(({ read }) => read.ibs)}::bigint[], ${rows.map(({ read }) => read.cbs)}::bigint[],
-                  ${rows.map(({ ids }) => ids.length)}::smallint[], ${rows.map(({ keys }) => `{${keys.join()}}`)}::text[],
+                  ${rows.map(({ ids }) => `{${ids.join()}}`)}::text[],
                   ${rows.map(({ read }) => Buffer.from(read.value))}::bytea[])
-        as r (id, company, month, side, reform, findings, ibs, cbs, products, terms, value)
+        as r (id, company, month, side, reform, findings, ibs, cbs, products, value)
     on conflict (workspace_id, document_id) do update
        set company_id = excluded.company_id, month = excluded.month, side = excluded.side, version = excluded.version, reform = excluded.reform,
-           findings = excluded.findings, ibs = excluded.ibs, cbs = excluded.cbs, products = excluded.products, terms = excluded.terms,
-           value = excluded.value`.execute(db)
+           findings = excluded.findings, ibs = excluded.ibs, cbs = excluded.cbs, products = excluded.products, value = excluded.value`.execute(
+    db,
+  )
+  await sql`
+    insert into content_index (workspace_id, document_id, terms)
+    select ${workspaceId}, r.id, r.terms::int[]
+      from unnest(${rows.map(({ document }) => document.documentId)}::bigint[], ${rows.map(({ keys }) => `{${keys.join()}}`)}::text[]) as r (id, terms)
+    on conflict (workspace_id, document_id) do update set terms = excluded.terms`.execute(db)
   await putInstallments(db, workspaceId, all)
 }
 

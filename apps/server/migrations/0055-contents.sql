@@ -54,20 +54,26 @@ create table content (
   -- IBS and CBS: 0 none and need not (Simples, MEI, before 2026), 1 none, 2 some items, 3 all.
   reform smallint not null,
   findings int not null,            -- what does not fit of them, a bit for each code
-  products smallint not null,       -- how many different ones it has
-  terms int[] not null,             -- first its products in the order of `value`, then the terms, one of them its month
+  products int[] not null,          -- in the order of `value`
   value bytea not null,             -- packed by apps/server/contents/packing.ts
   primary key (workspace_id, document_id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 ) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 alter table content alter value set storage external;
-create index content_terms_ix on content using gin (terms);
 create index content_findings_ix on content (workspace_id, company_id, month) where findings <> 0;
 
--- Row-level security keeps comparisons of arrays from leading through an index. The workspace of the transaction is named here.
+-- By which documents are found: their products and terms, one of them their month. Row-level security keeps comparisons of arrays from leading through
+-- an index: this table has no rows of companies to tell apart, and the function names the workspace of the transaction itself.
+create table content_index (
+  workspace_id int not null,
+  document_id bigint not null,
+  terms int[] not null,
+  primary key (workspace_id, document_id)
+);
+create index content_index_ix on content_index using gin (terms);
 create function documents_with_terms(p_terms int[], p_months int[]) returns setof bigint
   language sql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as
-  'select c.document_id from content c where c.terms && p_terms and (p_months is null or c.terms && p_months) and c.workspace_id = current_ws()';
+  'select c.document_id from content_index c where c.terms && p_terms and (p_months is null or c.terms && p_months) and c.workspace_id = current_ws()';
 
 -- What could not be read: tried again. The rest of the product works without it.
 create table content_unread (
@@ -125,7 +131,7 @@ create table installment (
 create index installment_due_ix on installment (workspace_id, due_on, document_id, place);
 
 do $$ declare t text; begin
-  foreach t in array array['content_position', 'content_term', 'product', 'content', 'content_unread', 'content_sum', 'product_sum', 'installment'] loop
+  foreach t in array array['content_position', 'content_term', 'product', 'content', 'content_index', 'content_unread', 'content_sum', 'product_sum', 'installment'] loop
     execute format('alter table %I enable row level security', t);
     execute format('create policy tenant on %I using (workspace_id = current_ws()) with check (workspace_id = current_ws())', t);
   end loop;

@@ -278,9 +278,13 @@ interface ContentTable {
   version: number
   reform: number
   findings: number
-  products: number
-  terms: number[]
+  products: number[]
   value: Buffer
+}
+interface ContentIndexTable {
+  workspace_id: number
+  document_id: bigint
+  terms: number[]
 }
 interface ContentUnreadTable {
   workspace_id: number
@@ -1088,6 +1092,7 @@ export interface Tables {
   content_term: ContentTermTable
   product: ProductTable
   content: ContentTable
+  content_index: ContentIndexTable
   content_unread: ContentUnreadTable
   content_sum: ContentSumTable
   product_sum: ProductSumTable

@@ -230,8 +230,7 @@ test('of another workspace a function with the rights of its owner gives only wh
       from (select token_hash from session union all select token_hash from mail_link union all select token_hash from api_key) t;
     insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
       select workspace_id, id, cnpj, 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'key', 7 from company where workspace_id = ${theirs};
-    insert into content (workspace_id, document_id, company_id, version, reform, findings, products, terms, value)
-      select workspace_id, 1, id, 1, 0, 0, 0, '{1,2}', '' from company where workspace_id = ${theirs};
+    insert into content_index values (${theirs}, 1, '{1,2}');
     insert into receipt (workspace_id, company_id, service, codec, nsu, schema, unread, content) values (${theirs}, 5, 0, 0, 1, 'x', false, 'x')`)
   const kept = async () => {
     const rows: unknown[] = []
