@@ -1,27 +1,21 @@
-import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
 import {
-  behindMax,
   claimTurn as claimFollowing,
-  type Follower,
   holdTurn,
   nextPortion,
   postponeTurn as postponeFollowing,
-  readBehind,
   readPosition,
   type Turn,
 } from '../changes/changes.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import { type ProductTexts, unpack } from './packing.ts'
+import { follower, readProducts } from './contents.ts'
 import { type ReadQuestion, readAll } from './reading.ts'
 import { type CountedBefore, type KnownDocument, putContents, type ReadDocument } from './store.ts'
 import type { Side } from './sums.ts'
 
 // How the documents of a workspace come to be read from inside: docs/decisions/0050-what-is-inside.md.
-
-const follower: Follower = { table: 'content_position' }
 
 const readMax = 100
 // Of those that could not be read before, and of those whose document is gone.
@@ -171,47 +165,4 @@ function sideOf(type: 0 | 2, role: number, roles: number): Side | null {
   if (type === 2) return roles & (1 << tomador) ? 2 : null
   if (role === issuer) return 1
   return role === recipient ? 0 : null
-}
-
-async function readProducts(
-  db: Database,
-  workspaceId: number,
-  ids: readonly number[],
-): Promise<Map<number, ProductTexts>> {
-  const { rows } = await sql<ProductTexts & { id: number }>`
-    select p.id, p.code, p.name, p.ncm, p.unit, p.gtin from unnest(${ids}::int[]) q (id)
-     cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.id = q.id offset 0) p`.execute(
-    db,
-  )
-  return new Map(rows.map(({ id, ...texts }) => [id, texts]))
-}
-
-/** What is inside documents, of those that were read; `db` is inside the workspace. A hundred at most: they are unpacked on the event loop. */
-export async function readContents(
-  { db }: WithDatabase,
-  workspaceId: number,
-  documentIds: readonly bigint[],
-): Promise<Map<bigint, NfeContents | CteContents>> {
-  const { rows } = await sql<{ id: bigint; products: number[]; value: Buffer }>`
-    select c.document_id as id, c.products, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
-      join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
-  const products = await readProducts(db, workspaceId, [...new Set(rows.flatMap(({ products }) => products))])
-  return new Map(
-    rows.map(({ id, products: ids, value }) => [
-      id,
-      unpack(
-        value,
-        ids.map((id) => products.get(id)!),
-      ),
-    ]),
-  )
-}
-
-/** How many documents of a workspace are not read from inside yet, up to `most`; `db` is inside it. */
-export async function readBacklog(
-  { db }: WithDatabase,
-  workspaceId: number,
-): Promise<{ waiting: number; most: number }> {
-  const { changes, older } = await readBehind(db, follower, workspaceId)
-  return { waiting: Math.min(behindMax, changes + older), most: behindMax }
 }
