@@ -12,6 +12,9 @@ export const traceMs = 10 * dayMs
 // not from a vehicle (103, 104), no energy, services and fuel filled in on the road.
 const goods = /^6(?:10[125-9]|110|11[67]|40[1-4]|551|910)$/
 
+// After the 90 days that the authority keeps documents, of which `since` tells the first.
+const firstCaptureMs = 93 * dayMs
+
 /** Whether an NF-e of goods from another UF names nobody who carries it. Its value and what came later are not looked at. */
 export function namesNoCarrier({ type, tpNF, nfe, issuer, recipient }: AlertFacts): boolean {
   if (type !== 'nfe' || tpNF === '0' || nfe?.finNFe !== '1' || nfe.transport === undefined) return false
@@ -29,7 +32,10 @@ export function traceDue(facts: AlertFacts): number | null {
   const own = facts.company.establishments.find(({ taxId }) => taxId === facts.recipient?.taxId)
   const at = instantOf(facts.issuedAt)
   // What the authority did not keep any more when the company came could not be seen.
-  return own === undefined || (own.since !== undefined && at < instantOf(own.since)) ? null : at + traceMs
+  if (own === undefined) return null
+  if (own.since === undefined) return at + traceMs
+  // The first capture brings what was there before in no order, and takes its days.
+  return at < instantOf(own.since) ? null : Math.max(at + traceMs, instantOf(own.since) + firstCaptureMs)
 }
 
 // CT-e or MDF-e authorised, passed, or delivered (MOC 7.0, eventos).

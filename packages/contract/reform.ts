@@ -95,7 +95,7 @@ export const downloadReformSheet = route({
   path: '/v1/api/Reforma/planilha',
   access: 'session',
   atLeast: 'leitura',
-  scope: 'documentos:ler',
+  scope: 'exportar',
   summary: 'A planilha de IBS, CBS e IS do mês, em XLSX.',
   refusals: [404, 429],
   query,

@@ -86,6 +86,7 @@ const fileBeginnings = new Map([
   ['application/pdf', /^%PDF-/],
   ['application/xml', /^<\?xml|^<\w/],
   ['application/zip', /^PK/],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', /^PK/],
   ['application/x-pkcs12', /^0/],
   ['image/png', /^.PNG/],
 ])

@@ -27,7 +27,7 @@ const widthOf = (page: Page) => async () => (await page.getByLabel('Navegação'
 const collapsed = 48
 const wide = 256
 
-test('the side navigation: eight places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
+test('the side navigation: its places, 16rem, icons at 3rem, a cookie for seven days, Ctrl and Meta with b', async () => {
   const page = await enter()
   const links = page.getByRole('navigation', { name: 'Principal' }).getByRole('link')
   expect(await links.allTextContents()).toEqual([
@@ -35,6 +35,8 @@ test('the side navigation: eight places, 16rem, icons at 3rem, a cookie for seve
     'Notas Fiscais',
     'CTe',
     'Alertas',
+    'Relatórios',
+    'IBS e CBS',
     'Empresas',
     'Prazos',
     'Vencimentos',
@@ -45,14 +47,14 @@ test('the side navigation: eight places, 16rem, icons at 3rem, a cookie for seve
     '/notas-fiscais',
     '/cte',
     '/alertas',
-    '/empresas',
-    '/prazos',
     '/relatorios',
     '/reforma',
+    '/empresas',
+    '/prazos',
     '/vencimentos',
     '/help',
   ])
-  expect(await links.nth(4).getAttribute('aria-current')).toBe('page')
+  expect(await links.nth(6).getAttribute('aria-current')).toBe('page')
   await expect.poll(widthOf(page)).toBe(wide)
 
   await page.getByRole('button', { name: 'Alternar navegação' }).click()

@@ -499,6 +499,7 @@ async function byKeyboard(page: Page) {
     // One stop for each row, from whichever of its controls.
     ['Tab', 1, /^[A-Z]/],
     ['ArrowRight', 1, /^Copiar a chave/],
+    ['ArrowRight', 1, /^Tudo do fornecedor/],
     ['ArrowRight', 1, /^Visualizar NF-e/],
     ['ArrowDown', 2, /^Visualizar NF-e/],
     ['Tab', 3, /^[A-Z]/],

@@ -99,7 +99,6 @@ export async function nextPortion(
   workspaceId: number,
   position: Position,
   max: number,
-  { anew = false }: { anew?: boolean } = {},
 ): Promise<Portion> {
   const portion = { ids: [], walked: false, ended: false }
   const { rows: given } = await sql<{ newest: number; forgotten: number }>`
@@ -121,9 +120,6 @@ export async function nextPortion(
   if (page.length > 0 || newest > position.version) {
     const more = changes.length > max
     const version = more ? page.at(-1)!.version : newest
-    // A version without a change: documents were made anew, and nobody was told which.
-    if (anew && page.length < Math.min(max, version - position.version))
-      return { ...portion, ids: page.map(({ id }) => id), next: { ...restart, version }, more: true }
     return { ...portion, ids: page.map(({ id }) => id), next: { ...position, version }, more: more || isWalking }
   }
   if (!isWalking) return { ...portion, next: position, more: false }

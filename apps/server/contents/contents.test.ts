@@ -14,7 +14,7 @@ import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
-import { readBacklog, readContents } from './contents.ts'
+import { readAnew, readBacklog, readContents } from './contents.ts'
 import { pack, productsOf, unpack } from './packing.ts'
 import { noteWith, readEverything, type TestNote } from './testing.ts'
 
@@ -51,7 +51,7 @@ async function newOffice() {
           files.map((xml) => arrive(++nsu, xml)),
         ),
       ),
-    rebuild: () => rebuildProjection(ctx, { workspaceId, companyId, cnpj: company }),
+    rebuild: () => rebuildProjection(ctx, { workspaceId, companyId, cnpj: company }, readAnew),
     sums: () =>
       inside(async (db) => {
         const { rows } = await sql<{ kind: number; key: string; documents: number; value: number; icms: number }>`
@@ -163,6 +163,8 @@ test('the search of the list looks inside: words and their beginnings, codes, an
     // In a name of an issuer, and in one of a product.
     ['toalha', [1, 2]],
     ['toal papel', [1]],
+    ['papel de toalha', []],
+    ['p toalha', [1, 2]],
     ['sabão', [1]],
     ['PT-9', [1]],
     ['7898744790959', [2]],

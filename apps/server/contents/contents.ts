@@ -45,11 +45,23 @@ export async function readContents(
   )
 }
 
+/** Has all documents of a workspace read again, because they were made anew; `db` is the transaction that does so. */
+export async function readAnew({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  // A turn that is under way ends without writing its position.
+  await sql`
+    update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0, next_at = now(), lease_until = null
+     where workspace_id = ${workspaceId}`.execute(db)
+}
+
 /** How many documents of a workspace are not read from inside yet, up to `most`; `db` is inside it. */
 export async function readBacklog(
   { db }: WithDatabase,
   workspaceId: number,
 ): Promise<{ waiting: number; most: number }> {
   const { changes, older } = await readBehind(db, follower, workspaceId)
-  return { waiting: Math.min(behindMax, changes + older), most: behindMax }
+  const { rows } = await sql<{ unread: number }>`
+    select count(*)::int as unread from (select from content_unread where workspace_id = ${workspaceId} limit ${behindMax}) u`.execute(
+    db,
+  )
+  return { waiting: Math.min(behindMax, changes + older + rows[0]!.unread), most: behindMax }
 }

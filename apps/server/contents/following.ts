@@ -9,7 +9,7 @@ import {
   type Turn,
 } from '../changes/changes.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { guarded, inWorkspace, isDataError, readWorkspace } from '../platform/database.ts'
 import { follower, readProducts } from './contents.ts'
 import { type ReadQuestion, readAll } from './reading.ts'
 import { type CountedBefore, type KnownDocument, putContents, type ReadDocument } from './store.ts'
@@ -35,7 +35,7 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
   const { workspaceId } = turn
   const { portion, ids, found, gone } = await readWorkspace(ctx, workspaceId, async ({ db }) => {
     const position = await readPosition(db, follower, workspaceId)
-    const portion = await nextPortion(db, workspaceId, position, readMax, { anew: true })
+    const portion = await nextPortion(db, workspaceId, position, readMax)
     const { rows: again } = await sql<{ id: bigint }>`
       select document_id as id from content_unread where workspace_id = ${workspaceId} and again_at <= now() order by again_at limit ${againMax}`.execute(
       db,
@@ -71,7 +71,13 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
         { workspaceId, documents: unread.map(({ documentId }) => documentId) },
         'documents could not be read from inside',
       )
-    await putContents(db, workspaceId, read)
+    for (const one of await putAll(db, workspaceId, read)) {
+      ctx.log.error(
+        { err: one.error, workspaceId, document: one.documentId },
+        'what is inside a document cannot be stored',
+      )
+      unread.push({ documentId: one.documentId, companyId: one.document?.companyId ?? 0, untried: false })
+    }
     await sql`delete from content_unread where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(
       db,
     )
@@ -96,6 +102,24 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
   })
 }
 
+// One that the database refuses is told, and its neighbours are stored all the same.
+async function putAll(
+  db: Database,
+  workspaceId: number,
+  read: readonly ReadDocument[],
+): Promise<(ReadDocument & { error: unknown })[]> {
+  try {
+    await guarded(db, () => putContents(db, workspaceId, read))
+    return []
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    if (read.length === 1) return [{ ...read[0]!, error }]
+    const refused = []
+    for (const one of read) refused.push(...(await putAll(db, workspaceId, [one])))
+    return refused
+  }
+}
+
 interface Found {
   documentId: bigint
   document: KnownDocument | null
@@ -105,6 +129,7 @@ interface Found {
 
 // Autorizada, Confirmação, Carta Correção, Ciência: what is cancelled, denied, disowned or not carried out is no purchase.
 const counted = [2, 6, 7, 8]
+const replaced = 240140
 const [issuer, recipient, tomador] = [0, 1, 7]
 
 async function findDocuments(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Found[]> {
@@ -114,12 +139,13 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
     type: 0 | 2
     roles: number
     status: number
+    eventCode: number
     month: string
     content: Buffer | null
     before: { companyId: number; month: string; side: Side | null; products: number[] } | null
     value: Buffer | null
   }>`
-    select q.id, d.company_id as "companyId", d.type, d.roles, d.status, to_char(d.issued_at, 'YYYY-MM-01') as month, r.content, c.value,
+    select q.id, d.company_id as "companyId", d.type, d.roles, d.status, d.event_code as "eventCode", to_char(d.issued_at, 'YYYY-MM-01') as month, r.content, c.value,
            case when c.document_id is not null then
              json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products) end as before
       from unnest(${ids}::bigint[]) q (id)
@@ -133,9 +159,10 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
   const products = await readProducts(db, workspaceId, [
     ...new Set(rows.flatMap(({ before }) => before?.products ?? [])),
   ])
-  return rows.map(({ id, companyId, type, roles, status, month, content, before, value }) => {
+  return rows.map(({ id, companyId, type, roles, status, eventCode, month, content, before, value }) => {
     const role = primaryRole(type === 0 ? 'nfe' : 'cte', roles)
-    const standing = counted.includes(status)
+    // Of a CT-e and the one that takes its place, one is paid.
+    const standing = counted.includes(status) && eventCode !== replaced
     const side = sideOf(type, role, roles)
     const document =
       companyId !== null && content !== null

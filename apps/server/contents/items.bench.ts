@@ -203,6 +203,7 @@ try {
           taken: { byKey: [], byProduct: [] },
           added: sumsOf(contents, 0, places),
           read: {
+            side: 0,
             value: pack(contents),
             products,
             terms: termsOf(contents),

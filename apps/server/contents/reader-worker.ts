@@ -25,10 +25,13 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
     if (!contents) return { taken, added: noSums, read: null }
     const { products } = productsOf(contents)
     const findings = findingsOf(contents)
+    const bought = isPurchase(contents)
+    const counted = side === 0 && !bought ? null : side
     return {
       taken,
-      added: sums(contents, side),
+      added: sums(contents, counted),
       read: {
+        side: counted,
         value: pack(contents),
         products,
         terms: termsOf(contents),
@@ -36,7 +39,7 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
         reform: presenceOf(contents),
         findings: findingBits(findings.map(({ code }) => code)),
         ...amountsOf(contents),
-        dues: contents.due.flatMap(({ nDup, dVenc, vDup }) =>
+        dues: (bought ? contents.due : []).flatMap(({ nDup, dVenc, vDup }) =>
           isDay(dVenc) ? { number: nDup ?? '', dueOn: dVenc, amount: cents(vDup) } : [],
         ),
       },
@@ -47,6 +50,12 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
   }
 }
 
+// Entry notes of the issuer, devoluções, and notas de crédito e débito (finNFe 4, 5, 6) bring nothing that is bought.
+function isPurchase(contents: NfeContents | CteContents): boolean {
+  const { tpNF, finNFe } = contents.head
+  return contents.type === 'nfe' && tpNF !== '0' && finNFe !== '4' && finNFe !== '5' && finNFe !== '6'
+}
+
 const noSums: DocumentSums = { byKey: [], byProduct: [] }
 
 function sums(contents: NfeContents | CteContents, side: Side | null): DocumentSums {
@@ -55,7 +64,7 @@ function sums(contents: NfeContents | CteContents, side: Side | null): DocumentS
 
 function isDay(text: string | undefined): text is string {
   return (
-    /^\d{4}-\d{2}-\d{2}$/.test(text ?? '') &&
+    /^(?:19|20)\d{2}-\d{2}-\d{2}$/.test(text ?? '') &&
     !Number.isNaN(Date.parse(text!)) &&
     new Date(text!).toISOString().startsWith(text!)
   )

@@ -13,6 +13,8 @@ export interface ReadQuestion {
 }
 
 export interface ReadContents {
+  /** As what it is counted, now that it is known what it is. */
+  side: Side | null
   value: Uint8Array
   products: ProductTexts[]
   terms: string[]

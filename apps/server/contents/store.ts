@@ -54,7 +54,7 @@ export async function putContents(db: Database, workspaceId: number, all: readon
     insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, products, value)
     select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.products::int[], r.value
       from unnest(${rows.map(({ document }) => document.documentId)}::bigint[], ${rows.map(({ document }) => document.companyId)}::int[],
-                  ${rows.map(({ document }) => document.month)}::date[], ${rows.map(({ document }) => document.side)}::smallint[],
+                  ${rows.map(({ document }) => document.month)}::date[], ${rows.map(({ read }) => read.side)}::smallint[],
                   ${rows.map(({ read }) => read.reform)}::smallint[], ${rows.map(({ read }) => read.findings)}::int[],
                   ${rows.map(({ read }) => read.ibs)}::bigint[], ${rows.map(({ read }) => read.cbs)}::bigint[],
                   ${rows.map(({ ids }) => `{${ids.join()}}`)}::text[],
@@ -181,10 +181,10 @@ async function moveSums(
         (at) => before.products[at]!,
       )
     const now = answer.read
-    if (document && now && document.side !== null)
+    if (document && now && now.side !== null)
       move(
         1,
-        { company: document.companyId, month: document.month, side: document.side },
+        { company: document.companyId, month: document.month, side: now.side },
         answer.added,
         (at) => products.get(keyOf(now.issuer, now.products[at]!))!,
       )

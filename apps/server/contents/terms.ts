@@ -23,6 +23,9 @@ export function termsOf(contents: NfeContents | CteContents): string[] {
       add('cfop', prod.CFOP)
       for (const lot of lots) add('lote', lot.nLote)
       for (const word of nameTerms(prod.xProd ?? '')) terms.add(word)
+      // GUARDA-CHUVA and AB-12 are typed as they are written, too.
+      for (const written of (prod.xProd ?? '').split(/\s+/))
+        if (bareTerm(written).length > 1) terms.add(bareTerm(written))
     }
   }
   return [...terms].slice(0, termsMax)

@@ -18,13 +18,20 @@ export interface Rebuilt {
   unread: number
 }
 
+/** What follows documents and is told here that those of a workspace were made anew, in the same transaction. */
+type Made = (ctx: { db: Database }, workspaceId: number) => Promise<void>
+
 type RebuildContext = Pick<Context, 'db' | 'log'>
 
 /**
  * Makes the documents, events and counters of a company anew from its receipts, in one transaction: until it commits everybody sees what
  * was there before, and what arrives for this company waits; nothing else does. A document keeps its id and the time it first came.
  */
-export async function rebuildProjection(ctx: RebuildContext, company: Recipient): Promise<Rebuilt> {
+export async function rebuildProjection(
+  ctx: RebuildContext,
+  company: Recipient,
+  made: Made = async () => {},
+): Promise<Rebuilt> {
   return inWorkspace(ctx, company.workspaceId, async (inside) => {
     const { db } = inside
     // The locks of `receive`: no page of this company comes in between, and `considerSize` finds the workspace busy.
@@ -40,6 +47,7 @@ export async function rebuildProjection(ctx: RebuildContext, company: Recipient)
     await dropForgotten(db, company)
     await recount(db, company)
     noteUntold({ db }, company.workspaceId)
+    await made({ db }, company.workspaceId)
     return count(db, company)
   })
 }
@@ -48,6 +56,7 @@ export async function rebuildProjection(ctx: RebuildContext, company: Recipient)
 export async function rebuildAll(
   ctx: RebuildContext,
   done: (company: Recipient, rebuilt: Rebuilt, place: number, of: number) => void,
+  made?: Made,
 ): Promise<void> {
   // A company that received anything has a subscription.
   const workspaces = await inCapture({ db: ctx.db }, ({ db }) =>
@@ -57,7 +66,7 @@ export async function rebuildAll(
   for (const { workspace_id } of workspaces)
     companies.push(...(await inWorkspace({ db: ctx.db }, workspace_id, ({ db }) => listCompanies(db, workspace_id))))
   for (const [index, company] of companies.entries())
-    done(company, await rebuildProjection(ctx, company), index + 1, companies.length)
+    done(company, await rebuildProjection(ctx, company, made), index + 1, companies.length)
 }
 
 async function listCompanies(db: Database, workspaceId: number): Promise<Recipient[]> {

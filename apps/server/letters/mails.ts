@@ -11,6 +11,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { z } from 'zod'
 import { readNews } from '../alerts/alerts.ts'
 import { listCompanies } from '../companies/companies.ts'
+import { readBacklog } from '../contents/contents.ts'
 import { readDue } from '../documents/documents.ts'
 import { type Letter, type LetterLine, type MailKind, whyReceived, withoutLinks } from '../mail/mail.ts'
 import type { Context, Database } from '../platform/context.ts'
@@ -243,6 +244,7 @@ const writeReport: Write = async (ctx, workspaceId, { accountId, report }, { com
   const { subject, group, companyId, publicId } = found
   const question = { subject, group, from: month, to: month, companyId: companyId ?? undefined, text: '' }
   const { linhas, demais, total } = await readReport(ctx, workspaceId, question, 1)
+  const { waiting } = await readWorkspace(ctx, workspaceId, (inside) => readBacklog(inside, workspaceId))
   if (total.valor === 0 && total.anterior === 0 && total.anoAnterior === 0) return null
   const { publicUrl } = ctx.config
   const title = titleOf(found)
@@ -255,7 +257,12 @@ const writeReport: Write = async (ctx, workspaceId, { accountId, report }, { com
   return {
     subject: `${title}${whole}: ${formatMonth(month)}`,
     paragraphs: [
-      `Em ${formatMonth(month)} foram ${formatMoney(total.valor)}${total.documentos === null ? '' : ` em ${formatCount(total.documentos, 'documento', 'documentos')}`}${comparedText(total)}.`,
+      `Em ${formatMonth(month)} foram ${formatMoney(total.valor)}${total.documentos === null ? '' : ` em ${formatCount(total.documentos, 'documento', 'documentos')}`}${waiting > 0 ? '' : comparedText(total)}.`,
+      ...(waiting > 0
+        ? [
+            `Ainda estamos lendo ${formatCount(waiting, 'documento', 'documentos')} por dentro: os números podem crescer.`,
+          ]
+        : []),
       `Por ${groupName(subject, group)}, do maior ao menor${group === 'produto' ? ', o valor dos itens' : ''}:`,
     ],
     lines: [

@@ -13,4 +13,5 @@ alter table alert_contact enable row level security;
 create policy tenant on alert_contact using (workspace_id = current_ws()) with check (workspace_id = current_ws());
 
 -- What is known of the documents that are here lacks contacts and transport: all are read again, what changes first.
-update alert_position set walked_type = 0, walked_at = '-infinity', walked_id = 0, next_at = now();
+-- A turn that is under way ends without writing its position.
+update alert_position set walked_type = 0, walked_at = '-infinity', walked_id = 0, next_at = now(), lease_until = null;

@@ -100,13 +100,15 @@ function saveTrips(client: pg.PoolClient): void {
   const send = client.query.bind(client) as (query: string | pg.QueryConfig, values?: unknown[]) => Promise<unknown>
   let begin: string | null = null
   const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
+    if (typeof text !== 'string') return send(text, values)
     if (text === 'begin' || text.startsWith('start transaction')) {
       begin = text
       return { rows: [] }
     }
     const begun = begin
     begin = null
-    if (begun && values.length === 0) return send(`${begun}; ${text}`)
+    // Several statements at once give a list.
+    if (begun && values.length === 0) return [await send(`${begun}; ${text}`)].flat().at(-1)
     if (begun) await send(begun)
     const name = prepared.get(text)
     return name ? send({ name, text, values }) : send(text, values)

@@ -1,6 +1,6 @@
 import type { ReformSheet } from '@vigia/contract/workspace'
 import { findingsOf } from '@vigia/reform/findings'
-import { inForceFrom, tableDay, testYears } from '@vigia/reform/tables'
+import { tableDay, testYears } from '@vigia/reform/tables'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import { presence, readBacklog, readContents } from '../contents/contents.ts'
@@ -172,7 +172,7 @@ async function readMissing(db: Database, about: About, max: number) {
            (array_agg(d.number order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
            case when count(distinct d.company_id) = 1 then (select c.name from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
            count(*) over ()::int as known
-      from (select d.* ${inMonth(about)} and i.reform = ${presence.none} and i.month >= ${inForceFrom}::date) d
+      from (select d.* ${inMonth(about)} and d.type = 0 and i.findings & 1 <> 0) d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
      group by s.tax_id, d.type order by sum(d.amount) desc, s.tax_id, d.type limit ${max}`.execute(db)
   return {

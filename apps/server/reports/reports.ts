@@ -79,7 +79,7 @@ function keep(answers: Answers, key: string, report: Omit<Report, 'faltam'>): vo
 async function readVersion({ db }: WithDatabase, workspaceId: number): Promise<string> {
   const { rows } = await sql<{ version: string }>`
     select concat_ws('/', (select version from change_position where workspace_id = ${workspaceId}),
-                     (select concat_ws('/', version, walked_type, walked_at, walked_id) from content_position where workspace_id = ${workspaceId}),
+                     (select concat_ws('/', version, walked_type, walked_at, walked_id, served_at) from content_position where workspace_id = ${workspaceId}),
                      (select count(*) from content_unread where workspace_id = ${workspaceId})) as version`.execute(db)
   return rows[0]!.version
 }

@@ -240,10 +240,13 @@ async function readFound({ db }: WithDatabase, asked: Asked, question: Question,
     with found as materialized (
       select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
        where ${condition} and ${chosen} and s.month = any (${datesOf(periods)}::date[])
-       group by ${key} having count(*) filter (where ${within(periods.now)}) > 0)
+       group by ${key})
     select f.*, w.lines, w.whole
-      from (select count(*) as lines, ${wholeOf(isProduct)} as whole from found) w
-      left join (select * from found order by value desc, key limit ${take} offset ${skip}) f on true`.execute(db)
+      -- What was only in the periods before is in the comparison of the total.
+      from (select count(*) filter (where documents <> 0) as lines, ${wholeOf(isProduct)} as whole from found) w
+      left join (select * from found where documents <> 0 order by value desc, key limit ${take} offset ${skip}) f on true`.execute(
+    db,
+  )
   const { lines, whole } = rows[0]!
   const total = toFigures(
     Object.fromEntries(Object.entries(whole).map(([name, sum]) => [name, BigInt(sum)])) as Row,

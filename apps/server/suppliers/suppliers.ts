@@ -192,7 +192,7 @@ async function readAlerts(ctx: ReadContext, chosen: Chosen, supplierIds: number[
   const { workspaceId, issuer } = chosen
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const these = sql`from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
-    where ${every([sql`a.workspace_id = ${workspaceId}`, sql`a.issuer_base = ${issuer.slice(0, 8)}`, sql`d.supplier_id = any (${supplierIds}::int[])`, isOpen, ...ofCompany('a.company_id', chosen), ...shown])}`
+    where ${every([sql`a.workspace_id = ${workspaceId}`, sql`a.issuer_base = ${issuer}`, sql`d.supplier_id = any (${supplierIds}::int[])`, isOpen, ...ofCompany('a.company_id', chosen), ...shown])}`
   const { rows: counted } = await sql<{ band: number; n: number }>`
     select a.band, count(*)::int as n ${these} group by 1`.execute(db)
   const { rows: newest } = await sql<{ id: bigint; type: number; number: number; band: number; rules: string[] }>`

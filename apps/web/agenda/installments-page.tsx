@@ -200,7 +200,34 @@ interface GroupsProps {
 function Groups({ sums: { total, vencidas, grupos, totalDeGrupos }, filter, grouping }: GroupsProps) {
   const marking = useMarking()
   const paid = filter.Situacao === 'pagas'
-  if (grupos.length === 0) return <Nothing filter={filter} />
+  // Also where nothing is left of the filter: the largest mistakes are those.
+  const undo = marking.undo && (
+    <div className="mb-3">
+      <Notice
+        tone="info"
+        title={marking.undo.message}
+        action={
+          <Button
+            variant="outline"
+            size="sm"
+            busy={marking.busy}
+            onClick={() => marking.set(marking.undo!.ids, !marking.undo!.paid)}
+          >
+            Desfazer
+          </Button>
+        }
+      >
+        O nome de quem marcou e a data ficam na auditoria.
+      </Notice>
+    </div>
+  )
+  if (grupos.length === 0)
+    return (
+      <>
+        {undo}
+        <Nothing filter={filter} />
+      </>
+    )
   return (
     <>
       <p role="status" className="py-2 text-muted text-sm tabular-nums">
@@ -210,26 +237,7 @@ function Groups({ sums: { total, vencidas, grupos, totalDeGrupos }, filter, grou
           `, das quais ${parcels(vencidas.totalDeItens)} já ${vencidas.totalDeItens === 1 ? 'venceu' : 'venceram'}, ${formatMoney(vencidas.valorTotal)}`}
         .
       </p>
-      {marking.undo && (
-        <div className="mb-3">
-          <Notice
-            tone="info"
-            title={marking.undo.message}
-            action={
-              <Button
-                variant="outline"
-                size="sm"
-                busy={marking.busy}
-                onClick={() => marking.set(marking.undo!.ids, !marking.undo!.paid)}
-              >
-                Desfazer
-              </Button>
-            }
-          >
-            O nome de quem marcou e a data ficam na auditoria.
-          </Notice>
-        </div>
-      )}
+      {undo}
       <div className="ledger">
         {grupos.map((group, index) => (
           <GroupSection

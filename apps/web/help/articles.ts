@@ -245,6 +245,17 @@ export const situations: readonly Article[] = [
     link: { to: '/notas-fiscais?status=1', words: 'Ver as notas deste mês só com o resumo' },
   },
   {
+    id: 'procurar-dentro',
+    title: 'Procurar notas pelo produto, NCM, pedido ou lote',
+    body: [
+      'A busca das listas também olha dentro dos documentos completos: palavras do nome dos produtos e o começo delas, o código do fornecedor, o GTIN, o NCM, a placa, o número do pedido e o lote. Várias palavras podem estar em campos diferentes da mesma nota.',
+      'Para dizer o que a palavra é, escreva ncm:4818, cfop:5102, placa:ABC1D23, pedido:4500 ou lote:L77. O CFOP só é procurado assim, porque está em quase todas as notas. De notas só com o resumo não se conhecem os itens, e os documentos de antes da atualização são lidos aos poucos.',
+    ],
+    keywords:
+      'busca pesquisa produto item mercadoria codigo gtin ean ncm cfop placa veiculo pedido lote rastreabilidade',
+    link: { to: '/notas-fiscais', words: 'Abrir as notas' },
+  },
+  {
     id: 'nao-chegou',
     title: 'Uma nota que eu esperava não está aqui',
     body: [
@@ -376,7 +387,7 @@ export const situations: readonly Article[] = [
     title: 'O que os relatórios somam?',
     body: [
       'Em “Relatórios” estão as compras, as notas emitidas que chegaram e os fretes que as empresas pagam, por fornecedor, mês, CFOP, NCM, UF, produto ou trecho, de até doze meses, de uma empresa ou de todas que você vê. Cada linha é comparada com o período anterior e com o mesmo do ano anterior, e em “Ver” você troca os valores pelos impostos. Os números levam aos documentos, onde há uma lista só deles.',
-      'Conta só o que vale e está completo: resumos, notas canceladas, denegadas e substituídas não entram. As linhas e os “Demais” somam o total, que é o dos documentos, ao centavo. O valor dos produtos é o dos itens; frete e impostos por fora ficam em “Demais”. IBS e CBS são informativos em 2026: não são valor a pagar nem crédito.',
+      'Conta só o que vale e está completo: resumos, os cancelados, denegados, substituídos, desconhecidos ou não realizados não entram. As linhas e os “Demais” somam o total, que é o dos documentos, ao centavo. O valor dos produtos é o dos itens; frete e impostos por fora ficam em “Demais”. IBS e CBS são informativos em 2026: não são valor a pagar nem crédito.',
       'No relatório por produto, o nome abre o preço médio de cada mês e o de outros fornecedores com o mesmo nome ou o mesmo GTIN. “Baixar planilha” faz o XLSX. “Receber todo mês” manda o relatório do mês que terminou no dia 1º às 7h; o link no fim do e-mail encerra.',
     ],
     keywords:

@@ -102,6 +102,7 @@ test('every article has its own id and a link that exists', () => {
     '/respostas',
     '/aprovacoes',
     '/reforma',
+    '/vencimentos',
   ]
   expect(places.filter((place) => !screens.includes(place))).toEqual([])
   expect(questions).toHaveLength(5)

@@ -150,7 +150,7 @@ function Sheet({ sheet, company }: { sheet: ReformSheet; company: string }) {
       )}
       <p className="text-muted text-sm">
         Códigos conferidos com a tabela de {formatDate(sheet.tabela)}. Contam os documentos completos que a sua empresa
-        recebeu e os fretes que ela paga; cancelados e denegados, não.
+        recebeu e os fretes que ela paga; cancelados, denegados, substituídos, desconhecidos e não realizados, não.
       </p>
     </div>
   )
@@ -220,7 +220,7 @@ function Missing({ sheet, at }: { sheet: ReformSheet; at: Place }) {
         As notas continuam válidas. O texto pronto pede ao fornecedor que informe IBS e CBS nas próximas.
       </p>
       {sheet.semGrupos.length === 0 ? (
-        <p className="ledger py-3">Nenhum: todos os do regime normal informaram.</p>
+        <p className="ledger py-3">{sheet.faltam > 0 ? 'Nenhum até agora.' : 'Nenhum nos documentos deste mês.'}</p>
       ) : (
         <Table head={['Fornecedor', 'Documentos', 'Valor', 'Texto']}>
           {sheet.semGrupos.map(({ cnpjCpf, nome, tipoDFe, documentos, valor, texto }) => (
@@ -252,7 +252,9 @@ function Findings({ sheet, at }: { sheet: ReformSheet; at: Place }) {
   return (
     <Part id="achados" title="O que não fecha">
       {achados.length === 0 ? (
-        <p className="ledger py-3">Nada: códigos, alíquotas e contas conferem.</p>
+        <p className="ledger py-3">
+          {sheet.faltam > 0 ? 'Nada até agora no que foi lido.' : 'Nada do que conferimos nos documentos deste mês.'}
+        </p>
       ) : (
         <>
           <p className="mb-2">

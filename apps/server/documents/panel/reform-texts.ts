@@ -204,7 +204,7 @@ const both = (ibs: string | undefined, cbs: string | undefined) =>
 
 const percentText = (rate: string | undefined) => {
   const text = percent(rate)
-  return text === undefined ? undefined : `${text.replace(/,?0+$/, '') || '0'}%`
+  return text === undefined ? undefined : `${text.includes(',') ? text.replace(/,?0{1,10}$/, '') : text}%`
 }
 
 function selectiveLines(IS: NfeContents['items'][number]['IS']): LabelledValue[] {

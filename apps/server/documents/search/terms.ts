@@ -46,8 +46,8 @@ export function termQuestion(word: string): TermQuestion | null {
   if (kind === 'ncm') return { ...question, beginning: `ncm:${bare}` }
   if (kind) return { ...question, exact: [`${kind}:${bare}`] }
   // Of the beginnings of words few letters are in everything; codes are known whole.
-  if (/^\p{L}+$/u.test(bare)) return bare.length < 3 ? null : { ...question, beginning: bare, code: bare }
-  if (/^\d{1,2}$/.test(bare)) return null
+  if (bare.length < 3) return bare.length < 2 ? null : { ...question, exact: [bare] }
+  if (/^\p{L}+$/u.test(bare)) return { ...question, beginning: bare, code: bare }
   const named = (['ncm', 'placa', 'pedido', 'lote'] as const).map((kind) => `${kind}:${bare}`)
   return { ...question, exact: [bare, ...named], code: bare }
 }

@@ -2,7 +2,7 @@ import { cleanChave } from '@vigia/dfe/chave'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { searchable } from '../../platform/text.ts'
 import type { Range } from '../filter.ts'
-import { type TermQuestion, termKinds, termQuestion } from './terms.ts'
+import { bareTerm, type TermQuestion, termKinds, termQuestion } from './terms.ts'
 
 /** Amounts as decimal text; `above` and `below` exclude their end. */
 export interface Amounts {
@@ -49,6 +49,10 @@ export function readWords(text: string): Words {
     else if ('range' in date) words.ranges.push(date.range)
     else words.days.push(date)
   }
+  // Alone, two characters are in the names of half of all products; beside others a single letter says nothing.
+  if (words.others.length === 1)
+    words.others = words.others.map((word) => ({ ...word, inside: isShort(word, 2) ? null : word.inside }))
+  else words.others = words.others.filter((word) => word.number !== null || !isShort(word, 1))
   return words
 }
 
@@ -126,6 +130,8 @@ function isDay(year: number, month: number, day: number): boolean {
 
 const midnight = (year: number, month: number, day: number) =>
   new Date(Date.UTC(year, month - 1, day)).toISOString().slice(0, 19)
+
+const isShort = ({ name }: Word, length: number) => name !== null && bareTerm(name).length <= length
 
 const ofKind = new RegExp(`^(?:${termKinds.join('|')}):`, 'i')
 
