@@ -17,11 +17,11 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
   // Of the server: the page asks again every half minute.
   const count = async () =>
     (await client.call<{ totalDeItens: number }>('GET', '/v1/api/Alertas')).body.data.totalDeItens
-  await shown(alerts.first())
-  // Every document is judged by then.
+  // Every document is judged by then, and the page has asked again.
   await expect
     .poll(async () => (await client.call<{ situacao: string }>('GET', '/v1/api/Alertas/resumo')).body.data.situacao)
     .toBe('em-dia')
+  await shown(alerts.first(), 60_000)
   await page.reload()
   await shown(alerts.first())
   const before = await count()
