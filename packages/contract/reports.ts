@@ -145,7 +145,7 @@ export const getReport = route({
   atLeast: 'leitura',
   scope: 'documentos:ler',
   summary:
-    'Compras, documentos emitidos ou fretes de até doze meses por participante, mês, CFOP, NCM, UF, produto ou trecho, com impostos e comparações. Conta o que vale: não o cancelado, denegado, substituído, desconhecido ou não realizado.',
+    'Compras, documentos emitidos ou fretes de até doze meses por participante, mês, CFOP, NCM, UF, produto ou trecho, com impostos e comparações. Conta o que vale: não o cancelado, denegado, substituído, desconhecido ou não realizado; devoluções, notas de entrada e notas de crédito e débito não são compras.',
   refusals: [404],
   query: z
     .object({

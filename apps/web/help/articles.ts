@@ -387,7 +387,7 @@ export const situations: readonly Article[] = [
     title: 'O que os relatórios somam?',
     body: [
       'Em “Relatórios” estão as compras, as notas emitidas que chegaram e os fretes que as empresas pagam, por fornecedor, mês, CFOP, NCM, UF, produto ou trecho, de até doze meses, de uma empresa ou de todas que você vê. Cada linha é comparada com o período anterior e com o mesmo do ano anterior, e em “Ver” você troca os valores pelos impostos. Os números levam aos documentos, onde há uma lista só deles.',
-      'Conta só o que vale e está completo: resumos, os cancelados, denegados, substituídos, desconhecidos ou não realizados não entram. As linhas e os “Demais” somam o total, que é o dos documentos, ao centavo. O valor dos produtos é o dos itens; frete e impostos por fora ficam em “Demais”. IBS e CBS são informativos em 2026: não são valor a pagar nem crédito.',
+      'Conta só o que vale e está completo: resumos, os cancelados, denegados, substituídos, desconhecidos ou não realizados não entram, e devoluções e notas de crédito e débito recebidas não contam como compras. As linhas e os “Demais” somam o total, que é o dos documentos, ao centavo. O valor dos produtos é o dos itens; frete e impostos por fora ficam em “Demais”. IBS e CBS são informativos em 2026: não são valor a pagar nem crédito.',
       'No relatório por produto, o nome abre o preço médio de cada mês e o de outros fornecedores com o mesmo nome ou o mesmo GTIN. “Baixar planilha” faz o XLSX. “Receber todo mês” manda o relatório do mês que terminou no dia 1º às 7h; o link no fim do e-mail encerra.',
     ],
     keywords:

@@ -55,7 +55,7 @@ export function ReportsPage() {
     <Page
       title="Relatórios"
       site={productName}
-      subtitle="O que está dentro dos documentos que valem, somado: sem os cancelados, denegados, substituídos, desconhecidos ou não realizados."
+      subtitle="O que está dentro dos documentos que valem, somado: sem os cancelados, denegados, substituídos, desconhecidos ou não realizados. Devoluções e notas de crédito e débito não são compras."
       {...(query.isPlaceholderData && { waiting: 'Somando…' })}
       action={<SheetButton question={question} />}
     >
