@@ -82,9 +82,11 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
   const [selection, choose] = useSelection(search.key)
   const region = useRef<HTMLDivElement>(null)
   const hand = useHand(region)
-  const steady = useSteadyPage(search.page, { ...search.steadying, busy: hand || selection.ids.size > 0 })
-  const arrived = useArrivals(search.steadying.list, steady.page?.items)
   const place = usePlace()
+  // The arrows of an open panel lead along these rows.
+  const isBusy = hand || selection.ids.size > 0 || place.opened !== null
+  const steady = useSteadyPage(search.page, { ...search.steadying, busy: isBusy })
+  const arrived = useArrivals(search.steadying.list, steady.page?.items)
   const tasks = useTask(isSameTask)
   const [naming, setNaming] = useState(false)
   useRowKeys()

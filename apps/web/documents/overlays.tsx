@@ -63,7 +63,7 @@ export function Overlays({ kind, place, rows, selected, tasks, onSent, ...filter
             id={place.opened}
             known={known}
             ids={rows?.map(({ idDfe }) => idDfe) ?? []}
-            onMove={place.move}
+            onStep={place.step}
             onClose={place.close}
             onView={place.view}
             onAnswer={(answer, document) => {

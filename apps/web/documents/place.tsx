@@ -28,6 +28,7 @@ export function usePlace() {
     else next.set(panelParameter, id)
     return { search: next.toString() }
   }
+  const move = (id: string) => void navigate(to(id, latest()), { replace: true, state })
   return {
     /** Id of the document whose panel is open. */
     opened: params.get(panelParameter),
@@ -35,7 +36,13 @@ export function usePlace() {
     depth,
     open: (id: string) => void navigate(to(id, latest()), { state: { depth: depth + 1 } }),
     /** Replaces the history entry: going back leads to the list. */
-    move: (id: string) => void navigate(to(id, latest()), { replace: true, state }),
+    move,
+    /** Moves to the document before or after the one in the address, which may be newer than what is on the screen. */
+    step: (ids: readonly string[], by: -1 | 1) => {
+      const at = ids.indexOf(latest().get(panelParameter) ?? '')
+      const id = at < 0 ? undefined : ids[at + by]
+      if (id !== undefined) move(id)
+    },
     close: () => {
       if (depth > 0) void navigate(-depth)
       else void navigate(to(null, latest()), { replace: true })

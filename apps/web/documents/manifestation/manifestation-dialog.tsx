@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Textarea } from '../../ui/form/textarea.tsx'
 import { useGone } from '../../ui/hooks/gone.ts'
-import { Dialog } from '../../ui/overlay/dialog.tsx'
+import { Dialog, keepFocus } from '../../ui/overlay/dialog.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { type AnswerForm, useAnswerForm, useSending } from './answer-form.ts'
 import type { AnswerType } from './answer-types.ts'
@@ -158,6 +158,8 @@ function AnswerDialog({ kind, answer, ids, known, form, texts, onDone, onHold, o
           )}
           <Button
             variant="outline"
+            // What an empty field says when the focus leaves it would move the button from under the pointer.
+            onMouseDown={keepFocus}
             onClick={leave}
             disabled={sending.pending && (!sending.stoppable || sending.stopping)}
           >

@@ -26,7 +26,7 @@ interface DocumentPanelProps {
   known: ReadonlyMap<string, DocumentRow>
   /** Ids of the page of the list, for the previous and next document. */
   ids: readonly string[]
-  onMove: (id: string) => void
+  onStep: (ids: readonly string[], by: -1 | 1) => void
   onClose: () => void
   onView: (row: Printed) => void
   onAnswer: (answer: AnswerType, document: DocumentRow) => void
@@ -35,7 +35,7 @@ interface DocumentPanelProps {
 const refreshMs = 5_000
 
 /** The details of one document: what it is, what it needs, what happened to it. */
-export function DocumentPanel({ id, known, ids, onMove, onClose, ...handlers }: DocumentPanelProps) {
+export function DocumentPanel({ id, known, ids, onStep, onClose, ...handlers }: DocumentPanelProps) {
   const [last, setLast] = useState(id)
   // The content stays while the panel slides out.
   if (id !== null && id !== last) setLast(id)
@@ -50,13 +50,12 @@ export function DocumentPanel({ id, known, ids, onMove, onClose, ...handlers }: 
   // The printed form is not requested for documents that are only passed through.
   const settled = useDebounced(shown, 250) === shown
   const at = ids.indexOf(shown)
-  const [before, after] = at < 0 ? [] : [ids[at - 1], ids[at + 1]]
   const onKeyDown = (event: KeyboardEvent) => {
-    const target = event.key === 'ArrowLeft' ? before : event.key === 'ArrowRight' ? after : undefined
-    if (!target || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return
+    const by = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : undefined
+    if (by === undefined || at < 0 || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return
     if (event.target instanceof Element && event.target.closest('input, textarea, [role=menu], [data-own-keys]')) return
     event.preventDefault()
-    onMove(target)
+    onStep(ids, by)
   }
   return (
     <SidePanel
@@ -73,15 +72,15 @@ export function DocumentPanel({ id, known, ids, onMove, onClose, ...handlers }: 
               label="Documento anterior"
               hint="←"
               icon={<ChevronLeft aria-hidden />}
-              to={before}
-              onMove={onMove}
+              ended={at === 0}
+              onStep={() => onStep(ids, -1)}
             />
             <StepButton
               label="Próximo documento"
               hint="→"
               icon={<ChevronRight aria-hidden />}
-              to={after}
-              onMove={onMove}
+              ended={at === ids.length - 1}
+              onStep={() => onStep(ids, 1)}
             />
           </>
         )
@@ -134,19 +133,20 @@ interface StepButtonProps {
   label: string
   hint: string
   icon: ReactNode
-  to: string | undefined
-  onMove: (id: string) => void
+  /** There is none further. */
+  ended: boolean
+  onStep: () => void
 }
 
-function StepButton({ label, hint, icon, to, onMove }: StepButtonProps) {
+function StepButton({ label, hint, icon, ended, onStep }: StepButtonProps) {
   return (
     <Button
       variant="ghost"
       size="icon"
       aria-label={label}
       title={`${label} (${hint})`}
-      aria-disabled={to === undefined || undefined}
-      onClick={() => to !== undefined && onMove(to)}
+      aria-disabled={ended || undefined}
+      onClick={onStep}
     >
       <span className="[&_svg]:size-4">{icon}</span>
     </Button>

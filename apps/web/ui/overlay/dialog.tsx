@@ -1,7 +1,7 @@
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import type { MouseEvent, ReactNode } from 'react'
 import { buttonClass } from '../button.tsx'
 import { useFocusReturn } from './focus-return.ts'
 
@@ -36,7 +36,11 @@ export function Dialog({ open, onClose, title, description, actions, className, 
               {description && <Radix.Description className="text-muted">{description}</Radix.Description>}
             </div>
             {actions}
-            <Radix.Close aria-label="Fechar" className={buttonClass({ variant: 'ghost', size: 'icon' })}>
+            <Radix.Close
+              aria-label="Fechar"
+              onMouseDown={keepFocus}
+              className={buttonClass({ variant: 'ghost', size: 'icon' })}
+            >
               <X aria-hidden className="size-4" />
             </Radix.Close>
           </header>
@@ -45,4 +49,9 @@ export function Dialog({ open, onClose, title, description, actions, className, 
       </Radix.Portal>
     </Radix.Root>
   )
+}
+
+/** For buttons that leave a form: pressing one must not make the field that has the focus complain. */
+export function keepFocus(event: MouseEvent): void {
+  event.preventDefault()
 }
