@@ -61,6 +61,7 @@ export const documentScenes: Scene[] = [
     path: list,
     prepare: async (page) => {
       await page.getByLabel('Pesquisar').pressSequentially('pa')
+      await page.getByRole('option').first().waitFor()
       await page.keyboard.press('ArrowDown')
     },
     shows: (page) => page.getByRole('option', { selected: true }),

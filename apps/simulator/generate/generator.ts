@@ -56,7 +56,7 @@ export async function openGenerator(options: GeneratorOptions): Promise<Generato
     company,
     until,
     files: [],
-    numbers: new Map(),
+    numbered: new Set(),
   })
   const deliver = (stage: StoryStage) => {
     const incoming = stage.files.map((bytes) => ({ load: () => bytes }))

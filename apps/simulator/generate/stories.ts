@@ -12,7 +12,7 @@ import {
   nfeCorrectionDetail,
 } from './events.ts'
 import { buildNfe, type GeneratedNfe, type NfeOrder } from './nfe.ts'
-import type { Random } from './random.ts'
+import { createRandom, type Random } from './random.ts'
 import type { Signers } from './signers.ts'
 
 /** What a story needs: the companies, their signing keys, and the moment up to which it is told. */
@@ -26,8 +26,8 @@ export interface StoryStage {
   until: number
   /** Everything that happened, in no order: the authority sorts it. */
   files: Uint8Array[]
-  /** Last number of each issuer. */
-  numbers: Map<string, number>
+  /** What is numbered already: CNPJ of the issuer and number. */
+  numbered: Set<string>
 }
 
 const hourMs = 3_600_000
@@ -95,7 +95,7 @@ export async function groupedFreight(stage: StoryStage, at: number): Promise<voi
     tpAmb: stage.tpAmb,
     carrier,
     serie: 2,
-    numero: nextNumber(stage, carrier),
+    numero: numberAt(stage, carrier, leaves),
     vTPrest: random.integer(18_000, 160_000),
     sender: supplier,
     receiver: company,
@@ -112,7 +112,7 @@ export async function passengers(stage: StoryStage, at: number): Promise<void> {
   const { random, cast, company, tpAmb } = stage
   const carrier = random.pick(cast.carriers)
   const vTPrest = random.integer(150_000, 900_000)
-  const order = { at, tpAmb, carrier, serie: 67, numero: nextNumber(stage, carrier), vTPrest, tomador: company }
+  const order = { at, tpAmb, carrier, serie: 67, numero: numberAt(stage, carrier, at), vTPrest, tomador: company }
   const cte = buildCteOs(random, order, await stage.signers.signerOf(carrier))
   stage.files.push(cte.bytes)
   if (random.chance(0.2)) await cancelCte(stage, cte)
@@ -124,7 +124,7 @@ async function sale(
 ): Promise<GeneratedNfe> {
   const { random, tpAmb } = stage
   const items = random.chance(0.08) ? random.integer(12, 32) : random.integer(1, 8)
-  const numero = nextNumber(stage, order.issuer)
+  const numero = numberAt(stage, order.issuer, order.at)
   const nfe = buildNfe(random, { ...order, tpAmb, serie: 1, numero, items }, await stage.signers.signerOf(order.issuer))
   stage.files.push(nfe.bytes)
   return nfe
@@ -145,7 +145,7 @@ async function freight(stage: StoryStage, nfe: GeneratedNfe, carrier: Taxpayer):
     tpAmb,
     carrier,
     serie: 1,
-    numero: nextNumber(stage, carrier),
+    numero: numberAt(stage, carrier, leaves),
     vTPrest,
     sender: nfe.issuer,
     receiver: nfe.recipient,
@@ -250,8 +250,13 @@ export function officeMoment(random: Random, from: number, to: number): number {
   return inside >= from && inside <= to ? inside : at
 }
 
-function nextNumber(stage: StoryStage, issuer: Taxpayer): number {
-  const number = (stage.numbers.get(issuer.cnpj) ?? stage.random.integer(1_000, 90_000)) + 1
-  stage.numbers.set(issuer.cnpj, number)
+const numberingBegan = Date.UTC(2025, 0, 1)
+
+// Of an issuer that sells to many companies the later note has the greater number, whichever company's story is told first.
+function numberAt({ numbered }: StoryStage, { cnpj }: Taxpayer, at: number): number {
+  const first = createRandom(`numbers:${cnpj}`).integer(1_000, 90_000)
+  let number = first + Math.max(0, Math.floor((at - numberingBegan) / 60_000))
+  while (numbered.has(`${cnpj} ${number}`)) number++
+  numbered.add(`${cnpj} ${number}`)
   return number
 }
