@@ -35,7 +35,7 @@ const allowedImports: Record<string, string[]> = {
   'packages/print': ['dfe'],
   'packages/sefaz': ['dfe', 'xml'],
   'apps/web': ['contract', 'dfe'],
-  'apps/server': ['alerts', 'contract', 'dfe', 'reform', 'sefaz', 'print', 'signalr', 'postgres'],
+  'apps/server': ['alerts', 'contract', 'dfe', 'freight', 'reform', 'sefaz', 'print', 'signalr', 'postgres'],
   'apps/simulator': ['dfe', 'xml'],
 }
 const toolFolders = ['tests', 'bench', 'scripts']
@@ -60,6 +60,7 @@ const slices = [
   'reports',
   'reform',
   'alerts',
+  'freight',
   'suppliers',
   'letters',
   'manifestation',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readDetails, readReceived } from '@vigia/dfe/read'
+import { contentsOf, readDetails, readReceived } from '@vigia/dfe/read'
 import { describe, expect, test } from 'vitest'
 import { findSamples } from '../../tests/support/samples.ts'
 import { type Around, auditFreight } from './audit.ts'
@@ -112,7 +112,8 @@ describe('the payer', () => {
   test('is named with who pays by the note', () => {
     const [finding] = auditFreight(trip(), around({ notes: [note({ modFrete: '0' })] }))
     expect(finding).toMatchObject({
-      sentence: `O frete de R$ 300,00 foi cobrado de ${buyer}, mas a nota nº 7 diz que é por conta do remetente (modFrete 0), ${seller}.`,
+      sentence:
+        'O frete de R$ 300,00 foi cobrado de 11.222.333/0001-81, mas a nota nº 7 diz que é por conta do remetente (modFrete 0), 44.555.666/0001-81.',
       documents: [chave],
     })
   })
@@ -126,6 +127,7 @@ describe('a CT-e without note', () => {
     ['whose notes are ours', { notes: [keyOf('55', 7, buyer)] }, { notes: [] }, false],
     ['where notes are not captured', {}, { notes: [], capturesNotes: false }, false],
     ['of somebody else', { payer: seller, recipient: seller }, { notes: [] }, false],
+    ['that is paid and not received', { recipient: seller }, { notes: [] }, false],
     ['that is received and not paid', { payer: seller }, { notes: [] }, true],
     ['that cites the CT-e of another carrier', { notes: [] }, {}, false],
     ['a CT-e OS', { notes: [], cites: 0, chave: keyOf('67', 1) }, {}, false],
@@ -185,9 +187,13 @@ test.skipIf(findSamples() === null)('the sample documents have the findings that
   const trips: { name: string; trip: Trip }[] = []
   const notes: Note[] = []
   for (const { name, facts, details } of read) {
-    if (facts.kind !== 'document' || details === null) continue
-    if (details.type === 'cte') trips.push({ name, trip: tripOf(facts, details) })
-    else notes.push(noteOf(facts, details))
+    const contents = details && contentsOf(details)
+    if (facts.kind !== 'document' || !contents) continue
+    const { chave, issuedAt, situation, amount, issuerTaxId, recipientTaxId: recipient } = facts
+    const standing = situation === 'authorized'
+    if (contents.type === 'cte')
+      trips.push({ name, trip: { ...tripOf(contents), chave, issuedAt, standing, recipient } })
+    else notes.push({ ...noteOf(contents), chave, standing, issuer: issuerTaxId, amount })
   }
   const all = trips.map((one) => one.trip)
   const found = trips.flatMap(({ name, trip }) =>
@@ -208,17 +214,10 @@ test.skipIf(findSamples() === null)('the sample documents have the findings that
       "procCTe-4.00-aereo.xml fr-sem-nota O CT-e de R$ 47,00 cita a nota nº 58625, que não foi recebida em cinco dias.",
       "procCTe-4.00-aquaviario.xml fr-dobro O frete da nota nº 58625 no mesmo trajeto já foi cobrado pela mesma transportadora no CT-e nº 574 de 01/01/2020: R$ 47,00, e agora R$ 47,00.",
       "procCTe-4.00-aquaviario.xml fr-sem-nota O CT-e de R$ 47,00 cita a nota nº 58625, que não foi recebida em cinco dias.",
-      "procCTe-4.00-cnpj-alfanumerico.xml fr-sem-nota O CT-e de R$ 221,19 cita a nota nº 849104089, que não foi recebida em cinco dias.",
-      "procCTe-4.00-contingencia-svc-tpemis7.xml fr-sem-nota O CT-e de R$ 221,19 cita a nota nº 849104089, que não foi recebida em cinco dias.",
       "procCTe-4.00-ibscbs-infnf.xml fr-sem-nota O CT-e de R$ 1.000,00 não cita nenhuma NF-e: confira que carga foi cobrada.",
-      "procCTe-4.00-ibscbs.xml fr-sem-nota O CT-e de R$ 221,19 cita a nota nº 849104089, que não foi recebida em cinco dias.",
       "procCTe-4.00-multimodal.xml fr-dobro O frete da nota nº 58625 no mesmo trajeto já foi cobrado pela mesma transportadora no CT-e nº 574 de 01/01/2020: R$ 47,00, e agora R$ 47,00.",
       "procCTe-4.00-multimodal.xml fr-sem-nota O CT-e de R$ 47,00 cita a nota nº 58625, que não foi recebida em cinco dias.",
       "procCTe-4.00-rodoviario-toma-remetente.xml fr-dobro O frete da nota nº 849104089 no mesmo trajeto já foi cobrado pela mesma transportadora no CT-e nº 4107 de 27/03/2024: R$ 221,19, e agora R$ 221,19.",
-      "procCTe-4.00-rodoviario-toma-remetente.xml fr-sem-nota O CT-e de R$ 221,19 cita a nota nº 849104089, que não foi recebida em cinco dias.",
-      "procCTe-4.00-rodoviario-toma4.xml fr-sem-nota O CT-e de R$ 221,19 cita a nota nº 849104089, que não foi recebida em cinco dias.",
-      "procCTe-4.00-textos-longos.xml fr-sem-nota O CT-e de R$ 221,19 cita 7 notas, e nenhuma foi recebida em cinco dias.",
-      "procCTe-4.00-toma-expedidor.xml fr-sem-nota O CT-e de R$ 221,19 cita a nota nº 849104089, que não foi recebida em cinco dias.",
       "procCTe-v2.00.xml fr-sem-nota O CT-e de R$ 2.500,00 cita a nota nº 17207, que não foi recebida em cinco dias.",
     ]
   `)

@@ -1,5 +1,5 @@
 import { chaveParts } from '@vigia/dfe/chave'
-import { cnpjBase } from '@vigia/dfe/cnpj'
+import { cnpjBase, formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import type { Note, Place, Trip } from './trip.ts'
 
 /** What a freight bill is told to be wrong about, in one Portuguese sentence with the numbers. */
@@ -31,7 +31,8 @@ export interface Around {
 export const usualMin = 8
 /** From how many times the median on a freight is far from it. */
 const farFrom = 2
-const waitMs = 5 * 86_400_000
+/** So long after a CT-e its note may come. */
+export const noteWaitMs = 5 * 86_400_000
 const documentsMax = 20
 
 /**
@@ -107,7 +108,7 @@ function wrongPayer(trip: Trip, { notes }: Around): FreightFinding | null {
     const who = note.modFrete === '0' ? 'remetente' : 'destinatário'
     return {
       code: 'fr-tomador',
-      sentence: `O frete de ${reais(cents(trip.vTPrest))} foi cobrado de ${trip.payer}, mas a nota ${numberText(note.chave)} diz que é por conta do ${who} (modFrete ${note.modFrete}), ${owes}.`,
+      sentence: `O frete de ${reais(cents(trip.vTPrest))} foi cobrado de ${taxIdText(trip.payer!)}, mas a nota ${numberText(note.chave)} diz que é por conta do ${who} (modFrete ${note.modFrete}), ${taxIdText(owes)}.`,
       inputs: { vTPrest: cents(trip.vTPrest), modFrete: note.modFrete!, payer: trip.payer!, owes },
       documents: [note.chave],
     }
@@ -129,9 +130,15 @@ function withoutNote(trip: Trip, { companyBase, capturesNotes, asOf, notes }: Ar
       inputs,
       documents: [],
     }
-  // The authority does not distribute a note to its issuer.
+  // Who only pays is named in no note, and the authority does not distribute one to its issuer.
+  if (baseOf(trip.recipient) !== companyBase) return null
   if (trip.notes.some((chave) => baseOf(chaveParts(chave).cnpj) === companyBase)) return null
-  if (!capturesNotes || trip.notes.length === 0 || notes.length > 0 || !(asOf >= Date.parse(trip.issuedAt) + waitMs))
+  if (
+    !capturesNotes ||
+    trip.notes.length === 0 ||
+    notes.length > 0 ||
+    !(asOf >= Date.parse(trip.issuedAt) + noteWaitMs)
+  )
     return null
   const which =
     trip.notes.length === 1
@@ -194,6 +201,8 @@ function isBefore(one: Trip, other: Trip): boolean {
 function baseOf(taxId: string | undefined): string {
   return taxId?.length === 14 ? cnpjBase(taxId) : (taxId ?? '')
 }
+
+const taxIdText = (taxId: string) => (taxId.length === 11 ? formatCpf(taxId) : formatCnpj(taxId))
 
 function cents(amount: string | undefined): number {
   return Math.round(Number(amount ?? 0) * 100)

@@ -1,4 +1,4 @@
-import { type CteDetails, contentsOf, type DocumentFacts, type NfeDetails } from '@vigia/dfe/read'
+import type { CteContents, NfeContents } from '@vigia/dfe/read'
 
 /** What the audit needs of a CT-e. Amounts are decimal text in reais, cities IBGE codes. */
 export interface Trip {
@@ -43,41 +43,28 @@ export interface Note {
   modFrete?: string
 }
 
-/** The trip of a CT-e that was read. */
-export function tripOf(facts: DocumentFacts, details: CteDetails): Trip {
-  const contents = contentsOf(details)
-  const { ide } = details
-  const cte = contents?.type === 'cte' ? contents : undefined
+/** What a CT-e that was read says of its trip; the rest is of the document as it stands now. */
+export type TripInside = Omit<Trip, 'chave' | 'issuedAt' | 'standing' | 'recipient'>
+
+export function tripOf({ head, issuer, payer, vTPrest, cargo, measures, cited }: CteContents): TripInside {
   return {
-    chave: facts.chave,
-    issuedAt: facts.issuedAt,
-    standing: facts.situation === 'authorized',
-    carrier: { taxId: facts.issuerTaxId, name: facts.issuerName },
-    payer: cte?.payer?.taxId,
-    recipient: facts.recipientTaxId,
-    tpCTe: facts.tpCTe ?? '0',
-    tpServ: ide.tpServ ?? '0',
-    from: { uf: ide.UFIni ?? '', cMun: ide.cMunIni ?? '', name: ide.xMunIni },
-    to: { uf: ide.UFFim ?? '', cMun: ide.cMunFim ?? '', name: ide.xMunFim },
-    vTPrest: cte?.vTPrest ?? facts.amount,
-    vCarga: cte?.cargo.vCarga,
-    kilos: cte && kilosOf(cte.measures),
-    cites: cte?.cited.length ?? 0,
-    notes: (cte?.cited ?? []).map(({ chave }) => chave).filter((chave) => chave.slice(20, 22) === '55'),
+    carrier: { taxId: issuer.CNPJ ?? issuer.CPF ?? '', name: issuer.xNome ?? '' },
+    payer: payer?.taxId,
+    tpCTe: head.tpCTe ?? '0',
+    tpServ: head.tpServ ?? '0',
+    from: { uf: head.UFIni ?? '', cMun: head.cMunIni ?? '', name: head.xMunIni },
+    to: { uf: head.UFFim ?? '', cMun: head.cMunFim ?? '', name: head.xMunFim },
+    vTPrest: vTPrest ?? '0',
+    vCarga: cargo.vCarga,
+    kilos: kilosOf(measures),
+    cites: cited.length,
+    notes: [...new Set(cited.map(({ chave }) => chave).filter((chave) => chave.slice(20, 22) === '55'))],
   }
 }
 
-/** The note of an NF-e or resumo that was read. */
-export function noteOf(facts: DocumentFacts, details: NfeDetails): Note {
-  return {
-    chave: facts.chave,
-    standing: facts.situation === 'authorized',
-    issuer: facts.issuerTaxId,
-    recipient: facts.recipientTaxId,
-    amount: facts.amount,
-    tpNF: facts.tpNF,
-    modFrete: details.transp.modFrete,
-  }
+/** What an NF-e that was read says of its freight. */
+export function noteOf({ head, recipient }: NfeContents): Pick<Note, 'recipient' | 'tpNF' | 'modFrete'> {
+  return { recipient: recipient.CNPJ ?? recipient.CPF, tpNF: head.tpNF, modFrete: head.modFrete }
 }
 
 // cUnid 01 kilos, 02 tons (MOC CT-e 4.00, infQ). A cubed weight is no weight; the gross one is meant where several are named.

@@ -1,3 +1,4 @@
+import { cnpjBase } from '@vigia/dfe/cnpj'
 import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
 import {
@@ -11,6 +12,7 @@ import {
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, inWorkspace, isDataError, readWorkspace } from '../platform/database.ts'
 import { follower, readProducts } from './contents.ts'
+import { auditDue, markCiting, putFreight } from './freight.ts'
 import { type ReadQuestion, readAll } from './reading.ts'
 import { type CountedBefore, type KnownDocument, putContents, type ReadDocument } from './store.ts'
 import type { Side } from './sums.ts'
@@ -21,6 +23,8 @@ const readMax = 100
 // Of those that could not be read before, and of those whose document is gone.
 const againMax = 20
 const goneMax = 100
+// Bills of freight that are judged in one turn.
+const auditedMax = 200
 const againMs = 24 * 3_600_000
 
 /** Takes the workspace that waited longest of those in which something is to be read; null: none. */
@@ -86,6 +90,13 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
       select ${workspaceId}, u.id, u.company, case when u.untried then now() else now() + ${againMs} * interval '1 ms' end
         from unnest(${unread.map(({ documentId }) => documentId)}::bigint[], ${unread.map(({ companyId }) => companyId)}::int[],
                     ${unread.map(({ untried }) => untried)}::boolean[]) u (id, company, untried)`.execute(db)
+    // Notes change what is wrong with the CT-e that cite them, also those that cannot be read, and resumos.
+    await markCiting(
+      db,
+      workspaceId,
+      found.flatMap(({ note }) => note ?? []),
+    )
+    const audited = await auditDue({ db, log: ctx.log }, workspaceId, auditedMax)
     const { next } = portion
     // Where more are gone than one turn takes, the last part of the walk is gone through again.
     const repeats = gone === goneMax
@@ -96,7 +107,7 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
              walked_at = case when ${repeats} then walked_at else ${next.walkedAt}::timestamp end,
              walked_id = case when ${repeats} then walked_id else ${next.walkedId}::bigint end,
              lease_until = null, served_at = clock_timestamp(),
-             next_at = case when ${portion.more || repeats} then now() else coalesce(
+             next_at = case when ${portion.more || repeats || audited === auditedMax} then now() else coalesce(
                (select min(greatest(again_at, now())) from content_unread where workspace_id = ${workspaceId}), 'infinity') end
        where workspace_id = ${workspaceId}`.execute(db)
   })
@@ -109,7 +120,10 @@ async function putAll(
   read: readonly ReadDocument[],
 ): Promise<(ReadDocument & { error: unknown })[]> {
   try {
-    await guarded(db, () => putContents(db, workspaceId, read))
+    await guarded(db, async () => {
+      await putContents(db, workspaceId, read)
+      await putFreight(db, workspaceId, read)
+    })
     return []
   } catch (error) {
     if (!isDataError(error)) throw error
@@ -123,6 +137,8 @@ async function putAll(
 interface Found {
   documentId: bigint
   document: KnownDocument | null
+  /** The chave, of an NF-e. */
+  note: string | null
   before: CountedBefore | null
   question: ReadQuestion
 }
@@ -136,41 +152,53 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
   const { rows } = await sql<{
     id: bigint
     companyId: number | null
+    cnpj: string
+    chave: string
+    complete: boolean
     type: 0 | 2
     roles: number
     status: number
     eventCode: number
     month: string
+    local: number
+    offset: number | null
     content: Buffer | null
     before: { companyId: number; month: string; side: Side | null; products: number[] } | null
     value: Buffer | null
   }>`
-    select q.id, d.company_id as "companyId", d.type, d.roles, d.status, d.event_code as "eventCode", to_char(d.issued_at, 'YYYY-MM-01') as month, r.content, c.value,
+    select q.id, d.company_id as "companyId", o.cnpj, d.chave, d.complete, d.type, d.roles, d.status, d.event_code as "eventCode",
+           to_char(d.issued_at, 'YYYY-MM-01') as month, extract(epoch from d.issued_at)::float8 * 1000 as local, d.issued_offset as "offset", r.content, c.value,
            case when c.document_id is not null then
              json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products) end as before
       from unnest(${ids}::bigint[]) q (id)
       -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
-      left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id and d.complete offset 0) d on true
+      left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d on true
+      left join company o on o.workspace_id = ${workspaceId} and o.id = d.company_id
       left join lateral (select r.content from receipt r
-                          where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r on true
+                          where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu and d.complete offset 0) r on true
       left join lateral (select * from content c where c.workspace_id = ${workspaceId} and c.document_id = q.id offset 0) c on true`.execute(
     db,
   )
   const products = await readProducts(db, workspaceId, [
     ...new Set(rows.flatMap(({ before }) => before?.products ?? [])),
   ])
-  return rows.map(({ id, companyId, type, roles, status, eventCode, month, content, before, value }) => {
+  return rows.map(({ id, companyId, type, roles, status, eventCode, month, content, before, value, ...row }) => {
     const role = primaryRole(type === 0 ? 'nfe' : 'cte', roles)
     // Of a CT-e and the one that takes its place, one is paid.
     const standing = counted.includes(status) && eventCode !== replaced
     const side = sideOf(type, role, roles)
-    const document =
+    const document: KnownDocument | null =
       companyId !== null && content !== null
-        ? { documentId: id, companyId, month, side: standing ? side : null, standing, received: side === 0 }
+        ? {
+            ...{ documentId: id, companyId, chave: row.chave, month },
+            ...{ side: standing ? side : null, standing, received: side === 0 },
+            bill: billOf(type, roles, row),
+          }
         : null
     return {
       documentId: id,
       document,
+      note: type === 0 ? row.chave : null,
       before: before && before.side !== null ? { ...before, side: before.side } : null,
       question: {
         content: document && content ? new Uint8Array(content) : null,
@@ -186,6 +214,21 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
       },
     }
   })
+}
+
+// Where the layout says no offset it is that of Brasília.
+const usualOffset = -180
+
+// Whose bill a CT-e is. One of another establishment is judged where it pays.
+function billOf(
+  type: 0 | 2,
+  roles: number,
+  { cnpj, local, offset }: { cnpj: string; local: number; offset: number | null },
+): KnownDocument['bill'] {
+  const [pays, receives] = [tomador, recipient].map((role) => (roles & (1 << role)) !== 0) as [boolean, boolean]
+  if (type !== 2 || !(pays || receives)) return null
+  const utcOffset = offset ?? usualOffset
+  return { at: local - utcOffset * 60_000, utcOffset, pays, receives, companyBase: cnpjBase(cnpj) }
 }
 
 function sideOf(type: 0 | 2, role: number, roles: number): Side | null {

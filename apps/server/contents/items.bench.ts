@@ -197,7 +197,7 @@ try {
       const documentId = BigInt(id)
       return {
         documentId,
-        document: { documentId, companyId, month, side: 0, standing: true, received: true },
+        document: { documentId, companyId, chave: '', month, side: 0, standing: true, received: true, bill: null },
         before: null,
         answer: {
           taken: { byKey: [], byProduct: [] },
@@ -213,6 +213,8 @@ try {
             ibs: cents(contents.reformTotals?.vIBS),
             cbs: cents(contents.reformTotals?.vCBS),
             dues: contents.due.map(({ dVenc, vDup }) => ({ number: '001', dueOn: dVenc!, amount: cents(vDup) })),
+            trip: null,
+            note: null,
           },
         },
       }

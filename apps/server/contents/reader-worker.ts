@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { type CteContents, contentsOf, type NfeContents, readDetails } from '@vigia/dfe/read'
+import { noteOf, tripOf } from '@vigia/freight/trip'
 import { findingsOf } from '@vigia/reform/findings'
 import { inForceFrom } from '@vigia/reform/tables'
 import { unzipDocument } from '@vigia/sefaz/distribution'
@@ -39,6 +40,8 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
         reform: presenceOf(contents),
         findings: findingBits(findings.map(({ code }) => code)),
         ...amountsOf(contents),
+        trip: contents.type === 'cte' ? tripOf(contents) : null,
+        note: contents.type === 'nfe' ? noteOf(contents) : null,
         dues: (bought ? contents.due : []).flatMap(({ nDup, dVenc, vDup }) =>
           isDay(dVenc) ? { number: nDup ?? '', dueOn: dVenc, amount: cents(vDup) } : [],
         ),

@@ -1,3 +1,4 @@
+import type { Note, TripInside } from '@vigia/freight/trip'
 import type { ReformFinding } from '@vigia/reform/findings'
 import { createThreads, runApart } from '../print/threads.ts'
 import type { ProductTexts } from './packing.ts'
@@ -25,6 +26,10 @@ export interface ReadContents {
   ibs: bigint | null
   cbs: bigint | null
   dues: { number: string; dueOn: string; amount: bigint }[]
+  /** Of a CT-e. */
+  trip: TripInside | null
+  /** Of an NF-e. */
+  note: Pick<Note, 'recipient' | 'tpNF' | 'modFrete'> | null
 }
 
 export interface ReadAnswer {

@@ -11,12 +11,15 @@ import { type DocumentSums, type Side, type Sums, sumNames } from './sums.ts'
 export interface KnownDocument {
   documentId: bigint
   companyId: number
+  chave: string
   /** Of its issue: its first day. */
   month: string
   side: Side | null
   /** The document received, and not cancelled, denied, disowned or not carried out. */
   standing: boolean
   received: boolean
+  /** Of a CT-e that the company pays, or receives. */
+  bill: { at: number; utcOffset: number; pays: boolean; receives: boolean; companyBase: string } | null
 }
 
 /** As what a document was counted before, with the places of its products. */
@@ -51,18 +54,20 @@ export async function putContents(db: Database, workspaceId: number, all: readon
     return { document, read, ids, keys: [...ids, ...termsOf(document, read).map((text) => terms.get(text)!)] }
   })
   await sql`
-    insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, products, value)
-    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.products::int[], r.value
+    insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, mod_frete, tp_nf, recipient, products, value)
+    select ${workspaceId}, r.id, r.company, r.month, r.side, ${version}, r.reform, r.findings, r.ibs, r.cbs, r.mod_frete, r.tp_nf, r.recipient, r.products::int[], r.value
       from unnest(${rows.map(({ document }) => document.documentId)}::bigint[], ${rows.map(({ document }) => document.companyId)}::int[],
                   ${rows.map(({ document }) => document.month)}::date[], ${rows.map(({ read }) => read.side)}::smallint[],
                   ${rows.map(({ read }) => read.reform)}::smallint[], ${rows.map(({ read }) => read.findings)}::int[],
                   ${rows.map(({ read }) => read.ibs)}::bigint[], ${rows.map(({ read }) => read.cbs)}::bigint[],
-                  ${rows.map(({ ids }) => `{${ids.join()}}`)}::text[],
+                  ${rows.map(({ read }) => digitOf(read.note?.modFrete))}::smallint[], ${rows.map(({ read }) => digitOf(read.note?.tpNF))}::smallint[],
+                  ${rows.map(({ read }) => read.note?.recipient ?? null)}::text[], ${rows.map(({ ids }) => `{${ids.join()}}`)}::text[],
                   ${rows.map(({ read }) => Buffer.from(read.value))}::bytea[])
-        as r (id, company, month, side, reform, findings, ibs, cbs, products, value)
+        as r (id, company, month, side, reform, findings, ibs, cbs, mod_frete, tp_nf, recipient, products, value)
     on conflict (workspace_id, document_id) do update
        set company_id = excluded.company_id, month = excluded.month, side = excluded.side, version = excluded.version, reform = excluded.reform,
-           findings = excluded.findings, ibs = excluded.ibs, cbs = excluded.cbs, products = excluded.products, value = excluded.value`.execute(
+           findings = excluded.findings, ibs = excluded.ibs, cbs = excluded.cbs, mod_frete = excluded.mod_frete,
+           tp_nf = excluded.tp_nf, recipient = excluded.recipient, products = excluded.products, value = excluded.value`.execute(
     db,
   )
   await sql`
@@ -72,6 +77,8 @@ export async function putContents(db: Database, workspaceId: number, all: readon
     on conflict (workspace_id, document_id) do update set terms = excluded.terms`.execute(db)
   await putInstallments(db, workspaceId, all)
 }
+
+const digitOf = (text: string | undefined) => (/^\d$/.test(text ?? '') ? Number(text) : null)
 
 /** Of how documents are packed and counted: a migration that changes it empties these tables, and all are read again. */
 const version = 1

@@ -1,5 +1,5 @@
 import type { NoteOptions } from '../documents/testing.ts'
-import { nfeProc } from '../documents/testing.ts'
+import { cteProc, nfeProc, type TransportOptions } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { claimTurn, takeTurn } from './following.ts'
 
@@ -72,6 +72,43 @@ function itemXml(item: TestItem, index: number): string {
   const ipi = item.ipi === undefined ? '' : `<IPI><IPITrib><CST>50</CST><vIPI>${item.ipi}</vIPI></IPITrib></IPI>`
   const lot = item.lot === undefined ? '' : `<rastro><nLote>${item.lot}</nLote><qLote>1</qLote></rastro>`
   return `<det nItem="${index + 1}"><prod><cProd>${code}</cProd><cEAN>${gtin}</cEAN><xProd>${name}</xProd><NCM>${ncm}</NCM><CFOP>${cfop}</CFOP><uCom>${unit}</uCom><qCom>${quantity}</qCom><vUnCom>${price}</vUnCom><vProd>${value}</vProd>${optional('vFrete', item.freight)}${optional('vDesc', item.discount)}<indTot>1</indTot>${optional('xPed', item.order)}${lot}</prod><imposto><ICMS><ICMS00><orig>0</orig><CST>00</CST><vBC>${value}</vBC><pICMS>18.00</pICMS><vICMS>${icms}</vICMS>${st}</ICMS00></ICMS>${ipi}${taxes}</imposto></det>`
+}
+
+export interface TestFreight extends TransportOptions {
+  tpCTe?: string
+  tpServ?: string
+  /** UF, IBGE code and name of its cities. */
+  from?: [uf: string, cMun: string, name: string]
+  to?: [uf: string, cMun: string, name: string]
+  cargo?: string
+  kilos?: string
+  /** Chaves of notes. */
+  notes?: string[]
+}
+
+/** A CT-e with its inside, for tests of what is read from it. */
+export function freightWith({
+  tpCTe = '0',
+  tpServ = '0',
+  from = ['SP', '3550308', 'São Paulo'],
+  to = ['SC', '4209102', 'Joinville'],
+  cargo = '5000.00',
+  kilos = '200.0000',
+  notes = [],
+  ...options
+}: TestFreight = {}): string {
+  const city = (end: string, [uf, cMun, name]: [string, string, string]) =>
+    `<cMun${end}>${cMun}</cMun${end}><xMun${end}>${name}</xMun${end}><UF${end}>${uf}</UF${end}>`
+  const cited = notes.map((chave) => `<infNFe><chave>${chave}</chave></infNFe>`).join('')
+  return cteProc(options)
+    .replace(
+      '<tpAmb>2</tpAmb>',
+      `<tpAmb>2</tpAmb><tpCTe>${tpCTe}</tpCTe><tpServ>${tpServ}</tpServ>${city('Ini', from)}${city('Fim', to)}`,
+    )
+    .replace(
+      '</vPrest>',
+      `</vPrest><infCTeNorm><infCarga><vCarga>${cargo}</vCarga><proPred>PAPEL</proPred><infQ><cUnid>01</cUnid><tpMed>PESO BRUTO</tpMed><qCarga>${kilos}</qCarga></infQ></infCarga>${cited === '' ? '' : `<infDoc>${cited}</infDoc>`}</infCTeNorm>`,
+    )
 }
 
 /** Reads what is inside all documents of all workspaces, as the worker does, until nothing is left to do. */

@@ -210,6 +210,13 @@ describe('a deletion', () => {
         sql`insert into product_sum select workspace_id, 1, company_id, issued_at::date, 0, 1, 0, 0 from document group by 1, 3, 4`,
         sql`insert into installment (workspace_id, document_id, company_id, place, due_on, amount, number, issuer, standing)
             select workspace_id, id, company_id, 1, now(), 0, '', '', true from document`,
+        sql`insert into freight (workspace_id, document_id, company_id, at, value, utc_offset, tp_cte, tp_serv, cites, standing, pays, receives, due, chave, carrier, lane, way, notes)
+            select workspace_id, id, company_id, 0, 0, 0, 0, 0, 0, true, true, true, true, chave, '', '', '', '{}' from document`,
+        sql`insert into freight_citation (workspace_id, chave, document_id) select workspace_id, chave, id from document`,
+        sql`insert into freight_finding (workspace_id, document_id, company_id, issued_at, told_at, value, code, sentence, documents)
+            select workspace_id, id, company_id, issued_at, now(), 0, '', '', '{}' from document`,
+        sql`insert into freight_mark (workspace_id, document_id, company_id, said_by, code, sentence)
+            select workspace_id, id, company_id, 1, '', '' from document`,
         sql`insert into alert_test (workspace_id, rule, since, left_of_type, total, capped, unread, counts, strongest)
             values (${workspaceId}, 'S01', now(), 0, 0, false, false, '{}', '[]')`,
         sql`insert into alert_downgrade (workspace_id, rule, decided, confirmed) values (${workspaceId}, 'S01', 0, 0)`,

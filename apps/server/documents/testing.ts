@@ -104,7 +104,7 @@ export function resEvento(
   return `<resEvento xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.01"><cOrgao>91</cOrgao><CNPJ>${supplier}</CNPJ><chNFe>${chaveOf(options)}</chNFe><dhEvento>${at}</dhEvento><tpEvento>${tpEvento}</tpEvento><nSeqEvento>${seq}</nSeqEvento><xEvento>${description}</xEvento><dhRecbto>${at}</dhRecbto><nProt>${protocol}</nProt></resEvento>`
 }
 
-interface TransportOptions {
+export interface TransportOptions {
   number?: number
   issuer?: string
   sender?: string

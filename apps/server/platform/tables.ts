@@ -278,6 +278,9 @@ interface ContentTable {
   version: number
   reform: number
   findings: number
+  mod_frete: Optional<number | null>
+  tp_nf: Optional<number | null>
+  recipient: Optional<string | null>
   products: number[]
   value: Buffer
 }
@@ -333,6 +336,57 @@ interface InstallmentTable {
   standing: boolean
   paid_at: Optional<Date | null>
   paid_by: Optional<number | null>
+}
+interface FreightTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  at: bigint
+  value: bigint
+  cargo: bigint | null
+  kilos: number | null
+  utc_offset: number
+  tp_cte: number
+  tp_serv: number
+  cites: number
+  standing: boolean
+  pays: boolean
+  receives: boolean
+  due: boolean
+  compared: GeneratedAlways<boolean>
+  chave: string
+  carrier: string
+  payer: string | null
+  lane: string
+  way: string
+  from_name: string | null
+  to_name: string | null
+  notes: string[]
+}
+interface FreightCitationTable {
+  workspace_id: number
+  chave: string
+  document_id: bigint
+}
+interface FreightFindingTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  issued_at: string
+  told_at: Timestamp
+  value: bigint
+  code: string
+  sentence: string
+  documents: string[]
+}
+interface FreightMarkTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  said_by: number
+  said_at: Timestamp
+  code: string
+  sentence: string
 }
 interface AlertPositionTable {
   workspace_id: number
@@ -1097,6 +1151,10 @@ export interface Tables {
   content_sum: ContentSumTable
   product_sum: ProductSumTable
   installment: InstallmentTable
+  freight: FreightTable
+  freight_citation: FreightCitationTable
+  freight_finding: FreightFindingTable
+  freight_mark: FreightMarkTable
   alert_position: AlertPositionTable
   alert_fact: AlertFactTable
   alert_citation: AlertCitationTable
