@@ -32,6 +32,7 @@ import { deletionRoutes } from './deletion/routes.ts'
 import { documentAnnouncements, proveMissed, rebuildAll as rebuildDocuments } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { forgetExports, startExportWorker } from './documents/worker.ts'
+import { freightRoutes } from './freight/routes.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveRoutes } from './http/http.ts'
 import { serveMetrics } from './http/metrics.ts'
@@ -113,6 +114,7 @@ export const routes = [
   ...reportRoutes,
   ...reformRoutes,
   ...alertRoutes,
+  ...freightRoutes,
   ...supplierRoutes,
   ...letterRoutes,
   ...changeRoutes,

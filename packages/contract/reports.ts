@@ -41,7 +41,8 @@ export const reportMonthsMax = 12
 export const reportTaxes = ['icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
 export type ReportTax = (typeof reportTaxes)[number]
 
-const month = (field: string) =>
+/** A month as aaaa-MM. */
+export const month = (field: string) =>
   z
     .string({ error: `${field} é obrigatório` })
     .regex(/^(19|20)\d\d-(0[1-9]|1[0-2])$/, `${field} deve estar no formato aaaa-MM`)
@@ -70,11 +71,12 @@ const misfit = {
     'Este relatório não pode ser agrupado assim: fretes vão por participante, mes ou trecho, e os outros não têm trecho',
   path: ['Por'],
 }
-const isPeriod = ({ MesDe, MesAte }: { MesDe: string; MesAte: string }) => {
+/** Of one to twelve months. */
+export const isPeriod = ({ MesDe, MesAte }: { MesDe: string; MesAte: string }) => {
   const months = monthsBetween(MesDe, MesAte)
   return months >= 1 && months <= reportMonthsMax
 }
-const badPeriod = {
+export const badPeriod = {
   message: `O período deve ter de 1 a ${reportMonthsMax} meses, do primeiro ao último`,
   path: ['MesAte'],
 }

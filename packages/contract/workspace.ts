@@ -56,6 +56,17 @@ export {
 export { type PlanKind, planKinds, trialDays } from './codes.ts'
 export { AlertSettingsForm } from './forms.ts'
 export {
+  downloadFreight,
+  type FreightCode,
+  FreightFinding,
+  freightCodes,
+  freightMax,
+  freightNames,
+  getFreight,
+  listFreight,
+  markFreight,
+} from './freight.ts'
+export {
   downloadInstallments,
   type Installment,
   installmentGroupings,

@@ -215,6 +215,25 @@ async function newKnownAlert(two: TwoWorkspaces): Promise<string> {
   return ((await response.json()) as { data: { idConhecido: string }[] }).data[0]!.idConhecido
 }
 
+const freight = { MesDe: '2026-10', MesAte: '2026-11', CampoPesquisa: 'transp', Regra: 'fr-quilo', Estado: 'abertos' }
+
+// A finding that its CT-e need not have.
+async function newFreight(two: TwoWorkspaces): Promise<string> {
+  const idDFe = await complete(two, 2)
+  const url = new URL(`/v1/api/DocumentosFiscais/detalhes/${idDFe}`, two.product.url)
+  const response = await fetch(url, { headers: { authorization: `Bearer ${two.mine.token}` } })
+  const { data } = (await response.json()) as { data: { documento: { chave: string } } }
+  await two.owner.query(
+    `insert into freight_finding (workspace_id, document_id, company_id, issued_at, told_at, value, code, sentence, documents)
+     select d.workspace_id, d.id, d.company_id, d.issued_at, '-infinity', 100, 'fr-quilo', 'x', '{}'
+       from document d join account a on a.workspace_id = d.workspace_id and a.email = $1
+      where d.chave = $2
+     on conflict do nothing`,
+    [two.mine.account.email, data.documento.chave],
+  )
+  return idDFe
+}
+
 const issuerOf = async ({ mine }: TwoWorkspaces) => (await mine.client.list('TipoDFe=0'))[0]!.chave.slice(6, 14)
 
 // A parcel that its note need not have.
@@ -669,6 +688,13 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'PUT /v1/api/Vencimentos/pagas': async (two) => ({
     body: { idsParcelas: [await newInstallment(two)], paga: true },
     id: 'idsParcelas',
+  }),
+  'GET /v1/api/Fretes': (two) => ({ query: { ...freight, IdEmpresa: two.mine.companyId }, id: 'IdEmpresa' }),
+  'GET /v1/api/Fretes/planilha': (two) => ({ query: { ...freight, IdEmpresa: two.mine.companyId }, id: 'IdEmpresa' }),
+  'GET /v1/api/Fretes/detalhes/{idDFe}': async (two) => ({ params: { idDFe: await newFreight(two) }, id: 'idDFe' }),
+  'POST /v1/api/Fretes/estado': async (two) => ({
+    body: { idDFe: await newFreight(two), regra: 'fr-quilo', certo: true },
+    id: 'idDFe',
   }),
   'GET /v1/api/Fornecedores/{raiz}': async (two) => ({
     params: { raiz: await issuerOf(two) },

@@ -178,7 +178,7 @@ export async function toAlerts(ctx: ListContext, workspaceId: number, rows: read
         peso: weight,
         frase: tells ? sentence : 'Compara com um documento de uma empresa que você não vê.',
         emAprendizado: learning,
-        comparados: compared.slice(0, alertMax.comparedShown).map((chave) => documents.get(chave) ?? unknown(chave)),
+        comparados: compared.slice(0, alertMax.comparedShown).map((chave) => documents.get(chave) ?? absent(chave)),
         entradas: tells ? inputs : {},
       }
     }),
@@ -190,9 +190,10 @@ export async function toAlerts(ctx: ListContext, workspaceId: number, rows: read
   }))
 }
 
-type Compared = Alert['motivos'][number]['comparados'][number]
+export type Compared = Alert['motivos'][number]['comparados'][number]
 
-async function readCompared(
+/** Documents that are shown, by chave. */
+export async function readCompared(
   { db, ids }: ListContext,
   workspaceId: number,
   chaves: readonly string[],
@@ -229,8 +230,8 @@ async function readCompared(
   )
 }
 
-// What is of a company that the person does not see is a chave, and nothing else.
-function unknown(chave: string): Compared {
+/** What is of a company that the person does not see, or not here, is a chave, and nothing else. */
+export function absent(chave: string): Compared {
   return {
     idDFe: null,
     tipoDFe: chave.slice(20, 22) === '55' ? 0 : 2,

@@ -13,7 +13,16 @@ export {
   readArrival,
   readPage,
 } from './arrival.ts'
-export { ciencia, conclusive, deadlineOf, deadlines, disagreement, dueUntil, releasing } from './deadlines.ts'
+export {
+  ciencia,
+  conclusive,
+  deadlineOf,
+  deadlines,
+  disagreement,
+  dueInDatabase,
+  dueUntil,
+  releasing,
+} from './deadlines.ts'
 export { readDue } from './desk/agenda.ts'
 export { isIssuer } from './desk/installments.ts'
 export { markCondition } from './desk/remarks.ts'

@@ -193,3 +193,23 @@ export function toFigures({ documents, value, before, yearBefore, taxes }: Figur
 export function titleOf({ subject, group }: { subject: ReportSubject; group: ReportGroup }): string {
   return `${subjectNames[subject]} por ${groupName(subject, group)}`
 }
+
+/** "de janeiro a março de 2026" in short: "01/2026 a 03/2026". */
+export function periodText({ from, to }: Pick<Question, 'from' | 'to'>): string {
+  const written = (month: string) => `${month.slice(5)}/${month.slice(0, 4)}`
+  return from === to ? written(from) : `${written(from)} a ${written(to)}`
+}
+
+/** Of which companies a sheet is, in words. */
+export async function aboutOf(ctx: WithDatabase, workspaceId: number, companyId: number | undefined): Promise<string> {
+  if (companyId === undefined) return 'Todas as empresas'
+  const { name } = await readWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
+    db
+      .selectFrom('company')
+      .select('name')
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', companyId)
+      .executeTakeFirstOrThrow(),
+  )
+  return name
+}

@@ -9,8 +9,8 @@ import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { createPlaces } from '../platform/places.ts'
 import { readPrices } from './prices.ts'
-import { type Question, readReport, titleOf } from './reports.ts'
-import { makeSheet, periodText } from './sheet.ts'
+import { aboutOf, periodText, type Question, readReport, titleOf } from './reports.ts'
+import { makeSheet } from './sheet.ts'
 
 const sheets: Limit = { name: 'report-sheet', times: 60, withinMs: 3_600_000 }
 const making = createPlaces({
@@ -66,17 +66,4 @@ async function questionOf(ctx: WithDatabase, workspaceId: number, query: Query):
   const { Tipo, Por, MesDe, MesAte, IdEmpresa, CampoPesquisa = '' } = query
   const companyId = IdEmpresa ? await getCompanyId(ctx, workspaceId, IdEmpresa) : undefined
   return { subject: Tipo, group: Por, from: MesDe, to: MesAte, companyId, text: CampoPesquisa }
-}
-
-async function aboutOf(ctx: WithDatabase, workspaceId: number, companyId: number | undefined): Promise<string> {
-  if (companyId === undefined) return 'Todas as empresas'
-  const { name } = await readWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('company')
-      .select('name')
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', companyId)
-      .executeTakeFirstOrThrow(),
-  )
-  return name
 }

@@ -3,7 +3,7 @@ import { type Report, type ReportRow, reportSheetMax, reportTaxes } from '@vigia
 import { type SpreadsheetColumn, startSpreadsheet } from '../documents/documents.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import { namedLines, titleOf, toFigures } from './reports.ts'
+import { namedLines, periodText, titleOf, toFigures } from './reports.ts'
 import { isAdditive, type Question, readSums, restOf } from './sums.ts'
 
 // So many rows are written without holding up others.
@@ -46,12 +46,6 @@ export async function makeSheet(
 }
 
 const restOfProducts = 'Demais produtos, frete e impostos por fora'
-
-/** "de janeiro a março de 2026" in short: "01/2026 a 03/2026". */
-export function periodText({ from, to }: Pick<Question, 'from' | 'to'>): string {
-  const written = (month: string) => `${month.slice(5)}/${month.slice(0, 4)}`
-  return from === to ? written(from) : `${written(from)} a ${written(to)}`
-}
 
 const money = (title: string): SpreadsheetColumn => ({ title, width: 16, kind: 'money' })
 const compared = [money('Período anterior'), money('Ano anterior')]

@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { flag } from './fields.ts'
+import { badPeriod, isPeriod, month } from './reports.ts'
+import { route } from './route.ts'
+
+// What does not fit in the bills of freight. All of it is ours.
+
+/** What is found, in the order in which it is shown. */
+export const freightCodes = ['fr-dobro', 'fr-tomador', 'fr-sem-nota', 'fr-valor', 'fr-quilo'] as const
+export type FreightCode = (typeof freightCodes)[number]
+
+/** How it is called. */
+export const freightNames: Record<FreightCode, string> = {
+  'fr-dobro': 'Cobrado em dobro',
+  'fr-tomador': 'Tomador trocado',
+  'fr-sem-nota': 'Sem nota',
+  'fr-valor': 'Acima do usual pelo valor da carga',
+  'fr-quilo': 'Acima do usual por quilo',
+}
+
+/** Of a page, of a spreadsheet, and documents shown behind a finding. */
+export const freightMax = { page: 50, sheet: 10_000, documents: 20 }
+
+const code = z.enum(freightCodes, 'Regra deve ser fr-dobro, fr-tomador, fr-sem-nota, fr-valor ou fr-quilo')
+
+const Behind = z.object({
+  idDFe: z.string().nullable().describe('null: não está aqui, ou é de uma empresa que você não vê.'),
+  tipoDFe: z.number(),
+  chave: z.string(),
+  numero: z.number(),
+  emitente: z.string(),
+  valor: z.number().nullable(),
+  emissao: z.string().nullable(),
+})
+
+/** One thing that does not fit in a bill of freight. */
+export const FreightFinding = z.object({
+  idDFe: z.string(),
+  chave: z.string(),
+  tipoDFe: z.number(),
+  numero: z.number(),
+  emitente: z.string(),
+  cnpjEmitente: z.string(),
+  idEmpresa: z.string(),
+  empresa: z.string(),
+  valor: z.number().describe('Do CT-e.'),
+  emissao: z.string(),
+  regra: z.enum(freightCodes),
+  nome: z.string(),
+  frase: z.string(),
+  documentos: z.array(Behind).describe(`Os documentos por trás, até ${freightMax.documents}.`),
+  certo: z
+    .object({ quem: z.string().nullable(), quando: z.string() })
+    .nullable()
+    .describe('Quem disse que está certo; null: ninguém.'),
+  desacordoAte: z.string().nullable().describe('Até quando cabe um desacordo deste CT-e; null: não cabe.'),
+})
+/** What the browser receives as a finding. */
+export type FreightFinding = z.output<typeof FreightFinding>
+
+const filterShape = {
+  MesDe: month('MesDe'),
+  MesAte: month('MesAte'),
+  IdEmpresa: z.string().optional(),
+  CampoPesquisa: z.string().trim().max(100, 'CampoPesquisa deve ter no máximo 100 caracteres').optional(),
+  Regra: code.optional(),
+  Estado: z.enum(['abertos', 'certos'], 'Estado deve ser abertos ou certos').default('abertos'),
+}
+
+/** What is found in the bills of a period; ours. */
+export const listFreight = route({
+  method: 'GET',
+  path: '/v1/api/Fretes',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: `O que não fecha nos CT-e de até doze meses, do mais novo ao mais antigo, ${freightMax.page} de cada vez, com a soma por regra.`,
+  refusals: [404],
+  query: z.object({ ...filterShape, depoisDe: z.string().max(100).optional() }).refine(isPeriod, badPeriod),
+  data: z.object({
+    items: z.array(FreightFinding),
+    proximo: z.string().nullable().describe('null: estes foram os últimos.'),
+    somas: z
+      .array(
+        z.object({ regra: z.enum(freightCodes), nome: z.string(), totalDeItens: z.number(), valorTotal: z.number() }),
+      )
+      .describe('De cada regra, também quando o filtro escolhe uma: quantos CT-e, e quanto cobram.'),
+    total: z
+      .object({ totalDeItens: z.number(), valorTotal: z.number() })
+      .describe('Dos CT-e de todas as regras, cada um uma vez.'),
+    faltam: z.number().describe('Documentos e CT-e que ainda não foram lidos ou conferidos.'),
+  }),
+})
+
+/** The same as a spreadsheet; ours. */
+export const downloadFreight = route({
+  method: 'GET',
+  path: '/v1/api/Fretes/planilha',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'exportar',
+  summary: `Os achados do filtro como planilha XLSX, até ${freightMax.sheet.toLocaleString('pt-BR')} linhas.`,
+  refusals: [404, 429],
+  query: z.object(filterShape).refine(isPeriod, badPeriod),
+  produces: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+})
+
+/** What is found in one bill, those that a person found right among them; ours. */
+export const getFreight = route({
+  method: 'GET',
+  path: '/v1/api/Fretes/detalhes/{idDFe}',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary: 'O que não fecha em um CT-e; vazio: nada.',
+  refusals: [404],
+  params: z.object({ idDFe: z.string() }),
+  data: z.array(FreightFinding),
+})
+
+/** Says that a finding is right, or takes it back; ours. */
+export const markFreight = route({
+  method: 'POST',
+  path: '/v1/api/Fretes/estado',
+  access: 'session',
+  atLeast: 'fiscal',
+  summary: 'Diz que um achado está certo, ou desfaz isso. Vale enquanto o achado disser o mesmo.',
+  refusals: [404, 409],
+  body: z.object({
+    idDFe: z.string({ error: 'Informe o documento.' }).min(1, 'Informe o documento.'),
+    regra: code,
+    certo: flag('certo'),
+  }),
+  data: z.object({ alterados: z.number().describe('0: já estava assim.') }),
+})
