@@ -34,6 +34,13 @@ export function groupName(subject: ReportSubject, group: ReportGroup): string {
 const participantNames = { compras: 'fornecedor', emitidas: 'cliente', fretes: 'transportador' }
 const groupNames = { mes: 'mês', cfop: 'CFOP', ncm: 'NCM', uf: 'UF', produto: 'produto', trecho: 'trecho' }
 
+/** How a line of a report is named where lists are filtered by it: `uf:PR`; null: it is not named so. A month is a period. */
+export function reportLine(text: string): { group: Exclude<ReportGroup, 'mes'>; key: string } | null {
+  const [, group, key = ''] = /^(participante|cfop|ncm|uf|produto|trecho):([^\0]{0,14})$/.exec(text) ?? []
+  if (group === undefined || (group === 'produto' && !(/^\d{1,10}$/.test(key) && Number(key) < 2 ** 31))) return null
+  return { group: group as Exclude<ReportGroup, 'mes'>, key }
+}
+
 /** The longest period. */
 export const reportMonthsMax = 12
 

@@ -98,6 +98,7 @@ export {
   type ReportTax,
   removeMonthlyReport,
   reportGroups,
+  reportLine,
   reportMonthsMax,
   reportSheetMax,
   reportSubjects,

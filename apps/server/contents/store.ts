@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { bareTerm, monthTerm } from '../documents/documents.ts'
+import { bareTerm, countedTerm, monthTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import type { ProductTexts } from './packing.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
@@ -37,7 +37,9 @@ export interface ReadDocument {
 
 /** Stores what was read of documents, with all that is found and summed by. */
 export async function putContents(db: Database, workspaceId: number, all: readonly ReadDocument[]): Promise<void> {
-  const kept = all.flatMap(({ document, answer }) => (document && answer.read ? [{ document, read: answer.read }] : []))
+  const kept = all.flatMap(({ document, answer }) =>
+    document && answer.read ? [{ document, read: answer.read, added: answer.added }] : [],
+  )
   const products = await productIds(db, workspaceId, kept)
   const terms = await termIds(db, workspaceId, kept)
   await moveSums(db, workspaceId, all, products)
@@ -46,9 +48,10 @@ export async function putContents(db: Database, workspaceId: number, all: readon
     await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(
       db,
     )
-  const rows = kept.map(({ document, read }) => {
+  const rows = kept.map((one) => {
+    const { document, read } = one
     const ids = read.products.map((texts) => products.get(keyOf(read.issuer, texts))!)
-    return { document, read, ids, keys: [...ids, ...termsOf(document, read).map((text) => terms.get(text)!)] }
+    return { document, read, ids, keys: [...ids, ...termsOf(one).map((text) => terms.get(text)!)] }
   })
   await sql`
     insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, products, value)
@@ -79,9 +82,14 @@ const version = 1
 interface Kept {
   document: KnownDocument
   read: ReadContents
+  added: DocumentSums
 }
 
-const termsOf = ({ month }: KnownDocument, { terms }: ReadContents) => [monthTerm(month), ...terms]
+// Also by the sums that it counts in.
+function termsOf({ document, read, added }: Kept): string[] {
+  const counted = added.byKey.map(({ kind, key }) => countedTerm(read.side!, kind, key))
+  return [monthTerm(document.month), ...counted.filter((term) => term !== null), ...read.terms]
+}
 
 // What tells one product from another.
 const keyOf = (issuer: string, { code, name, ncm, unit, gtin }: ProductTexts) =>
@@ -117,7 +125,7 @@ async function productIds(db: Database, workspaceId: number, kept: readonly Kept
 }
 
 async function termIds(db: Database, workspaceId: number, kept: readonly Kept[]): Promise<Map<string, number>> {
-  const terms = [...new Set(kept.flatMap(({ document, read }) => termsOf(document, read)))]
+  const terms = [...new Set(kept.flatMap(termsOf))]
   const rows = await read<{ text: string; id: number }>(
     db,
     sql`select t.text, t.id from unnest(${terms}::text[]) q (text)

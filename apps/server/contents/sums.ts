@@ -1,13 +1,11 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
+import { sumKinds } from '../documents/documents.ts'
 
 // What a document adds to the sums of its month.
 
 /** In the order of the columns of `content_sum`. */
 export const sumNames = ['value', 'icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
 export type Sums = Record<(typeof sumNames)[number], bigint>
-
-/** Of `content_sum.kind`. */
-export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4 } as const
 
 export interface DocumentSums {
   byKey: { kind: number; key: string; sums: Sums }[]

@@ -13,6 +13,7 @@ export {
   readArrival,
   readPage,
 } from './arrival.ts'
+export { countedTerm, kindsOfGroups, sides, sumKinds } from './counted.ts'
 export { ciencia, conclusive, deadlineOf, deadlines, disagreement, dueUntil, releasing } from './deadlines.ts'
 export { readDue } from './desk/agenda.ts'
 export { isIssuer } from './desk/installments.ts'
@@ -22,6 +23,7 @@ export { readInBatches } from './export/rows.ts'
 export { type SpreadsheetColumn, startSpreadsheet } from './export/spreadsheet.ts'
 export { eventId, xmlName } from './files.ts'
 export { standingOnly } from './filter.ts'
+export { searchDocuments } from './list.ts'
 export { getDetails } from './panel/details.ts'
 export { proveMissed } from './proving/missed-proofs.ts'
 export { prove } from './proving/prover.ts'

@@ -1,3 +1,4 @@
+import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
 import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../companies/companies.ts'
@@ -15,6 +16,12 @@ export type Mark =
   | 'confirm'
   | 'disown'
   | 'asked'
+
+/** What documents are asked for that count as something, and (`line`) stand in a line of its report. */
+export interface Counted {
+  subject: ReportSubject
+  line?: { group: Exclude<ReportGroup, 'mes'>; key: string } | undefined
+}
 
 /** Which documents are asked for. */
 export interface Criteria {
@@ -37,6 +44,8 @@ export interface Criteria {
   product?: number
   ncm?: string
   cfop?: string
+  /** What a number of a report counted. */
+  counted?: Counted
 }
 
 /** What a document has of IBS and CBS: its place in `content.reform`. */

@@ -4,7 +4,7 @@ import { tableDay, testYears } from '@vigia/reform/tables'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import { presence, readBacklog, readContents } from '../contents/contents.ts'
-import { standingOnly } from '../documents/documents.ts'
+import { standingOnly, sumKinds } from '../documents/documents.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { requestText } from './request-text.ts'
 
@@ -72,9 +72,6 @@ interface About extends SheetFilter {
   /** What the switches of the companies leave of `document d`. */
   shown: RawBuilder<boolean>[]
 }
-
-// `content_sum.kind`.
-const sumKinds = { issuer: 0, cfop: 1, ncm: 2 }
 
 const firstDay = ({ month }: SheetFilter) => sql`${`${month}-01`}::date`
 const ofCompany = ({ companyId }: SheetFilter, alias: string) =>

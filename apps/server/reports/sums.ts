@@ -1,7 +1,7 @@
 import { formatInteger } from '@vigia/contract/text'
 import { type ReportGroup, type ReportSubject, type ReportTax, reportTaxes } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
-import { bareTerm } from '../documents/documents.ts'
+import { bareTerm, kindsOfGroups, sides, sumKinds } from '../documents/documents.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
@@ -42,16 +42,8 @@ export interface Sums {
   lineCount: number | null
 }
 
-const sides: Record<ReportSubject, number> = { compras: 0, emitidas: 1, fretes: 2 }
-const kinds: Record<Exclude<ReportGroup, 'mes' | 'produto'>, number> = {
-  participante: 0,
-  cfop: 1,
-  ncm: 2,
-  uf: 3,
-  trecho: 4,
-}
 // An NF-e stands in one UF and a CT-e in one lane: few rows say what all of them sum up to.
-const oneRowEach = [kinds.uf, kinds.trecho]
+const oneRowEach = [sumKinds.uf, sumKinds.lane]
 
 type Period = 'now' | 'before' | 'yearBefore'
 type Range = readonly [from: string, to: string]
@@ -123,7 +115,7 @@ export async function readSums(
     periods,
     table: isProduct ? sql`product_sum s` : sql`content_sum s`,
     key: isProduct ? sql`s.product_id` : sql`s.key`,
-    condition: isProduct ? own : sql`${own} and s.kind = ${kinds[group]}`,
+    condition: isProduct ? own : sql`${own} and s.kind = ${kindsOfGroups[group]}`,
   }
   if (text !== '') return readFound({ db }, asked, question, page)
   const months = await readByMonth({ db }, own, periods)

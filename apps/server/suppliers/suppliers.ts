@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { isOpen, ruleName } from '../alerts/alerts.ts'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import { presence, readBacklog } from '../contents/contents.ts'
-import { eventName, isIssuer } from '../documents/documents.ts'
+import { eventName, isIssuer, sumKinds } from '../documents/documents.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceCodes } from '../platform/service.ts'
@@ -125,8 +125,6 @@ async function documentsOf({ db }: WithDatabase, chosen: Chosen, supplierIds: nu
 
 const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
 const since = (months: number) => sql`(${thisMonth} - ${`${months - 1} months`}::interval)::date`
-// Of `content_sum`: the other side, and its UF.
-const kinds = { issuer: 0, uf: 3 }
 const reais = (cents: string | null) => Number(cents ?? 0) / 100
 
 // Of complete documents that stand; what switches hide is in it.
@@ -145,11 +143,11 @@ async function readSums({ db }: WithDatabase, chosen: Chosen): Promise<Pick<Supp
     select to_char(x.month, 'YYYY-MM') as month, x.side, sum(x.documents)::int as n, sum(x.value)::text as value, sum(x.ibs)::text as ibs,
            sum(x.cbs)::text as cbs, x.month >= ${since(12)} as lately
       from content_sum x
-     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.kind = ${sql.lit(kinds.issuer)}`, isIssuer('x.key', issuer), sql`x.month >= ${since(supplierMax.months)}`, sql`x.side in (0, 2)`, ...company])}
+     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.kind = ${sql.lit(sumKinds.issuer)}`, isIssuer('x.key', issuer), sql`x.month >= ${since(supplierMax.months)}`, sql`x.side in (0, 2)`, ...company])}
      group by x.month, x.side order by x.month, x.side`.execute(db)
   const { rows: all } = await sql<{ value: string | null }>`
     select sum(x.value)::text as value from content_sum x
-     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.side = 0`, sql`x.kind = ${kinds.uf}`, sql`x.month >= ${since(12)}`, ...company])}`.execute(
+     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.side = 0`, sql`x.kind = ${sumKinds.uf}`, sql`x.month >= ${since(12)}`, ...company])}`.execute(
     db,
   )
   const none = { totalDeItens: 0, valorTotal: 0 }

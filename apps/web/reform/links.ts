@@ -26,12 +26,11 @@ export interface Behind {
 export function listAddress({ month, company, tipoDFe, reform, supplier, cfop, ncm }: Behind): string {
   const [year = 0, number = 1] = month.split('-').map(Number)
   const { from, to } = monthPeriod(new Date(year, number - 1, 1))
-  const params = new URLSearchParams({ de: from, ate: to, participacao: tipoDFe === 2 ? '7' : '1' })
+  const params = new URLSearchParams({ de: from, ate: to, contaComo: tipoDFe === 2 ? 'fretes' : 'compras' })
   if (company) params.set('empresa', company)
-  if (supplier) params.set('busca', supplier)
   if (reform) params.set('reforma', reform)
-  if (cfop) params.set('cfop', cfop)
-  if (ncm) params.set('ncm', ncm)
+  const line = supplier ? `participante:${supplier}` : cfop ? `cfop:${cfop}` : ncm ? `ncm:${ncm}` : ''
+  if (line) params.set('linha', line)
   return `${tipoDFe === 2 ? '/cte' : '/notas-fiscais'}?${params}`
 }
 

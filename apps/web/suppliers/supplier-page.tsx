@@ -179,9 +179,11 @@ function Summary({ supplier, company }: PartProps) {
 function Months({ supplier: { meses, raiz }, company }: PartProps) {
   const most = Math.max(1, ...meses.map(({ notas, fretes }) => notas.valorTotal + fretes.valorTotal))
   const freights = meses.some(({ fretes }) => fretes.totalDeItens > 0)
-  const period = (month: string) => {
+  const monthAddress = (subject: 'compras' | 'fretes', month: string) => {
     const { from, to } = monthPeriod(new Date(Number(month.slice(0, 4)), Number(month.slice(5)) - 1, 1))
-    return { de: from, ate: to }
+    const params = new URLSearchParams({ contaComo: subject, linha: `participante:${raiz}`, de: from, ate: to })
+    if (company) params.set('empresa', company)
+    return `${subject === 'fretes' ? '/cte' : '/notas-fiscais'}?${params}`
   }
   return (
     <Part
@@ -217,8 +219,8 @@ function Months({ supplier: { meses, raiz }, company }: PartProps) {
                     style={{ width: `${((notas.valorTotal + fretes.valorTotal) / most) * 100}%` }}
                   />
                 </th>
-                <Amount sum={notas} to={listAddress('/notas-fiscais', raiz, company, period(mes))} one="nota" />
-                {freights && <Amount sum={fretes} to={listAddress('/cte', raiz, company, period(mes))} one="CT-e" />}
+                <Amount sum={notas} to={monthAddress('compras', mes)} one="nota" />
+                {freights && <Amount sum={fretes} to={monthAddress('fretes', mes)} one="CT-e" />}
               </tr>
             ))}
           </tbody>

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import { likeLiteral } from '../../platform/text.ts'
+import { countedConditions } from '../counted.ts'
 import { markCondition } from '../desk/remarks.ts'
 import {
   alertCondition,
@@ -39,7 +40,11 @@ export async function readQuery(
     return {
       ...query,
       range: rangeOf({}),
-      found: [...found, ...(await insideFilter(db, workspaceId, filter, rangeOf({})))],
+      found: [
+        ...found,
+        ...(await insideFilter(db, workspaceId, filter, rangeOf({}))),
+        ...(await countedConditions(db, workspaceId, filter.counted, rangeOf({}))),
+      ],
     }
   }
   let range = words.ranges.reduce(common, rangeOf(filter))
@@ -57,6 +62,7 @@ export async function readQuery(
     ...words.amounts.flatMap(amountConditions),
     ...anyYear,
     ...(await insideFilter(db, workspaceId, filter, range)),
+    ...(await countedConditions(db, workspaceId, filter.counted, range)),
     ...(await inFields(db, workspaceId, words.others, range)),
   ]
   return { ...query, range, found }
