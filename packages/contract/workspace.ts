@@ -85,6 +85,7 @@ export {
   getReport,
   groupName,
   groupsOf,
+  type LineGroup,
   listMonthlyReports,
   type MonthlyReport,
   monthlyReportsMax,

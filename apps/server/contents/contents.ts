@@ -6,6 +6,7 @@ import { type ProductTexts, unpack } from './packing.ts'
 
 // What is inside documents: items, taxes, parcels. Read by a worker after they arrive; found, summed and shown by what it stored.
 
+export { cellPlaces, productMonths } from './product-sums.ts'
 export { findingCodes, presence } from './reading.ts'
 
 export const follower: Follower = { table: 'content_position' }

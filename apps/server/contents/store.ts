@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { bareTerm, countedTerm, monthTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import type { ProductTexts } from './packing.ts'
+import { moveProducts, type ProductMove } from './product-sums.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
 import { type DocumentSums, type Side, type Sums, sumNames } from './sums.ts'
 
@@ -160,7 +161,7 @@ async function moveSums(
   products: ReadonlyMap<string, number>,
 ): Promise<void> {
   const keyed = new Map<string, Place & { kind: number; key: string; documents: number; sums: Sums }>()
-  const counted = new Map<string, Place & { product: number; documents: number; value: bigint; quantity: bigint }>()
+  const counted = new Map<string, ProductMove>()
   const move = (sign: 1 | -1, place: Place, added: DocumentSums, idOf: (place: number) => number) => {
     const where = `${place.side} ${place.month} ${place.company}`
     for (const { kind, key, sums } of added.byKey) {
@@ -176,7 +177,7 @@ async function moveSums(
       const moved = counted.get(at) ?? { ...place, product, documents: 0, value: 0n, quantity: 0n }
       moved.documents += sign
       moved.value += BigInt(sign) * value
-      moved.quantity += BigInt(sign) * BigInt(quantity.replace('.', ''))
+      moved.quantity += BigInt(sign) * quantity
       counted.set(at, moved)
     }
   }
@@ -219,26 +220,7 @@ async function moveSums(
          where s.workspace_id = ${workspaceId} and s.side = u.side and s.kind = u.kind and s.month = u.month and s.company_id = u.company
            and s.key = u.key and s.documents = 0`.execute(db)
   }
-  const moved = [...counted.values()].filter(
-    ({ documents, value, quantity }) => documents !== 0 || value !== 0n || quantity !== 0n,
-  )
-  if (moved.length === 0) return
-  await sql`
-    insert into product_sum as s (workspace_id, product_id, company_id, month, side, documents, value, quantity)
-    select ${workspaceId}, u.product, u.company, u.month, u.side, u.documents, u.value, trim_scale(u.quantity / 10000000000)
-      from unnest(${moved.map(({ product }) => product)}::int[], ${moved.map(({ company }) => company)}::int[], ${moved.map(({ month }) => month)}::date[],
-        ${moved.map(({ side }) => side)}::smallint[], ${moved.map(({ documents }) => documents)}::int[], ${moved.map(({ value }) => value)}::bigint[],
-        ${moved.map(({ quantity }) => quantity)}::numeric[]) u (product, company, month, side, documents, value, quantity)
-    on conflict (workspace_id, product_id, side, month, company_id) do update
-       set documents = s.documents + excluded.documents, value = s.value + excluded.value, quantity = trim_scale(s.quantity + excluded.quantity)`.execute(
-    db,
-  )
-  if (moved.some(({ documents }) => documents < 0))
-    await sql`
-      delete from product_sum s using unnest(${moved.map(({ product }) => product)}::int[], ${moved.map(({ company }) => company)}::int[],
-          ${moved.map(({ month }) => month)}::date[], ${moved.map(({ side }) => side)}::smallint[]) u (product, company, month, side)
-       where s.workspace_id = ${workspaceId} and s.product_id = u.product and s.company_id = u.company and s.month = u.month and s.side = u.side
-         and s.documents = 0`.execute(db)
+  await moveProducts(db, workspaceId, [...counted.values()])
 }
 
 const noSums = () => Object.fromEntries(sumNames.map((name) => [name, 0n])) as Sums

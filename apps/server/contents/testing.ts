@@ -1,7 +1,8 @@
 import type { NoteOptions } from '../documents/testing.ts'
 import { nfeProc } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { claimTurn, takeTurn } from './following.ts'
+import { moveProducts, type ProductMove } from './product-sums.ts'
 
 /** An item of a note for tests; amounts and rates as the file writes them. */
 export interface TestItem {
@@ -73,6 +74,24 @@ function itemXml(item: TestItem, index: number): string {
   const lot = item.lot === undefined ? '' : `<rastro><nLote>${item.lot}</nLote><qLote>1</qLote></rastro>`
   return `<det nItem="${index + 1}"><prod><cProd>${code}</cProd><cEAN>${gtin}</cEAN><xProd>${name}</xProd><NCM>${ncm}</NCM><CFOP>${cfop}</CFOP><uCom>${unit}</uCom><qCom>${quantity}</qCom><vUnCom>${price}</vUnCom><vProd>${value}</vProd>${optional('vFrete', item.freight)}${optional('vDesc', item.discount)}<indTot>1</indTot>${optional('xPed', item.order)}${lot}</prod><imposto><ICMS><ICMS00><orig>0</orig><CST>00</CST><vBC>${value}</vBC><pICMS>18.00</pICMS><vICMS>${icms}</vICMS>${st}</ICMS00></ICMS>${ipi}${taxes}</imposto></det>`
 }
+
+/** Sums of products as documents that were read leave them; `db` is inside the workspace. */
+export const addProductSums = (
+  db: Database,
+  workspaceId: number,
+  moves: (Omit<ProductMove, 'side' | 'documents' | 'value' | 'quantity'> & { value: number; units: number })[],
+): Promise<void> =>
+  moveProducts(
+    db,
+    workspaceId,
+    moves.map(({ value, units, ...move }) => ({
+      ...move,
+      side: 0,
+      documents: 1,
+      value: BigInt(value),
+      quantity: BigInt(units) * 10_000n,
+    })),
+  )
 
 /** Reads what is inside all documents of all workspaces, as the worker does, until nothing is left to do. */
 export async function readEverything(ctx: Pick<Context, 'db' | 'log'>): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
+import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../platform/context.ts'
 import type { Counted, Range } from './filter.ts'
@@ -7,26 +7,28 @@ import { bareTerm, insideCondition, readMonths } from './search/terms.ts'
 // The documents behind a number of a report: those that apps/server/contents counted in it, as it wrote them down when it did.
 
 /** Of `content_sum.kind`. */
-export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4 } as const
+export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4, classification: 5 } as const
 
 /** As what documents count: `content.side`. */
 export const sides: Record<ReportSubject, 0 | 1 | 2> = { compras: 0, emitidas: 1, fretes: 2 }
 
-/** Groups of reports that have a kind of sums. */
-export const kindsOfGroups: Record<Exclude<ReportGroup, 'mes' | 'produto'>, number> = {
+/** Groups of lines that have a kind of sums. */
+export const kindsOfGroups: Record<Exclude<LineGroup, 'produto'>, number> = {
   participante: sumKinds.issuer,
   cfop: sumKinds.cfop,
   ncm: sumKinds.ncm,
   uf: sumKinds.uf,
   trecho: sumKinds.lane,
+  classificacao: sumKinds.classification,
 }
 
 /**
- * The term of what a document counts in, by which it is found; null: it has one without it. CFOP and NCM of items are terms of their own, so that only what
- * stands beside the items needs one.
+ * The term of what a document counts in, by which it is found; null: it has one without it, or nobody asks for it. CFOP and NCM of items are terms of their
+ * own, so that only what stands beside the items needs one.
  */
 export function countedTerm(side: number, kind: number, key: string): string | null {
-  return (kind === sumKinds.cfop || kind === sumKinds.ncm) && key !== '' ? null : `soma:${side}:${kind}:${key}`
+  if ((kind === sumKinds.cfop || kind === sumKinds.ncm) && key !== '') return null
+  return kind === sumKinds.classification && key === '' ? null : `soma:${side}:${kind}:${key}`
 }
 
 /** As conditions on `document d`. */

@@ -1,4 +1,4 @@
-import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
+import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
 import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../companies/companies.ts'
@@ -20,7 +20,7 @@ export type Mark =
 /** What documents are asked for that count as something, and (`line`) stand in a line of its report. */
 export interface Counted {
   subject: ReportSubject
-  line?: { group: Exclude<ReportGroup, 'mes'>; key: string } | undefined
+  line?: { group: LineGroup; key: string } | undefined
 }
 
 /** Which documents are asked for. */

@@ -162,7 +162,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
   LinhaDoRelatorio: {
     description:
-      'Com ContaComo: só os de uma linha do relatório, como grupo e chave: participante:11222333000181 (ou a raiz do CNPJ), uf:PR, trecho:SP-PR, cfop:5102, ncm:48025610 ou produto:7. Sem nada depois dos dois pontos: o que não é de nenhum.',
+      'Com ContaComo: só os de uma linha do relatório, como grupo e chave: participante:11222333000181 (ou a raiz do CNPJ), uf:PR, trecho:SP-PR, cfop:5102, ncm:48025610 ou produto:7, e classificacao:000001 (cClassTrib). Sem nada depois dos dois pontos: o que não é de nenhum.',
   },
   Alerta: { description: 'Documentos com um alerta aberto: de qualquer faixa, ou de uma.' },
   Mes: { description: 'O mês de emissão, aaaa-MM.' },

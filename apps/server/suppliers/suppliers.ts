@@ -5,7 +5,7 @@ import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
 import { isOpen, ruleName } from '../alerts/alerts.ts'
 import { readHiding, shownConditions } from '../companies/companies.ts'
-import { presence, readBacklog } from '../contents/contents.ts'
+import { presence, productMonths, readBacklog } from '../contents/contents.ts'
 import { eventName, isIssuer, sumKinds } from '../documents/documents.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
@@ -313,8 +313,8 @@ export async function listProducts(
                min(x.price)::text as lowest, max(x.price)::text as highest
           from (select x.month, sum(x.documents) as documents, sum(x.value) as value, sum(x.quantity) as quantity,
                        round(sum(x.value) / nullif(sum(x.quantity), 0) / 100, 4) as price
-                  from product_sum x
-                 where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.product_id = p.id`, sql`x.side = 0`, sql`x.month >= ${since(supplierMax.months)}`, ...ofCompany('x.company_id', chosen)])}
+                  from ${productMonths} x
+                 where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.product_id = p.id`, sql`x.side = 0`, sql`x.year >= extract(year from ${since(supplierMax.months)})`, sql`x.month >= ${since(supplierMax.months)}`, ...ofCompany('x.company_id', chosen)])}
                  group by x.month) x) m
      where ${every([sql`p.workspace_id = ${workspaceId}`, isIssuer('p.issuer', issuer), sql`m.documents > 0`, ...words])}
      order by m.value::numeric desc, p.id limit ${productsEach} offset ${(page - 1) * productsEach}`.execute(db)

@@ -98,6 +98,7 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
 function lineText(subject: ReportSubject, text: string): string {
   const { group, key } = reportLine(text)!
   if (group === 'produto') return 'Com um produto escolhido'
+  if (group === 'classificacao') return `cClassTrib: ${key}`
   const name = groupName(subject, group).replace(/^./, (letter) => letter.toUpperCase())
   if (key === '') return `${name}: ${group === 'cfop' || group === 'ncm' ? 'fora dos itens' : 'nenhum'}`
   if (group === 'participante')
