@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { bareTerm, countedTerm, monthTerm } from '../documents/documents.ts'
+import { bareTerm, monthTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import type { ProductTexts } from './packing.ts'
 import { moveProducts, type ProductMove } from './product-sums.ts'
@@ -38,9 +38,7 @@ export interface ReadDocument {
 
 /** Stores what was read of documents, with all that is found and summed by. */
 export async function putContents(db: Database, workspaceId: number, all: readonly ReadDocument[]): Promise<void> {
-  const kept = all.flatMap(({ document, answer }) =>
-    document && answer.read ? [{ document, read: answer.read, added: answer.added }] : [],
-  )
+  const kept = all.flatMap(({ document, answer }) => (document && answer.read ? [{ document, read: answer.read }] : []))
   const products = await productIds(db, workspaceId, kept)
   const terms = await termIds(db, workspaceId, kept)
   await moveSums(db, workspaceId, all, products)
@@ -49,10 +47,9 @@ export async function putContents(db: Database, workspaceId: number, all: readon
     await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(
       db,
     )
-  const rows = kept.map((one) => {
-    const { document, read } = one
+  const rows = kept.map(({ document, read }) => {
     const ids = read.products.map((texts) => products.get(keyOf(read.issuer, texts))!)
-    return { document, read, ids, keys: [...ids, ...termsOf(one).map((text) => terms.get(text)!)] }
+    return { document, read, ids, keys: [...ids, ...termsOf(document, read).map((text) => terms.get(text)!)] }
   })
   await sql`
     insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, products, value)
@@ -83,14 +80,9 @@ const version = 1
 interface Kept {
   document: KnownDocument
   read: ReadContents
-  added: DocumentSums
 }
 
-// Also by the sums that it counts in.
-function termsOf({ document, read, added }: Kept): string[] {
-  const counted = added.byKey.map(({ kind, key }) => countedTerm(read.side!, kind, key))
-  return [monthTerm(document.month), ...counted.filter((term) => term !== null), ...read.terms]
-}
+const termsOf = ({ month }: KnownDocument, { terms }: ReadContents) => [monthTerm(month), ...terms]
 
 // What tells one product from another.
 const keyOf = (issuer: string, { code, name, ncm, unit, gtin }: ProductTexts) =>
@@ -102,13 +94,16 @@ async function productIds(db: Database, workspaceId: number, kept: readonly Kept
       products.map((texts) => [keyOf(issuer, texts), { issuer, bare: bareTerm(texts.code), ...texts }] as const),
     ),
   )
-  const codes = [...new Map([...products.values()].map((one) => [`${one.issuer} ${one.bare}`, one])).values()]
+  const all = [...products.values()]
   const ids = await read<ProductTexts & { issuer: string; id: number }>(
     db,
     // Each by its key: there are no statistics of what was written a moment ago.
     sql`select p.id, p.issuer, p.code, p.name, p.ncm, p.unit, p.gtin
-          from unnest(${codes.map(({ issuer }) => issuer)}::text[], ${codes.map(({ bare }) => bare)}::text[]) q (issuer, bare)
-         cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.issuer = q.issuer and p.bare = q.bare offset 0) p`,
+          from unnest(${all.map(({ issuer }) => issuer)}::text[], ${all.map(({ code }) => code)}::text[], ${all.map(({ name }) => name)}::text[],
+                      ${all.map(({ ncm }) => ncm)}::text[], ${all.map(({ unit }) => unit)}::text[], ${all.map(({ gtin }) => gtin)}::text[])
+               q (issuer, code, name, ncm, unit, gtin)
+         cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.issuer = q.issuer
+                                and p.hash = hashtext(q.code || '/' || q.name || '/' || q.ncm || '/' || q.unit || '/' || coalesce(q.gtin, '')) offset 0) p`,
   )
   const known = new Map(ids.map(({ id, issuer, ...texts }) => [keyOf(issuer, texts), id]))
   const added = [...products].filter(([key]) => !known.has(key)).map(([, product]) => product)
@@ -126,7 +121,7 @@ async function productIds(db: Database, workspaceId: number, kept: readonly Kept
 }
 
 async function termIds(db: Database, workspaceId: number, kept: readonly Kept[]): Promise<Map<string, number>> {
-  const terms = [...new Set(kept.flatMap(termsOf))]
+  const terms = [...new Set(kept.flatMap(({ document, read }) => termsOf(document, read)))]
   const rows = await read<{ text: string; id: number }>(
     db,
     sql`select t.text, t.id from unnest(${terms}::text[]) q (text)

@@ -1,8 +1,7 @@
 import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
-import type { Database } from '../platform/context.ts'
-import type { Counted, Range } from './filter.ts'
-import { bareTerm, insideCondition, readMonths } from './search/terms.ts'
+import { type Counted, isIssuer } from './filter.ts'
+import { bareTerm } from './search/terms.ts'
 
 // The documents behind a number of a report: those that apps/server/contents counted in it, as it wrote them down when it did.
 
@@ -23,41 +22,31 @@ export const kindsOfGroups: Record<Exclude<LineGroup, 'produto'>, number> = {
 }
 
 /**
- * The term of what a document counts in, by which it is found; null: it has one without it, or nobody asks for it. CFOP and NCM of items are terms of their
- * own, so that only what stands beside the items needs one.
+ * The term of what a document counts in, by which it is found; null: it needs none. Issuers are known of every document, and CFOP and NCM of items are terms of
+ * their own, but what stands beside the items.
  */
 export function countedTerm(side: number, kind: number, key: string): string | null {
+  if (kind === sumKinds.issuer && side !== sides.emitidas) return null
   if ((kind === sumKinds.cfop || kind === sumKinds.ncm) && key !== '') return null
   return kind === sumKinds.classification && key === '' ? null : `soma:${side}:${kind}:${key}`
 }
 
-/** As conditions on `document d`. */
-export async function countedConditions(
-  db: Database,
-  workspaceId: number,
-  counted: Counted | undefined,
-  range: Range,
-): Promise<RawBuilder<unknown>[]> {
-  if (!counted) return []
-  const { subject, line } = counted
+/** What is asked of documents: to have the term or product inside, and to meet conditions on `document d`. */
+export interface CountedQuestion {
+  term: string | null
+  product: number | null
+  conditions: RawBuilder<unknown>[]
+}
+
+export function countedQuestion(workspaceId: number, { subject, line }: Counted): CountedQuestion {
   const side = sides[subject]
   const counts = sql`exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and r.side = ${sql.lit(side)})`
-  if (!line) return [counts]
-  const months = await readMonths(db, workspaceId, range)
+  if (!line) return { term: null, product: null, conditions: [counts] }
   const { group, key } = line
-  if (group === 'produto') return [counts, insideCondition([Number(key)], months)]
+  if (group === 'produto') return { term: null, product: Number(key), conditions: [counts] }
   const own = countedTerm(side, kindsOfGroups[group], key)
-  const text = own ?? `${group}:${bareTerm(key)}`
-  // The root of a CNPJ stands for all of its establishments.
-  const which =
-    group === 'participante' && key.length === 8
-      ? sql`t.text >= ${text} and t.text < ${`${text}[`} and length(t.text) = ${text.length + 6}`
-      : sql`t.text = ${text}`
-  const { rows } = await sql<{ id: number }>`
-    select t.id from content_term t where t.workspace_id = ${workspaceId} and ${which}`.execute(db)
-  const inside = insideCondition(
-    rows.map(({ id }) => id),
-    months,
-  )
-  return own === null ? [counts, inside] : [inside]
+  if (own !== null) return { term: own, product: null, conditions: [] }
+  if (group !== 'participante') return { term: `${group}:${bareTerm(key)}`, product: null, conditions: [counts] }
+  const issued = sql`d.supplier_id in (select s.id from supplier s where s.workspace_id = ${workspaceId} and ${isIssuer('s.tax_id', key)})`
+  return { term: null, product: null, conditions: [issued, counts] }
 }

@@ -167,3 +167,11 @@ export function reformCondition(workspaceId: number, reform: ReformFilter): RawB
     ? sql`${standingOnly} and exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and ${is})`
     : sql`${standingOnly} and d.id in (select r.document_id from content r where r.workspace_id = ${workspaceId} and ${is})`
 }
+
+/** Whether a tax id is that of an issuer, who is named by the root of a CNPJ (8 characters), a CNPJ or a CPF. Indexes know the beginnings. */
+export function isIssuer(column: string, issuer: string): RawBuilder<unknown> {
+  const taxId = sql.ref(column)
+  return issuer.length === 8
+    ? sql`(${taxId} >= ${issuer} and ${taxId} < ${`${issuer}[`} and length(${taxId}) = 14)`
+    : sql`${taxId} = ${issuer}`
+}

@@ -14,5 +14,11 @@ create table product_sum (
 alter table product_sum enable row level security;
 create policy tenant on product_sum using (workspace_id = current_ws()) with check (workspace_id = current_ws());
 
+-- Each product is found by all of its texts: some suppliers have one code for everything.
+alter table product add column hash int not null
+  generated always as (hashtext(code || '/' || name || '/' || ncm || '/' || unit || '/' || coalesce(gtin, ''))) stored;
+drop index product_issuer_ix;
+create index product_issuer_ix on product (workspace_id, issuer, hash);
+
 truncate content, content_index, content_unread, content_sum;
 update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0, next_at = now(), lease_until = null;

@@ -6,7 +6,7 @@ import {
   formatMoney,
   formatMonth,
 } from '@vigia/contract/text'
-import type { Supplier } from '@vigia/contract/workspace'
+import { type Supplier, supplierMax } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import type { ReactNode } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
@@ -248,20 +248,19 @@ function Amount({ sum, to, one }: { sum: Sum; to: string; one: 'nota' | 'CT-e' }
 }
 
 function Situations({ supplier: { situacoes, recentes, raiz }, company }: PartProps) {
+  const today = new Date()
+  const lately = { de: monthPeriod(today, 1 - supplierMax.months).from, ate: monthPeriod(today).to }
   return (
     <Part
       title="Situações e respostas"
-      note={`Situações de todos os documentos; eventos dos últimos ${formatInteger(recentes.totalDeItens)}.`}
+      note={`Situações dos documentos dos últimos ${supplierMax.months} meses; eventos dos últimos ${formatInteger(recentes.totalDeItens)}.`}
     >
       <dl>
         {situacoes.map(({ tipoDFe, status, nome, totalDeItens }) => {
           const list = tipoDFe === 0 ? '/notas-fiscais' : '/cte'
           return (
             <Line key={`${tipoDFe} ${status}`} label={`${tipoDFe === 0 ? 'NF-e' : 'CT-e'}: ${nome}`}>
-              <Link
-                to={listAddress(list, raiz, company, { status: String(status), periodo: 'todos' })}
-                className={linkClass}
-              >
+              <Link to={listAddress(list, raiz, company, { status: String(status), ...lately })} className={linkClass}>
                 {documents(totalDeItens)}
               </Link>
             </Line>
