@@ -3,6 +3,7 @@ import { alertBands } from './alerts.ts'
 import { amountText, flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
 import { SaveViewForm } from './forms.ts'
 import { Remark } from './remarks.ts'
+import { reportLine, reportSubjects } from './reports.ts'
 import { route } from './route.ts'
 
 export { type Code, participationFilter, participationLabel, statusFilter, statusTone, tipoDFe } from './codes.ts'
@@ -60,6 +61,15 @@ const filterShape = {
   CFOP: z
     .string()
     .regex(/^\d{4}$/, 'CFOP deve ter 4 dígitos')
+    .optional(),
+  /** What a number of a report counted: of a subject, and of one of its lines. */
+  ContaComo: z.enum(reportSubjects, 'ContaComo deve ser compras, emitidas ou fretes').optional(),
+  LinhaDoRelatorio: z
+    .string()
+    .refine(
+      (text) => reportLine(text) !== null,
+      'LinhaDoRelatorio deve ter grupo e chave de uma linha, como uf:PR ou cfop:5102',
+    )
     .optional(),
 }
 const inOrder = (filter: { DataDe?: string | undefined; DataAte?: string | undefined }) =>

@@ -10,8 +10,8 @@ export const installmentStates = ['abertas', 'vencidas', 'a-vencer', 'pagas'] as
 /** By what the sums are put together. */
 export const installmentGroupings = ['semana', 'mes', 'fornecedor'] as const
 
-/** How many parcels are marked at once, and stand in a spreadsheet. */
-export const installmentMax = { marked: 5_000, sheet: 20_000 }
+/** How many parcels are marked at once and stand in a spreadsheet, how long a period is, and how far back one begins of which nobody says it. */
+export const installmentMax = { marked: 5_000, sheet: 20_000, months: 36, monthsBack: 12 }
 
 const filter = {
   Situacao: z
@@ -109,6 +109,14 @@ export const sumInstallments = route({
         vencidas: sum,
       }),
     ),
+    desde: z
+      .string()
+      .describe(
+        `O primeiro vencimento que entra. Sem VencimentoDe, ${installmentMax.monthsBack} meses atrás; um período tem até ${installmentMax.months} meses.`,
+      ),
+    faltaLer: z
+      .number()
+      .describe('Documentos do workspace que ainda não foram lidos por dentro: as parcelas deles faltam.'),
     totalDeGrupos: z.number().describe('Vêm até 200: os primeiros, ou os fornecedores de maior valor.'),
   }),
 })

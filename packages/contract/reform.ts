@@ -44,6 +44,9 @@ export const ReformSheet = z.object({
   fornecedoresAoTodo: z.number(),
   cfops: z.array(Sum.extend({ codigo: z.string() })).describe('Das NF-e; a soma do que fica fora dos itens não entra.'),
   ncms: z.array(Sum.extend({ codigo: z.string() })),
+  classificacoes: z
+    .array(Sum.extend({ tipoDFe: z.number(), codigo: z.string(), nome: z.string().describe('Do CST, na tabela.') }))
+    .describe('Por cClassTrib, também sem valor destacado.'),
   com: z.array(Count),
   parcial: z.array(Count),
   dispensado: z.array(Count).describe('De emitentes do Simples e MEI: em 2026 não precisam informar.'),

@@ -34,6 +34,16 @@ export function groupName(subject: ReportSubject, group: ReportGroup): string {
 const participantNames = { compras: 'fornecedor', emitidas: 'cliente', fretes: 'transportador' }
 const groupNames = { mes: 'mês', cfop: 'CFOP', ncm: 'NCM', uf: 'UF', produto: 'produto', trecho: 'trecho' }
 
+/** Lines that lists can be filtered by: of reports, of which a month is a period, and of the sheet of IBS and CBS. */
+export type LineGroup = Exclude<ReportGroup, 'mes'> | 'classificacao'
+
+/** A line as lists are filtered by it: `uf:PR`; null: it is not written so. */
+export function reportLine(text: string): { group: LineGroup; key: string } | null {
+  const [, group, key = ''] = /^(participante|cfop|ncm|uf|produto|trecho|classificacao):([^\0]{0,14})$/.exec(text) ?? []
+  if (group === undefined || (group === 'produto' && !(/^\d{1,10}$/.test(key) && Number(key) < 2 ** 31))) return null
+  return { group: group as LineGroup, key }
+}
+
 /** The longest period. */
 export const reportMonthsMax = 12
 
@@ -128,11 +138,11 @@ export type ReportRow = z.output<typeof ReportRow>
 const Report = z.object({
   linhas: z.array(ReportRow),
   demais: z
-    .object({ linhas: z.number().nullable(), ...figures })
+    .object({ linhas: z.number(), ...figures })
     .nullable()
     .describe('O que não está nas linhas desta página; com elas soma o total. null: nada.'),
   total: z.object(figures),
-  totalDeLinhas: z.number().nullable().describe('null: de produtos sem pesquisa ninguém conta todos.'),
+  totalDeLinhas: z.number(),
   totalDePaginas: z.number(),
   faltam: z.number().describe('Documentos que ainda não foram lidos por dentro: o relatório muda quando forem.'),
 })

@@ -4,8 +4,8 @@ import { route } from './route.ts'
 
 // Everything about one issuer of documents, with all CNPJs of its root. All of it is ours.
 
-/** How many months the sums of an issuer go back, this one included, and of how many of its last documents events and taxes are told. */
-export const supplierMax = { months: 24, documents: 1_000 }
+/** How many months the sums of an issuer go back, this one included, of how many of its last documents events and taxes are told, and how many products are looked at. */
+export const supplierMax = { months: 24, documents: 1_000, products: 20_000 }
 
 const params = z.object({
   raiz: z
@@ -50,7 +50,7 @@ export const Supplier = z.object({
   }),
   situacoes: z
     .array(z.object({ tipoDFe: z.number(), status: z.number(), nome: z.string(), totalDeItens: count }))
-    .describe('Quantos documentos em cada situação, de todas as datas.'),
+    .describe(`Quantos documentos em cada situação, dos últimos ${supplierMax.months} meses.`),
   alertas: z.object({
     abertos: z.object({ critico: count, alto: count, medio: count, informativo: count }),
     ultimos: z.array(
@@ -77,7 +77,9 @@ export const Supplier = z.object({
       comAchados: count,
     }),
   }),
-  vencimentos: z.object({ abertas: sum, vencidas: sum, proximo: z.string().nullable() }),
+  vencimentos: z
+    .object({ abertas: sum, vencidas: sum, proximo: z.string().nullable() })
+    .describe('Com vencimento de doze meses atrás em diante.'),
   faltaLer: count.describe('Documentos do workspace cujos itens ainda não foram lidos: faltam nas somas.'),
 })
 /** What the browser receives as an issuer. */
@@ -133,6 +135,11 @@ export const listSupplierProducts = route({
       }),
     ),
     totalDeItens: count,
+    incompleto: z
+      .boolean()
+      .describe(
+        `São mais de ${supplierMax.products.toLocaleString('pt-BR')} produtos, e só os mais novos foram olhados.`,
+      ),
     totalDePaginas: count,
   }),
 })

@@ -28,6 +28,28 @@ export const situations: ReadonlyMap<string, number> = new Map([
   ['830', 1],
 ])
 
+/** What the table calls each CST; the first three digits of a cClassTrib are its CST (the same table). */
+export const situationNames: ReadonlyMap<string, string> = new Map([
+  ['000', 'Tributação integral'],
+  ['010', 'Tributação com alíquotas uniformes'],
+  ['011', 'Tributação com alíquotas uniformes reduzidas'],
+  ['200', 'Alíquota reduzida'],
+  ['220', 'Alíquota fixa'],
+  ['221', 'Alíquota fixa proporcional'],
+  ['222', 'Redução de base de cálculo'],
+  ['400', 'Isenção'],
+  ['410', 'Imunidade e não incidência'],
+  ['510', 'Diferimento'],
+  ['515', 'Diferimento com redução de alíquota'],
+  ['550', 'Suspensão'],
+  ['620', 'Tributação monofásica'],
+  ['800', 'Transferência de crédito'],
+  ['810', 'Ajuste de IBS na ZFM'],
+  ['811', 'Ajustes'],
+  ['820', 'Tributação em documento específico'],
+  ['830', 'Exclusão de base de cálculo'],
+])
+
 /** Codes of cClassTrib that ended, with their last day (Informe Técnico 2025.002, table of 08/10/2026). */
 export const endedCodes: ReadonlyMap<string, string> = new Map([
   ['220001', '2026-01-01'],

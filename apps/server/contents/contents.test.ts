@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../tests/support/database.ts'
 import { findSamples } from '../../../tests/support/samples.ts'
 import { runs } from '../../../tests/support/seed.ts'
-import { rebuildProjection, receive } from '../documents/documents.ts'
+import { readBacklog, rebuildProjection, receive } from '../documents/documents.ts'
 import { type Criteria, searchDocuments } from '../documents/list.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../documents/testing.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
-import { readAnew, readBacklog, readContents } from './contents.ts'
+import { productMonths, readAnew, readContents } from './contents.ts'
 import { pack, productsOf, unpack } from './packing.ts'
 import { noteWith, readEverything, type TestNote } from './testing.ts'
 
@@ -62,7 +62,7 @@ async function newOffice() {
     products: () =>
       inside(async (db) => {
         const { rows } = await sql<{ name: string; documents: number; value: number; quantity: string }>`
-          select p.name, s.documents, s.value::float8 as value, s.quantity::text from product_sum s
+          select p.name, s.documents, s.value::float8 as value, s.quantity::text from ${productMonths} s
             join product p on p.workspace_id = s.workspace_id and p.id = s.product_id where s.workspace_id = ${workspaceId} order by 1`.execute(
           db,
         )
@@ -121,6 +121,7 @@ test('what is inside a complete document is found by its words, summed, and give
     [2, '34025000', 1, 1260, 360],
     [2, '48025610', 1, 1950, 300],
     [3, 'PR', 1, 3300, 660],
+    [5, '', 1, 3300, 660],
   ])
   expect(await products()).toEqual([
     ['PAPEL TOALHA', 1, 1900, '4'],

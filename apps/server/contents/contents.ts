@@ -1,14 +1,12 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import { sql } from 'kysely'
-import { behindMax, type Follower, readBehind } from '../changes/changes.ts'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { type ProductTexts, unpack } from './packing.ts'
 
 // What is inside documents: items, taxes, parcels. Read by a worker after they arrive; found, summed and shown by what it stored.
 
+export { cellPlaces, productMonths } from './product-sums.ts'
 export { findingCodes, presence } from './reading.ts'
-
-export const follower: Follower = { table: 'content_position' }
 
 /** What notes call products, by id; `db` is inside the workspace. */
 export async function readProducts(
@@ -51,17 +49,4 @@ export async function readAnew({ db }: WithDatabase, workspaceId: number): Promi
   await sql`
     update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0, next_at = now(), lease_until = null
      where workspace_id = ${workspaceId}`.execute(db)
-}
-
-/** How many documents of a workspace are not read from inside yet, up to `most`; `db` is inside it. */
-export async function readBacklog(
-  { db }: WithDatabase,
-  workspaceId: number,
-): Promise<{ waiting: number; most: number }> {
-  const { changes, older } = await readBehind(db, follower, workspaceId)
-  const { rows } = await sql<{ unread: number }>`
-    select count(*)::int as unread from (select from content_unread where workspace_id = ${workspaceId} limit ${behindMax}) u`.execute(
-    db,
-  )
-  return { waiting: Math.min(behindMax, changes + older + rows[0]!.unread), most: behindMax }
 }

@@ -9,9 +9,10 @@ import {
   readPosition,
   type Turn,
 } from '../changes/changes.ts'
+import { contentFollower as follower } from '../documents/documents.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, inWorkspace, isDataError, readWorkspace } from '../platform/database.ts'
-import { follower, readProducts } from './contents.ts'
+import { readProducts } from './contents.ts'
 import { auditDue, markCiting, putFreight } from './freight.ts'
 import { type ReadQuestion, readAll } from './reading.ts'
 import { type CountedBefore, type KnownDocument, putContents, type ReadDocument } from './store.ts'

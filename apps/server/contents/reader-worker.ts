@@ -4,6 +4,7 @@ import { noteOf, tripOf } from '@vigia/freight/trip'
 import { findingsOf } from '@vigia/reform/findings'
 import { inForceFrom } from '@vigia/reform/tables'
 import { unzipDocument } from '@vigia/sefaz/distribution'
+import { countedTerm } from '../documents/documents.ts'
 import { pack, productsOf, unpack } from './packing.ts'
 import type { ReadAnswer, ReadQuestion } from './reading.ts'
 import { findingBits, presence } from './reading.ts'
@@ -28,14 +29,15 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
     const findings = findingsOf(contents)
     const bought = isPurchase(contents)
     const counted = side === 0 && !bought ? null : side
+    const added = sums(contents, counted)
     return {
       taken,
-      added: sums(contents, counted),
+      added,
       read: {
         side: counted,
         value: pack(contents),
         products,
-        terms: termsOf(contents),
+        terms: [...termsOf(contents), ...countedTerms(added, counted)],
         issuer: taxIdOf(contents.issuer),
         reform: presenceOf(contents),
         findings: findingBits(findings.map(({ code }) => code)),
@@ -63,6 +65,12 @@ const noSums: DocumentSums = { byKey: [], byProduct: [] }
 
 function sums(contents: NfeContents | CteContents, side: Side | null): DocumentSums {
   return side === null ? noSums : sumsOf(contents, side, productsOf(contents).places)
+}
+
+// Lists are filtered by the sums that a document counts in.
+function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
+  const terms = side === null ? [] : byKey.map(({ kind, key }) => countedTerm(side, kind, key))
+  return terms.filter((term) => term !== null)
 }
 
 function isDay(text: string | undefined): text is string {

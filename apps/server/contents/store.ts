@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { bareTerm, monthTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import type { ProductTexts } from './packing.ts'
+import { moveProducts, type ProductMove } from './product-sums.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
 import { type DocumentSums, type Side, type Sums, sumNames } from './sums.ts'
 
@@ -100,13 +101,16 @@ async function productIds(db: Database, workspaceId: number, kept: readonly Kept
       products.map((texts) => [keyOf(issuer, texts), { issuer, bare: bareTerm(texts.code), ...texts }] as const),
     ),
   )
-  const codes = [...new Map([...products.values()].map((one) => [`${one.issuer} ${one.bare}`, one])).values()]
+  const all = [...products.values()]
   const ids = await read<ProductTexts & { issuer: string; id: number }>(
     db,
     // Each by its key: there are no statistics of what was written a moment ago.
     sql`select p.id, p.issuer, p.code, p.name, p.ncm, p.unit, p.gtin
-          from unnest(${codes.map(({ issuer }) => issuer)}::text[], ${codes.map(({ bare }) => bare)}::text[]) q (issuer, bare)
-         cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.issuer = q.issuer and p.bare = q.bare offset 0) p`,
+          from unnest(${all.map(({ issuer }) => issuer)}::text[], ${all.map(({ code }) => code)}::text[], ${all.map(({ name }) => name)}::text[],
+                      ${all.map(({ ncm }) => ncm)}::text[], ${all.map(({ unit }) => unit)}::text[], ${all.map(({ gtin }) => gtin)}::text[])
+               q (issuer, code, name, ncm, unit, gtin)
+         cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.issuer = q.issuer
+                                and p.hash = hashtext(q.code || '/' || q.name || '/' || q.ncm || '/' || q.unit || '/' || coalesce(q.gtin, '')) offset 0) p`,
   )
   const known = new Map(ids.map(({ id, issuer, ...texts }) => [keyOf(issuer, texts), id]))
   const added = [...products].filter(([key]) => !known.has(key)).map(([, product]) => product)
@@ -159,7 +163,7 @@ async function moveSums(
   products: ReadonlyMap<string, number>,
 ): Promise<void> {
   const keyed = new Map<string, Place & { kind: number; key: string; documents: number; sums: Sums }>()
-  const counted = new Map<string, Place & { product: number; documents: number; value: bigint; quantity: bigint }>()
+  const counted = new Map<string, ProductMove>()
   const move = (sign: 1 | -1, place: Place, added: DocumentSums, idOf: (place: number) => number) => {
     const where = `${place.side} ${place.month} ${place.company}`
     for (const { kind, key, sums } of added.byKey) {
@@ -175,7 +179,7 @@ async function moveSums(
       const moved = counted.get(at) ?? { ...place, product, documents: 0, value: 0n, quantity: 0n }
       moved.documents += sign
       moved.value += BigInt(sign) * value
-      moved.quantity += BigInt(sign) * BigInt(quantity.replace('.', ''))
+      moved.quantity += BigInt(sign) * quantity
       counted.set(at, moved)
     }
   }
@@ -218,26 +222,7 @@ async function moveSums(
          where s.workspace_id = ${workspaceId} and s.side = u.side and s.kind = u.kind and s.month = u.month and s.company_id = u.company
            and s.key = u.key and s.documents = 0`.execute(db)
   }
-  const moved = [...counted.values()].filter(
-    ({ documents, value, quantity }) => documents !== 0 || value !== 0n || quantity !== 0n,
-  )
-  if (moved.length === 0) return
-  await sql`
-    insert into product_sum as s (workspace_id, product_id, company_id, month, side, documents, value, quantity)
-    select ${workspaceId}, u.product, u.company, u.month, u.side, u.documents, u.value, trim_scale(u.quantity / 10000000000)
-      from unnest(${moved.map(({ product }) => product)}::int[], ${moved.map(({ company }) => company)}::int[], ${moved.map(({ month }) => month)}::date[],
-        ${moved.map(({ side }) => side)}::smallint[], ${moved.map(({ documents }) => documents)}::int[], ${moved.map(({ value }) => value)}::bigint[],
-        ${moved.map(({ quantity }) => quantity)}::numeric[]) u (product, company, month, side, documents, value, quantity)
-    on conflict (workspace_id, product_id, side, month, company_id) do update
-       set documents = s.documents + excluded.documents, value = s.value + excluded.value, quantity = trim_scale(s.quantity + excluded.quantity)`.execute(
-    db,
-  )
-  if (moved.some(({ documents }) => documents < 0))
-    await sql`
-      delete from product_sum s using unnest(${moved.map(({ product }) => product)}::int[], ${moved.map(({ company }) => company)}::int[],
-          ${moved.map(({ month }) => month)}::date[], ${moved.map(({ side }) => side)}::smallint[]) u (product, company, month, side)
-       where s.workspace_id = ${workspaceId} and s.product_id = u.product and s.company_id = u.company and s.month = u.month and s.side = u.side
-         and s.documents = 0`.execute(db)
+  await moveProducts(db, workspaceId, [...counted.values()])
 }
 
 const noSums = () => Object.fromEntries(sumNames.map((name) => [name, 0n])) as Sums

@@ -1,4 +1,5 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
+import { sumKinds } from '../documents/documents.ts'
 
 // What a document adds to the sums of its month.
 
@@ -6,13 +7,10 @@ import type { CteContents, NfeContents } from '@vigia/dfe/read'
 export const sumNames = ['value', 'icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
 export type Sums = Record<(typeof sumNames)[number], bigint>
 
-/** Of `content_sum.kind`. */
-export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4 } as const
-
 export interface DocumentSums {
   byKey: { kind: number; key: string; sums: Sums }[]
-  /** By place in the products of the document: value without freight and taxes, in cents, and quantity as decimal text. */
-  byProduct: { place: number; value: bigint; quantity: string }[]
+  /** By place in the products of the document: value without freight and taxes, in cents, and quantity in ten thousandths. */
+  byProduct: { place: number; value: bigint; quantity: bigint }[]
 }
 
 /** As what a document is counted: `content.side`. */
@@ -35,6 +33,7 @@ export function sumsOf(contents: NfeContents | CteContents, side: Side, places: 
       cbs: cents(contents.IBSCBS?.vCBS),
     }
     add(sumKinds.issuer, taxIdOf(contents.issuer), sums)
+    add(sumKinds.classification, contents.IBSCBS?.cClassTrib ?? '', sums)
     add(sumKinds.lane, `${contents.head.UFIni ?? ''}-${contents.head.UFFim ?? ''}`, sums)
     return { byKey: [...keyed.values()], byProduct: [] }
   }
@@ -43,13 +42,14 @@ export function sumsOf(contents: NfeContents | CteContents, side: Side, places: 
   const other = side === 0 ? contents.issuer : contents.recipient
   add(sumKinds.issuer, taxIdOf(other), total)
   add(sumKinds.uf, other.UF ?? '', total)
-  for (const [index, { prod }] of contents.items.entries()) {
+  for (const [index, { prod, IBSCBS }] of contents.items.entries()) {
+    add(sumKinds.classification, IBSCBS?.cClassTrib ?? '', items[index]!)
     add(sumKinds.cfop, prod.CFOP ?? '', items[index]!)
     add(sumKinds.ncm, prod.NCM ?? '', items[index]!)
   }
   const rest = total.value - items.reduce((sum, { value }) => sum + value, 0n)
   if (rest !== 0n || items.length === 0)
-    for (const kind of [sumKinds.cfop, sumKinds.ncm]) add(kind, '', { ...none, value: rest })
+    for (const kind of [sumKinds.cfop, sumKinds.ncm, sumKinds.classification]) add(kind, '', { ...none, value: rest })
   const byProduct = new Map<number, { value: bigint; quantity: bigint }>()
   for (const [index, { prod }] of contents.items.entries()) {
     const place = places[index]!
@@ -61,7 +61,7 @@ export function sumsOf(contents: NfeContents | CteContents, side: Side, places: 
   }
   return {
     byKey: [...keyed.values()],
-    byProduct: [...byProduct].map(([place, { value, quantity }]) => ({ place, value, quantity: decimal(quantity) })),
+    byProduct: [...byProduct].map(([place, { value, quantity }]) => ({ place, value, quantity: rounded(quantity) })),
   }
 }
 
@@ -108,7 +108,5 @@ export function cents(text: string | undefined): bigint {
   return (scaled(text) + decimalOne / 200n) / (decimalOne / 100n)
 }
 
-function decimal(value: bigint): string {
-  const digits = value.toString().padStart(decimals + 1, '0')
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
-}
+// To the four decimals that the layout gives quantities.
+const rounded = (quantity: bigint) => (quantity + decimalOne / 20_000n) / (decimalOne / 10_000n)

@@ -1,7 +1,8 @@
 import type { NoteOptions } from '../documents/testing.ts'
 import { cteProc, nfeProc, type TransportOptions } from '../documents/testing.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { claimTurn, takeTurn } from './following.ts'
+import { moveProducts, type ProductMove } from './product-sums.ts'
 
 /** An item of a note for tests; amounts and rates as the file writes them. */
 export interface TestItem {
@@ -110,6 +111,24 @@ export function freightWith({
       `</vPrest><infCTeNorm><infCarga><vCarga>${cargo}</vCarga><proPred>PAPEL</proPred><infQ><cUnid>01</cUnid><tpMed>PESO BRUTO</tpMed><qCarga>${kilos}</qCarga></infQ></infCarga>${cited === '' ? '' : `<infDoc>${cited}</infDoc>`}</infCTeNorm>`,
     )
 }
+
+/** Sums of products as documents that were read leave them; `db` is inside the workspace. */
+export const addProductSums = (
+  db: Database,
+  workspaceId: number,
+  moves: (Omit<ProductMove, 'side' | 'documents' | 'value' | 'quantity'> & { value: number; units: number })[],
+): Promise<void> =>
+  moveProducts(
+    db,
+    workspaceId,
+    moves.map(({ value, units, ...move }) => ({
+      ...move,
+      side: 0,
+      documents: 1,
+      value: BigInt(value),
+      quantity: BigInt(units) * 10_000n,
+    })),
+  )
 
 /** Reads what is inside all documents of all workspaces, as the worker does, until nothing is left to do. */
 export async function readEverything(ctx: Pick<Context, 'db' | 'log'>): Promise<void> {

@@ -13,6 +13,7 @@ export {
   readArrival,
   readPage,
 } from './arrival.ts'
+export { countedTerm, kindsOfGroups, sides, sumKinds } from './counted.ts'
 export {
   ciencia,
   conclusive,
@@ -24,13 +25,14 @@ export {
   releasing,
 } from './deadlines.ts'
 export { readDue } from './desk/agenda.ts'
-export { isIssuer } from './desk/installments.ts'
+export { dueSince } from './desk/installments.ts'
 export { markCondition } from './desk/remarks.ts'
 export { type Entry, zip } from './export/archive.ts'
 export { readInBatches } from './export/rows.ts'
 export { type SpreadsheetColumn, startSpreadsheet } from './export/spreadsheet.ts'
 export { eventId, xmlName } from './files.ts'
-export { standingOnly } from './filter.ts'
+export { isIssuer, standingOnly } from './filter.ts'
+export { searchDocuments } from './list.ts'
 export { getDetails } from './panel/details.ts'
 export { proveMissed } from './proving/missed-proofs.ts'
 export { prove } from './proving/prover.ts'
@@ -38,6 +40,7 @@ export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
 export { type Conflict, findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'
 export { eventName } from './rows.ts'
 export { bareTerm, monthTerm, nameTerms, type TermKind } from './search/terms.ts'
+export { contentFollower, readBacklog } from './unread.ts'
 
 // From how many documents a month on a workspace keeps day counters.
 const largeMonth = 1_000

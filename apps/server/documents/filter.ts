@@ -1,3 +1,4 @@
+import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
 import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../companies/companies.ts'
@@ -15,6 +16,12 @@ export type Mark =
   | 'confirm'
   | 'disown'
   | 'asked'
+
+/** What documents are asked for that count as something, and (`line`) stand in a line of its report. */
+export interface Counted {
+  subject: ReportSubject
+  line?: { group: LineGroup; key: string } | undefined
+}
 
 /** Which documents are asked for. */
 export interface Criteria {
@@ -37,6 +44,8 @@ export interface Criteria {
   product?: number
   ncm?: string
   cfop?: string
+  /** What a number of a report counted. */
+  counted?: Counted
 }
 
 /** What a document has of IBS and CBS: its place in `content.reform`. */
@@ -157,4 +166,12 @@ export function reformCondition(workspaceId: number, reform: ReformFilter): RawB
   return reform === 'all' || reform === 'exempt'
     ? sql`${standingOnly} and exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and ${is})`
     : sql`${standingOnly} and d.id in (select r.document_id from content r where r.workspace_id = ${workspaceId} and ${is})`
+}
+
+/** Whether a tax id is that of an issuer, who is named by the root of a CNPJ (8 characters), a CNPJ or a CPF. Indexes know the beginnings. */
+export function isIssuer(column: string, issuer: string): RawBuilder<unknown> {
+  const taxId = sql.ref(column)
+  return issuer.length === 8
+    ? sql`(${taxId} >= ${issuer} and ${taxId} < ${`${issuer}[`} and length(${taxId}) = 14)`
+    : sql`${taxId} = ${issuer}`
 }

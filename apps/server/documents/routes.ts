@@ -26,12 +26,13 @@ import {
   takeEverything,
 } from '@vigia/contract/documents'
 import { formatCount, formatInteger } from '@vigia/contract/text'
-import { alertBands } from '@vigia/contract/workspace'
+import { alertBands, reportLine } from '@vigia/contract/workspace'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
 import { agendaRoutes } from './desk/agenda.ts'
 import { calendarRoutes } from './desk/calendar.ts'
 import { installmentRoutes } from './desk/installments.ts'
@@ -41,7 +42,7 @@ import { openExport } from './export/downloads.ts'
 import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
 import { prepareLeaving } from './export/leaving.ts'
 import { getXml } from './files.ts'
-import type { Mark, ReformFilter } from './filter.ts'
+import type { Counted, Mark, ReformFilter } from './filter.ts'
 import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
 import type { ReformSaid } from './panel/reform-texts.ts'
@@ -229,7 +230,14 @@ async function criteriaOf(
     product: query.Produto,
     ncm: query.NCM,
     cfop: query.CFOP,
+    counted: countedOf(query),
   }
+}
+
+function countedOf({ ContaComo, LinhaDoRelatorio }: z.output<typeof DocumentFilter>): Counted | undefined {
+  if (ContaComo) return { subject: ContaComo, line: LinhaDoRelatorio ? reportLine(LinhaDoRelatorio)! : undefined }
+  if (LinhaDoRelatorio) throw new AppError('invalid-input', 'LinhaDoRelatorio precisa de ContaComo.')
+  return undefined
 }
 
 const reformNames: Record<(typeof reformFilters)[number], ReformFilter> = {

@@ -156,6 +156,14 @@ export const fieldTexts: Record<string, FieldWords> = {
   Produto: { description: 'Documentos com este produto, pelo número que os relatórios lhe dão.' },
   NCM: { description: 'Documentos com um item cujo NCM começa assim.' },
   CFOP: { description: 'Documentos com um item deste CFOP.' },
+  ContaComo: {
+    description:
+      'Os documentos que contam num relatório: os que valem (não os cancelados, denegados, substituídos, desconhecidos ou não realizados) e já foram lidos por dentro; de compras, sem devoluções, notas de entrada e notas de crédito e débito.',
+  },
+  LinhaDoRelatorio: {
+    description:
+      'Com ContaComo: só os de uma linha do relatório, como grupo e chave: participante:11222333000181 (ou a raiz do CNPJ), uf:PR, trecho:SP-PR, cfop:5102, ncm:48025610 ou produto:7, e classificacao:000001 (cClassTrib). Sem nada depois dos dois pontos: o que não é de nenhum.',
+  },
   Alerta: { description: 'Documentos com um alerta aberto: de qualquer faixa, ou de uma.' },
   Mes: { description: 'O mês de emissão, aaaa-MM.' },
   Faixa: { description: 'A faixa do alerta.' },

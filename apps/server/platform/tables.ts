@@ -318,11 +318,9 @@ interface ProductSumTable {
   workspace_id: number
   product_id: number
   company_id: number
-  month: string
+  year: number
   side: number
-  documents: number
-  value: bigint
-  quantity: string
+  cells: bigint[]
 }
 interface InstallmentTable {
   workspace_id: number

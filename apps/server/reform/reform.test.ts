@@ -1,10 +1,10 @@
-import { getReformSheet } from '@vigia/contract/workspace'
+import { getReformSheet, reportLine } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { findingCodes } from '../contents/contents.ts'
 import { noteWith, readEverything, type TestNote } from '../contents/testing.ts'
-import { receive } from '../documents/documents.ts'
+import { receive, searchDocuments } from '../documents/documents.ts'
 import { arrive, company, evento } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase, readWorkspace } from '../platform/database.ts'
@@ -86,6 +86,17 @@ test('a month: what suppliers informed, by supplier, CFOP and NCM, and who did n
   ])
   expect(sheet.cfops.map(({ codigo, documentos, cbs }) => [codigo, documentos, cbs])).toEqual([['5102', 5, 0.36]])
   expect(sheet.ncms.map(({ codigo }) => codigo)).toEqual(['48025610'])
+  const { rows: _, ...behind } = await searchDocuments(ctx, workspaceId, {
+    type: 0,
+    from: '2026-11-01T00:00:00',
+    to: '2026-11-30T23:59:59',
+    counted: { subject: 'compras', line: reportLine('classificacao:000001')! },
+    page: 1,
+  })
+  expect(sheet.classificacoes.map(({ codigo, nome, documentos, cbs }) => [codigo, nome, documentos, cbs])).toEqual([
+    ['000001', 'Tributação integral', behind.total, 0.36],
+  ])
+  expect(behind).toEqual({ total: 2, amount: '40.00' })
   expect([sheet.com, sheet.parcial, sheet.sem, sheet.dispensado]).toEqual(
     [20, 20, 40, 20].map((valor) => [{ tipoDFe: 0, documentos: valor / 20, valor }]),
   )

@@ -1,9 +1,11 @@
+import { formatMonth } from '@vigia/contract/text'
 import { downloadReformSheet, getReformSheet } from '@vigia/contract/workspace'
+import { recordAudit } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { readWorkspace } from '../platform/database.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { readSheet, type SheetFilter, type SheetSize } from './sheet.ts'
 import { sheetFile } from './spreadsheet.ts'
 
@@ -18,7 +20,8 @@ export const reformRoutes = [
     ),
   })),
 
-  handle(downloadReformSheet, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
+  handle(downloadReformSheet, weights.heavy, async (ctx, { query, session }) => {
+    const { workspaceId } = session
     await countTry(ctx, downloads, String(workspaceId))
     const { sheet, company } = await readWorkspace(ctx, workspaceId, async (ctx) => {
       const filter = await filterOf(ctx, workspaceId, query)
@@ -27,7 +30,12 @@ export const reformRoutes = [
         company: filter.companyId === undefined ? '' : await companyName(ctx, workspaceId, filter.companyId),
       }
     })
-    return { content: await sheetFile(sheet, company, new Date()), fileName: `ibs-cbs-${sheet.mes}.xlsx` }
+    const content = await sheetFile(sheet, company, new Date())
+    const about = `${formatMonth(sheet.mes)} (${company || 'todas as empresas'})`
+    await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
+      recordAudit({ db }, session, 'leitura', `Baixou a planilha de IBS e CBS de ${about}.`),
+    )
+    return { content, fileName: `ibs-cbs-${sheet.mes}.xlsx` }
   }),
 ]
 

@@ -1,10 +1,10 @@
 import type { ReformSheet } from '@vigia/contract/workspace'
 import { findingsOf } from '@vigia/reform/findings'
-import { tableDay, testYears } from '@vigia/reform/tables'
+import { situationNames, tableDay, testYears } from '@vigia/reform/tables'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
-import { presence, readBacklog, readContents } from '../contents/contents.ts'
-import { standingOnly } from '../documents/documents.ts'
+import { presence, readContents } from '../contents/contents.ts'
+import { readBacklog, standingOnly, sumKinds } from '../documents/documents.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { requestText } from './request-text.ts'
 
@@ -52,6 +52,7 @@ export async function readSheet(
     fornecedoresAoTodo: known,
     cfops: codes.get(sumKinds.cfop) ?? [],
     ncms: codes.get(sumKinds.ncm) ?? [],
+    classificacoes: await readClassifications(db, about, size.codes),
     com: counts(presence.all),
     parcial: counts(presence.some),
     dispensado: counts(presence.exempt),
@@ -72,9 +73,6 @@ interface About extends SheetFilter {
   /** What the switches of the companies leave of `document d`. */
   shown: RawBuilder<boolean>[]
 }
-
-// `content_sum.kind`.
-const sumKinds = { issuer: 0, cfop: 1, ncm: 2 }
 
 const firstDay = ({ month }: SheetFilter) => sql`${`${month}-01`}::date`
 const ofCompany = ({ companyId }: SheetFilter, alias: string) =>
@@ -139,6 +137,21 @@ async function readCodes(db: Database, about: About, max: number) {
       ofKind.map((row) => ({ codigo: row.key, ...toSum(row) })),
     ]),
   )
+}
+
+// An exemption says nothing of IBS and CBS, and is told all the same.
+async function readClassifications(db: Database, about: About, max: number): Promise<ReformSheet['classificacoes']> {
+  const { rows } = await sql<SumRow & { side: number }>`
+    select c.key, c.side, ${summed} from content_sum c
+     where c.workspace_id = ${about.workspaceId} and c.side in ${ofSuppliers} and c.kind = ${sumKinds.classification} and c.month = ${firstDay(about)}
+       and c.key <> '' ${ofCompany(about, 'c')}
+     group by c.key, c.side order by sum(c.value) desc, c.key, c.side limit ${max}`.execute(db)
+  return rows.map((row) => ({
+    tipoDFe: typeOf(row),
+    codigo: row.key,
+    nome: situationNames.get(row.key.slice(0, 3)) ?? 'Fora da tabela',
+    ...toSum(row),
+  }))
 }
 
 // Documents of suppliers in the month; an index has those that lack groups.

@@ -75,6 +75,17 @@ function linesOf(sheet: ReformSheet): Line[] {
     ),
     ...sums('Destacado por CFOP', sheet.cfops),
     ...sums('Destacado por NCM', sheet.ncms),
+    ...sheet.classificacoes.map(
+      (row): Line => ({
+        part: 'Por cClassTrib',
+        key: row.codigo,
+        name: row.nome,
+        type: row.tipoDFe,
+        documents: row.documentos,
+        value: row.valor,
+        sum: row,
+      }),
+    ),
     ...sheet.semGrupos.map(
       (row): Line => ({
         part: 'Sem grupos por fornecedor',

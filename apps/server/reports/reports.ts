@@ -12,7 +12,7 @@ import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { beyondLimit, companiesShown, readWorkspace } from '../platform/database.ts'
-import { type Figures, isAdditive, type Line, productsMax, type Question, readSums, restOf } from './sums.ts'
+import { type Figures, isAdditive, type Line, type Question, readSums, restOf } from './sums.ts'
 
 export { moveMonth, type Question } from './sums.ts'
 
@@ -35,7 +35,7 @@ export async function readReport(
     const sums = await readSums(inside, workspaceId, question, part)
     const { lines, total, lineCount } = sums
     const rest = restOf(total, lines)
-    const otherLines = lineCount === null ? null : lineCount - lines.length
+    const otherLines = lineCount - lines.length
     const report = {
       linhas: await namedLines(inside, workspaceId, question.group, lines),
       demais:
@@ -44,16 +44,11 @@ export async function readReport(
           : { linhas: otherLines, ...toFigures(isAdditive(question.group) ? rest : { ...rest, documents: null }) },
       total: toFigures(total),
       totalDeLinhas: lineCount,
-      totalDePaginas: lineCount === null ? pagesOfProducts(page, lines.length) : Math.ceil(lineCount / pageSize),
+      totalDePaginas: Math.ceil(lineCount / pageSize),
     }
     keep(answers, key, report)
     return report
   })
-}
-
-// Whether there is one more page nobody knows: an empty one costs less than to count.
-function pagesOfProducts(page: number, shown: number): number {
-  return Math.min(shown === pageSize ? page + 1 : page, productsMax / pageSize)
 }
 
 type Answers = Map<string, { report: Omit<Report, 'faltam'>; until: number }>

@@ -1,7 +1,7 @@
 import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/workspace'
 import { recordAudit } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
-import { readBacklog } from '../contents/contents.ts'
+import { readBacklog } from '../documents/documents.ts'
 import { handle, weights } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { WithDatabase } from '../platform/context.ts'

@@ -1,7 +1,8 @@
 import { formatInteger } from '@vigia/contract/text'
 import { type ReportGroup, type ReportSubject, type ReportTax, reportTaxes } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
-import { bareTerm } from '../documents/documents.ts'
+import { cellPlaces } from '../contents/contents.ts'
+import { bareTerm, kindsOfGroups, sides, sumKinds } from '../documents/documents.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
@@ -38,20 +39,12 @@ export interface Line extends Figures {
 export interface Sums {
   lines: Line[]
   total: Figures
-  /** Lines of all pages; null: nobody counted. */
-  lineCount: number | null
+  /** Of all pages. */
+  lineCount: number
 }
 
-const sides: Record<ReportSubject, number> = { compras: 0, emitidas: 1, fretes: 2 }
-const kinds: Record<Exclude<ReportGroup, 'mes' | 'produto'>, number> = {
-  participante: 0,
-  cfop: 1,
-  ncm: 2,
-  uf: 3,
-  trecho: 4,
-}
 // An NF-e stands in one UF and a CT-e in one lane: few rows say what all of them sum up to.
-const oneRowEach = [kinds.uf, kinds.trecho]
+const oneRowEach = [sumKinds.uf, sumKinds.lane]
 
 type Period = 'now' | 'before' | 'yearBefore'
 type Range = readonly [from: string, to: string]
@@ -79,16 +72,37 @@ function periodsOf({ from, to }: Pick<Question, 'from' | 'to'>): Record<Period, 
 
 const dateOf = (month: string) => `${month}-01`
 const within = ([from, to]: Range) => sql`s.month between ${dateOf(from)}::date and ${dateOf(to)}::date`
-const datesOf = (periods: Record<Period, Range>) =>
-  [...new Set(Object.values(periods).flatMap((range) => monthsOf(range)))].map(dateOf)
+const allMonths = (periods: Record<Period, Range>) => [
+  ...new Set(Object.values(periods).flatMap((range) => monthsOf(range))),
+]
 
-const sum = (column: string, range: Range) =>
-  sql`coalesce(sum(s.${sql.ref(column)}) filter (where ${within(range)}), 0)::bigint`
+// What a row of `s` has in the months of a range: one of a month has it in a column, one of a product and year in cells.
+function amountIn(column: string, range: Range, isProduct: boolean): RawBuilder<unknown> {
+  if (!isProduct) return sql`case when ${within(range)} then s.${sql.ref(column)} else 0 end`
+  const byYear = Map.groupBy(monthsOf(range), yearOf)
+  const years = [...byYear].map(([year, months]) => {
+    const cells = months.map((month) => {
+      const place = cellPlaces(Number(month.slice(5)))[column as keyof ReturnType<typeof cellPlaces>]
+      return sql`coalesce(s.cells[${sql.lit(place)}], 0)`
+    })
+    return sql`when ${sql.lit(year)} then ${sql.join(cells, sql` + `)}`
+  })
+  return sql`case s.year ${sql.join(years, sql` `)} else 0 end`
+}
+
+const yearOf = (month: string) => Number(month.slice(0, 4))
+
+// The rows that have something of some months.
+const having = (months: readonly string[], isProduct: boolean) =>
+  isProduct
+    ? sql`s.year = any (${[...new Set(months.map(yearOf))]}::smallint[])`
+    : sql`s.month = any (${months.map(dateOf)}::date[])`
 
 // The columns of `Row`, and the quantity of a product, which has no taxes.
 function figuresOf({ now, before, yearBefore }: Record<Period, Range>, isProduct: boolean): RawBuilder<unknown> {
+  const sum = (column: string, range: Range) => sql`sum(${amountIn(column, range, isProduct)})::bigint`
   const taxes = sql.join(reportTaxes.map((tax) => sql`${sum(tax, now)} as ${sql.ref(tax)}`))
-  const quantity = sql`(sum(s.quantity) filter (where ${within(now)}))::text as quantity`
+  const quantity = sql`trim_scale(${sum('quantity', now)} / 10000.0)::text as quantity`
   return sql`${sum('documents', now)} as documents, ${sum('value', now)} as value, ${sum('value', before)} as before,
              ${sum('value', yearBefore)} as "yearBefore", ${isProduct ? quantity : sql`null as quantity, ${taxes}`}`
 }
@@ -118,20 +132,15 @@ export async function readSums(
   const isProduct = group === 'produto'
   const asked: Asked = {
     workspaceId,
-    ofOne: companyId !== undefined,
     isProduct,
     periods,
     table: isProduct ? sql`product_sum s` : sql`content_sum s`,
     key: isProduct ? sql`s.product_id` : sql`s.key`,
-    condition: isProduct ? own : sql`${own} and s.kind = ${kinds[group]}`,
+    condition: isProduct ? own : sql`${own} and s.kind = ${kindsOfGroups[group]}`,
   }
   if (text !== '') return readFound({ db }, asked, question, page)
   const months = await readByMonth({ db }, own, periods)
-  const found =
-    isProduct && page.skip + page.take <= productsMax
-      ? await findProducts({ db }, asked, months, page)
-      : await findKeys({ db }, asked, page)
-  const { keys, lineCount } = found
+  const { keys, lineCount } = await findKeys({ db }, asked, page)
   const lines = await readLines({ db }, asked, keys)
   const total = { ...totalOf(months, periods), ...(isProduct && { taxes: null }) }
   return { lines, total, lineCount }
@@ -145,8 +154,6 @@ interface Page {
 // A question as its parts of SQL: `condition` says everything but the months.
 interface Asked {
   workspaceId: number
-  /** Of one company. */
-  ofOne: boolean
   isProduct: boolean
   periods: Record<Period, Range>
   table: RawBuilder<unknown>
@@ -154,58 +161,24 @@ interface Asked {
   condition: RawBuilder<unknown>
 }
 
-interface Found {
-  keys: string[]
-  lineCount: number | null
-}
-
-async function findKeys({ db }: WithDatabase, asked: Asked, { skip, take }: Page): Promise<Found> {
-  const { table, key, condition, periods } = asked
-  // Sums of float8 take half the time; those that are shown are read exactly.
+async function findKeys(
+  { db }: WithDatabase,
+  { isProduct, table, key, condition, periods: { now } }: Asked,
+  { skip, take }: Page,
+): Promise<{ keys: string[]; lineCount: number }> {
+  // Read in the order in which they lie: the planner takes rows of one workspace for sorted by all of the index, and visits each by itself.
+  await sql`select set_config('enable_indexscan', 'off', true)`.execute(db)
+  // What is summed is taken out of the row first, which of products is too wide to be sorted. Sums of float8 take half the time; those that are shown are
+  // read exactly. A product has rows of whole years, and perhaps no document in the months.
   const { rows } = await sql<{ key: string; lines: bigint }>`
-    select ${key}::text as key, count(*) over () as lines
-      from ${table} where ${condition} and ${within(periods.now)}
-     group by ${key} order by sum(s.value::float8) desc, ${key} limit ${take} offset ${skip}`.execute(db)
-  return { keys: rows.map(({ key }) => key), lineCount: Number(rows[0]?.lines ?? 0n) }
-}
-
-/** Of products so many are put in order without counting them all. */
-export const productsMax = 1_000
-const triedEach = 4
-
-/**
- * The products of a page, without summing up all of them. The k-th largest total is no less than the k-th largest of some products that are tried, and who
- * reaches it has a company and month with at least an even part of it: few rows have.
- */
-async function findProducts({ db }: WithDatabase, asked: Asked, months: Months, { skip, take }: Page): Promise<Found> {
-  const { workspaceId, ofOne, condition, periods } = asked
-  const wanted = skip + take + 1
-  const inPeriod = monthsOf(periods.now)
-  const busiest = inPeriod.reduce((one, other) => (valueIn(months, other) > valueIn(months, one) ? other : one))
-  const { rows: tried } = await sql<{ id: number }>`
-    select s.product_id as id from product_sum s where ${condition} and s.month = ${dateOf(busiest)}::date
-     order by s.value desc limit ${wanted * triedEach}`.execute(db)
-  const ids = [...new Set(tried.map(({ id }) => id))]
-  const totals = (of: readonly number[]) =>
-    sql<{ id: number; value: bigint }>`
-    select s.product_id as id, sum(s.value)::bigint as value from product_sum s
-     where ${condition} and s.product_id = any (${of}::int[]) and s.month = any (${inPeriod.map(dateOf)}::date[])
-       and s.company_id = any (${companiesOf(workspaceId)})
-     group by s.product_id order by 2 desc, 1`.execute(db)
-  const least = (await totals(ids)).rows[wanted - 1]?.value ?? 0n
-  const { rows: companies } = await sql<{ n: bigint }>`
-    select greatest(1, count(*)) as n from company where workspace_id = ${workspaceId}`.execute(db)
-  const cells = (ofOne ? 1n : companies[0]!.n) * BigInt(inPeriod.length)
-  const part = least / cells
-  const { rows: candidates } = await sql<{ id: number }>`
-    select s.product_id as id from product_sum s
-     where ${condition} and ${within(periods.now)}${part > 0n ? sql` and s.value >= ${part}` : sql``}
-     group by s.product_id having sum(s.value) + (${cells}::bigint - count(*)) * ${part}::bigint >= ${least}`.execute(
+    select r.key::text as key, count(*) over () as lines
+      from (select ${key} as key, (${amountIn('value', now, isProduct)})::float8 as value, (${amountIn('documents', now, isProduct)})::int as documents
+              from ${table} where ${condition} and ${having(monthsOf(now), isProduct)} offset 0) r
+     group by r.key having sum(r.documents) <> 0 order by sum(r.value) desc, r.key limit ${take} offset ${skip}`.execute(
     db,
   )
-  const { rows } = await totals(candidates.map(({ id }) => id))
-  const keys = rows.slice(skip, skip + take).map(({ id }) => String(id))
-  return { keys, lineCount: rows.length < wanted && part === 0n ? rows.length : null }
+  await sql`select set_config('enable_indexscan', 'on', true)`.execute(db)
+  return { keys: rows.map(({ key }) => key), lineCount: Number(rows[0]?.lines ?? 0n) }
 }
 
 const companiesOf = (workspaceId: number) =>
@@ -216,7 +189,7 @@ async function readLines({ db }: WithDatabase, asked: Asked, keys: readonly stri
   const { workspaceId, isProduct, table, key, condition, periods } = asked
   const { rows } = await sql<Row & Named>`
     select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
-     where ${condition} and ${key} = any (${keys}::${isProduct ? sql`int[]` : sql`text[]`}) and s.month = any (${datesOf(periods)}::date[])
+     where ${condition} and ${key} = any (${keys}::${isProduct ? sql`int[]` : sql`text[]`}) and ${having(allMonths(periods), isProduct)}
        and s.company_id = any (${companiesOf(workspaceId)})
      group by ${key}`.execute(db)
   const byKey = new Map(rows.map((row) => [row.key, row]))
@@ -239,7 +212,7 @@ async function readFound({ db }: WithDatabase, asked: Asked, question: Question,
   const { rows } = await sql<Row & Named & { lines: bigint; whole: Record<string, string> }>`
     with found as materialized (
       select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
-       where ${condition} and ${chosen} and s.month = any (${datesOf(periods)}::date[])
+       where ${condition} and ${chosen} and ${having(allMonths(periods), isProduct)}
        group by ${key})
     select f.*, w.lines, w.whole
       -- What was only in the periods before is in the comparison of the total.
@@ -282,7 +255,7 @@ async function readByMonth(
   )
   const { rows } = await sql<Row & { month: string }>`
     select to_char(s.month, 'YYYY-MM') as month, ${sql.join(columns)} from content_sum s
-     where ${own} and s.kind = any (${oneRowEach}::smallint[]) and s.month = any (${datesOf(periods)}::date[])
+     where ${own} and s.kind = any (${oneRowEach}::smallint[]) and ${having(allMonths(periods), false)}
      group by s.month`.execute(db)
   return new Map(rows.map((row) => [row.month, row]))
 }

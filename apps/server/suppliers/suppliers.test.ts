@@ -71,7 +71,7 @@ const at = (back: number, day: string) => `${monthOf(back)}-${day}T09:00:00-03:0
 test('an issuer is told with all its CNPJs, months, share, situations, alerts, answers, taxes and what is due', async () => {
   const { workspaceId, companyId, deliver, run, publicId } = await newOffice()
   const due: [string, string][] = [
-    ['2020-01-31', '50.00'],
+    [`${monthOf(1)}-01`, '50.00'],
     ['2099-01-31', '70.00'],
   ]
   await deliver(
@@ -125,7 +125,7 @@ test('an issuer is told with all its CNPJs, months, share, situations, alerts, a
     expect.arrayContaining([
       { tipoDFe: 0, status: 3, nome: 'Cancelada', totalDeItens: 1 },
       { tipoDFe: 0, status: 6, nome: 'Confirmação', totalDeItens: 1 },
-      { tipoDFe: 0, status: 2, nome: 'Autorizada', totalDeItens: 2 },
+      { tipoDFe: 0, status: 2, nome: 'Autorizada', totalDeItens: 1 },
     ]),
   )
   expect(supplier.recentes.eventos.map(({ tpEvento, totalDeItens }) => [tpEvento, totalDeItens])).toEqual([

@@ -5,8 +5,8 @@ import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
 import { isOpen, ruleName } from '../alerts/alerts.ts'
 import { readHiding, shownConditions } from '../companies/companies.ts'
-import { presence, readBacklog } from '../contents/contents.ts'
-import { eventName, isIssuer } from '../documents/documents.ts'
+import { presence, productMonths } from '../contents/contents.ts'
+import { dueSince, eventName, isIssuer, readBacklog, sumKinds } from '../documents/documents.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { serviceCodes } from '../platform/service.ts'
@@ -40,6 +40,7 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
   const first = names.reduce((one, other) => (other.first.issuedAt < one.first.issuedAt ? other : one))
   const ids = names.map(({ id }) => id)
   const documents = await documentsOf(ctx, chosen, ids)
+  const lately = sql`${documents} and d.issued_at >= ${since(supplierMax.months)}`
   const toPlace = ({ id, type, chave, issuedAt }: Ends) => ({
     idDFe: ctx.ids.encode(workspaceId, BigInt(id)),
     tipoDFe: type,
@@ -61,7 +62,7 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
     primeiro: toPlace(first.first),
     ultimo: toPlace(last.last),
     ...(await readSums(ctx, chosen)),
-    situacoes: await countStatuses(ctx, documents),
+    situacoes: await countStatuses(ctx, lately),
     alertas: await readAlerts(ctx, chosen, ids),
     recentes: await readRecent(ctx, workspaceId, documents),
     vencimentos: await readDue(ctx, chosen),
@@ -125,8 +126,6 @@ async function documentsOf({ db }: WithDatabase, chosen: Chosen, supplierIds: nu
 
 const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
 const since = (months: number) => sql`(${thisMonth} - ${`${months - 1} months`}::interval)::date`
-// Of `content_sum`: the other side, and its UF.
-const kinds = { issuer: 0, uf: 3 }
 const reais = (cents: string | null) => Number(cents ?? 0) / 100
 
 // Of complete documents that stand; what switches hide is in it.
@@ -145,11 +144,11 @@ async function readSums({ db }: WithDatabase, chosen: Chosen): Promise<Pick<Supp
     select to_char(x.month, 'YYYY-MM') as month, x.side, sum(x.documents)::int as n, sum(x.value)::text as value, sum(x.ibs)::text as ibs,
            sum(x.cbs)::text as cbs, x.month >= ${since(12)} as lately
       from content_sum x
-     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.kind = ${sql.lit(kinds.issuer)}`, isIssuer('x.key', issuer), sql`x.month >= ${since(supplierMax.months)}`, sql`x.side in (0, 2)`, ...company])}
+     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.kind = ${sql.lit(sumKinds.issuer)}`, isIssuer('x.key', issuer), sql`x.month >= ${since(supplierMax.months)}`, sql`x.side in (0, 2)`, ...company])}
      group by x.month, x.side order by x.month, x.side`.execute(db)
   const { rows: all } = await sql<{ value: string | null }>`
     select sum(x.value)::text as value from content_sum x
-     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.side = 0`, sql`x.kind = ${kinds.uf}`, sql`x.month >= ${since(12)}`, ...company])}`.execute(
+     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.side = 0`, sql`x.kind = ${sumKinds.uf}`, sql`x.month >= ${since(12)}`, ...company])}`.execute(
     db,
   )
   const none = { totalDeItens: 0, valorTotal: 0 }
@@ -262,7 +261,7 @@ async function readDue({ db }: WithDatabase, chosen: Chosen): Promise<Supplier['
     select count(*)::int as n, sum(i.amount)::text as amount, (count(*) filter (where ${isLate}))::int as late,
            (sum(i.amount) filter (where ${isLate}))::text as "lateAmount", (min(i.due_on) filter (where not ${isLate}))::text as next
       from installment i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
-     where ${every([sql`i.workspace_id = ${workspaceId}`, isIssuer('i.issuer', issuer), sql`i.standing`, sql`i.paid_at is null`, ...ofCompany('i.company_id', chosen), ...shown])}`.execute(
+     where ${every([sql`i.workspace_id = ${workspaceId}`, isIssuer('i.issuer', issuer), sql`i.standing`, sql`i.paid_at is null`, sql`i.due_on >= ${dueSince()}::date`, ...ofCompany('i.company_id', chosen), ...shown])}`.execute(
     db,
   )
   const { n, amount, late, lateAmount, next } = rows[0]!
@@ -306,19 +305,21 @@ export async function listProducts(
       const part = `%${likeLiteral(word)}%`
       return sql`(translate(lower(p.name), ${accents[0]}, ${accents[1]}) like ${part} or lower(p.code) like ${part} or p.ncm like ${part} or p.gtin like ${part})`
     })
+  const these = sql`from product p where ${every([sql`p.workspace_id = ${workspaceId}`, isIssuer('p.issuer', issuer), ...words])}`
+  const { rows: beyond } = await sql`select ${these} offset ${supplierMax.products} limit 1`.execute(db)
   const { rows } = await sql<ProductRow>`
     select p.id, p.code, p.name, p.ncm, p.unit, m.*, count(*) over ()::int as count
-      from product p
+      from (select p.* ${these} order by p.id desc limit ${supplierMax.products}) p
       cross join lateral (
         select sum(x.documents)::int as documents, sum(x.value)::text as value, trim_scale(sum(x.quantity))::text as quantity,
                to_char(max(x.month), 'YYYY-MM') as last, (array_agg(x.price order by x.month desc))[1]::text as price,
                min(x.price)::text as lowest, max(x.price)::text as highest
           from (select x.month, sum(x.documents) as documents, sum(x.value) as value, sum(x.quantity) as quantity,
                        round(sum(x.value) / nullif(sum(x.quantity), 0) / 100, 4) as price
-                  from product_sum x
-                 where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.product_id = p.id`, sql`x.side = 0`, sql`x.month >= ${since(supplierMax.months)}`, ...ofCompany('x.company_id', chosen)])}
+                  from ${productMonths} x
+                 where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.product_id = p.id`, sql`x.side = 0`, sql`x.year >= extract(year from ${since(supplierMax.months)})`, sql`x.month >= ${since(supplierMax.months)}`, ...ofCompany('x.company_id', chosen)])}
                  group by x.month) x) m
-     where ${every([sql`p.workspace_id = ${workspaceId}`, isIssuer('p.issuer', issuer), sql`m.documents > 0`, ...words])}
+     where m.documents > 0
      order by m.value::numeric desc, p.id limit ${productsEach} offset ${(page - 1) * productsEach}`.execute(db)
   const count = rows[0]?.count ?? 0
   const number = (text: string | null) => (text === null ? null : Number(text))
@@ -338,6 +339,7 @@ export async function listProducts(
       maiorPreco: number(row.highest),
     })),
     totalDeItens: count,
+    incompleto: beyond.length > 0,
     totalDePaginas: Math.ceil(count / productsEach),
   }
 }

@@ -1,4 +1,4 @@
-import { formatCount, formatInstantDate, formatMoney, formatMonth } from '@vigia/contract/text'
+import { formatCount, formatDate, formatInstantDate, formatMoney, formatMonth } from '@vigia/contract/text'
 import {
   downloadInstallments,
   type Installment,
@@ -26,7 +26,7 @@ import { Labelled } from '../ui/form/labelled.tsx'
 import { SearchSelect } from '../ui/form/search-select.tsx'
 import { Select } from '../ui/form/select.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { Notice, TextNotice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { Page } from '../ui/page.tsx'
 import { DateRangePicker } from '../ui/period/date-range-picker.tsx'
@@ -197,7 +197,8 @@ interface GroupsProps {
   grouping: Grouping
 }
 
-function Groups({ sums: { total, vencidas, grupos, totalDeGrupos }, filter, grouping }: GroupsProps) {
+function Groups({ sums, filter, grouping }: GroupsProps) {
+  const { total, vencidas, grupos, totalDeGrupos } = sums
   const marking = useMarking()
   const paid = filter.Situacao === 'pagas'
   // Also where nothing is left of the filter: the largest mistakes are those.
@@ -224,12 +225,14 @@ function Groups({ sums: { total, vencidas, grupos, totalDeGrupos }, filter, grou
   if (grupos.length === 0)
     return (
       <>
+        <Limits sums={sums} filter={filter} />
         {undo}
         <Nothing filter={filter} />
       </>
     )
   return (
     <>
+      <Limits sums={sums} filter={filter} />
       <p role="status" className="py-2 text-muted text-sm tabular-nums">
         {parcels(total.totalDeItens)}, {formatMoney(total.valorTotal)}
         {vencidas.totalDeItens > 0 &&
@@ -274,6 +277,26 @@ function Groups({ sums: { total, vencidas, grupos, totalDeGrupos }, filter, grou
             Limpar
           </Button>
         </section>
+      )}
+    </>
+  )
+}
+
+// What is not in these sums.
+function Limits({ sums: { desde, faltaLer }, filter }: Pick<GroupsProps, 'sums' | 'filter'>) {
+  return (
+    <>
+      {faltaLer > 0 && (
+        <TextNotice
+          tone="info"
+          text={`Ainda estamos lendo ${formatCount(faltaLer, 'documento', 'documentos')} por dentro. As parcelas deles ainda não estão aqui.`}
+        />
+      )}
+      {!filter.VencimentoDe && (
+        <p className="pt-2 text-muted text-sm">
+          Vencimentos desde {formatDate(desde)}. Para os mais antigos, escolha um período de até {installmentMax.months}{' '}
+          meses.
+        </p>
       )}
     </>
   )

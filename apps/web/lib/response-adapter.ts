@@ -82,9 +82,21 @@ export const askedQuery = ownQuery(listAsked, { items: [], totalDeItens: 0 })
 export const twoPeopleQuery = ownQuery(getTwoPeople, { empresasSemSegunda: [] })
 export const dueQuery = ownQuery(listDue, [])
 export const supplierQuery = ownQuery(getSupplier, { raiz: '', nome: '', meses: [], situacoes: [], recentes: {} })
-export const supplierProductsQuery = ownQuery(listSupplierProducts, { items: [], totalDeItens: 0, totalDePaginas: 0 })
+export const supplierProductsQuery = ownQuery(listSupplierProducts, {
+  items: [],
+  totalDeItens: 0,
+  totalDePaginas: 0,
+  incompleto: false,
+})
 export const installmentsQuery = ownQuery(listInstallments, { items: [], proximo: null })
-export const installmentSumsQuery = ownQuery(sumInstallments, { total: {}, vencidas: {}, grupos: [], totalDeGrupos: 0 })
+export const installmentSumsQuery = ownQuery(sumInstallments, {
+  total: {},
+  vencidas: {},
+  grupos: [],
+  desde: '',
+  faltaLer: 0,
+  totalDeGrupos: 0,
+})
 export const installmentSelectionQuery = ownQuery(selectInstallments, { idsParcelas: [] })
 export const alertsQuery = ownQuery(listAlerts, { items: [], proximo: null, totalDeItens: 0 })
 export const alertQuery = ownQuery(getAlert, { motivos: [], anteriores: [] })

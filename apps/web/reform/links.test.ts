@@ -8,10 +8,10 @@ test('months go back to January of 2026', () => {
 
 test('a number opens the list of its documents', () => {
   const behind = { month: '2026-02', company: '', tipoDFe: 0 }
-  expect(listAddress(behind)).toBe('/notas-fiscais?de=2026-02-01&ate=2026-02-28&participacao=1')
+  expect(listAddress(behind)).toBe('/notas-fiscais?de=2026-02-01&ate=2026-02-28&contaComo=compras')
   expect(listAddress({ ...behind, tipoDFe: 2, company: 'x', reform: 'sem', supplier: '11222333000181' })).toBe(
-    '/cte?de=2026-02-01&ate=2026-02-28&participacao=7&empresa=x&busca=11222333000181&reforma=sem',
+    '/cte?de=2026-02-01&ate=2026-02-28&contaComo=fretes&empresa=x&reforma=sem&linha=participante%3A11222333000181',
   )
-  expect(listAddress({ ...behind, cfop: '5102' })).toMatch(/&cfop=5102$/)
+  expect(listAddress({ ...behind, cfop: '5102' })).toMatch(/&linha=cfop%3A5102$/)
   expect(documentAddress({ idDFe: 'a', tipoDFe: 0 })).toBe('/notas-fiscais?periodo=todos&documento=a')
 })

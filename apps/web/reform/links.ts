@@ -20,18 +20,19 @@ export interface Behind {
   supplier?: string
   cfop?: string
   ncm?: string
+  classification?: string
 }
 
 /** The list with exactly the documents behind a number. */
-export function listAddress({ month, company, tipoDFe, reform, supplier, cfop, ncm }: Behind): string {
+export function listAddress({ month, company, tipoDFe, reform, supplier, cfop, ncm, classification }: Behind): string {
   const [year = 0, number = 1] = month.split('-').map(Number)
   const { from, to } = monthPeriod(new Date(year, number - 1, 1))
-  const params = new URLSearchParams({ de: from, ate: to, participacao: tipoDFe === 2 ? '7' : '1' })
+  const params = new URLSearchParams({ de: from, ate: to, contaComo: tipoDFe === 2 ? 'fretes' : 'compras' })
   if (company) params.set('empresa', company)
-  if (supplier) params.set('busca', supplier)
   if (reform) params.set('reforma', reform)
-  if (cfop) params.set('cfop', cfop)
-  if (ncm) params.set('ncm', ncm)
+  const lines = { participante: supplier, cfop, ncm, classificacao: classification }
+  const line = Object.entries(lines).find(([, key]) => key)
+  if (line) params.set('linha', line.join(':'))
   return `${tipoDFe === 2 ? '/cte' : '/notas-fiscais'}?${params}`
 }
 

@@ -146,6 +146,7 @@ function Sheet({ sheet, company }: { sheet: ReformSheet; company: string }) {
           <Suppliers sheet={sheet} at={at} />
           <Codes id="cfops" title="Destacado por CFOP" name="CFOP" rows={sheet.cfops} at={at} part="cfop" />
           <Codes id="ncms" title="Destacado por NCM" name="NCM" rows={sheet.ncms} at={at} part="ncm" />
+          <Classifications sheet={sheet} at={at} />
         </>
       )}
       <p className="text-muted text-sm">
@@ -394,6 +395,30 @@ function Codes({ id, title, name, rows, at, part }: CodesProps) {
               </NumberLink>
             </td>
             <Sums {...row} />
+          </tr>
+        ))}
+      </Table>
+    </Part>
+  )
+}
+
+function Classifications({ sheet: { classificacoes }, at }: { sheet: ReformSheet; at: Place }) {
+  if (classificacoes.length === 0) return null
+  return (
+    <Part id="classificacoes" title="Por classificação (cClassTrib)">
+      <Table head={['cClassTrib', 'Documentos', 'Valor', 'IBS', 'CBS', 'IS']}>
+        {classificacoes.map(({ tipoDFe, codigo, nome, documentos, ...sums }) => (
+          <tr key={`${codigo}${tipoDFe}`}>
+            <td>
+              <span className="block tabular-nums">{codigo}</span>
+              <span className="block text-muted text-sm">{nome}</span>
+            </td>
+            <td>
+              <NumberLink behind={{ ...at, tipoDFe, classification: codigo }}>
+                {kindWords(tipoDFe, documentos)}
+              </NumberLink>
+            </td>
+            <Sums {...sums} />
           </tr>
         ))}
       </Table>

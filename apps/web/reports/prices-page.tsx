@@ -119,8 +119,8 @@ function listOf(product: string, month: string, company: string): string {
   const [year, number] = [Number(month.slice(0, 4)), Number(month.slice(5))]
   const last = String(new Date(year, number, 0).getDate()).padStart(2, '0')
   const params = new URLSearchParams({
-    produto: product,
-    participacao: '1',
+    contaComo: 'compras',
+    linha: `produto:${product}`,
     de: `${month}-01`,
     ate: `${month}-${last}`,
   })

@@ -73,34 +73,18 @@ export function periodOf(
   return { from: moveMonth(from, by), to: moveMonth(to, by) }
 }
 
-/** The list of the documents behind a number of a row, or of all rows; null: no list shows just these. */
-export function documentsOf(
-  question: ReportQuestion,
-  row: Pick<ReportRow, 'chave'> | null,
-  which: Compared,
-): string | null {
+/** The list of the documents behind a number of a row, or of all rows: as many as were counted in it. */
+export function documentsOf(question: ReportQuestion, row: Pick<ReportRow, 'chave'> | null, which: Compared): string {
   const { subject, group, company } = question
   const isMonth = row && group === 'mes'
   const { from, to } = periodOf(isMonth ? { from: row.chave, to: row.chave } : question, which)
   const params = new URLSearchParams()
-  if (row && !isMonth) {
-    const filter = filterOf(subject, group, row.chave)
-    if (!filter) return null
-    params.set(...filter)
-  }
+  params.set('contaComo', subject)
+  if (row && !isMonth) params.set('linha', `${group}:${row.chave}`)
   if (company) params.set('empresa', company)
-  params.set('participacao', { compras: '1', emitidas: '0', fretes: '7' }[subject])
   params.set('de', `${from}-01`)
   params.set('ate', monthPeriod(new Date(Number(to.slice(0, 4)), Number(to.slice(5)) - 1, 1)).to)
   return `${subject === 'fretes' ? '/cte' : '/notas-fiscais'}?${params}`
-}
-
-// Lists are filtered by issuers, products, NCM and CFOP, and not by recipients, UF and lanes.
-function filterOf(subject: ReportSubject, group: ReportGroup, key: string): [name: string, value: string] | null {
-  if (group === 'participante') return subject !== 'emitidas' && key ? ['busca', key] : null
-  if (group === 'cfop') return /^\d{4}$/.test(key) ? ['cfop', key] : null
-  if (group === 'ncm') return /^\d{2,8}$/.test(key) ? ['ncm', key] : null
-  return group === 'produto' ? ['produto', key] : null
 }
 
 /** "+12%", "−3%", "igual"; null: there was nothing to compare with. */

@@ -131,10 +131,9 @@ function Cells({ figures, row, question }: CellsProps) {
   // A total of what a search found is not that of a list.
   const linked = row !== undefined && (row !== null || question.search === '')
   const number = (value: number | null, which: Compared, text: string): ReactNode => {
-    const to = linked && value ? documentsOf(question, row ?? null, which) : null
-    if (!to) return text
+    if (!linked || !value) return text
     return (
-      <Link to={to} className="underline underline-offset-3 hover:text-brand">
+      <Link to={documentsOf(question, row, which)} className="underline underline-offset-3 hover:text-brand">
         {text}
       </Link>
     )

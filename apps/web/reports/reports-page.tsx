@@ -288,14 +288,13 @@ function Totals({ report: { total }, question }: { report: Report; question: Rep
   return (
     <dl className="mb-4 grid gap-x-8 gap-y-3 sm:grid-cols-3">
       {figures.map(({ label, value, change, which }) => {
-        const to = isWhole ? documentsOf(question, null, which) : null
         const { from, to: until } = periodOf(question, which)
         return (
           <div key={which}>
             <dt className="text-muted text-sm first-letter:uppercase">{label}</dt>
             <dd className="text-xl tabular-nums">
-              {to && value !== 0 ? (
-                <Link to={to} className="underline-offset-3 hover:underline">
+              {isWhole && value !== 0 ? (
+                <Link to={documentsOf(question, null, which)} className="underline-offset-3 hover:underline">
                   {formatMoney(value)}
                 </Link>
               ) : (

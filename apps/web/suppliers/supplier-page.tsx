@@ -6,7 +6,7 @@ import {
   formatMoney,
   formatMonth,
 } from '@vigia/contract/text'
-import type { Supplier } from '@vigia/contract/workspace'
+import { type Supplier, supplierMax } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import type { ReactNode } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
@@ -179,9 +179,11 @@ function Summary({ supplier, company }: PartProps) {
 function Months({ supplier: { meses, raiz }, company }: PartProps) {
   const most = Math.max(1, ...meses.map(({ notas, fretes }) => notas.valorTotal + fretes.valorTotal))
   const freights = meses.some(({ fretes }) => fretes.totalDeItens > 0)
-  const period = (month: string) => {
+  const monthAddress = (subject: 'compras' | 'fretes', month: string) => {
     const { from, to } = monthPeriod(new Date(Number(month.slice(0, 4)), Number(month.slice(5)) - 1, 1))
-    return { de: from, ate: to }
+    const params = new URLSearchParams({ contaComo: subject, linha: `participante:${raiz}`, de: from, ate: to })
+    if (company) params.set('empresa', company)
+    return `${subject === 'fretes' ? '/cte' : '/notas-fiscais'}?${params}`
   }
   return (
     <Part
@@ -217,8 +219,8 @@ function Months({ supplier: { meses, raiz }, company }: PartProps) {
                     style={{ width: `${((notas.valorTotal + fretes.valorTotal) / most) * 100}%` }}
                   />
                 </th>
-                <Amount sum={notas} to={listAddress('/notas-fiscais', raiz, company, period(mes))} one="nota" />
-                {freights && <Amount sum={fretes} to={listAddress('/cte', raiz, company, period(mes))} one="CT-e" />}
+                <Amount sum={notas} to={monthAddress('compras', mes)} one="nota" />
+                {freights && <Amount sum={fretes} to={monthAddress('fretes', mes)} one="CT-e" />}
               </tr>
             ))}
           </tbody>
@@ -246,20 +248,19 @@ function Amount({ sum, to, one }: { sum: Sum; to: string; one: 'nota' | 'CT-e' }
 }
 
 function Situations({ supplier: { situacoes, recentes, raiz }, company }: PartProps) {
+  const today = new Date()
+  const lately = { de: monthPeriod(today, 1 - supplierMax.months).from, ate: monthPeriod(today).to }
   return (
     <Part
       title="Situações e respostas"
-      note={`Situações de todos os documentos; eventos dos últimos ${formatInteger(recentes.totalDeItens)}.`}
+      note={`Situações dos documentos dos últimos ${supplierMax.months} meses; eventos dos últimos ${formatInteger(recentes.totalDeItens)}.`}
     >
       <dl>
         {situacoes.map(({ tipoDFe, status, nome, totalDeItens }) => {
           const list = tipoDFe === 0 ? '/notas-fiscais' : '/cte'
           return (
             <Line key={`${tipoDFe} ${status}`} label={`${tipoDFe === 0 ? 'NF-e' : 'CT-e'}: ${nome}`}>
-              <Link
-                to={listAddress(list, raiz, company, { status: String(status), periodo: 'todos' })}
-                className={linkClass}
-              >
+              <Link to={listAddress(list, raiz, company, { status: String(status), ...lately })} className={linkClass}>
                 {documents(totalDeItens)}
               </Link>
             </Line>

@@ -49,7 +49,7 @@ export function SupplierProducts({ root, company }: SupplierProductsProps) {
       </div>
       <div className="ledger mt-2">
         <Loaded query={query}>
-          {({ items, totalDeItens, totalDePaginas }) =>
+          {({ items, totalDeItens, totalDePaginas, incompleto }) =>
             items.length === 0 ? (
               <Empty icon={<PackageSearch />} title={typed ? 'Nenhum produto com isso' : 'Nenhum produto lido'}>
                 {typed
@@ -60,6 +60,7 @@ export function SupplierProducts({ root, company }: SupplierProductsProps) {
               <>
                 <p role="status" className="pt-2 text-muted text-sm tabular-nums">
                   {formatCount(totalDeItens, 'produto', 'produtos')}, os de maior valor antes
+                  {incompleto && '. São tantos que só os mais novos foram olhados: os outros, busque pelo nome'}
                 </p>
                 <ul className="[&>li]:border-line [&>li]:border-b">
                   {items.map((one) => (

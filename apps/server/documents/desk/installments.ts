@@ -17,8 +17,9 @@ import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type SpreadsheetColumn, startSpreadsheet } from '../export/spreadsheet.ts'
-import { all } from '../filter.ts'
+import { all, isIssuer } from '../filter.ts'
 import { noteRead } from '../reads.ts'
+import { readBacklog } from '../unread.ts'
 import { requireOwn } from './remarks.ts'
 
 // What falls due of received notes. apps/server/contents writes the parcels as notes say them; here people say that they were paid.
@@ -45,9 +46,12 @@ export const installmentRoutes = [
   })),
 
   handle(sumInstallments, weights.heavy, async (ctx, { query, session: { workspaceId } }) => ({
-    data: await readWorkspace(ctx, workspaceId, async (ctx) =>
-      sumBy(ctx, workspaceId, await readFilter(ctx, workspaceId, query), query.Por),
-    ),
+    data: await readWorkspace(ctx, workspaceId, async (ctx) => {
+      const filter = await readFilter(ctx, workspaceId, query)
+      const sums = await sumBy(ctx, workspaceId, filter, query.Por)
+      const { waiting } = await readBacklog(ctx, workspaceId)
+      return { ...sums, desde: filter.from, faltaLer: waiting }
+    }),
   })),
 
   handle(selectInstallments, weights.heavy, async (ctx, { query, session: { workspaceId } }) => ({
@@ -92,7 +96,7 @@ interface InstallmentFilter {
   state: (typeof installmentStates)[number]
   companyId?: number | undefined
   issuer?: string | undefined
-  from?: string | undefined
+  from?: string
   to?: string | undefined
 }
 
@@ -108,21 +112,38 @@ async function readFilter(
   { db }: WithDatabase,
   workspaceId: number,
   { Situacao, IdEmpresa, Emitente, VencimentoDe, VencimentoAte }: FilterInput,
-): Promise<InstallmentFilter> {
+): Promise<InstallmentFilter & { from: string }> {
   const companyId = IdEmpresa ? await getCompanyId({ db }, workspaceId, IdEmpresa) : undefined
-  return { state: Situacao, companyId, issuer: Emitente, from: VencimentoDe, to: VencimentoAte }
+  return { state: Situacao, companyId, issuer: Emitente, from: beginOf(VencimentoDe, VencimentoAte), to: VencimentoAte }
+}
+
+// Nobody has to mark what was paid, so what is open grows for ever: what is asked for is never all of it.
+function beginOf(from: string | undefined, to: string | undefined): string {
+  const earliest = monthsBefore(to ?? currentDay(), installmentMax.months)
+  if (from === undefined) return to === undefined ? dueSince() : earliest
+  if (from < earliest)
+    throw new AppError(
+      'invalid-input',
+      `Um período de vencimentos tem até ${installmentMax.months} meses. Escolha ${to === undefined ? 'também o último dia' : 'um menor'}.`,
+    )
+  return from
+}
+
+/** The first due date of what is told where nobody says from when. */
+export const dueSince = (): string => monthsBefore(currentDay(), installmentMax.monthsBack)
+
+// In Brasília.
+const currentDay = () => new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10)
+
+function monthsBefore(day: string, months: number): string {
+  const date = new Date(`${day.slice(0, 7)}-01T00:00:00Z`)
+  date.setUTCMonth(date.getUTCMonth() - months)
+  const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
+  return `${date.toISOString().slice(0, 8)}${String(Math.min(last, Number(day.slice(8)))).padStart(2, '0')}`
 }
 
 const today = sql`(now() at time zone 'America/Sao_Paulo')::date`
 const isOverdue = sql<boolean>`(i.paid_at is null and i.due_on < ${today})`
-
-/** Whether a tax id is that of an issuer, who is named by the root of a CNPJ (8 characters), a CNPJ or a CPF. Indexes know the beginnings. */
-export function isIssuer(column: string, issuer: string): RawBuilder<unknown> {
-  const taxId = sql.ref(column)
-  return issuer.length === 8
-    ? sql`(${taxId} >= ${issuer} and ${taxId} < ${`${issuer}[`} and length(${taxId}) = 14)`
-    : sql`${taxId} = ${issuer}`
-}
 
 const stateConditions: Record<InstallmentFilter['state'], RawBuilder<unknown>> = {
   abertas: sql`i.paid_at is null`,
@@ -336,6 +357,8 @@ async function sumBy(
 const later = (day: string, other: string | undefined) => (other !== undefined && other > day ? other : day)
 const earlier = (day: string, other: string | undefined) => (other !== undefined && other < day ? other : day)
 
+const namedInEntry = 100
+
 // Returns those that changed. All who write these rows take them by document and place.
 async function setPaid(
   ctx: ReadContext,
@@ -372,9 +395,14 @@ async function setPaid(
       ? `parcela ${first.number} da nota ${first.chave}, de ${value},`
       : `${formatCount(changed.length, 'parcela', 'parcelas')}, de ${value} ao todo,`
     const entry = on
-      ? `Marcou ${one ? 'a ' : ''}${what} como ${one ? 'paga' : 'pagas'}.`
-      : `Tirou a marca de paga ${one ? 'da ' : 'de '}${what.slice(0, -1)}.`
-    await recordAudit({ db }, { ...session, workspaceId, accountId }, 'anotacao', entry)
+      ? `Marcou ${one ? 'a ' : ''}${what} como ${one ? 'paga' : 'pagas'}`
+      : `Tirou a marca de paga ${one ? 'da ' : 'de '}${what.slice(0, -1)}`
+    // Whoever wants to take it back by hand finds each of them.
+    for (let at = 0; at < changed.length; at += namedInEntry) {
+      const named = changed.slice(at, at + namedInEntry).map(({ number, chave }) => `${number} da nota ${chave}`)
+      const text = one ? `${entry}.` : `${at === 0 ? entry : `${entry}, continuação`}: ${named.join('; ')}.`
+      await recordAudit({ db }, { ...session, workspaceId, accountId }, 'anotacao', text)
+    }
   }
   return changed.map((row) => idOf(ctx, workspaceId, row))
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import { likeLiteral } from '../../platform/text.ts'
+import { countedQuestion } from '../counted.ts'
 import { markCondition } from '../desk/remarks.ts'
 import {
   alertCondition,
@@ -66,9 +67,17 @@ export async function readQuery(
 async function insideFilter(
   db: Database,
   workspaceId: number,
-  { product, ncm, cfop }: Criteria,
+  { type, product, ncm, cfop, counted }: Criteria,
   range: Range,
 ): Promise<RawBuilder<unknown>[]> {
+  if (counted) {
+    const line = countedQuestion(workspaceId, counted)
+    const terms = line.term === null ? [] : await readTerms(db, workspaceId, [exactly(line.term)])
+    const inside = line.product === null ? terms : [[line.product]]
+    const months = inside.length > 0 ? await readMonths(db, workspaceId, range) : null
+    const others = await insideFilter(db, workspaceId, { type, product, ncm, cfop }, range)
+    return [...line.conditions, ...inside.map((ids) => insideCondition(ids, months)), ...others]
+  }
   if (product === undefined && ncm === undefined && cfop === undefined) return []
   const named = [...(ncm === undefined ? [] : [`ncm:${ncm}`]), ...(cfop === undefined ? [] : [`cfop:${cfop}`])]
   const terms = [
@@ -78,6 +87,8 @@ async function insideFilter(
   const months = await readMonths(db, workspaceId, range)
   return terms.map((ids) => insideCondition(ids, months))
 }
+
+const exactly = (term: string) => ({ exact: [term], beginning: null, code: null })
 
 function common(one: Range, other: Range): Range {
   return {

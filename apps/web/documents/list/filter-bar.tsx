@@ -11,7 +11,7 @@ import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
 import { CameraButton } from './camera-button.tsx'
-import { alertChoices, choiceOf, type Filters, markChoices, reformChoices } from './filters.ts'
+import { alertChoices, choiceOf, countedChoices, type Filters, markChoices, reformChoices } from './filters.ts'
 import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
@@ -75,7 +75,7 @@ export function FilterBar({
   const chosen = [
     filters.company,
     filters.participation,
-    filters.status || filters.mark || filters.alert || filters.reform,
+    filters.status || filters.mark || filters.alert || filters.reform || filters.counted,
     filters.amountFrom || filters.amountTo,
   ].filter(Boolean).length
   return (
@@ -203,6 +203,7 @@ interface StatusChoiceProps {
 // A mark and an alert may have the same name.
 const alertPrefix = 'alerta-'
 const reformPrefix = 'reforma-'
+const countedPrefix = 'conta-'
 
 // Rules suggest answers for NF-e only.
 const ofNfe: readonly string[] = ['confirmacao-sugerida', 'desconhecimento-preparado']
@@ -216,6 +217,7 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
         value={
           (filters.alert && alertPrefix + filters.alert) ||
           (filters.reform && reformPrefix + filters.reform) ||
+          (filters.counted && countedPrefix + filters.counted) ||
           filters.mark ||
           filters.status
         }
@@ -223,7 +225,9 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
           const mark = choiceOf(markChoices, value)
           const alert = choiceOf(alertChoices, value.split(alertPrefix)[1])
           const reform = choiceOf(reformChoices, value.split(reformPrefix)[1])
-          onChange({ mark, alert, reform, status: mark || alert || reform ? '' : value })
+          const counted = choiceOf(countedChoices, value.split(countedPrefix)[1])
+          const status = mark || alert || reform || counted ? '' : value
+          onChange({ mark, alert, reform, counted, line: '', status })
         }}
       >
         <option value="">Todos</option>
@@ -245,6 +249,15 @@ function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
               {label}
             </option>
           ))}
+        </optgroup>
+        <optgroup label="Relatórios">
+          {countedChoices
+            .filter(({ type }) => type === kind.type)
+            .map(({ code, label }) => (
+              <option key={code} value={countedPrefix + code}>
+                {label}
+              </option>
+            ))}
         </optgroup>
         <optgroup label="No workspace">
           {markChoices

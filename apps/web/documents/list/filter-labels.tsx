@@ -1,10 +1,20 @@
 import { formatMoney } from '@vigia/contract/text'
+import { groupName, type ReportSubject, reportLine } from '@vigia/contract/workspace'
+import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { writeDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
-import { alertChoices, defaultFilters, type Filters, isCurrentMonth, markChoices, reformChoices } from './filters.ts'
+import {
+  alertChoices,
+  countedChoices,
+  defaultFilters,
+  type Filters,
+  isCurrentMonth,
+  markChoices,
+  reformChoices,
+} from './filters.ts'
 
 interface FilterLabelsProps {
   kind: DocumentKind
@@ -38,6 +48,9 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
   if (filters.product) labels.push(['Com um produto escolhido', { product: '' }])
   if (filters.ncm) labels.push([`NCM: ${filters.ncm}`, { ncm: '' }])
   if (filters.cfop) labels.push([`CFOP: ${filters.cfop}`, { cfop: '' }])
+  const counted = countedChoices.find(({ code }) => code === filters.counted)
+  if (counted) labels.push([counted.label, { counted: '', line: '' }])
+  if (filters.counted && filters.line) labels.push([lineText(filters.counted, filters.line), { line: '' }])
   if (!filters.period) labels.push(['Qualquer data', { period }])
   else if (!isCurrentMonth(filters.period, today)) {
     labels.push([`Emissão: ${writeDay(filters.period.from)} a ${writeDay(filters.period.to)}`, { period }])
@@ -80,6 +93,17 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
       )}
     </ul>
   )
+}
+
+function lineText(subject: ReportSubject, text: string): string {
+  const { group, key } = reportLine(text)!
+  if (group === 'produto') return 'Com um produto escolhido'
+  if (group === 'classificacao') return `cClassTrib: ${key}`
+  const name = groupName(subject, group).replace(/^./, (letter) => letter.toUpperCase())
+  if (key === '') return `${name}: ${group === 'cfop' || group === 'ncm' ? 'fora dos itens' : 'nenhum'}`
+  if (group === 'participante')
+    return `${name}: ${key.length === 8 ? formatCnpj(`${key}000000`).slice(0, 10) : key.length === 11 ? formatCpf(key) : formatCnpj(key)}`
+  return `${name}: ${group === 'trecho' ? key.replace('-', ' → ') : key}`
 }
 
 function amountText({ amountFrom, amountTo }: Filters): string {

@@ -28,6 +28,8 @@ test.each([
   [{ mark: 'por-conferir' }, 'marca=por-conferir'],
   [{ alert: 'alto' }, 'alerta=alto'],
   [{ reform: 'dispensado' }, 'reforma=dispensado'],
+  [{ counted: 'compras' }, 'contaComo=compras'],
+  [{ counted: 'emitidas', line: 'participante:' }, 'contaComo=emitidas&linha=participante%3A'],
   [{ period: null }, 'periodo=todos'],
   [{ period: { from: '2026-10-01', to: '2026-10-31' }, page: 3 }, 'de=2026-10-01&ate=2026-10-31&pagina=3'],
   [{ amountFrom: '1000', amountTo: '16471.02' }, 'valorDe=1000&valorAte=16471.02'],

@@ -1,4 +1,5 @@
 import { type ListOrder, listOrders, type marks, type reformFilters } from '@vigia/contract/documents'
+import { type ReportSubject, reportLine } from '@vigia/contract/workspace'
 import { parseAmount } from '../../lib/amount.ts'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
@@ -19,6 +20,9 @@ export interface Filters {
   product: string
   ncm: string
   cfop: string
+  /** What a number of a report counted, and (with it) in which of its lines. */
+  counted: ReportSubject | ''
+  line: string
   /** Null means any day. */
   period: Period | null
   /** Decimal text, both inclusive. */
@@ -86,6 +90,7 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     product: digits(params.get('produto'), /^\d{1,10}$/),
     ncm: digits(params.get('ncm'), /^\d{2,8}$/),
     cfop: digits(params.get('cfop'), /^\d{4}$/),
+    ...readCounted(params, kind),
     period: readPeriod(params, today),
     amountFrom: parseAmount(params.get('valorDe') ?? '') ?? '',
     amountTo: parseAmount(params.get('valorAte') ?? '') ?? '',
@@ -109,6 +114,8 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.product) params.set('produto', filters.product)
   if (filters.ncm) params.set('ncm', filters.ncm)
   if (filters.cfop) params.set('cfop', filters.cfop)
+  if (filters.counted) params.set('contaComo', filters.counted)
+  if (filters.counted && filters.line) params.set('linha', filters.line)
   if (!filters.period) params.set('periodo', 'todos')
   else if (!isCurrentMonth(filters.period, today)) {
     params.set('de', filters.period.from)
@@ -147,6 +154,8 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
     Produto: filters.product || undefined,
     NCM: filters.ncm || undefined,
     CFOP: filters.cfop || undefined,
+    ContaComo: filters.counted || undefined,
+    LinhaDoRelatorio: (filters.counted && filters.line) || undefined,
     TipoParticipacao: filters.participation || undefined,
     DataDe: filters.period ? `${filters.period.from}T00:00:00` : undefined,
     DataAte: filters.period ? `${filters.period.to}T23:59:59` : undefined,
@@ -167,6 +176,8 @@ export function defaultFilters(today: Date): Filters {
     product: '',
     ncm: '',
     cfop: '',
+    counted: '',
+    line: '',
     period: monthPeriod(today),
     amountFrom: '',
     amountTo: '',
@@ -197,6 +208,22 @@ function readPeriod(params: URLSearchParams, today: Date): Period | null {
   const from = parseDay(params.get('de') ?? '')
   const to = parseDay(params.get('ate') ?? '')
   return from && to && from <= to ? { from, to } : monthPeriod(today)
+}
+
+/** As what documents of a kind count in reports, as choices. */
+export const countedChoices: readonly { code: ReportSubject; label: string; type: DocumentKind['type'] }[] = [
+  { code: 'compras', label: 'Contam como compra', type: 'nfe' },
+  { code: 'emitidas', label: 'Contam como emitida', type: 'nfe' },
+  { code: 'fretes', label: 'Contam como frete pago', type: 'cte' },
+]
+
+function readCounted(params: URLSearchParams, { type }: DocumentKind): Pick<Filters, 'counted' | 'line'> {
+  const counted = choiceOf(
+    countedChoices.filter((choice) => choice.type === type),
+    params.get('contaComo'),
+  )
+  const line = params.get('linha') ?? ''
+  return { counted, line: counted && reportLine(line) ? line : '' }
 }
 
 const digits = (value: string | null, shape: RegExp): string => (value !== null && shape.test(value) ? value : '')

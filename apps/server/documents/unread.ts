@@ -1,0 +1,19 @@
+import { sql } from 'kysely'
+import { behindMax, type Follower, readBehind } from '../changes/changes.ts'
+import type { WithDatabase } from '../platform/context.ts'
+
+/** Who reads what is inside documents (apps/server/contents), and how far. */
+export const contentFollower: Follower = { table: 'content_position' }
+
+/** How many documents of a workspace are not read from inside yet, up to `most`; `db` is inside it. */
+export async function readBacklog(
+  { db }: WithDatabase,
+  workspaceId: number,
+): Promise<{ waiting: number; most: number }> {
+  const { changes, older } = await readBehind(db, contentFollower, workspaceId)
+  const { rows } = await sql<{ unread: number }>`
+    select count(*)::int as unread from (select from content_unread where workspace_id = ${workspaceId} limit ${behindMax}) u`.execute(
+    db,
+  )
+  return { waiting: Math.min(behindMax, changes + older + rows[0]!.unread), most: behindMax }
+}
