@@ -116,7 +116,7 @@ export async function takeTurn(
              reviewed_id = case when reviewed_id is not distinct from ${reviewing}::bigint then ${reviewedId}::bigint else reviewed_id end,
              lease_until = null, served_at = clock_timestamp(),
              next_at = case when ${more} or reviewed_id is distinct from ${reviewing}::bigint then now() else coalesce(
-               least((select min(greatest(again_at, now())) from alert_fact where workspace_id = ${workspaceId} and again_at is not null),
+               least((select min(greatest(again_at, now())) from alert_due where workspace_id = ${workspaceId}),
                      (select min(greatest(again_at, now())) from alert_unjudged where workspace_id = ${workspaceId})), 'infinity') end
        where workspace_id = ${workspaceId}`.execute(db)
     if (portion.walked) return []
@@ -145,7 +145,7 @@ export async function readBacklog({ db }: WithDatabase, workspaceId: number): Pr
   if (!begun) return { building: older > 0, waiting: older, since: null }
   const { rows } = await sql<{ reviewing: boolean; due: number }>`
     select reviewed_id is not null as reviewing,
-           (select count(*)::int from (select from alert_fact f where f.workspace_id = ${workspaceId} and f.again_at = '-infinity' limit ${behindMax}) x)
+           (select count(*)::int from (select from alert_due n where n.workspace_id = ${workspaceId} and n.again_at = '-infinity' limit ${behindMax}) x)
              + (select count(*)::int from (select from alert_unjudged u where u.workspace_id = ${workspaceId} limit ${behindMax}) x) as due
       from alert_position where workspace_id = ${workspaceId}`.execute(db)
   const { reviewing, due } = rows[0]!

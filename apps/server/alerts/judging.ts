@@ -83,13 +83,13 @@ interface Due extends StoredFacts {
 
 /** Judges up to `most` documents that are due. Returns how many there were. */
 export async function judgeDue(ctx: Within, workspaceId: number, judging: Judging, most: number): Promise<number> {
-  const due = await judgeFound(
+  const judged = await judgeFound(
     ctx,
     workspaceId,
     judging,
-    sql`${isDue(judging)} order by again_at, document_id limit ${most}`,
+    due(workspaceId, judging, sql`order by again_at, document_id limit ${most}`),
   )
-  return due.length
+  return judged.length
 }
 
 /** Judges these documents, as far as they are due. */
@@ -99,8 +99,13 @@ export async function judgeThese(
   judging: Judging,
   ids: readonly bigint[],
 ): Promise<void> {
-  const these = sql`document_id = any (${ids}::bigint[]) and ${isDue(judging)} order by document_id`
-  if (ids.length > 0) await judgeFound(ctx, workspaceId, judging, these)
+  if (ids.length > 0)
+    await judgeFound(
+      ctx,
+      workspaceId,
+      judging,
+      due(workspaceId, judging, sql`and document_id = any (${ids}::bigint[])`),
+    )
 }
 
 /** Judges up to `most` documents after an id, due or not; returns the last id, or null when there are no more. */
@@ -111,14 +116,16 @@ export async function judgeAfter(
   after: bigint,
   most: number,
 ): Promise<bigint | null> {
-  const next = sql`document_id > ${after} order by document_id limit ${most}`
+  const next = sql`select document_id from alert_fact where workspace_id = ${workspaceId} and document_id > ${after} order by document_id limit ${most}`
   const judged = await judgeFound(ctx, workspaceId, judging, next)
   return judged.length < most ? null : judged.at(-1)!.documentId
 }
 
-const isDue = ({ asOf }: Judging) => sql`again_at <= to_timestamp(${asOf}::float8 / 1000)`
+// The documents that are due.
+const due = (workspaceId: number, { asOf }: Judging, rest: RawBuilder<unknown>) =>
+  sql`select document_id from alert_due where workspace_id = ${workspaceId} and again_at <= to_timestamp(${asOf}::float8 / 1000) ${rest}`
 
-// `which` is what follows in the query for rows of `alert_fact`.
+// `which` selects the ids of documents.
 async function judgeFound(
   ctx: Within,
   workspaceId: number,
@@ -135,9 +142,7 @@ async function judgeFound(
       log.error({ err, workspaceId, chave: facts.chave }, 'a document could not be judged')
       // Its earlier verdict stays meanwhile.
       await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
-      await sql`update alert_fact set again_at = null where workspace_id = ${workspaceId} and document_id = ${documentId}`.execute(
-        db,
-      )
+      await sql`delete from alert_due where workspace_id = ${workspaceId} and document_id = ${documentId}`.execute(db)
     },
   )
   return found
@@ -161,7 +166,9 @@ export async function noteUnjudged(
 async function readDue(db: Database, workspaceId: number, which: RawBuilder<unknown>): Promise<Due[]> {
   const { rows } = await sql<Due>`
     select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
-      from (select * from alert_fact where workspace_id = ${workspaceId} and ${which}) f
+      from (${which}) q
+     -- Each by its key, as below.
+     cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = q.document_id offset 0) f
       left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
   // A join may come in another order.
   return rows.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
@@ -198,7 +205,7 @@ export async function tryRule(
   rule: string,
   ids: readonly bigint[],
 ): Promise<Tried[]> {
-  const found = await readDue(db, workspaceId, sql`document_id = any (${ids}::bigint[])`)
+  const found = await readDue(db, workspaceId, sql`select document_id from unnest(${ids}::bigint[]) i (document_id)`)
   if (found.length === 0) return []
   const { settings, documents } = await lookUp(db, workspaceId, judging, found)
   const others = settings.off.filter((id) => id !== rule)
@@ -214,14 +221,22 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
   const verdicts = documents.map(({ history, ...one }) => ({ ...one, verdict: judge(one.facts, history, settings) }))
   const risen = await writeVerdicts(db, workspaceId, verdicts)
   if (!judging.silent) await noteRisen({ db }, workspaceId, risen)
-  const times = verdicts.map(({ documentId, facts, verdict }) => {
+  const times = verdicts.map(({ documentId, companyId, facts, verdict }) => {
     const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null
     const next = [verdict.againAt, unproved].filter((time) => time !== null)
-    return { documentId: String(documentId), again: next.length > 0 ? Math.min(...next) : null }
+    return { documentId: String(documentId), companyId, again: next.length > 0 ? Math.min(...next) : null }
   })
   await sql`
-    update alert_fact f set again_at = to_timestamp(q.again / 1000) from ${records(times, { documentId: 'bigint', again: 'float8' })}
-     where f.workspace_id = ${workspaceId} and f.document_id = q."documentId"`.execute(db)
+    delete from alert_due where workspace_id = ${workspaceId} and document_id = any (${times.flatMap(({ documentId, again }) => (again === null ? documentId : []))}::bigint[])`.execute(
+    db,
+  )
+  const later = times.filter(({ again }) => again !== null)
+  if (later.length > 0)
+    await sql`
+      insert into alert_due (workspace_id, document_id, company_id, again_at)
+      select ${workspaceId}, q."documentId", q."companyId", to_timestamp(q.again / 1000)
+        from ${records(later, { documentId: 'bigint', companyId: 'int', again: 'float8' })}
+      on conflict (workspace_id, document_id) do update set again_at = excluded.again_at`.execute(db)
 }
 
 /** What the workspace decided, and what is usual where it did not. `ctx.db` is inside it. */

@@ -44,7 +44,7 @@ const touchedMax = 200
 const sharingMax = 1_000
 
 /**
- * Stores what is known of documents, and has them and all whose verdict that may change judged again (`again_at`). `ctx.db` is a transaction inside
+ * Stores what is known of documents, and has them and all whose verdict that may change judged again (`alert_due`). `ctx.db` is a transaction inside
  * the workspace.
  */
 export async function putFacts(
@@ -137,8 +137,10 @@ const never = 8.64e15
 /** Has the documents that `found` selects judged again. */
 export async function markDue(db: Database, workspaceId: number, found: RawBuilder<unknown>): Promise<void> {
   await sql`
-    update alert_fact set again_at = '-infinity'
-     where workspace_id = ${workspaceId} and document_id in (${found}) and (again_at is null or again_at > '-infinity')`.execute(
+    insert into alert_due (workspace_id, document_id, company_id, again_at)
+    select f.workspace_id, f.document_id, f.company_id, '-infinity' from alert_fact f
+     where f.workspace_id = ${workspaceId} and f.document_id in (${found})
+    on conflict (workspace_id, document_id) do update set again_at = excluded.again_at where alert_due.again_at > excluded.again_at`.execute(
     db,
   )
 }
@@ -300,16 +302,24 @@ async function writeFacts(db: Database, workspaceId: number, known: readonly Kno
   if (gone.length > 0)
     await sql`
       with f as (delete from alert_fact where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])),
-           c as (delete from alert_citation where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[]))
+           c as (delete from alert_citation where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])),
+           d as (delete from alert_due where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[]))
       delete from alert where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
   const rows = known.flatMap(({ documentId, companyId, facts }) => (facts ? rowOf(documentId, companyId, facts) : []))
-  if (rows.length > 0)
+  if (rows.length > 0) {
     await sql`
-      insert into alert_fact as f (workspace_id, again_at, ${sql.join(factNames)})
-      select ${workspaceId}, '-infinity', ${sql.join(factNames)} from ${records(rows, factTypes)}
-      on conflict (workspace_id, document_id) do update set again_at = '-infinity', ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
+      insert into alert_fact as f (workspace_id, ${sql.join(factNames)})
+      select ${workspaceId}, ${sql.join(factNames)} from ${records(rows, factTypes)}
+      on conflict (workspace_id, document_id) do update set ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
       db,
     )
+    await sql`
+      insert into alert_due (workspace_id, document_id, company_id, again_at)
+      select ${workspaceId}, document_id, company_id, '-infinity' from ${records(rows, { document_id: 'bigint', company_id: 'int' })}
+      on conflict (workspace_id, document_id) do update set company_id = excluded.company_id, again_at = excluded.again_at`.execute(
+      db,
+    )
+  }
   const recited = known.filter(({ before, facts }) => citedOf(before).join() !== citedOf(facts).join())
   if (recited.length === 0) return
   const citations = recited.flatMap(({ documentId, facts }) =>

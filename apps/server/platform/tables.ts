@@ -352,7 +352,6 @@ interface AlertFactTable {
   company_id: number
   at: bigint
   amount: bigint
-  again_at: Optional<Date | null>
   type: number
   purchase: boolean
   standing: boolean
@@ -366,6 +365,19 @@ interface AlertFactTable {
   facts: ColumnType<unknown, string, string>
   past: ColumnType<unknown, string, string>
   items: ColumnType<unknown, string | null, string | null> | null
+}
+interface AlertDueTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  again_at: Timestamp
+}
+interface AlertChapterTable {
+  workspace_id: number
+  document_id: bigint
+  company_base: string
+  chapter: string
+  month: string
 }
 interface AlertCitationTable {
   workspace_id: number
@@ -1098,7 +1110,9 @@ export interface Tables {
   product_sum: ProductSumTable
   installment: InstallmentTable
   alert_position: AlertPositionTable
+  alert_due: AlertDueTable
   alert_fact: AlertFactTable
+  alert_chapter: AlertChapterTable
   alert_citation: AlertCitationTable
   alert_name: AlertNameTable
   alert_contact: AlertContactTable

@@ -1,0 +1,33 @@
+-- Which documents are to be judged again, and when; one without a row: when something changes. Apart from what is known of them, whose rows have
+-- eight indexes that each mark would write.
+create table alert_due (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  again_at timestamptz not null,
+  primary key (workspace_id, document_id)
+);
+create index alert_due_ix on alert_due (workspace_id, again_at, document_id);
+alter table alert_due enable row level security;
+create policy tenant on alert_due using (workspace_id = current_ws()) with check (workspace_id = current_ws());
+insert into alert_due (workspace_id, document_id, company_id, again_at)
+select workspace_id, document_id, company_id, again_at from alert_fact where again_at is not null;
+drop index alert_fact_again_ix;
+alter table alert_fact drop column again_at;
+
+-- In which months a company base bought what of the NCM chapters, with the document: S28.
+create table alert_chapter (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_base text collate "C" not null,
+  chapter text collate "C" not null,
+  month text collate "C" not null,
+  primary key (workspace_id, company_base, chapter, month, document_id)
+);
+create index alert_chapter_document_ix on alert_chapter (workspace_id, document_id);
+alter table alert_chapter enable row level security;
+create policy tenant on alert_chapter using (workspace_id = current_ws()) with check (workspace_id = current_ws());
+
+-- What is known of the documents that are here lacks their items: all are read again, what changes first.
+-- A turn that is under way ends without writing its position.
+update alert_position set walked_type = 0, walked_at = '-infinity', walked_id = 0, next_at = now(), lease_until = null;
