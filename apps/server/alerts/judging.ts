@@ -221,6 +221,7 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
   const verdicts = documents.map(({ history, ...one }) => ({ ...one, verdict: judge(one.facts, history, settings) }))
   const risen = await writeVerdicts(db, workspaceId, verdicts)
   if (!judging.silent) await noteRisen({ db }, workspaceId, risen)
+  await writeNew(db, workspaceId, documents)
   const times = verdicts.map(({ documentId, companyId, facts, verdict }) => {
     const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null
     const next = [verdict.againAt, unproved].filter((time) => time !== null)
@@ -238,6 +239,23 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
         from ${records(later, { documentId: 'bigint', companyId: 'int', again: 'float8' })}
       on conflict (workspace_id, document_id) do update set again_at = excluded.again_at`.execute(db)
 }
+
+// Which purchases are the first of their pair in what a verdict looks at: seldom another than before.
+async function writeNew(
+  db: Database,
+  workspaceId: number,
+  documents: readonly { documentId: bigint; facts: AlertFacts; history: History }[],
+): Promise<void> {
+  const isNew = documents.filter(({ facts, history }) => isPurchase(facts) && isFirst(history.pair))
+  await sql`
+    update alert_fact f set is_new = not is_new
+      from unnest(${documents.map(({ documentId }) => documentId)}::bigint[]) q (id)
+     where f.workspace_id = ${workspaceId} and f.document_id = q.id and f.is_new <> (q.id = any (${isNew.map(({ documentId }) => documentId)}::bigint[]))`.execute(
+    db,
+  )
+}
+
+const isFirst = (pair: readonly PairDocument[]) => pair.every(({ cancelledAt }) => cancelledAt !== null)
 
 /** What the workspace decided, and what is usual where it did not. `ctx.db` is inside it. */
 export async function readStoredSettings(
@@ -278,7 +296,6 @@ async function readSettings(
 
 interface Around {
   n: number
-  pair: { past: Omit<PairDocument, 'at' | 'value' | 'items'>; at: number; value: number; items: string[] | null }[]
   sameNumber: History['sameNumber']
   contacts: History['contacts']
   contingency: number
@@ -297,15 +314,13 @@ interface Around {
 
 async function readHistories(db: Database, workspaceId: number, documents: readonly AlertFacts[]): Promise<History[]> {
   const asked = documents.map((facts, n) => {
-    const { issuerBase, companyBase, at, since, number, contingency, cited, contacts, carried } = askOf(facts)
+    const { issuerBase, companyBase, at, number, contingency, cited, contacts, carried } = askOf(facts)
     return {
       n,
       issuerBase,
       companyBase,
       at: finite(at),
-      since: finite(since),
       chave: facts.chave,
-      value: centsOf(facts),
       number,
       contingency,
       contacts,
@@ -319,9 +334,7 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
     issuerBase: 'text',
     companyBase: 'text',
     at: 'bigint',
-    since: 'bigint',
     chave: 'text',
-    value: 'bigint',
     number: 'text',
     contingency: 'text',
     contacts: 'text[]',
@@ -332,12 +345,6 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   // One round trip for all of them; each part is asked of its own index.
   const { rows } = await sql<Around>`
     select q.n,
-      (select coalesce(json_agg(json_build_object('past', p.past, 'at', p.at, 'value', p.amount,
-                'items', case when not p.standing or abs(p.amount - q.value) <= 1 then p.items end) order by p.at desc, p.chave desc), '[]')
-         from (select f.past, f.at, f.amount, f.standing, f.items, f.chave from alert_fact f
-                where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
-                  and (f.at, f.chave) < (q.at, q.chave) and f.at >= q.since
-                order by f.at desc, f.chave desc limit ${pairMax}) p) as pair,
       (select coalesce(json_agg(json_build_object('chave', p.chave, 'issuedAt', p.facts ->> 'issuedAt', 'amount', p.facts ->> 'amount') order by p.chave), '[]')
          from (select distinct on (f.chave) f.chave, f.facts::text::json as facts from alert_fact f
                 where f.workspace_id = ${workspaceId} and f.number_key = q.number and f.chave <> q.chave and f.standing and f.facts ->> 'tpAmb' <> '2'
@@ -372,9 +379,7 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   const bases = [...new Set(asked.map(({ companyBase }) => companyBase))]
   const learned = await readLearned(db, workspaceId, bases)
   const histograms = await readHistograms(db, workspaceId, bases)
-  const pairs = rows.map(({ pair }) =>
-    pair.map(({ past, at, value, items }): PairDocument => ({ ...past, at, value, items: items ?? undefined })),
-  )
+  const pairs = await readPairs(db, workspaceId, documents)
   const alike = await readAlike(db, workspaceId, documents, pairs)
   return rows.map((row, index): History => {
     const facts = documents[index]!
@@ -412,6 +417,62 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   })
 }
 
+// Earlier purchases of the pairs, each read once: documents that come together are mostly of few pairs, and look at the same ones.
+async function readPairs(
+  db: Database,
+  workspaceId: number,
+  documents: readonly AlertFacts[],
+): Promise<PairDocument[][]> {
+  const asked = documents.map((facts) => {
+    const { issuerBase, companyBase, at, since } = askOf(facts)
+    return {
+      pair: `${companyBase} ${issuerBase}`,
+      companyBase,
+      issuerBase,
+      at: finite(at),
+      since: finite(since),
+      chave: facts.chave,
+      value: centsOf(facts),
+    }
+  })
+  const columns = {
+    companyBase: 'text',
+    issuerBase: 'text',
+    at: 'bigint',
+    since: 'bigint',
+    chave: 'text',
+    value: 'bigint',
+  }
+  const { rows } = await sql<{
+    pair: string
+    past: Omit<PairDocument, 'at' | 'value' | 'items'>
+    at: number
+    value: number
+    items: string[] | null
+  }>`
+    with q as materialized (select * from ${records(asked, columns)}),
+         w as materialized (
+           select distinct p.document_id from q cross join lateral (
+             select f.document_id from alert_fact f
+              where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
+                and (f.at, f.chave) < (q.at, q.chave) and f.at >= q.since
+              order by f.at desc, f.chave desc limit ${pairMax}) p)
+    select f.company_base || ' ' || f.issuer_base as pair, f.past, f.at::float8 as at, f.amount::float8 as value,
+           case when not f.standing or exists (select from q where q."companyBase" = f.company_base and q."issuerBase" = f.issuer_base and abs(q.value - f.amount) <= 1)
+                then f.items end as items
+      from w cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = w.document_id offset 0) f
+     order by f.at desc, f.chave desc`.execute(db)
+  const pairs = Map.groupBy(
+    rows.map(({ pair, past, at, value, items }) => ({ pair, one: { ...past, at, value, items: items ?? undefined } })),
+    ({ pair }) => pair,
+  )
+  return asked.map(({ pair, at, since, chave }) => {
+    const all = pairs.get(pair)?.map(({ one }) => one) ?? []
+    const first = all.findIndex((one) => one.at < at || (one.at === at && one.chave < chave))
+    return first === -1 ? [] : all.slice(first, first + pairMax).filter((one) => one.at >= since)
+  })
+}
+
 const centsOf = ({ amount }: AlertFacts) => Math.round(Number(amount) * 100)
 
 // Names of other suppliers that the issuer's may be taken for: asked only of who is new.
@@ -422,7 +483,7 @@ async function readAlike(
   pairs: readonly PairDocument[][],
 ): Promise<History['alike'][]> {
   const asked = documents.flatMap((facts, n) => {
-    if (!isPurchase(facts) || pairs[n]!.some(({ cancelledAt }) => cancelledAt === null)) return []
+    if (!isPurchase(facts) || !isFirst(pairs[n]!)) return []
     const { companyBase, issuerBase, at } = askOf(facts)
     const probes = probesOf(facts)
     return probes.length > 0 ? { n, companyBase, issuerBase, at: finite(at), chave: facts.chave, probes } : []

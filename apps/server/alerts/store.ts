@@ -111,10 +111,8 @@ export async function putFacts(
     await mark(sql`select x.document_id from ${records(named, { companyBase: 'text', at: 'bigint', probes: 'text[]' })}
       cross join lateral (select distinct n.issuer_base from alert_name n
                            where n.workspace_id = ${workspaceId} and n.company_base = q."companyBase" and n.key = any (q.probes)) n
-      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.issuer_base = n.issuer_base and f.purchase and f.at >= q.at
-        and not exists (select from alert_fact s where s.workspace_id = ${workspaceId} and s.company_base = f.company_base and s.issuer_base = f.issuer_base
-                           and s.purchase and s.standing and (s.at, s.chave) < (f.at, f.chave) and s.at >= f.at - ${730 * 86_400_000}::bigint)
-        limit ${touchedMax}`)}) x`)
+      -- One whose pair changed since its last verdict is due anyway.
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.issuer_base = n.issuer_base and f.is_new and f.at >= q.at limit ${touchedMax}`)}) x`)
 
   const moved = await writeHistograms(db, workspaceId, known, histograms)
   if (moved.length > 0)
@@ -138,8 +136,9 @@ const never = 8.64e15
 export async function markDue(db: Database, workspaceId: number, found: RawBuilder<unknown>): Promise<void> {
   await sql`
     insert into alert_due (workspace_id, document_id, company_id, again_at)
-    select f.workspace_id, f.document_id, f.company_id, '-infinity' from alert_fact f
-     where f.workspace_id = ${workspaceId} and f.document_id in (${found})
+    select f.workspace_id, f.document_id, f.company_id, '-infinity' from (select distinct document_id from (${found}) x) x
+      -- Each by its key: a join of many might go through all that is known.
+     cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = x.document_id offset 0) f
     on conflict (workspace_id, document_id) do update set again_at = excluded.again_at where alert_due.again_at > excluded.again_at`.execute(
     db,
   )

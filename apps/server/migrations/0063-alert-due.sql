@@ -15,6 +15,10 @@ select workspace_id, document_id, company_id, again_at from alert_fact where aga
 drop index alert_fact_again_ix;
 alter table alert_fact drop column again_at;
 
+-- Purchases before which none of the pair stands, as of the last verdict: the few that may be judged otherwise because another name is known.
+alter table alert_fact add column is_new boolean not null default false;
+create index alert_fact_new_ix on alert_fact (workspace_id, company_base, issuer_base, at) where is_new;
+
 -- In which months a company base bought what of the NCM chapters, with the document: S28.
 create table alert_chapter (
   workspace_id int not null,

@@ -355,6 +355,7 @@ interface AlertFactTable {
   type: number
   purchase: boolean
   standing: boolean
+  is_new: Optional<boolean>
   company_base: string
   issuer_base: string
   month: string
