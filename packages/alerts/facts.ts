@@ -1,6 +1,7 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import type { CteDetails, DocumentFacts, EventFacts, Fields, NfeDetails } from '@vigia/dfe/read'
 import { contactsOf } from './contacts.ts'
+import { itemsOf, type NfeItems } from './items.ts'
 import { cents, instantOf } from './values.ts'
 
 /**
@@ -72,6 +73,10 @@ export interface NfeFacts {
   itemCount: number
   /** One text for each item, of `cProd`, `qCom`, `vUnCom`. */
   items: string[]
+  /** Undefined: read before this was kept. */
+  inside?: NfeItems
+  /** Where the goods go, as the note says; undefined: read before this was kept. */
+  destination?: { idDest: string; indPres: string; elsewhere: boolean }
 }
 
 /** What a CT-e says of its service. Amounts are decimal text in reais; cities are IBGE codes. */
@@ -216,6 +221,12 @@ function nfeFacts(nfe: NfeDetails): NfeFacts {
     sums,
     itemCount: nfe.det.length,
     items: nfe.det.map(({ prod }) => [prod.cProd, Number(prod.qCom), Number(prod.vUnCom)].join('|')),
+    inside: itemsOf(nfe),
+    destination: {
+      idDest: nfe.ide.idDest ?? '',
+      indPres: nfe.ide.indPres ?? '',
+      elsewhere: [nfe.entrega, nfe.retirada].some((place) => Object.keys(place).length > 0),
+    },
   }
 }
 

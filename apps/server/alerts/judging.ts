@@ -10,6 +10,9 @@ import {
   probesOf,
   type Sharer,
   sharedMax,
+  twinMs,
+  twinRange,
+  twinsMax,
 } from '@vigia/alerts/history'
 import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
@@ -18,11 +21,13 @@ import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
 import { noteRisen, type Risen } from './news.ts'
 import {
+  boughtAt,
   factsOf,
   finite,
   firstContacts,
   firstSeen,
   histogramKey,
+  monthsAround,
   readHistograms,
   readLearned,
   records,
@@ -381,6 +386,7 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   const histograms = await readHistograms(db, workspaceId, bases)
   const pairs = await readPairs(db, workspaceId, documents)
   const alike = await readAlike(db, workspaceId, documents, pairs)
+  const twins = await readTwins(db, workspaceId, documents)
   return rows.map((row, index): History => {
     const facts = documents[index]!
     const { companyBase, cited } = askOf(facts)
@@ -388,6 +394,8 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
     return {
       pair: pairs[index]!,
       thresholds: thresholdsAt(histograms.get(histogramKey(companyBase, facts.type)), monthOf(facts.issuedAt)),
+      bought: boughtAt(histograms.get(histogramKey(companyBase, 'nfe')), monthOf(facts.issuedAt)),
+      twins: twins[index]!,
       learnedAt: learned.get(companyBase) ?? null,
       sameNumber: row.sameNumber,
       alike: alike[index]!,
@@ -497,6 +505,43 @@ async function readAlike(
        and a.issuer_base <> q."issuerBase" and (a.at, a.chave) < (q.at, q.chave)`.execute(db)
   for (const { n, base, name } of rows) found[n]!.push({ base, name })
   for (const some of found) some.sort((a, b) => (`${a.base} ${a.name}` < `${b.base} ${b.name}` ? -1 : 1))
+  return found
+}
+
+// Notes of other issuers with nearly the same value, shortly before.
+async function readTwins(
+  db: Database,
+  workspaceId: number,
+  documents: readonly AlertFacts[],
+): Promise<History['twins'][]> {
+  const asked = documents.flatMap((facts, n) => {
+    const { companyBase, issuerBase, at, twins } = askOf(facts)
+    const months = monthsAround(at - twinMs, at)
+    return twins ? { n, companyBase, issuerBase, at, months, chave: facts.chave, ...twinRange(centsOf(facts)) } : []
+  })
+  const found = documents.map((): History['twins'] => [])
+  if (asked.length === 0) return found
+  const columns = {
+    n: 'int',
+    companyBase: 'text',
+    issuerBase: 'text',
+    at: 'bigint',
+    months: 'text[]',
+    chave: 'text',
+    from: 'bigint',
+    to: 'bigint',
+  }
+  const { rows } = await sql<History['twins'][number] & { n: number }>`
+    select q.n, f.chave, f.past ->> 'issuedAt' as "issuedAt", f.facts ->> 'amount' as amount, f.issuer_base as "issuerBase",
+           f.past -> 'issuer' ->> 'name' as "issuerName", coalesce(f.items, '[]') as items
+      from ${records(asked, columns)}
+     cross join lateral (
+       select * from alert_fact f
+        where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = 0 and f.month = any (q.months) and f.purchase and f.standing
+          and f.amount between q.from and q.to and f.at >= q.at - ${twinMs}::bigint and (f.at, f.chave) < (q.at, q.chave) and f.issuer_base <> q."issuerBase"
+        order by f.at desc, f.chave desc limit ${twinsMax}) f
+     order by q.n, f.at desc, f.chave desc`.execute(db)
+  for (const { n, ...twin } of rows) found[n]!.push(twin)
   return found
 }
 

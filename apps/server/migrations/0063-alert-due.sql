@@ -19,18 +19,8 @@ alter table alert_fact drop column again_at;
 alter table alert_fact add column is_new boolean not null default false;
 create index alert_fact_new_ix on alert_fact (workspace_id, company_base, issuer_base, at) where is_new;
 
--- In which months a company base bought what of the NCM chapters, with the document: S28.
-create table alert_chapter (
-  workspace_id int not null,
-  document_id bigint not null,
-  company_base text collate "C" not null,
-  chapter text collate "C" not null,
-  month text collate "C" not null,
-  primary key (workspace_id, company_base, chapter, month, document_id)
-);
-create index alert_chapter_document_ix on alert_chapter (workspace_id, document_id);
-alter table alert_chapter enable row level security;
-create policy tenant on alert_chapter using (workspace_id = current_ws()) with check (workspace_id = current_ws());
+-- How many notes there are of the month whose items are known, and how many of them with something of a chapter of the NCM: S28.
+alter table alert_histogram add column notes int not null default 0, add column chapters jsonb not null default '{}';
 
 -- What is known of the documents that are here lacks their items: all are read again, what changes first.
 -- A turn that is under way ends without writing its position.

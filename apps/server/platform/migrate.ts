@@ -194,15 +194,7 @@ const closedToLimited = [
   ...['second_factor', 'recovery_code', 'passkey', 'mail_link', 'invitation', 'account_company', 'membership'],
   ...['certificate_batch', 'certificate_file', 'webhook', 'webhook_delivery', 'calendar_feed'],
   ...['letter_choice', 'letter_turn', 'monthly_report'],
-  ...[
-    'alert_name',
-    'alert_contact',
-    'alert_chapter',
-    'alert_citation',
-    'alert_histogram',
-    'alert_test',
-    'content_index',
-  ],
+  ...['alert_name', 'alert_contact', 'alert_citation', 'alert_histogram', 'alert_test', 'content_index'],
 ]
 
 async function grantSigner(client: pg.Client): Promise<void> {

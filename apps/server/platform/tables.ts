@@ -373,13 +373,6 @@ interface AlertDueTable {
   company_id: number
   again_at: Timestamp
 }
-interface AlertChapterTable {
-  workspace_id: number
-  document_id: bigint
-  company_base: string
-  chapter: string
-  month: string
-}
 interface AlertCitationTable {
   workspace_id: number
   document_id: bigint
@@ -408,6 +401,8 @@ interface AlertHistogramTable {
   company_base: string
   month: string
   counts: ColumnType<unknown, string, string>
+  notes: Optional<number>
+  chapters: Optional<unknown>
 }
 interface AlertTable {
   workspace_id: number
@@ -1113,7 +1108,6 @@ export interface Tables {
   alert_position: AlertPositionTable
   alert_due: AlertDueTable
   alert_fact: AlertFactTable
-  alert_chapter: AlertChapterTable
   alert_citation: AlertCitationTable
   alert_name: AlertNameTable
   alert_contact: AlertContactTable
