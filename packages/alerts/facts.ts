@@ -107,9 +107,19 @@ export interface AlertCompany {
   base: string
   /** Of homologação every document is a test document, so S25 is silent there. */
   tpAmb: '1' | '2'
-  /** With the names, IEs and UF that confirmed notes used. IEs empty: unknown. `since`: what was issued before could not be captured. */
-  establishments: { taxId: string; names: string[]; ies: string[]; uf?: string; since?: string }[]
-  /** Which services are captured: S44 has nothing to say without NF-e, S21 without CT-e. */
+  /**
+   * With the names, IEs and UF that confirmed notes used. IEs empty: unknown. `since`: what was issued before could not be captured. `until`: of each service the
+   * instant until which all was captured; null: something is missing; undefined: until now.
+   */
+  establishments: {
+    taxId: string
+    names: string[]
+    ies: string[]
+    uf?: string
+    since?: string
+    until?: Record<'nfe' | 'cte', string | null>
+  }[]
+  /** Which services people look at: S44 has nothing to say without NF-e, S21 without CT-e. */
   captures: { nfe: boolean; cte: boolean }
 }
 

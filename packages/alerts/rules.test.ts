@@ -113,6 +113,10 @@ const sharers = (count: number) =>
   Array.from({ length: count }, (_, n) => called(-9, [phone], supplierOf(50_002_000 + n, `ATACADO MIRIM ${n}`)))
 const sent = (nfe: Extra['nfe'], extra: Extra = {}) =>
   of(0, 10_000, { issuer: { ...supplier, uf: 'SP', cUF: 35 }, nfe: { cfops: ['6102'], ...nfe }, ...extra })
+const captured = (instant: string | null) => ({
+  ...company,
+  establishments: company.establishments.map((each) => ({ ...each, until: { nfe: instant, cte: instant } })),
+})
 const since = (instant: string) => ({
   ...company,
   establishments: company.establishments.map((each) => ({ ...each, since: instant })),
@@ -373,6 +377,16 @@ const cases: Case[] = [
     [lorry(3, 300, [sent({}).chave], { more: { events: [event(110111, 4)] } })],
   ],
   ['S21', 'it passed a border', false, sent({}, { more: { events: [event(610500, 1)] } })],
+  ['S21', 'CT-e stand still since the ninth day', false, sent({}, { company: captured('2026-05-22T10:00:00-03:00') })],
+  ['S21', 'CT-e that came until the tenth day', true, sent({}, { company: captured('2026-05-23T10:00:00-03:00') })],
+  ['S21', 'CT-e of which some are missing', false, sent({}, { company: captured(null) })],
+  ['S21', 'a CT-e that was cancelled', true, sent({}, { more: { events: [event(610600, 1), event(610601, 2)] } })],
+  [
+    'S21',
+    'a CT-e cancelled and another',
+    false,
+    sent({}, { more: { events: [event(610600, 1), event(610601, 2), event(610600, 3, { nSeqEvento: 2 })] } }),
+  ],
   ['S21', 'CT-e are not captured', false, sent({}, { company: { ...company, captures: { nfe: true, cte: false } } })],
   ['S21', 'issued before the capture', false, sent({}, { company: since('2026-05-14T00:00:00Z') })],
   ['S22', 'parcels that do not add up', true, of(0, 90, { nfe: { dup: [{ vDup: '80.00' }] } })],

@@ -20,6 +20,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
 import { noteRisen, type Risen } from './news.ts'
+import { readCaptured } from './reading.ts'
 import {
   boughtAt,
   factsOf,
@@ -192,8 +193,20 @@ async function lookUp(db: Database, workspaceId: number, judging: Judging, due: 
   const all = documents.map(({ facts }) => facts)
   const settings = await readSettings(db, workspaceId, judging.asOf, all)
   const histories = await readHistories(db, workspaceId, all)
-  return { settings, documents: documents.map((one, index) => ({ ...one, history: histories[index]! })) }
+  const found = documents.map((one, index) => ({ ...one, history: histories[index]! }))
+  // Only where it matters: all captures are asked for it.
+  if (judging.companies && found.some(misses)) {
+    const captured = await readCaptured({ db }, workspaceId)
+    for (const one of found) if (misses(one)) one.facts = { ...one.facts, company: captured(one.facts.company) }
+  }
+  return { settings, documents: found }
 }
+
+// Whether something is not here that should have come with a document.
+const misses = ({ facts, history }: { facts: AlertFacts; history: History }) =>
+  facts.type === 'nfe'
+    ? askOf(facts).carried && !history.carried
+    : isPurchase(facts) && facts.references.length > 0 && history.cited.length === 0
 
 /** A document as it would be without a rule and with it. */
 export interface Tried {
