@@ -244,6 +244,7 @@ test('the value is not set where only one person may answer for a company: nothi
 
 test('everybody who administers is written who changed the value, and what it was', async () => {
   for (const one of [ana, bruno]) await setRole(one, 'administrador')
+  await inside(({ db }) => db.updateTable('account').set({ entered_at: new Date() }).execute())
   await setRole(await another('Carla Dias'), 'fiscal')
   await saveTwoFrom(ctx, ana, 1000)
   await saveTwoFrom(ctx, ana, null)
