@@ -50,6 +50,7 @@ import { operatorMails, startOperatorLetters, watchStorage } from './mail/operat
 import { deleteSettledMails } from './mail/queue.ts'
 import { forgetOutbox } from './mail/transport.ts'
 import { startMailWorker } from './mail/worker.ts'
+import { manifestationMails } from './manifestation/mails.ts'
 import {
   acknowledgePending,
   manifestationAnnouncements,
@@ -251,6 +252,7 @@ export async function start(
       teamMails,
       letterMails(limited),
       keyMails,
+      manifestationMails,
       contactMails,
       operatorMails,
     ]

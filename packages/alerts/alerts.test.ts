@@ -7,7 +7,7 @@ import { thresholdsOf, valueBucket } from './history.ts'
 import { judge, type Verdict } from './judge.ts'
 import { areAlike, nameKeys, nameProbes, normalName } from './names.ts'
 import { type AllowEntry, defaultSettings } from './settings.ts'
-import { companyOf, freight, later, note, randomOf, supplierOf } from './support/facts.ts'
+import { companyOf, freight, insideOf, later, note, randomOf, supplierOf } from './support/facts.ts'
 import { generate } from './support/generate.ts'
 
 const company = companyOf(40_000_001, 'EMPRESA COMPRADORA LTDA')
@@ -256,7 +256,21 @@ function someDocuments(random: () => number): AlertFacts[] {
       amount: [90, 1_500, 20_000, 85_000][whole(4)]! * (random() < 0.5 ? 1 : 1 + random()),
       numero: 1 + whole(60),
       tpEmis: random() < 0.1 ? '6' : '1',
-      nfe: { cfops: [random() < 0.5 ? '6102' : '5102'] },
+      nfe: {
+        cfops: [random() < 0.5 ? '6102' : '5102'],
+        inside: insideOf(
+          [
+            {
+              product: 'PARAFUSO',
+              price: 50 + whole(150),
+              tax: random() < 0.8 ? '00 18' : '40',
+              ncm: `${70 + whole(12)}010000`,
+            },
+          ],
+          random() < 0.9 ? '5102' : '5910',
+        ),
+        ...(random() < 0.3 && { items: ['A|1|1', 'B|1|2'] }),
+      },
     })
     if (random() < 0.15) facts.events = [{ tpEvento: 110111, nSeqEvento: 1, at: `${later(at, whole(9_000))}-03:00` }]
     return facts

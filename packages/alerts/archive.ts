@@ -3,6 +3,8 @@ import {
   type Affected,
   affectedBy,
   askOf,
+  boughtBefore,
+  chaptersIn,
   contactsIn,
   contactsMax,
   contingencyKey,
@@ -10,8 +12,10 @@ import {
   isCounted,
   learnedFrom,
   learningPeriod,
+  type MonthChapters,
   monthOf,
   monthsBefore,
+  movedChapters,
   movedThresholds,
   type PairDocument,
   pairDocument,
@@ -22,6 +26,9 @@ import {
   sharingMs,
   type Thresholds,
   thresholdsOf,
+  twinMs,
+  twinRange,
+  twinsMax,
   valueBucket,
 } from './history.ts'
 import { nameKeys, normalName } from './names.ts'
@@ -49,6 +56,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
   const pairs = new Map<string, Entry[]>()
   const purchases = new Map<string, Entry[]>()
   const histograms = new Map<string, Map<number, number>>()
+  const bought = new Map<string, MonthChapters>()
   const byChave = index()
   const byNumber = index()
   const byCitation = index()
@@ -84,6 +92,8 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
           : new Set(distinct(byContingency.get(ask.contingency)).map((one) => baseOf(one.issuer.taxId ?? ''))).size,
       freights: freights(facts),
       cited: cited(facts),
+      bought: boughtAt(ask.companyBase, monthOf(facts.issuedAt)),
+      twins: ask.twins ? twins(facts) : [],
       sharing: sharing(facts),
       carried: ask.carried && [...byCitation.get(facts.chave)].some((one) => one.type === 'cte' && stands(one)),
     }
@@ -91,6 +101,34 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
 
   function thresholds(companyBase: string, type: string, month: string): Thresholds {
     return thresholdsOf(monthsBefore(month).flatMap((each) => histograms.get(`${companyBase} ${type} ${each}`) ?? []))
+  }
+
+  function boughtAt(companyBase: string, month: string) {
+    return boughtBefore((each) => bought.get(`${companyBase} ${each}`), month)
+  }
+
+  function twins(facts: AlertFacts) {
+    const { companyBase, issuerBase, at } = askOf(facts)
+    const { from, to } = twinRange(cents(facts.amount))
+    return before(purchases.get(companyBase) ?? [], { facts, at })
+      .filter(
+        (one) =>
+          one.at >= at - twinMs &&
+          one.facts.type === 'nfe' &&
+          stands(one.facts) &&
+          isIn(cents(one.facts.amount), from, to) &&
+          askOf(one.facts).issuerBase !== issuerBase,
+      )
+      .reverse()
+      .slice(0, twinsMax)
+      .map(({ facts: { chave, issuedAt, amount, issuer, nfe } }) => ({
+        chave,
+        issuedAt,
+        amount,
+        issuerBase: baseOf(issuer.taxId ?? ''),
+        issuerName: issuer.name,
+        items: nfe?.items ?? [],
+      }))
   }
 
   function learnedAt(companyBase: string): number | null {
@@ -213,6 +251,14 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     const name = normalName(facts.issuer.name)
     if (name !== '') for (const key of nameKeys(name)) mark(byName, `${companyBase} ${key}`)
     for (const key of contactsIn(facts)) mark(byContact, `${companyBase} ${key}`)
+    const chapters = chaptersIn(facts)
+    if (chapters !== null) {
+      const key = `${companyBase} ${monthOf(facts.issuedAt)}`
+      const known = bought.get(key) ?? { notes: 0, chapters: {} }
+      const by = add ? 1 : -1
+      const counts = chapters.map((chapter) => [chapter, (known.chapters[chapter] ?? 0) + by] as const)
+      bought.set(key, { notes: known.notes + by, chapters: { ...known.chapters, ...Object.fromEntries(counts) } })
+    }
     if (!isCounted(facts)) return
     const month = `${companyBase} ${facts.type} ${monthOf(facts.issuedAt)}`
     const histogram = histograms.get(month) ?? new Map<number, number>()
@@ -230,6 +276,8 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
       one.kind === 'values' ? one.months.map((month) => ({ month, type: one.type })) : [],
     )
     const were = values.map(({ month, type }) => thresholds(companyBase, type, month))
+    const months = affected.flatMap((one) => (one.kind === 'bought' ? one.months : []))
+    const boughtWas = months.map((month) => boughtAt(companyBase, month))
     const learned = learnedAt(companyBase)
     const sharers = affected.filter((one) => one.kind === 'sharing').map((one) => ({ one, was: seen(one) }))
     if (old) change(old, false)
@@ -242,6 +290,13 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
         for (const { facts } of purchases.get(companyBase) ?? [])
           if (facts.type === type && monthOf(facts.issuedAt) === month && isIn(cents(facts.amount), from, to))
             found.add(facts)
+    for (const [position, month] of months.entries()) {
+      const moved = movedChapters(boughtWas[position]!, boughtAt(companyBase, month))
+      for (const { facts } of purchases.get(companyBase) ?? []) {
+        const own = monthOf(facts.issuedAt) === month ? Object.keys(facts.nfe?.inside?.chapters ?? {}) : []
+        if (moved === 'all' ? own.length > 0 : own.some((chapter) => moved.includes(chapter))) found.add(facts)
+      }
+    }
     const learnedNow = learnedAt(companyBase)
     if (learned !== learnedNow) {
       const [from, to] = [learned ?? Number.POSITIVE_INFINITY, learnedNow ?? Number.POSITIVE_INFINITY].sort(
@@ -283,6 +338,17 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
           .filter(({ at }) => at >= one.at)
           .map(({ facts }) => facts)
       }
+      case 'twins':
+        return (purchases.get(one.companyBase) ?? [])
+          .filter(
+            ({ facts, at }) =>
+              at >= one.at &&
+              at <= one.at + twinMs &&
+              facts.type === 'nfe' &&
+              isIn(cents(facts.amount), one.from, one.to) &&
+              askOf(facts).issuerBase !== one.issuerBase,
+          )
+          .map(({ facts }) => facts)
       case 'contingency':
         return [...byContingency.get(one.key)]
       default:

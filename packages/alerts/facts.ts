@@ -1,6 +1,7 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import type { CteDetails, DocumentFacts, EventFacts, Fields, NfeDetails } from '@vigia/dfe/read'
 import { contactsOf } from './contacts.ts'
+import { itemsOf, type NfeItems } from './items.ts'
 import { cents, instantOf } from './values.ts'
 
 /**
@@ -72,6 +73,10 @@ export interface NfeFacts {
   itemCount: number
   /** One text for each item, of `cProd`, `qCom`, `vUnCom`. */
   items: string[]
+  /** Undefined: read before this was kept. */
+  inside?: NfeItems
+  /** Where the goods go, as the note says; undefined: read before this was kept. */
+  destination?: { idDest: string; indPres: string; elsewhere: boolean }
 }
 
 /** What a CT-e says of its service. Amounts are decimal text in reais; cities are IBGE codes. */
@@ -102,9 +107,19 @@ export interface AlertCompany {
   base: string
   /** Of homologação every document is a test document, so S25 is silent there. */
   tpAmb: '1' | '2'
-  /** With the names, IEs and UF that confirmed notes used. IEs empty: unknown. `since`: what was issued before could not be captured. */
-  establishments: { taxId: string; names: string[]; ies: string[]; uf?: string; since?: string }[]
-  /** Which services are captured: S44 has nothing to say without NF-e, S21 without CT-e. */
+  /**
+   * With the names, IEs and UF that confirmed notes used. IEs empty: unknown. `since`: what was issued before could not be captured. `until`: of each service the
+   * instant until which all was captured; null: something is missing; undefined: until now.
+   */
+  establishments: {
+    taxId: string
+    names: string[]
+    ies: string[]
+    uf?: string
+    since?: string
+    until?: Record<'nfe' | 'cte', string | null>
+  }[]
+  /** Which services people look at: S44 has nothing to say without NF-e, S21 without CT-e. */
   captures: { nfe: boolean; cte: boolean }
 }
 
@@ -216,6 +231,12 @@ function nfeFacts(nfe: NfeDetails): NfeFacts {
     sums,
     itemCount: nfe.det.length,
     items: nfe.det.map(({ prod }) => [prod.cProd, Number(prod.qCom), Number(prod.vUnCom)].join('|')),
+    inside: itemsOf(nfe),
+    destination: {
+      idDest: nfe.ide.idDest ?? '',
+      indPres: nfe.ide.indPres ?? '',
+      elsewhere: [nfe.entrega, nfe.retirada].some((place) => Object.keys(place).length > 0),
+    },
   }
 }
 

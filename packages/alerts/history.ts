@@ -1,4 +1,5 @@
 import { type AlertFacts, baseOf, cancellationOf, isPurchase, numberKey, tpEmisOf } from './facts.ts'
+import type { ItemLine, NfeItems } from './items.ts'
 import { nameProbes, normalName } from './names.ts'
 import { traceDue } from './transport.ts'
 import { cents, dayMs, instantOf } from './values.ts'
@@ -50,6 +51,10 @@ export interface History {
   cited: CitedDocument[]
   /** Other suppliers of the company base under one of the contacts of the issuer, by contact and base; at most five of each contact, which are too many (`sharedMax`). */
   sharing: Sharer[]
+  /** What the company base bought, by what is inside the notes of the 24 months before the month of the document. */
+  bought: Bought
+  /** Standing purchases of the company base from other issuers, of up to a week before the document and nearly its value: the last `twinsMax`. Only asked when `twins` of `askOf` says so. */
+  twins: Twin[]
   /** Whether a standing CT-e of the workspace cites the document, an NF-e. Only asked when `carried` of `askOf` says so. */
   carried: boolean
 }
@@ -67,8 +72,30 @@ export interface PairDocument {
   issuer: AlertFacts['issuer']
   readers?: string[]
   freight?: { ufIni: string; ufFim: string; vCarga?: string }
+  /** Of a complete NF-e: the UF of the recipient, the CFOP and chapters of the NCM, and its heaviest products. */
+  to?: string
+  cfops?: string[]
+  chapters?: string[]
+  lines?: ItemLine[]
   /** Items of a complete NF-e, as in `NfeFacts`; only documents of the same value, or cancelled ones, are compared by them. */
   items?: string[]
+}
+
+/** Of 24 months. */
+export interface Bought {
+  /** Whether enough notes were read to know what is usual. */
+  known: boolean
+  /** First two digits of the NCM. */
+  chapters: ReadonlySet<string>
+}
+
+export interface Twin {
+  chave: string
+  issuedAt: string
+  amount: string
+  issuerBase: string
+  issuerName: string
+  items: string[]
 }
 
 export interface Freight {
@@ -133,9 +160,9 @@ export function monthsBefore(month: string, count = 12): string[] {
 }
 
 /** The twelve months whose documents are compared with the histogram of `month`. */
-export function monthsAfter(month: string): string[] {
+export function monthsAfter(month: string, count = 12): string[] {
   const first = Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
-  return Array.from({ length: 12 }, (_, index) => monthAt(first + index + 1))
+  return Array.from({ length: count }, (_, index) => monthAt(first + index + 1))
 }
 
 function monthAt(index: number): string {
@@ -174,6 +201,65 @@ export function movedThresholds(before: Thresholds, after: Thresholds): { from: 
   return moves.flatMap(([old, now]) => (old === now ? [] : { from: Math.min(old, now), to: Math.max(old, now) }))
 }
 
+/** How many notes of each month of a company base, and of these how many with something of a chapter. */
+export interface MonthChapters {
+  notes: number
+  chapters: Readonly<Record<string, number>>
+}
+
+const boughtMonths = 24
+// Of so many notes it is known what a company buys.
+const boughtMin = 30
+
+/** What was bought in the 24 months before one; `of` tells those of a month. */
+export function boughtBefore(of: (month: string) => MonthChapters | undefined, month: string): Bought {
+  const months = monthsBefore(month, boughtMonths).flatMap((each) => of(each) ?? [])
+  return {
+    known: months.reduce((sum, { notes }) => sum + notes, 0) >= boughtMin,
+    chapters: new Set(
+      months.flatMap(({ chapters }) => Object.keys(chapters).filter((chapter) => chapters[chapter]! > 0)),
+    ),
+  }
+}
+
+/** The months whose documents are compared with what was bought in `month`. */
+export function boughtAfter(month: string): string[] {
+  return monthsAfter(month, boughtMonths)
+}
+
+/** Of which chapters notes are judged otherwise because something else was bought before. */
+export function movedChapters(before: Bought, after: Bought): 'all' | string[] {
+  if (before.known !== after.known) return 'all'
+  const only = (one: Bought, other: Bought) => [...one.chapters].filter((chapter) => !other.chapters.has(chapter))
+  return [...only(before, after), ...only(after, before)]
+}
+
+/** The chapters that a note adds to what its company base bought; null: nothing, or its items are not known. */
+export function chaptersIn(facts: AlertFacts): string[] | null {
+  return isPurchase(facts) && cancellationOf(facts) === null && facts.nfe?.inside
+    ? Object.keys(facts.nfe.inside.chapters)
+    : null
+}
+
+/** How many twins a verdict looks at. */
+export const twinsMax = 10
+/** Cents from which two notes of two issuers with the same items are worth a look. */
+const twinMin = 100_000
+/** One thing alone may agree by chance, as a rent or a tank of fuel. */
+const twinItems = 2
+/** How far apart twins are issued. */
+export const twinMs = 7 * dayMs
+
+/** Cents between which a twin of a value is: at most 1 % of the greater one apart. */
+export function twinRange(value: number): { from: number; to: number } {
+  return { from: Math.ceil(value * 0.99), to: Math.floor(value / 0.99) }
+}
+
+/** Whether a purchase is compared with those of other issuers. */
+export function hasTwins(facts: AlertFacts): boolean {
+  return isPurchase(facts) && cents(facts.amount) >= twinMin && (facts.nfe?.items.length ?? 0) >= twinItems
+}
+
 /** The document as later ones of its pair look at it. */
 export function pairDocument(facts: AlertFacts): PairDocument {
   const { chave, issuedAt, amount, issuer, readers, cte } = facts
@@ -187,7 +273,17 @@ export function pairDocument(facts: AlertFacts): PairDocument {
     issuer,
     readers,
     freight,
+    ...(facts.nfe?.inside && insideOf(facts, facts.nfe.inside)),
     items: facts.nfe?.items,
+  }
+}
+
+function insideOf({ recipient }: AlertFacts, { lines, cfops, chapters }: NfeItems) {
+  return {
+    to: recipient?.uf,
+    cfops: Object.keys(cfops),
+    chapters: Object.keys(chapters),
+    lines: lines.map(({ name: _, value: __, vICMS: ___, ...line }): ItemLine => line),
   }
 }
 
@@ -205,6 +301,7 @@ export function askOf(facts: AlertFacts) {
     cited: facts.references.map(({ chave }) => chave),
     contacts: contactsIn(facts),
     carried: isPurchase(facts) && traceDue(facts) !== null,
+    twins: hasTwins(facts),
   }
 }
 
@@ -249,6 +346,10 @@ export type Affected =
   | { kind: 'contingency'; key: string }
   /** Purchases of these months with amounts that `movedThresholds` names for each. */
   | { kind: 'values'; companyBase: string; type: 'nfe' | 'cte'; months: string[] }
+  /** Notes of these months that have something of a chapter that `movedChapters` names for each. */
+  | { kind: 'bought'; companyBase: string; months: string[] }
+  /** Standing notes of other issuers, issued from this instant on for `twinMs`, with amounts between these. */
+  | { kind: 'twins'; issuerBase: string; companyBase: string; at: number; from: number; to: number }
   /** Purchases between the old and the new instant of `learnedAt`, when it moved. */
   | { kind: 'learning'; companyBase: string }
 
@@ -277,6 +378,9 @@ export function affectedBy(before: AlertFacts | null, after: AlertFacts | null):
     const key = contingencyKey(one)
     if (key !== null) found.push({ kind: 'contingency', key })
     found.push({ kind: 'values', companyBase, type: one.type, months: monthsAfter(monthOf(one.issuedAt)) })
+    if (chaptersIn(one) !== null)
+      found.push({ kind: 'bought', companyBase, months: boughtAfter(monthOf(one.issuedAt)) })
+    if (hasTwins(one)) found.push({ kind: 'twins', issuerBase, companyBase, at, ...twinRange(cents(one.amount)) })
     found.push({ kind: 'learning', companyBase })
   }
   const seen = new Set<string>()

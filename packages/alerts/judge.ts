@@ -3,7 +3,7 @@ import type { History } from './history.ts'
 import { type Rule, type View, viewOf } from './rules/rule.ts'
 import { type Family, type Finding, rules } from './rules.ts'
 import type { AllowEntry, Settings } from './settings.ts'
-import { traceDue } from './transport.ts'
+import { missedAt } from './transport.ts'
 import { cents, dayMs, instantOf } from './values.ts'
 
 export type Band = 'informativo' | 'médio' | 'alto' | 'crítico'
@@ -112,8 +112,7 @@ function verdictOf(facts: AlertFacts, found: Fired[], allowed: string[], asOf: n
     })
     level = Math.min(3, level + 1)
   }
-  const awaited = facts.type === 'cte' ? instantOf(facts.issuedAt) + 5 * dayMs : (traceDue(facts) ?? Number.NaN)
-  const times = [awaited, ...(level >= 1 ? [nearAt, deadline + 1] : [])]
+  const times = [missedAt(facts, asOf), ...(level >= 1 ? [nearAt, deadline + 1] : [])]
   const next = times.filter((time) => time > asOf).sort((a, b) => a - b)
   return {
     chave: facts.chave,

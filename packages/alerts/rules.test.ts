@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { createArchive } from './archive.ts'
 import { contactsOf, contactText } from './contacts.ts'
 import type { AlertEvent, AlertFacts } from './facts.ts'
+import { itemsOf, type NamedLine } from './items.ts'
 import { judge } from './judge.ts'
 import { forbiddenWords } from './rules/cancellation.ts'
 import { defaultSettings } from './settings.ts'
-import { companyOf, freight, later, note, supplierOf } from './support/facts.ts'
+import { companyOf, freight, insideOf, later, note, supplierOf } from './support/facts.ts'
 
 // Each rule at its edge: where it fires, where it just does not, and the innocent look-alike that its guard names.
 
@@ -65,6 +66,23 @@ const habits = Array.from({ length: 120 }, (_, n) =>
   }),
 )
 
+/** A note of these products, and such notes ten days apart before. */
+const inside = (days: number, lines: Partial<NamedLine>[], cfop = '5102', extra: Extra = {}) => {
+  const found = insideOf(lines, cfop)
+  const amount = found.lines.reduce((sum, { value }) => sum + value, 0) / 100
+  return of(days, amount, { ...extra, nfe: { inside: found, cfops: [cfop], ...extra.nfe } })
+}
+const bolts = (price: number, of: Partial<NamedLine> = {}) => [{ product: 'PARAFUSO', price, ...of }]
+const bought = (count: number, of: (n: number) => Partial<NamedLine>[], cfop = '5102') =>
+  Array.from({ length: count }, (_, n) => inside(-10 * (n + 1), of(n), cfop))
+const goingTo = (idDest: string, indPres = '0', elsewhere = false): Extra => ({
+  nfe: { destination: { idDest, indPres, elsewhere } },
+})
+const cheap = (n: number) => bolts(100 + n)
+const things = ['A|1|700', 'B|1|800']
+const thing = (days: number, items: string[], issuer = supplier, amount = 1_500) =>
+  of(days, amount, { issuer, nfe: { items } })
+
 type Case = [rule: string, what: string, fires: boolean, facts: AlertFacts, before?: AlertFacts[]]
 
 const stranger = supplierOf(50_000_004, 'GRAFICA NOVALANDIA LTDA')
@@ -95,12 +113,101 @@ const sharers = (count: number) =>
   Array.from({ length: count }, (_, n) => called(-9, [phone], supplierOf(50_002_000 + n, `ATACADO MIRIM ${n}`)))
 const sent = (nfe: Extra['nfe'], extra: Extra = {}) =>
   of(0, 10_000, { issuer: { ...supplier, uf: 'SP', cUF: 35 }, nfe: { cfops: ['6102'], ...nfe }, ...extra })
+const captured = (instant: string | null) => ({
+  ...company,
+  establishments: company.establishments.map((each) => ({ ...each, until: { nfe: instant, cte: instant } })),
+})
 const since = (instant: string) => ({
   ...company,
   establishments: company.establishments.map((each) => ({ ...each, since: instant })),
 })
 
 const cases: Case[] = [
+  ['S26', 'CFOP 6 within a UF', true, inside(0, cheap(0), '6102', goingTo('2'))],
+  ['S26', 'CFOP 5 within a UF', false, inside(0, cheap(0), '5102', goingTo('1'))],
+  ['S26', 'CFOP 5 of what is said to go to another UF', true, inside(0, cheap(0), '5102', goingTo('2'))],
+  [
+    'S26',
+    'CFOP 5 to another UF',
+    true,
+    inside(0, cheap(0), '5102', { ...goingTo('1'), issuer: { ...supplier, uf: 'PR' } }),
+  ],
+  [
+    'S26',
+    'CFOP 5 to somebody of another UF who came',
+    false,
+    inside(0, cheap(0), '5102', { ...goingTo('1', '1'), issuer: { ...supplier, uf: 'PR' } }),
+  ],
+  [
+    'S26',
+    'CFOP 5 delivered elsewhere',
+    false,
+    inside(0, cheap(0), '5102', { ...goingTo('1', '0', true), issuer: { ...supplier, uf: 'PR' } }),
+  ],
+  ['S27', 'a gift after five sales', true, inside(0, cheap(0), '5910'), bought(5, cheap)],
+  ['S27', 'a gift after four sales', false, inside(0, cheap(0), '5910'), bought(4, cheap)],
+  ['S27', 'another kind of sale', false, inside(0, cheap(0), '5405'), bought(5, cheap)],
+  ['S27', 'the same from another UF', false, inside(0, cheap(0), '6910'), bought(5, cheap, '5910')],
+  ['S28', 'a chapter never bought, of P75', true, inside(0, bolts(400, { ncm: '22041000' }))],
+  ['S28', 'a chapter never bought, of little', false, inside(0, bolts(20, { ncm: '22041000' }))],
+  ['S28', 'a chapter bought from others', false, inside(0, bolts(400))],
+  [
+    'S28',
+    'a chapter that the supplier sold before in the same month',
+    false,
+    inside(0, bolts(400, { ncm: '22041000' })),
+    [inside(-5, bolts(1, { ncm: '22041000' }))],
+  ],
+  ['S29', '60 % more than three before', true, inside(0, bolts(163.2)), bought(3, cheap)],
+  ['S29', '60 % more than two before', false, inside(0, bolts(163.2)), bought(2, cheap)],
+  ['S29', 'a quarter more', true, inside(0, bolts(126.25)), bought(3, cheap)],
+  ['S29', 'less than a quarter more', false, inside(0, bolts(126)), bought(3, cheap)],
+  ['S29', 'half', true, inside(0, bolts(50)), bought(3, cheap)],
+  ['S29', 'a price that moves', false, inside(0, bolts(160)), bought(6, (n) => bolts(n % 2 === 0 ? 80 : 150))],
+  ['S29', 'less than 100 reais of it', false, inside(0, bolts(200, { quantity: 0.4 })), bought(3, cheap)],
+  [
+    'S29',
+    'another unit, by that of taxation',
+    true,
+    inside(0, bolts(2_000, { unit: 'CX', base: { unit: 'UN', price: 200 } })),
+    bought(3, cheap),
+  ],
+  [
+    'S29',
+    'another unit at the same price by that of taxation',
+    false,
+    inside(0, bolts(2_000, { unit: 'CX', base: { unit: 'UN', price: 100 } })),
+    bought(3, cheap),
+  ],
+  ['S29', 'another unit that says nothing', false, inside(0, bolts(2_000, { unit: 'CX' })), bought(3, cheap)],
+  ['S30', 'more than five times the most of five', true, inside(0, bolts(100, { quantity: 51 })), bought(5, cheap)],
+  ['S30', 'five times the most', false, inside(0, bolts(100, { quantity: 50 })), bought(5, cheap)],
+  ['S30', 'of four before', false, inside(0, bolts(100, { quantity: 51 })), bought(4, cheap)],
+  ['S31', 'no tax after five with', true, inside(0, bolts(100, { tax: '40' })), bought(5, cheap)],
+  ['S31', 'no tax after four with', false, inside(0, bolts(100, { tax: '40' })), bought(4, cheap)],
+  ['S31', 'three points of ICMS more', false, inside(0, bolts(100, { tax: '00 21' })), bought(5, cheap)],
+  ['S31', 'four points of ICMS more', true, inside(0, bolts(100, { tax: '00 22' })), bought(5, cheap)],
+  ['S31', 'a return', false, inside(0, bolts(100, { tax: '40' }), '5915'), bought(5, cheap)],
+  [
+    'S31',
+    'one that one of the five had',
+    false,
+    inside(0, bolts(100, { tax: '40' })),
+    bought(5, (n) => bolts(100, n === 4 ? { tax: '40' } : {})),
+  ],
+  [
+    'S31',
+    'a supplier that left the Simples',
+    false,
+    inside(0, bolts(100, { tax: '00 18' }), '5102', { more: { issuer: { ...supplier, crt: '3' } } }),
+    bought(5, () => bolts(100, { tax: '102' })),
+  ],
+  ['S47', 'the same things of another a week before', true, thing(0, things), [thing(-7, things, other, 1_515)]],
+  ['S47', 'eight days before', false, thing(0, things), [thing(-8, things, other)]],
+  ['S47', 'more than a hundredth apart', false, thing(0, things), [thing(-7, things, other, 1_516)]],
+  ['S47', 'other things', false, thing(0, things), [thing(-7, ['A|1|700', 'C|1|800'], other)]],
+  ['S47', 'one thing', false, thing(0, ['A|1|1500']), [thing(-7, ['A|1|1500'], other)]],
+  ['S47', 'of the same issuer', false, thing(0, things), [thing(-7, things)]],
   ['S01', 'a new supplier above P75 and 1,000', true, fresh(1_300)],
   ['S01', 'a new supplier below 1,000', false, fresh(999.99)],
   [
@@ -270,6 +377,16 @@ const cases: Case[] = [
     [lorry(3, 300, [sent({}).chave], { more: { events: [event(110111, 4)] } })],
   ],
   ['S21', 'it passed a border', false, sent({}, { more: { events: [event(610500, 1)] } })],
+  ['S21', 'CT-e stand still since the ninth day', false, sent({}, { company: captured('2026-05-22T10:00:00-03:00') })],
+  ['S21', 'CT-e that came until the tenth day', true, sent({}, { company: captured('2026-05-23T10:00:00-03:00') })],
+  ['S21', 'CT-e of which some are missing', false, sent({}, { company: captured(null) })],
+  ['S21', 'a CT-e that was cancelled', true, sent({}, { more: { events: [event(610600, 1), event(610601, 2)] } })],
+  [
+    'S21',
+    'a CT-e cancelled and another',
+    false,
+    sent({}, { more: { events: [event(610600, 1), event(610601, 2), event(610600, 3, { nSeqEvento: 2 })] } }),
+  ],
   ['S21', 'CT-e are not captured', false, sent({}, { company: { ...company, captures: { nfe: true, cte: false } } })],
   ['S21', 'issued before the capture', false, sent({}, { company: since('2026-05-14T00:00:00Z') })],
   ['S22', 'parcels that do not add up', true, of(0, 90, { nfe: { dup: [{ vDup: '80.00' }] } })],
@@ -487,3 +604,31 @@ function campaign(companies: number, days: number): AlertFacts[] {
     of(days - n, 90, { issuer: stranger, company: companyOf(40_000_010 + n, `EMPRESA ${n} LTDA`) }),
   )
 }
+
+test('the items of a note are summed by product and unit, and what has no GTIN goes by its code and NCM', () => {
+  const det = (prod: Record<string, string>, ICMS = {}) => ({ prod, ICMS }) as never
+  const bolt = { cProd: '7', NCM: '73181500', CFOP: '5102', uCom: 'un ', uTrib: 'UN', vUnTrib: '2', cEAN: 'SEM GTIN' }
+  const box = {
+    cProd: '8',
+    NCM: '22041000',
+    CFOP: '5405',
+    uCom: 'CX',
+    uTrib: 'GF',
+    vUnTrib: '5',
+    cEAN: '7898744790959',
+  }
+  const found = itemsOf({
+    det: [
+      det({ ...bolt, qCom: '10', vUnCom: '2', vProd: '20.00' }, { CST: '00', pICMS: '18.00', vICMS: '3.60' }),
+      det({ ...bolt, qCom: '30', vUnCom: '4', vProd: '120.00' }, { CST: '20', pICMS: '7.00', vICMS: '8.40' }),
+      det({ ...box, qCom: '2', vUnCom: '60', vProd: '120.01', xProd: 'VINHO' }, { CSOSN: '500' }),
+      det({ cProd: 'S', NCM: '00', CFOP: '5933', uCom: 'UN', qCom: '1', vUnCom: '9', vProd: '9.00' }),
+    ],
+  })
+  expect(found.cfops).toEqual({ '5102': 14_000, '5405': 12_001, '5933': 900 })
+  expect(found.chapters).toEqual({ '73': 14_000, '22': 12_001 })
+  expect(found.lines.slice(0, 2)).toMatchObject([
+    { product: '7 73181500', unit: 'UN', quantity: 40, price: 3.5, tax: '20 7', value: 14_000, vICMS: 1_200 },
+    { product: '7898744790959', unit: 'CX', quantity: 2, price: 60, base: { unit: 'GF', price: 5 }, tax: '500' },
+  ])
+})

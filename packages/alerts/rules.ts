@@ -1,6 +1,7 @@
 import { cancellationRules } from './rules/cancellation.ts'
 import { identityRules } from './rules/identity.ts'
 import { integrityRules } from './rules/integrity.ts'
+import { itemRules } from './rules/items.ts'
 import { logisticsRules } from './rules/logistics.ts'
 import type { Rule } from './rules/rule.ts'
 import { taxRules } from './rules/tax.ts'
@@ -16,6 +17,7 @@ export const rules: readonly Rule[] = [
   ...timingRules,
   ...logisticsRules,
   ...taxRules,
+  ...itemRules,
   ...integrityRules,
   ...cancellationRules,
 ].sort((a, b) => (a.id < b.id ? -1 : 1))

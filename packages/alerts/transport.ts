@@ -7,6 +7,8 @@ import { cents, dayMs, instantOf } from './values.ts'
 export const tracedMin = 1_000_000
 /** How long a CT-e may take to come. */
 export const traceMs = 10 * dayMs
+/** How long the note that a CT-e cites may take to come. */
+export const noteMs = 5 * dayMs
 
 // Interstate, and of goods that travel with the note: sales, not those of what was delivered before or will be later (111 to 114, 118 to 120, 922),
 // not from a vehicle (103, 104), no energy, services and fuel filled in on the road.
@@ -38,10 +40,36 @@ export function traceDue(facts: AlertFacts): number | null {
   return at < instantOf(own.since) ? null : Math.max(at + traceMs, instantOf(own.since) + firstCaptureMs)
 }
 
-// CT-e or MDF-e authorised, passed, or delivered (MOC 7.0, eventos).
-const traces = new Set([110130, 610130, 610500, 610510, 610514, 610550, 610552, 610554, 610600, 610610, 610614])
+// After so long nobody waits any more for a capture that stands still.
+const waitMs = 90 * dayMs
 
-/** Whether an event says that the goods were on the road or arrived. */
+/** Whether what had not come by an instant did not come because it is not there: the captures of the other kind of document went on until then. */
+export function wasCaptured(facts: AlertFacts, due: number): boolean {
+  const taxId = facts.type === 'nfe' ? facts.recipient?.taxId : facts.cte?.payer
+  const own = facts.company.establishments.find((each) => each.taxId === taxId)
+  if (own?.until === undefined) return true
+  const until = own.until[facts.type === 'nfe' ? 'cte' : 'nfe']
+  return until !== null && instantOf(until) >= due
+}
+
+/** When something is missed that should have come with the document, in milliseconds; later than `asOf` as long as nothing can be said of it. NaN: never. */
+export function missedAt(facts: AlertFacts, asOf: number): number {
+  const due = facts.type === 'cte' ? instantOf(facts.issuedAt) + noteMs : (traceDue(facts) ?? Number.NaN)
+  return due <= asOf && asOf < due + waitMs && !wasCaptured(facts, due) ? asOf + dayMs : due
+}
+
+// CT-e or MDF-e authorised, passed, or delivered (MOC 7.0, eventos), with the event that takes each back; what is read of a road once was read stays.
+const traces = new Map<number, number | null>([
+  [110130, 110131],
+  [610130, 610131],
+  [610600, 610601],
+  [610610, 610611],
+  [610614, 610615],
+  ...[610500, 610510, 610514, 610550, 610552, 610554].map((tpEvento) => [tpEvento, null] as const),
+])
+
+/** Whether an event says that the goods were on the road or arrived, and was not taken back; a note may go in several vehicles. */
 export function isTraced({ events }: Pick<AlertFacts, 'events'>): boolean {
-  return events.some(({ tpEvento }) => traces.has(tpEvento))
+  const times = (code: number | null) => events.filter(({ tpEvento }) => tpEvento === code).length
+  return [...traces].some(([code, undo]) => times(code) > times(undo))
 }

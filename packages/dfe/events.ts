@@ -28,7 +28,7 @@ type EventKindRow = readonly [tpEvento: number, description: string, effect?: Ev
 const fiscalEvent = 'Evento do Fisco'
 const otherEvent = 'Evento de Outro Órgão'
 
-// MOC NF-e 7.0 event table, NT 2020.001, NT 2025.002. The texts of 4001xx, 4003xx and 5001xx are not published.
+// MOC NF-e 7.0 event table, NT 2020.001, NT 2025.002, NT 2026.006 (110300, 110301). The texts of 4001xx, 4003xx and 5001xx are not published.
 const nfe: readonly EventKindRow[] = [
   [110001, 'Cancelamento de Evento', 'undoes'],
   [110110, 'Carta de Correção', 'corrected'],
@@ -40,6 +40,8 @@ const nfe: readonly EventKindRow[] = [
   [110150, 'Ator Interessado na NF-e'],
   [110192, 'Insucesso na Entrega da NF-e'],
   [110193, 'Cancelamento do Insucesso na Entrega da NF-e', 'undoes', 110192],
+  [110300, 'Vinculação do Pagamento'],
+  [110301, 'Cancelamento da Vinculação do Pagamento', 'undoes', 110300],
   [110750, 'Conciliação Financeira'],
   [110751, 'Cancelamento da Conciliação Financeira', 'undoes', 110750],
   [111500, 'Pedido de Prorrogação - 1º Prazo'],

@@ -103,7 +103,7 @@ export async function readUnjudged(db: pg.Pool): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(`
     select p.workspace_id as id from change_position p left join alert_position a on a.workspace_id = p.workspace_id
      where a.version is distinct from p.version or a.walked_type is not null or a.reviewed_id is not null
-        or exists (select from alert_fact f where f.workspace_id = p.workspace_id and f.again_at = '-infinity')`)
+        or exists (select from alert_due n where n.workspace_id = p.workspace_id and n.again_at = '-infinity')`)
   return rows.map(({ id }) => id)
 }
 

@@ -19,5 +19,6 @@ export const isDoubted: RawBuilder<boolean> = sql<boolean>`(
 export const isJudgedOrLate: RawBuilder<boolean> = sql<boolean>`(
   d.created_at < now() - interval '1 hour'
   or not exists (select from alert_position p where p.workspace_id = d.workspace_id)
-  or exists (select from alert_fact f where f.workspace_id = d.workspace_id and f.chave = d.chave and f.again_at is distinct from '-infinity')
+  or exists (select from alert_fact f where f.workspace_id = d.workspace_id and f.chave = d.chave
+                and not exists (select from alert_due n where n.workspace_id = f.workspace_id and n.document_id = f.document_id and n.again_at = '-infinity'))
      and not exists (select from alert_unjudged u where u.workspace_id = d.workspace_id and u.document_id = d.id))`

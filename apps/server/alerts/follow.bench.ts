@@ -20,9 +20,12 @@ import { startAlertWorker } from './worker.ts'
 // The writing transaction while the worker of alerts judges what it wrote before, against the same without a worker; and how fast the worker is by
 // itself: with little history, and with a long one of two years and twenty thousand suppliers, half of it of those whose documents come.
 const batch = 50
-const pagesAtOnce = 20
+// Each variant by turns, for so long: many turns of the worker, with its rests.
 const rounds = 3
-const histories = [1_000, 100_000]
+const roundMs = 15_000
+// The worker begins with a turn; what comes then is no more work than rest.
+const settleMs = 3_000
+const histories = (process.env.HISTORY ?? '1000,100000').split(',').map(Number)
 const suppliers = 20_000
 // Numbers of the history are lower than those that come.
 const firstNumber = 500_000_000
@@ -77,12 +80,11 @@ async function prepare(pages: number): Promise<void> {
   }
 }
 
-async function write(pages: number): Promise<number> {
-  for (let page = 0; page < pages; page++)
-    await inWorkspace(ctx, workspaceId, (inside) =>
-      receive(inside, { workspaceId, companyId, cnpj }, 'nfe', prepared.shift()!),
-    )
-  return pages * batch
+async function write(): Promise<number> {
+  const page = prepared.shift()!
+  const begun = performance.now()
+  await inWorkspace(ctx, workspaceId, (inside) => receive(inside, { workspaceId, companyId, cnpj }, 'nfe', page))
+  return performance.now() - begun
 }
 
 const waiting = () =>
@@ -100,21 +102,29 @@ const judged = async () => 0
 async function catchUp(ms: number): Promise<number> {
   const [before, begun] = [await waiting(), performance.now()]
   await using _ = startAlertWorker(ctx, { judged })
-  while ((await waiting()) > 0 && performance.now() - begun < ms) await setTimeout(50)
+  while ((await waiting()) > 0 && performance.now() - begun < ms) await setTimeout(200)
   return Math.round((before - (await waiting())) / ((performance.now() - begun) / 1000))
 }
 
-/** Only the writing is timed, while the worker is in the midst of what waits: neither its start nor its end. */
+/**
+ * One page after the other, of which only the writing is timed: between two of them the next one is read, as in the capture. So the pages meet the worker at work
+ * and at rest as often as these are.
+ */
 async function measure(): Promise<Measured[]> {
   const runs: Measured[] = []
   for (let round = -1; round < rounds; round++)
     for (const variant of ['alone', 'withAlerts']) {
-      await prepare(pagesAtOnce)
       await using _ = variant === 'withAlerts' ? startAlertWorker(ctx, { judged }) : null
-      await setTimeout(500)
+      const run = { variant, round, units: 0, ms: 0 }
       const begun = performance.now()
-      const units = await write(pagesAtOnce)
-      if (round >= 0) runs.push({ variant, round, units, ms: performance.now() - begun })
+      for (let time = 0; time < (round < 0 ? settleMs : settleMs + roundMs); time = performance.now() - begun) {
+        await prepare(1)
+        const ms = await write()
+        if (time < settleMs) continue
+        run.ms += ms
+        run.units += batch
+      }
+      if (round >= 0) runs.push(run)
     }
   return runs
 }
@@ -174,16 +184,21 @@ async function remember(documents: number): Promise<void> {
   }
 }
 
+async function writePages(pages: number): Promise<void> {
+  await prepare(pages)
+  for (let page = 0; page < pages; page++) await write()
+}
+
 // One of each template is judged, and the history is made of them.
-const seeds = Math.ceil(templates.length / batch)
-await prepare(seeds)
-await write(seeds)
-await catchUp(30_000)
+await writePages(Math.ceil(templates.length / batch))
+await catchUp(60_000)
 for (const history of histories) {
   await remember(history)
-  await prepare(pagesAtOnce)
-  await write(pagesAtOnce)
-  const judgedPerSecond = await catchUp(15_000)
+  // What the copies moved, as the first day of each name, is no part of a day's work.
+  await writePages(Math.ceil(templates.length / batch))
+  await catchUp(60_000)
+  await writePages(20)
+  const judgedPerSecond = await catchUp(20_000)
   const result = summarize(await measure())
   report('follow', {
     unit: 'documents',

@@ -21,9 +21,10 @@ import { putFacts } from './store.ts'
 
 const follower: Follower = { table: 'alert_position' }
 
-// Documents that are read, and that are judged, in one turn.
-const readMax = 100
-const judgedMax = 200
+// Documents that are read in one turn, and that are judged besides these: so many at a time, until the turn has taken this long.
+const readMax = 50
+const judgedMax = 50
+const turnMs = 400
 // Of those that could not be judged before.
 const againMax = 20
 
@@ -44,6 +45,7 @@ export async function takeTurn(
   asOf = Date.now(),
 ): Promise<number[]> {
   const { workspaceId } = turn
+  const begun = performance.now()
   const { found, companies, portion, position, reviewing, ids } = await readWorkspace(
     ctx,
     workspaceId,
@@ -100,15 +102,21 @@ export async function takeTurn(
     )
     // What has just come does not wait for what it touched.
     await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked }, ids)
+    const isTime = () => performance.now() - begun < turnMs
     // What is due while older documents are read is most likely one of these.
-    const judged = await judgeDue(inside, workspaceId, { ...judging, silent: position.walkedType !== null }, judgedMax)
+    const due = { ...judging, silent: position.walkedType !== null }
+    let isDue = true
+    do isDue = (await judgeDue(inside, workspaceId, due, judgedMax)) === judgedMax
+    while (isDue && isTime())
     let reviewedId = reviewing
-    if (reviewedId !== null && judged < judgedMax)
+    while (reviewedId !== null && !isDue) {
       reviewedId = await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
+      if (!isTime()) break
+    }
     // What people decided has this turn come, and they may see some companies only: here all are counted.
     if (portion.ids.length === 0) await downgradeRules(inside, workspaceId)
     const { next } = portion
-    const more = portion.more || judged === judgedMax || reviewedId !== null
+    const more = portion.more || isDue || reviewedId !== null
     await sql`
       update alert_position
          set version = ${next.version}, walked_type = ${next.walkedType}, walked_at = ${next.walkedAt}::timestamp, walked_id = ${next.walkedId},
@@ -116,7 +124,7 @@ export async function takeTurn(
              reviewed_id = case when reviewed_id is not distinct from ${reviewing}::bigint then ${reviewedId}::bigint else reviewed_id end,
              lease_until = null, served_at = clock_timestamp(),
              next_at = case when ${more} or reviewed_id is distinct from ${reviewing}::bigint then now() else coalesce(
-               least((select min(greatest(again_at, now())) from alert_fact where workspace_id = ${workspaceId} and again_at is not null),
+               least((select min(greatest(again_at, now())) from alert_due where workspace_id = ${workspaceId}),
                      (select min(greatest(again_at, now())) from alert_unjudged where workspace_id = ${workspaceId})), 'infinity') end
        where workspace_id = ${workspaceId}`.execute(db)
     if (portion.walked) return []
@@ -145,7 +153,7 @@ export async function readBacklog({ db }: WithDatabase, workspaceId: number): Pr
   if (!begun) return { building: older > 0, waiting: older, since: null }
   const { rows } = await sql<{ reviewing: boolean; due: number }>`
     select reviewed_id is not null as reviewing,
-           (select count(*)::int from (select from alert_fact f where f.workspace_id = ${workspaceId} and f.again_at = '-infinity' limit ${behindMax}) x)
+           (select count(*)::int from (select from alert_due n where n.workspace_id = ${workspaceId} and n.again_at = '-infinity' limit ${behindMax}) x)
              + (select count(*)::int from (select from alert_unjudged u where u.workspace_id = ${workspaceId} limit ${behindMax}) x) as due
       from alert_position where workspace_id = ${workspaceId}`.execute(db)
   const { reviewing, due } = rows[0]!

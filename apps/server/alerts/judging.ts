@@ -10,6 +10,9 @@ import {
   probesOf,
   type Sharer,
   sharedMax,
+  twinMs,
+  twinRange,
+  twinsMax,
 } from '@vigia/alerts/history'
 import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
@@ -17,12 +20,15 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
 import { noteRisen, type Risen } from './news.ts'
+import { readCaptured } from './reading.ts'
 import {
+  boughtAt,
   factsOf,
   finite,
   firstContacts,
   firstSeen,
   histogramKey,
+  monthsAround,
   readHistograms,
   readLearned,
   records,
@@ -83,13 +89,13 @@ interface Due extends StoredFacts {
 
 /** Judges up to `most` documents that are due. Returns how many there were. */
 export async function judgeDue(ctx: Within, workspaceId: number, judging: Judging, most: number): Promise<number> {
-  const due = await judgeFound(
+  const judged = await judgeFound(
     ctx,
     workspaceId,
     judging,
-    sql`${isDue(judging)} order by again_at, document_id limit ${most}`,
+    due(workspaceId, judging, sql`order by again_at, document_id limit ${most}`),
   )
-  return due.length
+  return judged.length
 }
 
 /** Judges these documents, as far as they are due. */
@@ -99,8 +105,13 @@ export async function judgeThese(
   judging: Judging,
   ids: readonly bigint[],
 ): Promise<void> {
-  const these = sql`document_id = any (${ids}::bigint[]) and ${isDue(judging)} order by document_id`
-  if (ids.length > 0) await judgeFound(ctx, workspaceId, judging, these)
+  if (ids.length > 0)
+    await judgeFound(
+      ctx,
+      workspaceId,
+      judging,
+      due(workspaceId, judging, sql`and document_id = any (${ids}::bigint[])`),
+    )
 }
 
 /** Judges up to `most` documents after an id, due or not; returns the last id, or null when there are no more. */
@@ -111,14 +122,16 @@ export async function judgeAfter(
   after: bigint,
   most: number,
 ): Promise<bigint | null> {
-  const next = sql`document_id > ${after} order by document_id limit ${most}`
+  const next = sql`select document_id from alert_fact where workspace_id = ${workspaceId} and document_id > ${after} order by document_id limit ${most}`
   const judged = await judgeFound(ctx, workspaceId, judging, next)
   return judged.length < most ? null : judged.at(-1)!.documentId
 }
 
-const isDue = ({ asOf }: Judging) => sql`again_at <= to_timestamp(${asOf}::float8 / 1000)`
+// The documents that are due.
+const due = (workspaceId: number, { asOf }: Judging, rest: RawBuilder<unknown>) =>
+  sql`select document_id from alert_due where workspace_id = ${workspaceId} and again_at <= to_timestamp(${asOf}::float8 / 1000) ${rest}`
 
-// `which` is what follows in the query for rows of `alert_fact`.
+// `which` selects the ids of documents.
 async function judgeFound(
   ctx: Within,
   workspaceId: number,
@@ -135,9 +148,7 @@ async function judgeFound(
       log.error({ err, workspaceId, chave: facts.chave }, 'a document could not be judged')
       // Its earlier verdict stays meanwhile.
       await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
-      await sql`update alert_fact set again_at = null where workspace_id = ${workspaceId} and document_id = ${documentId}`.execute(
-        db,
-      )
+      await sql`delete from alert_due where workspace_id = ${workspaceId} and document_id = ${documentId}`.execute(db)
     },
   )
   return found
@@ -161,7 +172,9 @@ export async function noteUnjudged(
 async function readDue(db: Database, workspaceId: number, which: RawBuilder<unknown>): Promise<Due[]> {
   const { rows } = await sql<Due>`
     select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
-      from (select * from alert_fact where workspace_id = ${workspaceId} and ${which}) f
+      from (${which}) q
+     -- Each by its key, as below.
+     cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = q.document_id offset 0) f
       left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id`.execute(db)
   // A join may come in another order.
   return rows.toSorted((a, b) => (a.documentId < b.documentId ? -1 : 1))
@@ -180,8 +193,20 @@ async function lookUp(db: Database, workspaceId: number, judging: Judging, due: 
   const all = documents.map(({ facts }) => facts)
   const settings = await readSettings(db, workspaceId, judging.asOf, all)
   const histories = await readHistories(db, workspaceId, all)
-  return { settings, documents: documents.map((one, index) => ({ ...one, history: histories[index]! })) }
+  const found = documents.map((one, index) => ({ ...one, history: histories[index]! }))
+  // Only where it matters: all captures are asked for it.
+  if (judging.companies && found.some(misses)) {
+    const captured = await readCaptured({ db }, workspaceId)
+    for (const one of found) if (misses(one)) one.facts = { ...one.facts, company: captured(one.facts.company) }
+  }
+  return { settings, documents: found }
 }
+
+// Whether something is not here that should have come with a document.
+const misses = ({ facts, history }: { facts: AlertFacts; history: History }) =>
+  facts.type === 'nfe'
+    ? askOf(facts).carried && !history.carried
+    : isPurchase(facts) && facts.references.length > 0 && history.cited.length === 0
 
 /** A document as it would be without a rule and with it. */
 export interface Tried {
@@ -198,7 +223,7 @@ export async function tryRule(
   rule: string,
   ids: readonly bigint[],
 ): Promise<Tried[]> {
-  const found = await readDue(db, workspaceId, sql`document_id = any (${ids}::bigint[])`)
+  const found = await readDue(db, workspaceId, sql`select document_id from unnest(${ids}::bigint[]) i (document_id)`)
   if (found.length === 0) return []
   const { settings, documents } = await lookUp(db, workspaceId, judging, found)
   const others = settings.off.filter((id) => id !== rule)
@@ -214,15 +239,41 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
   const verdicts = documents.map(({ history, ...one }) => ({ ...one, verdict: judge(one.facts, history, settings) }))
   const risen = await writeVerdicts(db, workspaceId, verdicts)
   if (!judging.silent) await noteRisen({ db }, workspaceId, risen)
-  const times = verdicts.map(({ documentId, facts, verdict }) => {
+  await writeNew(db, workspaceId, documents)
+  const times = verdicts.map(({ documentId, companyId, facts, verdict }) => {
     const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null
     const next = [verdict.againAt, unproved].filter((time) => time !== null)
-    return { documentId: String(documentId), again: next.length > 0 ? Math.min(...next) : null }
+    return { documentId: String(documentId), companyId, again: next.length > 0 ? Math.min(...next) : null }
   })
   await sql`
-    update alert_fact f set again_at = to_timestamp(q.again / 1000) from ${records(times, { documentId: 'bigint', again: 'float8' })}
-     where f.workspace_id = ${workspaceId} and f.document_id = q."documentId"`.execute(db)
+    delete from alert_due where workspace_id = ${workspaceId} and document_id = any (${times.flatMap(({ documentId, again }) => (again === null ? documentId : []))}::bigint[])`.execute(
+    db,
+  )
+  const later = times.filter(({ again }) => again !== null)
+  if (later.length > 0)
+    await sql`
+      insert into alert_due (workspace_id, document_id, company_id, again_at)
+      select ${workspaceId}, q."documentId", q."companyId", to_timestamp(q.again / 1000)
+        from ${records(later, { documentId: 'bigint', companyId: 'int', again: 'float8' })}
+      on conflict (workspace_id, document_id) do update set again_at = excluded.again_at`.execute(db)
 }
+
+// Which purchases are the first of their pair in what a verdict looks at: seldom another than before.
+async function writeNew(
+  db: Database,
+  workspaceId: number,
+  documents: readonly { documentId: bigint; facts: AlertFacts; history: History }[],
+): Promise<void> {
+  const isNew = documents.filter(({ facts, history }) => isPurchase(facts) && isFirst(history.pair))
+  await sql`
+    update alert_fact f set is_new = not is_new
+      from unnest(${documents.map(({ documentId }) => documentId)}::bigint[]) q (id)
+     where f.workspace_id = ${workspaceId} and f.document_id = q.id and f.is_new <> (q.id = any (${isNew.map(({ documentId }) => documentId)}::bigint[]))`.execute(
+    db,
+  )
+}
+
+const isFirst = (pair: readonly PairDocument[]) => pair.every(({ cancelledAt }) => cancelledAt !== null)
 
 /** What the workspace decided, and what is usual where it did not. `ctx.db` is inside it. */
 export async function readStoredSettings(
@@ -263,7 +314,6 @@ async function readSettings(
 
 interface Around {
   n: number
-  pair: { past: Omit<PairDocument, 'at' | 'value' | 'items'>; at: number; value: number; items: string[] | null }[]
   sameNumber: History['sameNumber']
   contacts: History['contacts']
   contingency: number
@@ -282,15 +332,13 @@ interface Around {
 
 async function readHistories(db: Database, workspaceId: number, documents: readonly AlertFacts[]): Promise<History[]> {
   const asked = documents.map((facts, n) => {
-    const { issuerBase, companyBase, at, since, number, contingency, cited, contacts, carried } = askOf(facts)
+    const { issuerBase, companyBase, at, number, contingency, cited, contacts, carried } = askOf(facts)
     return {
       n,
       issuerBase,
       companyBase,
       at: finite(at),
-      since: finite(since),
       chave: facts.chave,
-      value: centsOf(facts),
       number,
       contingency,
       contacts,
@@ -304,9 +352,7 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
     issuerBase: 'text',
     companyBase: 'text',
     at: 'bigint',
-    since: 'bigint',
     chave: 'text',
-    value: 'bigint',
     number: 'text',
     contingency: 'text',
     contacts: 'text[]',
@@ -317,12 +363,6 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   // One round trip for all of them; each part is asked of its own index.
   const { rows } = await sql<Around>`
     select q.n,
-      (select coalesce(json_agg(json_build_object('past', p.past, 'at', p.at, 'value', p.amount,
-                'items', case when not p.standing or abs(p.amount - q.value) <= 1 then p.items end) order by p.at desc, p.chave desc), '[]')
-         from (select f.past, f.at, f.amount, f.standing, f.items, f.chave from alert_fact f
-                where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
-                  and (f.at, f.chave) < (q.at, q.chave) and f.at >= q.since
-                order by f.at desc, f.chave desc limit ${pairMax}) p) as pair,
       (select coalesce(json_agg(json_build_object('chave', p.chave, 'issuedAt', p.facts ->> 'issuedAt', 'amount', p.facts ->> 'amount') order by p.chave), '[]')
          from (select distinct on (f.chave) f.chave, f.facts::text::json as facts from alert_fact f
                 where f.workspace_id = ${workspaceId} and f.number_key = q.number and f.chave <> q.chave and f.standing and f.facts ->> 'tpAmb' <> '2'
@@ -357,10 +397,9 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   const bases = [...new Set(asked.map(({ companyBase }) => companyBase))]
   const learned = await readLearned(db, workspaceId, bases)
   const histograms = await readHistograms(db, workspaceId, bases)
-  const pairs = rows.map(({ pair }) =>
-    pair.map(({ past, at, value, items }): PairDocument => ({ ...past, at, value, items: items ?? undefined })),
-  )
+  const pairs = await readPairs(db, workspaceId, documents)
   const alike = await readAlike(db, workspaceId, documents, pairs)
+  const twins = await readTwins(db, workspaceId, documents)
   return rows.map((row, index): History => {
     const facts = documents[index]!
     const { companyBase, cited } = askOf(facts)
@@ -368,6 +407,8 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
     return {
       pair: pairs[index]!,
       thresholds: thresholdsAt(histograms.get(histogramKey(companyBase, facts.type)), monthOf(facts.issuedAt)),
+      bought: boughtAt(histograms.get(histogramKey(companyBase, 'nfe')), monthOf(facts.issuedAt)),
+      twins: twins[index]!,
       learnedAt: learned.get(companyBase) ?? null,
       sameNumber: row.sameNumber,
       alike: alike[index]!,
@@ -397,6 +438,62 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   })
 }
 
+// Earlier purchases of the pairs, each read once: documents that come together are mostly of few pairs, and look at the same ones.
+async function readPairs(
+  db: Database,
+  workspaceId: number,
+  documents: readonly AlertFacts[],
+): Promise<PairDocument[][]> {
+  const asked = documents.map((facts) => {
+    const { issuerBase, companyBase, at, since } = askOf(facts)
+    return {
+      pair: `${companyBase} ${issuerBase}`,
+      companyBase,
+      issuerBase,
+      at: finite(at),
+      since: finite(since),
+      chave: facts.chave,
+      value: centsOf(facts),
+    }
+  })
+  const columns = {
+    companyBase: 'text',
+    issuerBase: 'text',
+    at: 'bigint',
+    since: 'bigint',
+    chave: 'text',
+    value: 'bigint',
+  }
+  const { rows } = await sql<{
+    pair: string
+    past: Omit<PairDocument, 'at' | 'value' | 'items'>
+    at: number
+    value: number
+    items: string[] | null
+  }>`
+    with q as materialized (select * from ${records(asked, columns)}),
+         w as materialized (
+           select distinct p.document_id from q cross join lateral (
+             select f.document_id from alert_fact f
+              where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
+                and (f.at, f.chave) < (q.at, q.chave) and f.at >= q.since
+              order by f.at desc, f.chave desc limit ${pairMax}) p)
+    select f.company_base || ' ' || f.issuer_base as pair, f.past, f.at::float8 as at, f.amount::float8 as value,
+           case when not f.standing or exists (select from q where q."companyBase" = f.company_base and q."issuerBase" = f.issuer_base and abs(q.value - f.amount) <= 1)
+                then f.items end as items
+      from w cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = w.document_id offset 0) f
+     order by f.at desc, f.chave desc`.execute(db)
+  const pairs = Map.groupBy(
+    rows.map(({ pair, past, at, value, items }) => ({ pair, one: { ...past, at, value, items: items ?? undefined } })),
+    ({ pair }) => pair,
+  )
+  return asked.map(({ pair, at, since, chave }) => {
+    const all = pairs.get(pair)?.map(({ one }) => one) ?? []
+    const first = all.findIndex((one) => one.at < at || (one.at === at && one.chave < chave))
+    return first === -1 ? [] : all.slice(first, first + pairMax).filter((one) => one.at >= since)
+  })
+}
+
 const centsOf = ({ amount }: AlertFacts) => Math.round(Number(amount) * 100)
 
 // Names of other suppliers that the issuer's may be taken for: asked only of who is new.
@@ -407,7 +504,7 @@ async function readAlike(
   pairs: readonly PairDocument[][],
 ): Promise<History['alike'][]> {
   const asked = documents.flatMap((facts, n) => {
-    if (!isPurchase(facts) || pairs[n]!.some(({ cancelledAt }) => cancelledAt === null)) return []
+    if (!isPurchase(facts) || !isFirst(pairs[n]!)) return []
     const { companyBase, issuerBase, at } = askOf(facts)
     const probes = probesOf(facts)
     return probes.length > 0 ? { n, companyBase, issuerBase, at: finite(at), chave: facts.chave, probes } : []
@@ -421,6 +518,43 @@ async function readAlike(
        and a.issuer_base <> q."issuerBase" and (a.at, a.chave) < (q.at, q.chave)`.execute(db)
   for (const { n, base, name } of rows) found[n]!.push({ base, name })
   for (const some of found) some.sort((a, b) => (`${a.base} ${a.name}` < `${b.base} ${b.name}` ? -1 : 1))
+  return found
+}
+
+// Notes of other issuers with nearly the same value, shortly before.
+async function readTwins(
+  db: Database,
+  workspaceId: number,
+  documents: readonly AlertFacts[],
+): Promise<History['twins'][]> {
+  const asked = documents.flatMap((facts, n) => {
+    const { companyBase, issuerBase, at, twins } = askOf(facts)
+    const months = monthsAround(at - twinMs, at)
+    return twins ? { n, companyBase, issuerBase, at, months, chave: facts.chave, ...twinRange(centsOf(facts)) } : []
+  })
+  const found = documents.map((): History['twins'] => [])
+  if (asked.length === 0) return found
+  const columns = {
+    n: 'int',
+    companyBase: 'text',
+    issuerBase: 'text',
+    at: 'bigint',
+    months: 'text[]',
+    chave: 'text',
+    from: 'bigint',
+    to: 'bigint',
+  }
+  const { rows } = await sql<History['twins'][number] & { n: number }>`
+    select q.n, f.chave, f.past ->> 'issuedAt' as "issuedAt", f.facts ->> 'amount' as amount, f.issuer_base as "issuerBase",
+           f.past -> 'issuer' ->> 'name' as "issuerName", coalesce(f.items, '[]') as items
+      from ${records(asked, columns)}
+     cross join lateral (
+       select * from alert_fact f
+        where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = 0 and f.month = any (q.months) and f.purchase and f.standing
+          and f.amount between q.from and q.to and f.at >= q.at - ${twinMs}::bigint and (f.at, f.chave) < (q.at, q.chave) and f.issuer_base <> q."issuerBase"
+        order by f.at desc, f.chave desc limit ${twinsMax}) f
+     order by q.n, f.at desc, f.chave desc`.execute(db)
+  for (const { n, ...twin } of rows) found[n]!.push(twin)
   return found
 }
 

@@ -68,7 +68,10 @@ test('an alert of what arrives is news once; what was here before, and what goes
   await deliver(...twins(5))
   await inside((db) => sql`delete from alert where workspace_id = ${workspaceId}`.execute(db))
   await inside((db) =>
-    sql`update alert_fact set again_at = '-infinity' where workspace_id = ${workspaceId}`.execute(db),
+    sql`insert into alert_due (workspace_id, document_id, company_id, again_at) select workspace_id, document_id, company_id, '-infinity' from alert_fact
+         where workspace_id = ${workspaceId} on conflict (workspace_id, document_id) do update set again_at = '-infinity'`.execute(
+      db,
+    ),
   )
   await deliver(resNFe({ number: 90, amount: '10.00' }))
   expect((await news()).filter(([number]) => number === 6)).toEqual([[6, 1]])

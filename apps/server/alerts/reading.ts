@@ -2,6 +2,7 @@ import type { AlertCompany, AlertEvent, AlertFacts, Known } from '@vigia/alerts/
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { ufs } from '@vigia/dfe/uf'
 import { sql } from 'kysely'
+import { readCaptureStates } from '../companies/companies.ts'
 import { conclusive, deadlineOf, disagreement } from '../documents/documents.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { createThreads, runApart } from '../print/threads.ts'
@@ -152,6 +153,35 @@ export async function readFacts(
 
 // Together this long at most, so that a turn ends while it is held.
 const apartMs = 40_000
+
+/**
+ * Companies with the instant until which everything was captured, of each establishment; what is missing, or may still come, is not there because of us. `ctx.db` is a
+ * transaction inside the workspace.
+ */
+export async function readCaptured(
+  { db }: WithDatabase,
+  workspaceId: number,
+): Promise<(company: AlertCompany) => AlertCompany> {
+  const companies = await db
+    .selectFrom('company')
+    .select(['id', 'cnpj'])
+    .where('workspace_id', '=', workspaceId)
+    .execute()
+  const ids = new Map(companies.map(({ id, cnpj }) => [cnpj, id]))
+  const lines = await readCaptureStates(db, workspaceId)
+  const until = (taxId: string, service: number) => {
+    const line = lines.find((one) => one.company_id === ids.get(taxId) && one.service === service)
+    const isWhole = line && line.last_nsu === line.max_nsu && line.missing + line.lost + line.unread === 0
+    return isWhole ? (line.last_success_at?.toISOString() ?? null) : null
+  }
+  return (company) => ({
+    ...company,
+    establishments: company.establishments.map((each) => ({
+      ...each,
+      until: { nfe: until(each.taxId, 0), cte: until(each.taxId, 2) },
+    })),
+  })
+}
 
 // How far back the authority hands documents out.
 const reachMs = 90 * 86_400_000

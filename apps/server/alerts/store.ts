@@ -2,15 +2,20 @@ import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '@vigia/aler
 import {
   affectedBy,
   askOf,
+  type Bought,
+  boughtAfter,
+  boughtBefore,
+  chaptersIn,
   contactsIn,
   contactsMax,
-  type Histogram,
   isCounted,
   learnedFrom,
   learningPeriod,
+  type MonthChapters,
   monthOf,
   monthsAfter,
   monthsBefore,
+  movedChapters,
   movedThresholds,
   pairDocument,
   pairMax,
@@ -18,6 +23,7 @@ import {
   sharingMs,
   type Thresholds,
   thresholdsOf,
+  twinMs,
   valueBucket,
 } from '@vigia/alerts/history'
 import { nameKeys, nameProbes, normalName } from '@vigia/alerts/names'
@@ -44,7 +50,7 @@ const touchedMax = 200
 const sharingMax = 1_000
 
 /**
- * Stores what is known of documents, and has them and all whose verdict that may change judged again (`again_at`). `ctx.db` is a transaction inside
+ * Stores what is known of documents, and has them and all whose verdict that may change judged again (`alert_due`). `ctx.db` is a transaction inside
  * the workspace.
  */
 export async function putFacts(
@@ -111,16 +117,26 @@ export async function putFacts(
     await mark(sql`select x.document_id from ${records(named, { companyBase: 'text', at: 'bigint', probes: 'text[]' })}
       cross join lateral (select distinct n.issuer_base from alert_name n
                            where n.workspace_id = ${workspaceId} and n.company_base = q."companyBase" and n.key = any (q.probes)) n
-      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.issuer_base = n.issuer_base and f.purchase and f.at >= q.at
-        and not exists (select from alert_fact s where s.workspace_id = ${workspaceId} and s.company_base = f.company_base and s.issuer_base = f.issuer_base
-                           and s.purchase and s.standing and (s.at, s.chave) < (f.at, f.chave) and s.at >= f.at - ${730 * 86_400_000}::bigint)
-        limit ${touchedMax}`)}) x`)
+      -- One whose pair changed since its last verdict is due anyway.
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.issuer_base = n.issuer_base and f.is_new and f.at >= q.at limit ${touchedMax}`)}) x`)
 
   const moved = await writeHistograms(db, workspaceId, known, histograms)
-  if (moved.length > 0)
-    await mark(sql`select x.document_id from ${records(moved, { companyBase: 'text', type: 'smallint', month: 'text', from: 'bigint', to: 'bigint' })}
+  if (moved.amounts.length > 0)
+    await mark(sql`select x.document_id from ${records(moved.amounts, { companyBase: 'text', type: 'smallint', month: 'text', from: 'bigint', to: 'bigint' })}
       cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = q.type and f.month = q.month and f.purchase
         and f.amount between q.from and q.to`)}) x`)
+  // Only where something is bought for the first time, or no more, and only of the months in which it was bought later.
+  if (moved.chapters.length > 0)
+    await mark(sql`select x.document_id from ${records(moved.chapters, { companyBase: 'text', month: 'text', chapters: 'text[]' })}
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = 0 and f.month = q.month and f.purchase
+        and (q.chapters is null or (f.facts -> 'nfe' -> 'inside' -> 'chapters')::jsonb ?| q.chapters)`)}) x`)
+  if (of('twins').length > 0)
+    await mark(sql`select x.document_id from ${records(
+      of('twins').map((one) => ({ ...one, months: monthsAround(one.at, one.at + twinMs) })),
+      { companyBase: 'text', issuerBase: 'text', at: 'bigint', from: 'bigint', to: 'bigint', months: 'text[]' },
+    )}
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = 0 and f.month = any (q.months) and f.purchase
+        and f.amount between q.from and q.to and f.at between q.at and q.at + ${twinMs}::bigint and f.issuer_base <> q."issuerBase" limit ${touchedMax}`)}) x`)
   const learnedNow = await readLearned(db, workspaceId, bases)
   const learning = bases.flatMap((companyBase) => {
     const [before, now] = [learned.get(companyBase) ?? never, learnedNow.get(companyBase) ?? never]
@@ -137,8 +153,11 @@ const never = 8.64e15
 /** Has the documents that `found` selects judged again. */
 export async function markDue(db: Database, workspaceId: number, found: RawBuilder<unknown>): Promise<void> {
   await sql`
-    update alert_fact set again_at = '-infinity'
-     where workspace_id = ${workspaceId} and document_id in (${found}) and (again_at is null or again_at > '-infinity')`.execute(
+    insert into alert_due (workspace_id, document_id, company_id, again_at)
+    select f.workspace_id, f.document_id, f.company_id, '-infinity' from (select distinct document_id from (${found}) x) x
+      -- Each by its key: a join of many might go through all that is known.
+     cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = x.document_id offset 0) f
+    on conflict (workspace_id, document_id) do update set again_at = excluded.again_at where alert_due.again_at > excluded.again_at`.execute(
     db,
   )
 }
@@ -186,8 +205,13 @@ export async function readLearned(
   )
 }
 
-/** Histograms of months by company base and type. */
-export type Histograms = Map<string, Map<string, Map<number, number>>>
+/** What was bought in a month: how often which amounts, and of which chapters. */
+interface MonthSums extends MonthChapters {
+  counts: Map<number, number>
+}
+
+/** Of months, by company base and type. */
+export type Histograms = Map<string, Map<string, MonthSums>>
 
 export const histogramKey = (companyBase: string, type: string) => `${companyBase} ${type}`
 
@@ -195,76 +219,135 @@ export const histogramKey = (companyBase: string, type: string) => `${companyBas
 export async function readHistograms(db: Database, workspaceId: number, bases: readonly string[]): Promise<Histograms> {
   const found: Histograms = new Map()
   if (bases.length === 0) return found
-  const { rows } = await sql<{ base: string; type: number; month: string; counts: Record<string, number> }>`
-    select company_base as base, type, month, counts from alert_histogram
+  const { rows } = await sql<{
+    base: string
+    type: number
+    month: string
+    counts: Record<string, number>
+    notes: number
+    chapters: Record<string, number>
+  }>`
+    select company_base as base, type, month, counts, notes, chapters from alert_histogram
      where workspace_id = ${workspaceId} and company_base = any (${bases}::text[])`.execute(db)
-  for (const { base, type, month, counts } of rows)
-    monthsOf(found, base, type === 0 ? 'nfe' : 'cte').set(
-      month,
-      new Map(Object.entries(counts).map(([bucket, n]) => [Number(bucket), n])),
-    )
+  for (const { base, type, month, counts, notes, chapters } of rows)
+    monthsOf(found, base, type === 0 ? 'nfe' : 'cte').set(month, {
+      counts: new Map(Object.entries(counts).map(([bucket, n]) => [Number(bucket), n])),
+      notes,
+      chapters,
+    })
   return found
 }
 
-function monthsOf(histograms: Histograms, companyBase: string, type: string): Map<string, Map<number, number>> {
+function monthsOf(histograms: Histograms, companyBase: string, type: string): Map<string, MonthSums> {
   const key = histogramKey(companyBase, type)
-  const months = histograms.get(key) ?? new Map<string, Map<number, number>>()
+  const months = histograms.get(key) ?? new Map<string, MonthSums>()
   histograms.set(key, months)
   return months
 }
 
 /** The thresholds of the twelve months before one. */
-export function thresholdsAt(months: ReadonlyMap<string, Histogram> | undefined, month: string): Thresholds {
-  return thresholdsOf(monthsBefore(month).flatMap((each) => months?.get(each) ?? []))
+export function thresholdsAt(months: ReadonlyMap<string, MonthSums> | undefined, month: string): Thresholds {
+  return thresholdsOf(monthsBefore(month).flatMap((each) => months?.get(each)?.counts ?? []))
 }
 
-// Writes what counts more or less, and returns between which amounts documents are judged otherwise.
-async function writeHistograms(
-  db: Database,
-  workspaceId: number,
-  known: readonly Known[],
-  histograms: Histograms,
-): Promise<{ companyBase: string; type: number; month: string; from: number; to: number }[]> {
-  const steps = new Map<string, { facts: AlertFacts; bucket: number; by: number }>()
+/** What was bought in the 24 months before one. */
+export function boughtAt(months: ReadonlyMap<string, MonthSums> | undefined, month: string): Bought {
+  return boughtBefore((each) => months?.get(each), month)
+}
+
+/** Between which amounts, and of which chapters (null: all), documents of a month are judged otherwise. */
+interface Moved {
+  amounts: { companyBase: string; type: number; month: string; from: number; to: number }[]
+  chapters: { companyBase: string; month: string; chapters: string[] | null }[]
+}
+
+/** By how much a month of a company base changes. */
+interface MonthSteps {
+  facts: AlertFacts
+  counts: Map<number, number>
+  notes: number
+  chapters: Map<string, number>
+}
+
+function stepsOf(known: readonly Known[]): MonthSteps[] {
+  const steps = new Map<string, MonthSteps>()
   for (const { before, facts } of known)
     for (const [one, by] of [
       [before, -1],
       [facts, 1],
     ] as const) {
-      if (!one || !isCounted(one)) continue
-      const bucket = valueBucket(pairDocument(one).value)
-      const key = [one.company.base, one.type, monthOf(one.issuedAt), bucket].join(' ')
-      steps.set(key, { facts: one, bucket, by: (steps.get(key)?.by ?? 0) + by })
+      const chapters = one && chaptersIn(one)
+      if (!one || (!isCounted(one) && chapters === null)) continue
+      const key = [one.company.base, one.type, monthOf(one.issuedAt)].join(' ')
+      const step = steps.get(key) ?? { facts: one, counts: new Map(), notes: 0, chapters: new Map() }
+      steps.set(key, step)
+      if (isCounted(one)) add(step.counts, valueBucket(pairDocument(one).value), by)
+      if (chapters === null) continue
+      step.notes += by
+      for (const chapter of chapters) add(step.chapters, chapter, by)
     }
-  const real = [...steps.values()].filter(({ by }) => by !== 0)
-  const moved: { companyBase: string; type: number; month: string; from: number; to: number }[] = []
+  return [...steps.values()].filter(({ counts, notes, chapters }) => counts.size + Math.abs(notes) + chapters.size > 0)
+}
+
+// What is not there any more is left out.
+function add<K>(counts: Map<K, number>, key: K, by: number): void {
+  const n = (counts.get(key) ?? 0) + by
+  if (n === 0) counts.delete(key)
+  else counts.set(key, n)
+}
+
+// Writes what counts more or less, and returns what is judged otherwise.
+async function writeHistograms(
+  db: Database,
+  workspaceId: number,
+  known: readonly Known[],
+  histograms: Histograms,
+): Promise<Moved> {
+  const moved: Moved = { amounts: [], chapters: [] }
   const written: object[] = []
-  for (const some of Map.groupBy(real, ({ facts }) => histogramKey(facts.company.base, facts.type)).values()) {
+  for (const some of Map.groupBy(stepsOf(known), ({ facts }) =>
+    histogramKey(facts.company.base, facts.type),
+  ).values()) {
     const { facts } = some[0]!
     const [companyBase, type] = [facts.company.base, facts.type === 'nfe' ? 0 : 2]
     const months = monthsOf(histograms, companyBase, facts.type)
-    const changed = new Set(some.map((one) => monthOf(one.facts.issuedAt)))
-    const later = [...new Set([...changed].flatMap((month) => monthsAfter(month)))]
-    const were = later.map((month) => thresholdsAt(months, month))
-    for (const { facts, bucket, by } of some) {
-      const counts = months.get(monthOf(facts.issuedAt)) ?? new Map<number, number>()
-      months.set(monthOf(facts.issuedAt), counts)
-      const n = (counts.get(bucket) ?? 0) + by
-      if (n === 0) counts.delete(bucket)
-      else counts.set(bucket, n)
+    const after = (which: readonly MonthSteps[], later: (month: string) => string[]) => [
+      ...new Set(which.flatMap((one) => later(monthOf(one.facts.issuedAt)))),
+    ]
+    const later = after(
+      some.filter(({ counts }) => counts.size > 0),
+      monthsAfter,
+    ).map((month) => ({ month, was: thresholdsAt(months, month) }))
+    const buying = after(
+      some.filter(({ notes, chapters }) => notes !== 0 || chapters.size > 0),
+      boughtAfter,
+    ).map((month) => ({ month, was: boughtAt(months, month) }))
+    for (const { facts, counts, notes, chapters } of some) {
+      const month = monthOf(facts.issuedAt)
+      const sums = months.get(month) ?? { counts: new Map<number, number>(), notes: 0, chapters: {} }
+      const own = new Map(Object.entries(sums.chapters))
+      for (const [bucket, by] of counts) add(sums.counts, bucket, by)
+      for (const [chapter, by] of chapters) add(own, chapter, by)
+      const now = { counts: sums.counts, notes: sums.notes + notes, chapters: Object.fromEntries(own) }
+      months.set(month, now)
+      written.push({ companyBase, type, month, ...now, counts: Object.fromEntries(now.counts) })
     }
-    for (const month of changed)
-      written.push({ companyBase, type, month, counts: Object.fromEntries(months.get(month)!) })
-    for (const [index, month] of later.entries())
-      for (const { from, to } of movedThresholds(were[index]!, thresholdsAt(months, month)))
-        moved.push({ companyBase, type, month, from: Math.min(from, never), to: Math.min(to, never) })
+    for (const { month, was } of later)
+      for (const { from, to } of movedThresholds(was, thresholdsAt(months, month)))
+        moved.amounts.push({ companyBase, type, month, from: Math.min(from, never), to: Math.min(to, never) })
+    for (const { month, was } of buying) {
+      const chapters = movedChapters(was, boughtAt(months, month))
+      if (chapters === 'all') moved.chapters.push({ companyBase, month, chapters: null })
+      else if (chapters.length > 0) moved.chapters.push({ companyBase, month, chapters })
+    }
   }
   if (written.length > 0)
     await sql`
-      insert into alert_histogram (workspace_id, company_base, type, month, counts)
-      select ${workspaceId}, q."companyBase", q.type, q.month, q.counts
-        from ${records(written, { companyBase: 'text', type: 'smallint', month: 'text', counts: 'jsonb' })}
-      on conflict (workspace_id, company_base, type, month) do update set counts = excluded.counts`.execute(db)
+      insert into alert_histogram (workspace_id, company_base, type, month, counts, notes, chapters)
+      select ${workspaceId}, q."companyBase", q.type, q.month, q.counts, q.notes, q.chapters
+        from ${records(written, { companyBase: 'text', type: 'smallint', month: 'text', counts: 'jsonb', notes: 'int', chapters: 'jsonb' })}
+      on conflict (workspace_id, company_base, type, month) do update
+        set counts = excluded.counts, notes = excluded.notes, chapters = excluded.chapters`.execute(db)
   return moved
 }
 
@@ -300,16 +383,24 @@ async function writeFacts(db: Database, workspaceId: number, known: readonly Kno
   if (gone.length > 0)
     await sql`
       with f as (delete from alert_fact where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])),
-           c as (delete from alert_citation where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[]))
+           c as (delete from alert_citation where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])),
+           d as (delete from alert_due where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[]))
       delete from alert where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
   const rows = known.flatMap(({ documentId, companyId, facts }) => (facts ? rowOf(documentId, companyId, facts) : []))
-  if (rows.length > 0)
+  if (rows.length > 0) {
     await sql`
-      insert into alert_fact as f (workspace_id, again_at, ${sql.join(factNames)})
-      select ${workspaceId}, '-infinity', ${sql.join(factNames)} from ${records(rows, factTypes)}
-      on conflict (workspace_id, document_id) do update set again_at = '-infinity', ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
+      insert into alert_fact as f (workspace_id, ${sql.join(factNames)})
+      select ${workspaceId}, ${sql.join(factNames)} from ${records(rows, factTypes)}
+      on conflict (workspace_id, document_id) do update set ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
       db,
     )
+    await sql`
+      insert into alert_due (workspace_id, document_id, company_id, again_at)
+      select ${workspaceId}, document_id, company_id, '-infinity' from ${records(rows, { document_id: 'bigint', company_id: 'int' })}
+      on conflict (workspace_id, document_id) do update set company_id = excluded.company_id, again_at = excluded.again_at`.execute(
+      db,
+    )
+  }
   const recited = known.filter(({ before, facts }) => citedOf(before).join() !== citedOf(facts).join())
   if (recited.length === 0) return
   const citations = recited.flatMap(({ documentId, facts }) =>
@@ -371,6 +462,13 @@ function rowOf(documentId: bigint, companyId: number, facts: AlertFacts) {
     past,
     items: items ?? null,
   }
+}
+
+/** The months, as documents write them, that may hold an instant between two; clocks differ by hours. */
+export function monthsAround(from: number, to: number): string[] {
+  const month = (at: number) => monthOf(new Date(at).toISOString())
+  const day = 86_400_000
+  return Number.isFinite(from) ? [...new Set([month(from - day), month(to + day), month(from), month(to)])] : []
 }
 
 /** A document without a date of issue is before all others; it is no purchase. */

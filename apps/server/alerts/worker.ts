@@ -6,9 +6,10 @@ import { claimTurn, postponeTurn, takeTurn } from './following.ts'
 import { claimTest, goOnTesting, postponeTest, type TestTurn } from './trying.ts'
 
 const idleMs = 1_000
-// Nobody waits for a verdict as for a page of the capture: it rests four times as long as it worked.
+// Nobody waits for a verdict as for a page of the capture: it rests four times as long as it worked, so it takes at most a fifth of the time from
+// what is written, whatever a verdict costs. Turns are short; this is for one that was not.
 const restShare = 4
-const restMsMax = 5_000
+const restMsMax = 60_000
 
 /**
  * Judges what changes in all workspaces, and what is tried, a bounded part of one after the other, until disposed. `judged` is told of which companies documents were

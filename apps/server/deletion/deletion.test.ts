@@ -183,6 +183,7 @@ describe('a deletion', () => {
         sql`insert into alert_position (workspace_id, version) values (${workspaceId}, 0)`,
         sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
             select workspace_id, id, company_id, 0, 0, 0, true, true, '', '', '', chave, '', '', '{}', '{}' from document`,
+        sql`insert into alert_due (workspace_id, document_id, company_id, again_at) select workspace_id, id, company_id, now() from document`,
         sql`insert into alert_citation (workspace_id, document_id, chave) select workspace_id, id, chave from document`,
         sql`insert into alert_name (workspace_id, at, company_base, issuer_base, name, key, chave) values (${workspaceId}, 0, '', '', '', '', '')`,
         sql`insert into alert_contact (workspace_id, at, company_base, key, issuer_base, chave) values (${workspaceId}, 0, '', '', '', '')`,

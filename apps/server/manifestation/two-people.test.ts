@@ -1,3 +1,4 @@
+import type { MemberRole } from '@vigia/contract/route'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -6,11 +7,12 @@ import { runs } from '../../../tests/support/seed.ts'
 import { arrive, resNFe } from '../documents/testing.ts'
 import type { Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
-import { inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
+import { asOperator, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { insertAccount, testSession } from '../platform/testing.ts'
 import { decideAsked, listAsked, reviewAsked } from './asked.ts'
 import { manifestationKinds } from './kinds.ts'
+import { manifestationMails } from './mails.ts'
 import { claimBatch } from './queue.ts'
 import { requestEvents } from './requests.ts'
 import { prepareBatch } from './signing.ts'
@@ -87,7 +89,7 @@ const settle = (ids: readonly bigint[]) =>
   )
 const events = () =>
   inside(({ db }) => db.selectFrom('outgoing_event').select(['id', 'state', 'message', 'why']).orderBy('id').execute())
-const setRole = (who: Session, role: 'fiscal' | 'leitura') =>
+const setRole = (who: Session, role: MemberRole) =>
   inside(({ db }) => db.updateTable('account').set({ role }).where('id', '=', who.accountId).execute())
 
 describe('an answer from the value on', () => {
@@ -238,6 +240,32 @@ test('the value is not set where only one person may answer for a company: nothi
   expect(await inside((ctx) => readTwoPeople(ctx, ana))).toMatchObject({ setting: null, alone: [expect.any(String)] })
   await setRole(bruno, 'fiscal')
   await saveTwoFrom(ctx, ana, 1000)
+})
+
+test('everybody who administers is written who changed the value, and what it was', async () => {
+  for (const one of [ana, bruno]) await setRole(one, 'administrador')
+  await inside(({ db }) => db.updateTable('account').set({ entered_at: new Date() }).execute())
+  await setRole(await another('Carla Dias'), 'fiscal')
+  await saveTwoFrom(ctx, ana, 1000)
+  await saveTwoFrom(ctx, ana, null)
+  const { rows: letters } = await asOperator(ctx, ({ db }) =>
+    sql<{ recipient: string; payload: object }>`
+      select recipient, payload from mail where workspace_id = ${office.workspaceId} and kind = 'duas-pessoas-mudou' order by id`.execute(
+      db,
+    ),
+  )
+  const emails = await inside(({ db }) => db.selectFrom('account').select(['id', 'email']).execute())
+  const written = letters.map(({ recipient }) => emails.find(({ email }) => email === recipient)?.id)
+  expect(written.toSorted()).toEqual([ana, bruno, ana, bruno].map(({ accountId }) => accountId).toSorted())
+  const last = letters.at(-1)!.payload
+  expect(last).toMatchObject({ from: null, before: 1000, by: 'Ana Souza' })
+  const letter = await manifestationMails['duas-pessoas-mudou']!(
+    { config: { productName: 'Vigia', publicUrl: 'https://v' } } as Context,
+    { payload: last } as never,
+  )
+  expect(letter!.paragraphs[0]).toMatch(
+    /Ana Souza desligou a aprovação .+ Antes precisavam as respostas a partir de R\$\s1\.000,00\.$/,
+  )
 })
 
 test('nothing leaves that nobody asked for, and nothing from the value on without two who may answer, whatever happens in between', async () => {

@@ -1,10 +1,12 @@
 import { formatCount, formatMoney } from '@vigia/contract/text'
 import { type RawBuilder, sql } from 'kysely'
+import { isWrittenTo } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { conclusive, disagreement } from '../documents/documents.ts'
 import type { Session } from '../http/http.ts'
+import { queueMail } from '../mail/mail.ts'
 import { announce } from '../notifications/notifications.ts'
-import type { WithDatabase } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { holdLock } from '../platform/locks.ts'
@@ -115,9 +117,13 @@ export async function readTwoPeople(
 
 /**
  * From which amount on, in reais, an answer needs a second person; null: none. What waits goes on waiting. Refused where nobody could approve: every answer
- * above it would be stuck.
+ * above it would be stuck. Everybody who administers is written to, the one who asked included.
  */
-export async function saveTwoFrom({ db }: WithDatabase, session: Session, twoFrom: number | null): Promise<void> {
+export async function saveTwoFrom(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  twoFrom: number | null,
+): Promise<void> {
   const { workspaceId } = session
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     await holdLock({ db }, 'answerRules', workspaceId)
@@ -148,5 +154,22 @@ export async function saveTwoFrom({ db }: WithDatabase, session: Session, twoFro
       what: 'duas-pessoas',
       payload: { from: twoFrom, by: session.accountName },
     })
+    const administrators = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', workspaceId)
+      .where('role', '=', 'administrador')
+      .where(isWrittenTo({ config }))
+      .orderBy('id')
+      .execute()
+    const payload = {
+      at: new Date().toISOString(),
+      address: session.address,
+      by: session.accountName,
+      from: twoFrom,
+      before: setting?.twoFrom ?? null,
+    }
+    for (const { email } of administrators)
+      await queueMail({ db }, { workspaceId, kind: 'duas-pessoas-mudou', recipient: email, payload })
   })
 }

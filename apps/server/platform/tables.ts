@@ -404,10 +404,10 @@ interface AlertFactTable {
   company_id: number
   at: bigint
   amount: bigint
-  again_at: Optional<Date | null>
   type: number
   purchase: boolean
   standing: boolean
+  is_new: Optional<boolean>
   company_base: string
   issuer_base: string
   month: string
@@ -418,6 +418,12 @@ interface AlertFactTable {
   facts: ColumnType<unknown, string, string>
   past: ColumnType<unknown, string, string>
   items: ColumnType<unknown, string | null, string | null> | null
+}
+interface AlertDueTable {
+  workspace_id: number
+  document_id: bigint
+  company_id: number
+  again_at: Timestamp
 }
 interface AlertCitationTable {
   workspace_id: number
@@ -447,6 +453,8 @@ interface AlertHistogramTable {
   company_base: string
   month: string
   counts: ColumnType<unknown, string, string>
+  notes: Optional<number>
+  chapters: Optional<unknown>
 }
 interface AlertTable {
   workspace_id: number
@@ -1154,6 +1162,7 @@ export interface Tables {
   freight_finding: FreightFindingTable
   freight_mark: FreightMarkTable
   alert_position: AlertPositionTable
+  alert_due: AlertDueTable
   alert_fact: AlertFactTable
   alert_citation: AlertCitationTable
   alert_name: AlertNameTable

@@ -1,6 +1,6 @@
 import { chaveParts } from '@vigia/dfe/chave'
 import { baseOf } from '../facts.ts'
-import { isTraced, traceDue, traceMs } from '../transport.ts'
+import { isTraced, noteMs, traceDue, traceMs, wasCaptured } from '../transport.ts'
 import { cents, dayMs, dayText, decimal, quantile, reais } from '../values.ts'
 import { type Finding, numberText, type Rule } from './rule.ts'
 
@@ -14,7 +14,8 @@ export const logisticsRules: Rule[] = [
     of: 'purchase',
     find: ({ facts, history, value, settings }) => {
       const due = traceDue(facts)
-      if (due === null || settings.asOf < due || history.carried || isTraced(facts)) return null
+      if (due === null || settings.asOf < due || !wasCaptured(facts, due) || history.carried || isTraced(facts))
+        return null
       const [from, to] = [facts.issuer.uf!, facts.recipient!.uf!]
       const { modFrete = '', transport } = facts.nfe!
       const how = modFrete === '9' ? 'declarada sem transporte (modFrete 9)' : 'sem transportadora nem volumes'
@@ -131,7 +132,8 @@ export const logisticsRules: Rule[] = [
       // The authority does not distribute a note to its issuer.
       if (notes.some((chave) => baseOf(chaveParts(chave).cnpj) === facts.company.base)) return null
       if (facts.cte?.tpCTe !== '0' || !facts.company.captures.nfe || notes.length === 0) return null
-      if (settings.asOf < at + 5 * dayMs || history.cited.length > 0) return null
+      const due = at + noteMs
+      if (settings.asOf < due || !wasCaptured(facts, due) || history.cited.length > 0) return null
       return {
         inputs: { notes: notes.length, days: 5 },
         compared: notes.slice(0, 5),

@@ -1,6 +1,7 @@
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type { AlertCompany, AlertFacts, CteFacts, NfeFacts } from '../facts.ts'
+import type { NamedLine, NfeItems } from '../items.ts'
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function randomOf(seed: number): () => number {
@@ -57,6 +58,23 @@ interface Wanted {
   more?: Partial<AlertFacts>
 }
 
+/** The inside of a note of these products. */
+export function insideOf(lines: Partial<NamedLine>[], cfop = '5102'): NfeItems {
+  const all = lines.map((line, n): NamedLine => {
+    const { quantity = 10, price = 100 } = line
+    const value = Math.round(quantity * price * 100)
+    const usual = { product: `P${n}`, ncm: '73181500', unit: 'UN', tax: '00 18', name: `PRODUTO ${n}` }
+    return { ...usual, quantity, price, value, vICMS: Math.round(value * 0.18), ...line }
+  })
+  const chapters = Object.groupBy(all, ({ ncm }) => ncm.slice(0, 2))
+  const sum = (some: readonly NamedLine[] = []) => some.reduce((total, { value }) => total + value, 0)
+  return {
+    lines: all,
+    cfops: { [cfop]: sum(all) },
+    chapters: Object.fromEntries(Object.entries(chapters).map(([chapter, some]) => [chapter, sum(some)])),
+  }
+}
+
 /** An NF-e of a supplier to a company, right in everything that is not asked to be wrong. */
 export function note({ nfe, ...wanted }: Wanted): AlertFacts {
   const facts = documentOf('55', wanted)
@@ -84,6 +102,7 @@ export function note({ nfe, ...wanted }: Wanted): AlertFacts {
       itemCount: 1,
       items: [`P${wanted.numero}|1|${amount}`],
       transport: { named: false, plate: false },
+      inside: insideOf([{ product: `P${wanted.numero}`, quantity: 1, price: wanted.amount }], nfe?.cfops?.[0]),
       ...nfe,
     },
     issuer: { ...facts.issuer, contacts: wanted.issuer.contacts ?? [] },

@@ -1,6 +1,7 @@
 import type { AlertCompany, AlertEvent, AlertFacts } from '../facts.ts'
+import type { NamedLine } from '../items.ts'
 import { normalName } from '../names.ts'
-import { cnpjOf, companyOf, freight, later, note, randomOf, type Supplier, supplierOf } from './facts.ts'
+import { cnpjOf, companyOf, freight, insideOf, later, note, randomOf, type Supplier, supplierOf } from './facts.ts'
 
 export { freight, later, note, randomOf, supplierOf } from './facts.ts'
 
@@ -327,7 +328,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
       noteOf(company, plain, time(when + days), amount, extra)
     put(ofPlain(1, 1_010, { nfe: { dup: [{ dVenc: '2026-12-20', vDup: '700.00' }] } }), ['S22'])
     put(ofPlain(2, 1_011, { nfe: { tPag: ['90'], dup: [], vLiq: undefined } }), ['S22'])
-    put(ofPlain(3, 1_012, { nfe: { tPag: ['90'], dup: [], vLiq: undefined, cfops: ['5908'] } }), [], [], ['S22'])
+    put(ofPlain(3, 1_012, { nfe: { tPag: ['90'], dup: [], vLiq: undefined, cfops: ['5908'] } }), [], ['S27'], ['S22'])
     put(ofPlain(4, 1_013, { nfe: { totals: { vProd: '900.00' }, sums: { vProd: 90_000 } } }), ['S23'])
     put(ofPlain(5, 1_014, { nfe: { sums: { vProd: 91_400 } } }), ['S23'])
     put(
@@ -504,7 +505,7 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
     put(sent(3, { modFrete: '0' }), ['S21'], isLarge)
     put(sent(6, { modFrete: '1', transport: { named: true, plate: true } }), [], isLarge, ['S21'])
     put(sent(9, { modFrete: '4', transport: { named: false, plate: true } }), [], isLarge, ['S21'])
-    put(sent(12, { cfops: ['6922'] }), [], isLarge, ['S21'])
+    put(sent(12, { cfops: ['6922'] }), [], [...isLarge, 'S27'], ['S21'])
     put(sent(15, { cfops: ['5102'] }), [], isLarge, ['S21'])
     put(sent(18, {}, { more: { events: [fiscal(610610, time(when + 19))] } }), [], isLarge, ['S21'])
     const carried = put(sent(21, {}), [], isLarge, ['S21'])
@@ -513,6 +514,96 @@ export function generate(seed: number, { suppliers = 120, cases = 6 } = {}): Gen
     put(freight({ company, issuer: carrier, at, amount: 113, numero: numberAt(carrier, at), cites: [carried.chave] }), [
       'S02',
     ])
+  }
+
+  // What is inside notes.
+  for (let n = 0; n < cases; n++) {
+    const company = pick(companies)
+    const when = 200 + Math.floor(((750 - 260) * n) / cases) + whole(0, 30)
+    const isLarge = ['S04', 'S03', 'S10']
+    const store = newSupplier()
+    const sell = (days: number, lines: Partial<NamedLine>[], extra: Extra = {}, cfop = '5102', issuer = store) => {
+      const inside = insideOf(lines, cfop)
+      const amount = inside.lines.reduce((sum, { value }) => sum + value, 0) / 100
+      const nfe = { inside, cfops: [cfop], ...extra.nfe }
+      return noteOf(company, issuer, time(when + days), Math.round(amount * 100) / 100, { ...extra, nfe })
+    }
+    // Screws and boxes at prices that move a little, in a habit of eight months; and tomatoes, whose price moves by itself.
+    const screws = (price: number, quantity = whole(8, 12)) => ({
+      product: 'PARAFUSO',
+      name: 'PARAFUSO M8',
+      price,
+      quantity,
+    })
+    const usualPrice = () => 100 * (0.97 + 0.06 * random())
+    for (let m = 0; m < 12; m++)
+      put(
+        sell(m === 0 ? whole(0, 10) - when : -170 + m * 12, [screws(usualPrice())]),
+        [],
+        m === 0 ? ['S01', 'S02'] : [],
+      )
+    // S29
+    put(sell(0, [screws(130)]), ['S29'], isLarge)
+    put(sell(4, [screws(212)]), ['S29'], isLarge)
+    put(sell(8, [screws(44)]), ['S29'], isLarge)
+    put(sell(12, [screws(118)]), [], isLarge, ['S29'])
+    put(sell(16, [screws(usualPrice()), { product: 'CAIXA', price: 300 }]), [], isLarge, ['S29'])
+    put(
+      sell(20, [{ ...screws(2_150), unit: 'CX', base: { unit: 'UN', price: 105 } }]),
+      [],
+      [...isLarge, 'S30'],
+      ['S29'],
+    )
+    const market = newSupplier()
+    const tomatoes = (price: number) => [
+      { product: 'TOMATE', ncm: '07020000', name: 'TOMATE', unit: 'KG', price, quantity: 40 },
+    ]
+    for (let m = 0; m < 12; m++)
+      put(
+        sell(m === 0 ? whole(0, 10) - when : -100 + m * 8, tomatoes([4, 7, 9, 5][m % 4]!), {}, '5102', market),
+        [],
+        ['S01', 'S02', 'S10', ...isLarge],
+      )
+    put(sell(0, tomatoes(9.5), {}, '5102', market), [], isLarge, ['S29'])
+    // S30
+    put(sell(24, [screws(usualPrice(), 90)]), ['S30'], isLarge)
+    put(sell(60, [screws(usualPrice(), 300)]), [], isLarge, ['S30'])
+    // S31: the situation changed, the rate by much and by little, and for a return.
+    put(sell(64, [{ ...screws(usualPrice()), tax: '40', vICMS: 0 }]), ['S31'], isLarge)
+    put(sell(68, [{ ...screws(usualPrice()), tax: '00 12' }]), ['S31'], isLarge)
+    put(sell(72, [{ ...screws(usualPrice()), tax: '00 19.5' }]), [], isLarge, ['S31'])
+    put(sell(76, [{ ...screws(usualPrice()), tax: '41', vICMS: 0 }], {}, '5915'), ['S27'], isLarge, ['S31'])
+    // S27
+    put(sell(80, [screws(usualPrice())], {}, '5910'), ['S27'], isLarge)
+    put(sell(84, [screws(usualPrice())], {}, '5405'), [], isLarge, ['S27'])
+    const few = knownSupplier(company, 4, 1_000, when - 5)
+    put(sell(2, [{ product: 'BRINDE' }], {}, '5910', few), [], isLarge, ['S27'])
+    // S28: a chapter of its own in each case.
+    const chapter = String(11 + n)
+    put(sell(88, [{ product: 'NOVO', ncm: `${chapter}010000`, quantity: 120 }]), ['S28'], isLarge)
+    put(sell(92, [{ product: 'NOVO', ncm: `${chapter}010000`, quantity: 121 }]), [], isLarge, ['S28'])
+    put(sell(96, [{ product: 'MIUDEZA', ncm: `${chapter === '11' ? 50 : 50 + n}010000`, quantity: 1 }]), [], isLarge, [
+      'S28',
+    ])
+    // S26
+    const to = (idDest: string, indPres = '0') => ({ nfe: { destination: { idDest, indPres, elsewhere: false } } })
+    const usual = () => [screws(usualPrice())]
+    put(sell(100, usual(), to('1'), '6102'), ['S26'], isLarge)
+    put(sell(104, usual(), to('2'), '5102'), ['S26'], isLarge)
+    put(sell(108, usual(), to('1'), '5102'), [], isLarge, ['S26'])
+    const shop = knownSupplier(company, 6, 1_000, when - 5, { uf: 'PR', cUF: 41 })
+    put(sell(3, [{ product: 'FERRAMENTA' }], to('1', '1'), '5102', shop), [], isLarge, ['S26'])
+    // S47: two issuers, the same five things within a week; other things for the same value, and a group.
+    const things = (mark: string) => [1, 2, 3, 4, 5].map((item) => `${mark}${n}${item}|${item}|97.13`)
+    const twin = (days: number, items: string[], issuer: Supplier) =>
+      noteOf(company, issuer, time(when + days), 1_456.95, { nfe: { items } })
+    const [one, two, three, four, five] = [0, 1, 2, 3, 4].map(() => knownSupplier(company, 8, 1_450, when - 12))
+    put(twin(0, things('A'), one!))
+    put(twin(3, things('A'), two!), ['S47'])
+    put(twin(5, things('B'), three!), [], [], ['S47'])
+    put(twin(40, things('C'), four!))
+    put(twin(42, things('C'), five!), [], [], ['S47'])
+    made.groups.push([four!.taxId.slice(0, 8), five!.taxId.slice(0, 8)])
   }
   return made
 }

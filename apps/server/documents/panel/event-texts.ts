@@ -58,12 +58,18 @@ export function eventText(xml: Uint8Array): string | null {
     sentence,
     ...lines,
     ...(more > 0 ? [`E mais ${more} itens, que o XML do evento traz.`] : []),
-    ...(lines.some((line) => line.includes('R$')) ? noticeOf(value(infEvento, 'dhEvento')) : []),
+    ...(lines.some((line) => line.includes('R$')) || ofCredit.has(value(infEvento, 'tpEvento') ?? '')
+      ? noticeOf(value(infEvento, 'chNFe'))
+      : []),
   ].join('\n')
 }
 
-const noticeOf = (dhEvento: string | undefined): string[] => {
-  const notice = testYears.get(dhEvento?.slice(0, 4) ?? '')
+// About credit, without amounts.
+const ofCredit = new Set(['112110'])
+
+// The values are those of the note: its year counts, not that of the event.
+const noticeOf = (chave = ''): string[] => {
+  const notice = testYears.get(`20${chave.slice(2, 4)}`)
   return notice === undefined ? [] : [notice]
 }
 

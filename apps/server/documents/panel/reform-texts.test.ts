@@ -93,6 +93,9 @@ describe('an event of the reform', () => {
       'Item 3: IBS R$ 1,00, CBS R$ 9,00, 2 UN',
       expect.stringMatching(/^Informativo em 2026/),
     ])
+    // The year of the note counts, not that of its event.
+    const later = evento(211130, { detail: group(1), at: '2027-01-05T10:00:00-03:00' })
+    expect(eventText(bytes(later))).toMatch(/Informativo em 2026/)
     const many = Array.from({ length: 990 }, (_, index) => group(index + 1)).join('')
     expect(text(211130, many)).toMatch(/E mais 970 itens/)
   })
@@ -109,6 +112,6 @@ describe('an event of the reform', () => {
   test('any other event says nothing more than its name, and neither does a broken file', () => {
     expect(eventText(bytes(evento(210200)))).toBeNull()
     expect(eventText(bytes('<a'))).toBeNull()
-    expect(text(112110, '')).toMatch(/paga por inteiro/)
+    expect(text(112110, '')).toMatch(/paga por inteiro.+\nInformativo em 2026/s)
   })
 })
