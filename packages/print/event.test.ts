@@ -113,9 +113,29 @@ test.each([
   expect(() => printEvent(Buffer.from(text))).toThrow(PrintError)
 })
 
-test('an event whose description alone would fill the sheet is refused', () => {
-  const detail = `<descEvento>${'Descrição sem fim '.repeat(400)}</descEvento>`
-  expect(() => printEvent(writeEvent({ tpEvento: '999999', detail }))).toThrow(PrintError)
+test.each([201, 2_000, 200_000])('a description of %i characters is a text like others', async (length) => {
+  const words = 'Descrição sem fim '
+    .repeat(length / 18 + 1)
+    .slice(0, length)
+    .trim()
+  const pdf = printEvent(writeEvent({ tpEvento: '999999', detail: `<descEvento>${words}</descEvento>` }))
+  const { pages, title } = await readWords(pdf)
+  expect(title).toMatch(/^Evento 999999 3 - NF-e/)
+  expect(pages.length).toBeLessThan(3 + length / 3_000)
+  expectInOrder(squeezed(pages), words)
+})
+
+test('an event whose status alone would fill the sheet is refused', () => {
+  const event = writeEvent().toString().replace('Evento registrado e vinculado a NF-e', 'Motivo sem fim '.repeat(900))
+  expect(() => printEvent(Buffer.from(event))).toThrow(PrintError)
+})
+
+test('the chave of an avulsa names the authority, which did not issue the note', async () => {
+  const key = nfeKey(1)
+  const avulsa = `${key.slice(0, 22)}890${key.slice(25)}`
+  const printed = async (key: string) => squeezed((await readWords(printEvent(writeEvent({ key })))).pages)
+  expect(await printed(key)).toContain('99.164.852/0001-81')
+  expect(await printed(avulsa)).not.toContain('99.164.852/0001-81')
 })
 
 function find(node: XmlElement | undefined, name: string): XmlElement | undefined {

@@ -1,4 +1,4 @@
-import { chaveParts, formatChave, issuerInChave } from '@vigia/dfe/chave'
+import { chaveParts, formatChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { eventKind, registrationOf } from '@vigia/dfe/events'
 import { ufByCode } from '@vigia/dfe/uf'
@@ -14,12 +14,14 @@ import { leading, paragraphs, wrap } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
 import { bold, roman } from './pdf/fonts.ts'
 import { winAnsi } from './pdf/winansi.ts'
-import { assertRoom, openPrintable, PrintError } from './printable.ts'
+import { assertRoom, issuerOfChave, openPrintable, PrintError } from './printable.ts'
 
 export { PrintError }
 
 const sheet = sheetFor(undefined, { portrait: {}, landscape: {} })
 const textSize = 10
+// The layouts allow 60 characters, and the longest published name has 85.
+const descriptionMax = 200
 // The condition of use is long and the same in every letter.
 const conditionSize = 8
 
@@ -34,6 +36,9 @@ interface PrintedEvent {
   response: XmlElement | undefined
   tpEvento: number
   name: string
+  /** Its own description; one that no box holds is a text like others. */
+  words: string | undefined
+  longWords: string | undefined
   sequence: string
   /** detEvento, or the one group inside it where a CT-e says what happened. */
   detail: XmlElement | undefined
@@ -99,7 +104,8 @@ function readPrintedEvent(root: XmlElement, document: XmlElement | undefined): P
   const detEvento = child(infEvento, 'detEvento')
   const detail = value(detEvento, 'descEvento') || family === 'nfe' ? detEvento : (detEvento?.children[0] ?? detEvento)
   const kind = eventKind(family, tpEvento)
-  const own = value(detail, 'descEvento') ?? value(response, 'xEvento')
+  const said = value(detail, 'descEvento') ?? value(response, 'xEvento')
+  const own = said && said.length > descriptionMax ? undefined : said
   return {
     family,
     model: models[chaveParts(chave).mod] ?? 'Documento',
@@ -107,7 +113,9 @@ function readPrintedEvent(root: XmlElement, document: XmlElement | undefined): P
     infEvento,
     response,
     tpEvento,
-    name: (kind?.ownWords ? own : (kind?.description ?? own)) ?? 'Evento',
+    name: (kind?.ownWords ? own : kind?.description) ?? own ?? `Evento ${tpEvento}`,
+    words: own,
+    longWords: own === undefined ? said : undefined,
     sequence: value(infEvento, 'nSeqEvento') ?? '1',
     detail,
     registered: registrationOf(family, value(response, 'cStat')) !== 'none',
@@ -175,8 +183,7 @@ const consultText = {
 const environments: Record<string, string> = { 1: '1 - Produção', 2: '2 - Homologação' }
 
 function registration(event: PrintedEvent): Block {
-  const { infEvento, response, tpEvento, sequence, detail, registered } = event
-  const words = value(detail, 'descEvento') ?? value(response, 'xEvento') ?? event.name
+  const { infEvento, response, tpEvento, sequence, registered } = event
   const author = taxId(value(infEvento, 'CNPJ'), value(infEvento, 'CPF'))
   const body = value(infEvento, 'cOrgao')
   const environment = value(infEvento, 'tpAmb')
@@ -185,7 +192,7 @@ function registration(event: PrintedEvent): Block {
     title('EVENTO'),
     fieldRow(
       [
-        { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: `${tpEvento} - ${words}`, width: 110 },
+        { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: `${tpEvento} - ${event.words ?? event.name}`, width: 110 },
         { label: 'Nº SEQUENCIAL', value: sequence, width: 24, align: 'center' },
         {
           label: 'DATA E HORA DO EVENTO',
@@ -246,11 +253,6 @@ const partyNames = {
   ],
 } as const
 
-function issuerOf(chave: string): string | undefined {
-  const { cnpj, cpf } = issuerInChave(chave)
-  return taxId(cnpj, cpf)
-}
-
 function parties({ family, model, chave, document }: PrintedEvent): Block {
   const { serie, numero, aamm } = chaveParts(chave)
   const ide = child(document, 'ide')
@@ -265,7 +267,12 @@ function parties({ family, model, chave, document }: PrintedEvent): Block {
       fieldRow(
         [
           { label, value: value(party, 'xNome'), width: 134 },
-          { label: 'CNPJ / CPF', value: group === 'emit' ? (id ?? issuerOf(chave)) : id, width: 40, align: 'center' },
+          {
+            label: 'CNPJ / CPF',
+            value: group === 'emit' ? (id ?? issuerOfChave(chave)) : id,
+            width: 40,
+            align: 'center',
+          },
           { label: 'INSCRIÇÃO ESTADUAL', value: value(party, 'IE'), width: 34, align: 'center' },
         ],
         sheet.width,
@@ -367,7 +374,7 @@ const headings: Record<string, string> = {
 }
 
 /** The texts of the event under their names, then all else that it says by official name, then the condition of use. */
-function texts({ detail }: PrintedEvent): Text[] {
+function texts({ detail, longWords }: PrintedEvent): Text[] {
   const own = (detail?.children ?? []).flatMap((element) => {
     const heading = headings[element.name]
     const text = element.text.trim()
@@ -376,6 +383,7 @@ function texts({ detail }: PrintedEvent): Text[] {
   const lines = (detail?.children ?? []).flatMap((element) => (isShown(element) ? [] : linesOf(element, '')))
   const condition = value(detail, 'xCondUso')
   return [
+    ...(longWords ? [{ heading: 'DESCRIÇÃO DO EVENTO', text: longWords, size: textSize }] : []),
     ...own,
     ...(lines.length > 0 ? [{ heading: 'DADOS DO EVENTO', text: lines.join('\n'), size: textSize }] : []),
     ...(condition ? [{ heading: 'CONDIÇÃO DE USO', text: condition, size: conditionSize }] : []),

@@ -61,11 +61,8 @@ export function readPrintedCte(root: XmlElement, options: PrintOptions): Printed
     logo: options.logo && readPng(options.logo),
     epec: options.epec,
     doubt: options.doubt,
-    cancelled:
-      options.cancelled ??
-      (status === '101' || status === '135'
-        ? { protocol: value(protocol, 'nProt'), at: value(protocol, 'dhRecbto') }
-        : undefined),
+    // The protocol is that of the authorisation, even where it says that the CT-e is cancelled.
+    cancelled: options.cancelled ?? (status === '101' || status === '135' ? {} : undefined),
   }
 }
 

@@ -1,9 +1,10 @@
-import { chaveParts, formatChave, issuerInChave } from '@vigia/dfe/chave'
+import { chaveParts, formatChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, taxId } from '../formats.ts'
 import { cellPadding, type Table, type TableColumn, type TableRow, table } from '../layout/table.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
+import { issuerOfChave } from '../printable.ts'
 import { codeText, codeTexts } from './code-texts.ts'
 import { complemented, type PrintedCte } from './cte.ts'
 
@@ -49,7 +50,7 @@ const columns: TableColumn<Carried>[] = [
 function twoColumns(title: string, carried: readonly Carried[], width: number): CteDocumentTable {
   const half = width / 2
   // The longest key decides the size: it stands on one line whenever it can.
-  const longest = Math.max(0, ...carried.map((one) => emWidth(winAnsi(one.document[0] ?? ''), roman)))
+  const longest = carried.reduce((most, one) => Math.max(most, emWidth(winAnsi(one.document[0] ?? ''), roman)), 0)
   const keyWidth = (size: number) => (Math.min(longest, keyMax) * size) / 1000 + 2 * cellPadding
   const single = table(carried, [columns], { width: half, sizes, freeMin: keyWidth, freeEnough: half })
   const rows: TableRow[] = []
@@ -91,10 +92,9 @@ function byKey(type: string, key: string | undefined, ...further: (string | unde
   const text = key ?? ''
   const readable = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text) && !/^9+$/.test(text)
   const parts = readable ? chaveParts(text) : undefined
-  const { cnpj, cpf } = readable ? issuerInChave(text) : {}
   return {
     type,
-    issuer: taxId(cnpj, cpf) ?? '',
+    issuer: (readable && issuerOfChave(text)) || '',
     document: [text, ...further.filter((line) => line !== undefined)],
     number: parts ? `${parts.serie}/${parts.numero}` : '',
   }
@@ -137,8 +137,7 @@ function originals({ infCte, norm, layout }: PrintedCte): Carried[] {
       if (carried) out.push(carried)
     }
   }
-  if (layout === 'os') out.push(...referred(norm))
-  return out
+  return layout === 'os' ? [...out, ...referred(norm)] : out
 }
 
 function original(group: XmlElement, senderId: string): Carried | undefined {

@@ -162,7 +162,7 @@ function issuerBox({ infCte }: PrintedCte, width: number): Block {
   const room = width - 4 * padding
   const lines: { text: Ansi; size: number }[] = []
   const add = (text: string | undefined, size: number) => {
-    if (text) lines.push(...wrap(winAnsi(text), bold, size, room).map((line) => ({ text: line, size })))
+    for (const line of text ? wrap(winAnsi(text), bold, size, room) : []) lines.push({ text: line, size })
   }
   add(value(emit, 'xNome'), 11)
   const nameLines = lines.length

@@ -74,7 +74,7 @@ function issuerBox({ infNFe }: PrintedNfe, issuerWidth: number): Block {
   const lines: { text: Ansi; size: number }[] = []
   const room = issuerWidth - 4 * padding
   const add = (text: string | undefined, size: number) => {
-    if (text) lines.push(...wrap(winAnsi(text), bold, size, room).map((line) => ({ text: line, size })))
+    for (const line of text ? wrap(winAnsi(text), bold, size, room) : []) lines.push({ text: line, size })
   }
   add(value(emit, 'xNome'), 12)
   const nameLines = lines.length
