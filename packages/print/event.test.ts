@@ -1,6 +1,7 @@
 import { formatChave } from '@vigia/dfe/chave'
 import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { describe, expect, test } from 'vitest'
+import { fieldName, fieldValue, groupName } from './event/words.ts'
 import { PrintError, printEvent } from './event.ts'
 import { dateTime } from './formats.ts'
 import { nfeKey } from './support/cte.ts'
@@ -58,6 +59,35 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
       expect(await scan(page, dotsPerInchFor(key))).toContainEqual({ format: 'Code128', text: key })
     }
   })
+})
+
+test('every field and group of the archived events has a name in Portuguese', () => {
+  const apart = new Set(['descEvento', 'xCondUso', 'infCorrecao', 'grupoAlterado', 'campoAlterado', 'valorAlterado'])
+  const unnamed = archived.flatMap(([, bytes]) => {
+    const detail = find(openDocument(bytes), 'detEvento')!
+    const all = (element: XmlElement): XmlElement[] => element.children.flatMap((inner) => [inner, ...all(inner)])
+    return all(detail)
+      .filter(({ name }) => !apart.has(name) && !/^ev[A-Z]/.test(name))
+      .map(({ name, children }) => (children.length > 0 ? [name, groupName(name)] : [name, fieldName(name, '')]))
+      .flatMap(([name, words]) => (name === words && !/^(CNPJ|CPF|UF|NSU|RNTRC)$/.test(name!) ? [name] : []))
+  })
+  expect(unnamed).toEqual([])
+})
+
+test('a group is named where it begins, and numbered among others of its name', async () => {
+  const detail =
+    '<descEvento>ECONF</descEvento><detPag><tPag>03</tPag><vPag>22.22</vPag></detPag><detPag><dPag>2026-08-12</dPag></detPag><gNovo n="7"><valor>1</valor></gNovo>'
+  const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '110750', detail })))).pages)
+  for (const expected of [
+    'Pagamento 1',
+    'Meio de pagamento',
+    'Valor do pagamento22,22',
+    'Pagamento 2',
+    'Data do pagamento12/08/2026',
+    'gNovo',
+    'valor1',
+  ])
+    expect(text).toContain(squeeze(expected))
 })
 
 test('registration, protocol and parties of the document stand on it', async () => {
@@ -149,7 +179,7 @@ function find(node: XmlElement | undefined, name: string): XmlElement | undefine
 
 function leaves(element: XmlElement): string[] {
   if (element.children.length > 0) return element.children.flatMap(leaves)
-  return element.text.trim() ? [element.text] : []
+  return element.text.trim() ? [fieldValue(element.name, element.text.trim())] : []
 }
 
 const squeeze = (text: string) => text.normalize('NFC').replace(/\s+/g, '')

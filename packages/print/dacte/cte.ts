@@ -30,7 +30,7 @@ export interface PrintedCte {
 }
 
 const layouts: Record<string, DacteLayout> = { CTe: 'cte', CTeOS: 'os', CTeSimp: 'simplificado', GTVe: 'gtve' }
-const rows = { portrait: { size: 9, height: 21 }, landscape: { size: 9, height: 18.2 } }
+const rows = { portrait: { size: 10, height: 21.2 }, landscape: { size: 9, height: 18.2 } }
 /** The sheet of a DACTE in portrait. */
 export const upright = sheetFor('1', rows)
 const deniedStatus = new Set(['110', '205', '301', '302', '303'])

@@ -1,6 +1,6 @@
 import { chaveParts, formatChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { date, joined, money, taxId } from '../formats.ts'
+import { date, joined, money, quantity, taxId } from '../formats.ts'
 import { cellPadding, type Table, type TableColumn, type TableRow, table } from '../layout/table.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
@@ -143,15 +143,15 @@ function originals({ infCte, norm, layout }: PrintedCte): Carried[] {
 function original(group: XmlElement, senderId: string): Carried | undefined {
   switch (group.name) {
     case 'infNFe':
-      return byKey('NF-e', value(group, 'chave'))
+      return byKey('NF-e', value(group, 'chave'), ...unitsOf(group))
     case 'infDCe':
-      return byKey('DC-e', value(group, 'chave'))
+      return byKey('DC-e', value(group, 'chave'), ...unitsOf(group))
     case 'infNF': {
       const model = value(group, 'mod')
       return {
         type: model === '04' ? 'NF produtor' : 'NF mod. 1/1A',
         issuer: senderId,
-        document: [describe(group, 'dEmi', 'vNF')],
+        document: [describe(group, 'dEmi', 'vNF'), ...unitsOf(group)],
         number: joined('/', value(group, 'serie'), value(group, 'nDoc')) ?? '',
       }
     }
@@ -160,13 +160,34 @@ function original(group: XmlElement, senderId: string): Carried | undefined {
       return {
         type: codeText(codeTexts.tpDocOutros, kind) ?? '',
         issuer: senderId,
-        document: [joined(' - ', value(group, 'descOutros'), describe(group, 'dEmi', 'vDocFisc')) ?? ''],
+        document: [
+          joined(' - ', value(group, 'descOutros'), describe(group, 'dEmi', 'vDocFisc')) ?? '',
+          ...unitsOf(group),
+        ],
         number: value(group, 'nDoc') ?? '',
       }
     }
     default:
       return undefined
   }
+}
+
+// Containers, vehicles and their seals, each with what is inside it.
+function unitsOf(group: XmlElement): string[] {
+  return [
+    ...children(group, 'infUnidTransp').flatMap((unit) => [
+      unitText(unit, codeTexts.tpUnidTransp, 'UnidTransp'),
+      ...unitsOf(unit),
+    ]),
+    ...children(group, 'infUnidCarga').map((unit) => unitText(unit, codeTexts.tpUnidCarga, 'UnidCarga')),
+  ]
+}
+
+function unitText(unit: XmlElement, kinds: Record<string, string>, suffix: string): string {
+  const seals = joined(', ', ...children(unit, `lac${suffix}`).map((seal) => value(seal, 'nLacre')))
+  const share = quantity(value(unit, 'qtdRat'))
+  const name = joined(' ', codeText(kinds, value(unit, `tp${suffix}`)), value(unit, `id${suffix}`))
+  return joined(' - ', name, seals && `Lacres ${seals}`, share && `Rateio ${share}`) ?? ''
 }
 
 function describe(group: XmlElement, day: string, amount: string): string {
@@ -255,7 +276,7 @@ function deliveries(cte: PrintedCte): CteDocumentTable {
       from: value(det, 'xMunIni') ?? '',
       to: value(det, 'xMunFim') ?? '',
       lines: [
-        ...children(det, 'infNFe').map((one) => `NF-e ${value(one, 'chNFe') ?? ''}`),
+        ...children(det, 'infNFe').flatMap((one) => [`NF-e ${value(one, 'chNFe') ?? ''}`, ...unitsOf(one)]),
         ...children(det, 'infDocAnt').flatMap(previousOfDelivery),
         joined(' - ', ...values) ?? '',
       ],

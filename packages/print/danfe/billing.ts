@@ -40,7 +40,7 @@ export function billing(note: PrintedNfe, heightMax: number): Billing | undefine
     { label: 'DESCONTO', value: money(value(fat, 'vDesc')), width: 1, align: 'right' },
     { label: 'VALOR LÍQUIDO', value: money(value(fat, 'vLiq')), width: 1, align: 'right' },
   ]
-  const row = { height: sheet.landscape ? 18 : 20, size: 9 }
+  const row = sheet.landscape ? { height: 18, size: 9 } : { height: 21.2 }
   const head = stack(title('FATURA / DUPLICATAS'), fat && fieldRow(fields, sheet.width, row))
   const cells = children(cobr, 'dup').map((dup) =>
     [value(dup, 'nDup'), date(value(dup, 'dVenc')), money(value(dup, 'vDup'))].map((text) => winAnsi(text ?? '')),
