@@ -127,6 +127,15 @@ describe('contents', () => {
     expect(squeezed(pages)).toContain('00.000.000/0001-91')
   })
 
+  test('containers, vehicles and their seals stand with their document', async () => {
+    const units =
+      '<infUnidTransp><tpUnidTransp>1</tpUnidTransp><idUnidTransp>AAA1B23</idUnidTransp><lacUnidTransp><nLacre>L1</nLacre></lacUnidTransp><infUnidCarga><tpUnidCarga>1</tpUnidCarga><idUnidCarga>MSCU1234567</idUnidCarga><lacUnidCarga><nLacre>L2</nLacre></lacUnidCarga><lacUnidCarga><nLacre>L3</nLacre></lacUnidCarga><qtdRat>1.25</qtdRat></infUnidCarga></infUnidTransp>'
+    const xml = new TextDecoder().decode(writeCte({ documents: 1 })).replace('</infNFe>', `${units}</infNFe>`)
+    const text = await textOf(dacte(Buffer.from(xml)))
+    expect(text).toContain('RodoviáriotraçãoAAA1B23-LacresL1')
+    expect(text).toContain('ContainerMSCU1234567-LacresL2,L3-Rateio1,25')
+  })
+
   test('all of 2000 characters of xObs', async () => {
     const xObs = lorem(2000)
     const text = await textOf(dacte(writeCte({ documents: 60, xObs })))

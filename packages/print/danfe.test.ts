@@ -107,6 +107,40 @@ describe('situations', () => {
     expect(text).not.toContain('SEMVALORFISCAL')
   })
 
+  test('a protocol that says cancelled is that of the authorisation, and the answer to the cancelamento has its own', async () => {
+    const bare = await textOf(danfe(writeNfe({ cStat: '101' })))
+    expect(bare).toContain('NF-ECANCELADA')
+    expect(bare).not.toContain('PROTOCOLODECANCELAMENTO')
+    const answer = (chave: string) =>
+      `<retCancNFe><infCanc><cStat>101</cStat><chNFe>${chave}</chNFe><dhRecbto>2012-03-04T05:06:07</dhRecbto><nProt>135120000000008</nProt></infCanc></retCancNFe></nfeProc>`
+    const note = new TextDecoder().decode(writeNfe())
+    const chave = /<chNFe>(\d{44})/.exec(note)![1]!
+    const withAnswer = (of: string) => textOf(danfe(Buffer.from(note.replace('</nfeProc>', answer(of)))))
+    expect(await withAnswer(chave)).toContain('PROTOCOLODECANCELAMENTO135120000000008-04/03/201205:06:07')
+    expect(await withAnswer(chave.replace(/^../, '43'))).not.toContain('CANCELADA')
+  })
+
+  test.each([
+    ['CST', 'O/CST', 'O/CSOSN'],
+    ['CSOSN', 'O/CSOSN', 'O/CST'],
+    ['both', 'O/CST/CSOSN', 'O/CSOSN'],
+  ])('the heading names the code of the items: %s', async (code, heading, not) => {
+    const icms = { CST: '<CST>00</CST>', CSOSN: '<CSOSN>102</CSOSN>' }
+    const item = (n: number) => {
+      const kind = code === 'both' ? (n % 2 ? 'CST' : 'CSOSN') : (code as 'CST')
+      return `<det nItem="${n}"><prod><cProd>1</cProd><xProd>Item</xProd></prod><imposto><ICMS><g><orig>0</orig>${icms[kind]}</g></ICMS></imposto></det>`
+    }
+    for (const emission of ['2026-08-12T10:15:30-03:00', '2026-12-12T10:15:30-03:00'])
+      for (const tpImp of ['1', '2']) {
+        const words = (await readWords(danfe(writeNfe({ items: 4, item, emission, tpImp })))).pages[0]!.map(
+          ({ text }) => text,
+        )
+        const text = words.join('')
+        expect(text).toContain(heading)
+        expect(text.split(heading).join('')).not.toContain(not)
+      }
+  })
+
   test('a note that does not verify says so, on the stamp and in words', async () => {
     const text = await textOf(danfe(writeNfe(), { doubt: 'A assinatura digital não confere.' }))
     expect(text).toContain('ATENÇÃO-Aassinaturadigitalnãoconfere.')

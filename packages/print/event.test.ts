@@ -1,6 +1,7 @@
 import { formatChave } from '@vigia/dfe/chave'
 import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { describe, expect, test } from 'vitest'
+import { fieldName, fieldValue, groupName } from './event/words.ts'
 import { PrintError, printEvent } from './event.ts'
 import { dateTime } from './formats.ts'
 import { nfeKey } from './support/cte.ts'
@@ -60,6 +61,35 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
   })
 })
 
+test('every field and group of the archived events has a name in Portuguese', () => {
+  const apart = new Set(['descEvento', 'xCondUso', 'infCorrecao', 'grupoAlterado', 'campoAlterado', 'valorAlterado'])
+  const unnamed = archived.flatMap(([, bytes]) => {
+    const detail = find(openDocument(bytes), 'detEvento')!
+    const all = (element: XmlElement): XmlElement[] => element.children.flatMap((inner) => [inner, ...all(inner)])
+    return all(detail)
+      .filter(({ name }) => !apart.has(name) && !/^ev[A-Z]/.test(name))
+      .map(({ name, children }) => (children.length > 0 ? [name, groupName(name)] : [name, fieldName(name, '')]))
+      .flatMap(([name, words]) => (name === words && !/^(CNPJ|CPF|UF|NSU|RNTRC)$/.test(name!) ? [name] : []))
+  })
+  expect(unnamed).toEqual([])
+})
+
+test('a group is named where it begins, and numbered among others of its name', async () => {
+  const detail =
+    '<descEvento>ECONF</descEvento><detPag><tPag>03</tPag><vPag>22.22</vPag></detPag><detPag><dPag>2026-08-12</dPag></detPag><gNovo n="7"><valor>1</valor></gNovo>'
+  const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '110750', detail })))).pages)
+  for (const expected of [
+    'Pagamento 1',
+    'Meio de pagamento',
+    'Valor do pagamento22,22',
+    'Pagamento 2',
+    'Data do pagamento12/08/2026',
+    'gNovo',
+    'valor1',
+  ])
+    expect(text).toContain(squeeze(expected))
+})
+
 test('registration, protocol and parties of the document stand on it', async () => {
   const { pages, title } = await readWords(printEvent(writeEvent(), writeNfe()))
   const text = squeezed(pages)
@@ -113,9 +143,29 @@ test.each([
   expect(() => printEvent(Buffer.from(text))).toThrow(PrintError)
 })
 
-test('an event whose description alone would fill the sheet is refused', () => {
-  const detail = `<descEvento>${'Descrição sem fim '.repeat(400)}</descEvento>`
-  expect(() => printEvent(writeEvent({ tpEvento: '999999', detail }))).toThrow(PrintError)
+test.each([201, 2_000, 200_000])('a description of %i characters is a text like others', async (length) => {
+  const words = 'Descrição sem fim '
+    .repeat(length / 18 + 1)
+    .slice(0, length)
+    .trim()
+  const pdf = printEvent(writeEvent({ tpEvento: '999999', detail: `<descEvento>${words}</descEvento>` }))
+  const { pages, title } = await readWords(pdf)
+  expect(title).toMatch(/^Evento 999999 3 - NF-e/)
+  expect(pages.length).toBeLessThan(3 + length / 3_000)
+  expectInOrder(squeezed(pages), words)
+})
+
+test('an event whose status alone would fill the sheet is refused', () => {
+  const event = writeEvent().toString().replace('Evento registrado e vinculado a NF-e', 'Motivo sem fim '.repeat(900))
+  expect(() => printEvent(Buffer.from(event))).toThrow(PrintError)
+})
+
+test('the chave of an avulsa names the authority, which did not issue the note', async () => {
+  const key = nfeKey(1)
+  const avulsa = `${key.slice(0, 22)}890${key.slice(25)}`
+  const printed = async (key: string) => squeezed((await readWords(printEvent(writeEvent({ key })))).pages)
+  expect(await printed(key)).toContain('99.164.852/0001-81')
+  expect(await printed(avulsa)).not.toContain('99.164.852/0001-81')
 })
 
 function find(node: XmlElement | undefined, name: string): XmlElement | undefined {
@@ -129,7 +179,7 @@ function find(node: XmlElement | undefined, name: string): XmlElement | undefine
 
 function leaves(element: XmlElement): string[] {
   if (element.children.length > 0) return element.children.flatMap(leaves)
-  return element.text.trim() ? [element.text] : []
+  return element.text.trim() ? [fieldValue(element.name, element.text.trim())] : []
 }
 
 const squeeze = (text: string) => text.normalize('NFC').replace(/\s+/g, '')

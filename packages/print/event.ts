@@ -1,7 +1,7 @@
-import { chaveParts, formatChave, issuerInChave } from '@vigia/dfe/chave'
+import { chaveParts, formatChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { eventKind, registrationOf } from '@vigia/dfe/events'
-import { ufByCode } from '@vigia/dfe/uf'
+import { bodyName, fieldName, fieldValue, groupName } from './event/words.ts'
 import { date, dateTime, documentNumber, joined, series, taxId } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
 import { barcode } from './layout/barcode.ts'
@@ -10,16 +10,18 @@ import { continuedText } from './layout/continued.ts'
 import { fieldRow, fittingSize } from './layout/fields.ts'
 import { sheetFor } from './layout/sheet.ts'
 import { paginate, type Table, table } from './layout/table.ts'
-import { leading, paragraphs, wrap } from './layout/text.ts'
+import { leading, paragraphs, wrap, wrapName } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
 import { bold, roman } from './pdf/fonts.ts'
 import { winAnsi } from './pdf/winansi.ts'
-import { assertRoom, openPrintable, PrintError } from './printable.ts'
+import { assertRoom, issuerOfChave, openPrintable, PrintError } from './printable.ts'
 
 export { PrintError }
 
 const sheet = sheetFor(undefined, { portrait: {}, landscape: {} })
 const textSize = 10
+// The layouts allow 60 characters, and the longest published name has 85.
+const descriptionMax = 200
 // The condition of use is long and the same in every letter.
 const conditionSize = 8
 
@@ -34,6 +36,9 @@ interface PrintedEvent {
   response: XmlElement | undefined
   tpEvento: number
   name: string
+  /** Its own description; one that no box holds is a text like others. */
+  words: string | undefined
+  longWords: string | undefined
   sequence: string
   /** detEvento, or the one group inside it where a CT-e says what happened. */
   detail: XmlElement | undefined
@@ -63,8 +68,13 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   }
   const corrected = corrections(event)
   if (corrected) where = drawTable('CORREÇÕES', corrected, { ...where, nextTop: bodyTop, nextCanvas })
-  for (const { heading, text, size } of texts(event))
+  const write = ({ heading, text, size }: Text) => {
     where = continuedText(heading, paragraphs(text), size, sheet, { ...where, nextTop: bodyTop, nextCanvas })
+  }
+  for (const text of texts(event)) write(text)
+  const said = sayings(event)
+  if (said) where = drawTable('DADOS DO EVENTO', said, { ...where, nextTop: bodyTop, nextCanvas })
+  for (const text of conditions(event)) write(text)
   const headerCanvas = new Canvas()
   head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
@@ -99,7 +109,8 @@ function readPrintedEvent(root: XmlElement, document: XmlElement | undefined): P
   const detEvento = child(infEvento, 'detEvento')
   const detail = value(detEvento, 'descEvento') || family === 'nfe' ? detEvento : (detEvento?.children[0] ?? detEvento)
   const kind = eventKind(family, tpEvento)
-  const own = value(detail, 'descEvento') ?? value(response, 'xEvento')
+  const said = value(detail, 'descEvento') ?? value(response, 'xEvento')
+  const own = said && said.length > descriptionMax ? undefined : said
   return {
     family,
     model: models[chaveParts(chave).mod] ?? 'Documento',
@@ -107,7 +118,9 @@ function readPrintedEvent(root: XmlElement, document: XmlElement | undefined): P
     infEvento,
     response,
     tpEvento,
-    name: (kind?.ownWords ? own : (kind?.description ?? own)) ?? 'Evento',
+    name: (kind?.ownWords ? own : kind?.description) ?? own ?? `Evento ${tpEvento}`,
+    words: own,
+    longWords: own === undefined ? said : undefined,
     sequence: value(infEvento, 'nSeqEvento') ?? '1',
     detail,
     registered: registrationOf(family, value(response, 'cStat')) !== 'none',
@@ -133,7 +146,7 @@ function header({ family, name, model, chave }: PrintedEvent): EventHeader {
   const room = titleWidth - 4 * padding
   const heading = winAnsi(name.toUpperCase())
   const headingSize = fittingSize([{ value: heading, font: bold, room }], 14, 11)
-  const lines = wrap(heading, bold, headingSize, room)
+  const lines = wrapName(heading, bold, headingSize, room)
   const { serie, numero } = chaveParts(chave)
   const about = winAnsi(`${model} Nº ${documentNumber(String(numero)) ?? ''} - SÉRIE ${series(String(serie)) ?? ''}`)
   const key = winAnsi(formatChave(chave))
@@ -175,8 +188,7 @@ const consultText = {
 const environments: Record<string, string> = { 1: '1 - Produção', 2: '2 - Homologação' }
 
 function registration(event: PrintedEvent): Block {
-  const { infEvento, response, tpEvento, sequence, detail, registered } = event
-  const words = value(detail, 'descEvento') ?? value(response, 'xEvento') ?? event.name
+  const { infEvento, response, tpEvento, sequence, registered } = event
   const author = taxId(value(infEvento, 'CNPJ'), value(infEvento, 'CPF'))
   const body = value(infEvento, 'cOrgao')
   const environment = value(infEvento, 'tpAmb')
@@ -185,7 +197,7 @@ function registration(event: PrintedEvent): Block {
     title('EVENTO'),
     fieldRow(
       [
-        { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: `${tpEvento} - ${words}`, width: 110 },
+        { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: `${tpEvento} - ${event.words ?? event.name}`, width: 110 },
         { label: 'Nº SEQUENCIAL', value: sequence, width: 24, align: 'center' },
         {
           label: 'DATA E HORA DO EVENTO',
@@ -225,14 +237,6 @@ function registration(event: PrintedEvent): Block {
   )
 }
 
-// Tabela de órgãos: a state, or 90 and above for those of the Union (MOC NF-e 7.0; MOC CT-e 4.00).
-function bodyName(code: number): string | undefined {
-  const state = ufByCode(code)
-  return state ? `SEFAZ ${state.uf}` : bodies[code]
-}
-
-const bodies: Record<number, string> = { 90: 'Receita Federal ou Suframa', 91: 'Ambiente Nacional' }
-
 const partyNames = {
   nfe: [
     ['emit', 'EMITENTE'],
@@ -245,11 +249,6 @@ const partyNames = {
     ['dest', 'DESTINATÁRIO'],
   ],
 } as const
-
-function issuerOf(chave: string): string | undefined {
-  const { cnpj, cpf } = issuerInChave(chave)
-  return taxId(cnpj, cpf)
-}
 
 function parties({ family, model, chave, document }: PrintedEvent): Block {
   const { serie, numero, aamm } = chaveParts(chave)
@@ -265,7 +264,12 @@ function parties({ family, model, chave, document }: PrintedEvent): Block {
       fieldRow(
         [
           { label, value: value(party, 'xNome'), width: 134 },
-          { label: 'CNPJ / CPF', value: group === 'emit' ? (id ?? issuerOf(chave)) : id, width: 40, align: 'center' },
+          {
+            label: 'CNPJ / CPF',
+            value: group === 'emit' ? (id ?? issuerOfChave(chave)) : id,
+            width: 40,
+            align: 'center',
+          },
           { label: 'INSCRIÇÃO ESTADUAL', value: value(party, 'IE'), width: 34, align: 'center' },
         ],
         sheet.width,
@@ -341,6 +345,7 @@ function drawTable(heading: string, shown: Table, where: Where): FlowPosition {
   const room = (top: number) => sheet.bottom - top - taken
   let { canvas, top } = where
   paginate(shown.rows, room(top), room(where.nextTop)).forEach((rows, i) => {
+    if (rows.length === 0) return
     if (i > 0) {
       canvas = where.nextCanvas()
       top = where.nextTop
@@ -366,35 +371,79 @@ const headings: Record<string, string> = {
   xObs: 'OBSERVAÇÃO',
 }
 
-/** The texts of the event under their names, then all else that it says by official name, then the condition of use. */
-function texts({ detail }: PrintedEvent): Text[] {
+/** The texts of the event under their names. */
+function texts({ detail, longWords }: PrintedEvent): Text[] {
   const own = (detail?.children ?? []).flatMap((element) => {
     const heading = headings[element.name]
     const text = element.text.trim()
     return heading && text ? [{ heading, text, size: textSize }] : []
   })
-  const lines = (detail?.children ?? []).flatMap((element) => (isShown(element) ? [] : linesOf(element, '')))
-  const condition = value(detail, 'xCondUso')
-  return [
-    ...own,
-    ...(lines.length > 0 ? [{ heading: 'DADOS DO EVENTO', text: lines.join('\n'), size: textSize }] : []),
-    ...(condition ? [{ heading: 'CONDIÇÃO DE USO', text: condition, size: conditionSize }] : []),
-  ]
+  return longWords ? [{ heading: 'DESCRIÇÃO DO EVENTO', text: longWords, size: textSize }, ...own] : own
+}
+
+function conditions({ detail }: PrintedEvent): Text[] {
+  const text = value(detail, 'xCondUso')
+  return text ? [{ heading: 'CONDIÇÃO DE USO', text, size: conditionSize }] : []
+}
+
+/** What an event says beside its texts. */
+interface Said {
+  group: string
+  field: string
+  text: string
+}
+
+/** All else that the event says, by the names of its fields and groups. */
+function sayings({ detail }: PrintedEvent): Table | undefined {
+  const said = saidBy(detail, '', (element) => elsewhere.has(element.name) || headings[element.name] !== undefined)
+  if (said.length === 0) return undefined
+  // A group is named where it begins.
+  const rows = said.map((one, i) => (one.group === said[i - 1]?.group ? { ...one, group: '' } : one))
+  const column = (heading: string, widest: number, cells: (row: Said) => string[]) => ({
+    title: [heading],
+    align: 'left' as const,
+    widest,
+    cells,
+  })
+  return table(
+    rows,
+    [
+      [
+        ...(rows.some(({ group }) => group !== '') ? [column('GRUPO', 120, (row) => [row.group])] : []),
+        column('CAMPO', 190, (row) => [row.field]),
+        { title: ['CONTEÚDO'], align: 'left', cells: (row) => paragraphs(row.text) },
+      ],
+    ],
+    { width: sheet.width, sizes: [textSize, 9, 8], freeMin: () => 250, freeEnough: 280 },
+  )
 }
 
 const elsewhere = new Set(['descEvento', 'infCorrecao', 'xCondUso'])
 
-function isShown({ name }: XmlElement): boolean {
-  return elsewhere.has(name) || headings[name] !== undefined
-}
-
-function linesOf(element: XmlElement, path: string): string[] {
-  const name = `${path}${element.name}`
-  const attributes = Object.entries(element.attributes).filter(([attribute]) => !/^(xmlns|versao)/.test(attribute))
-  const text = element.children.length > 0 ? '' : element.text.trim()
+function saidBy(element: XmlElement | undefined, group: string, isShown: (inner: XmlElement) => boolean): Said[] {
+  if (!element) return []
+  const attributes = Object.entries(element.attributes).filter(([name]) => !/^(xmlns|versao|Id$)/.test(name))
+  const total = Map.groupBy(element.children, ({ name }) => name)
+  const count = new Map<string, number>()
   return [
-    ...attributes.map(([attribute, text]) => `${name}/${attribute}: ${text}`),
-    ...(text ? [`${name}: ${text}`] : []),
-    ...element.children.flatMap((inner) => linesOf(inner, `${name}/`)),
+    ...attributes.map(([name, text]) => ({
+      group,
+      field: fieldName(name, element.name),
+      text: fieldValue(name, text),
+    })),
+    ...element.children.flatMap((inner): Said[] => {
+      if (isShown(inner)) return []
+      const text = inner.text.trim()
+      if (inner.children.length === 0 && Object.keys(inner.attributes).length === 0)
+        return text ? [{ group, field: fieldName(inner.name, element.name), text: fieldValue(inner.name, text) }] : []
+      count.set(inner.name, (count.get(inner.name) ?? 0) + 1)
+      const number = total.get(inner.name)!.length > 1 ? String(count.get(inner.name)) : undefined
+      const name = joined(' · ', group, joined(' ', groupName(inner.name), number))!
+      const own =
+        text && inner.children.length === 0
+          ? [{ group: name, field: fieldName(inner.name, element.name), text: fieldValue(inner.name, text) }]
+          : []
+      return [...saidBy(inner, name, () => false), ...own]
+    }),
   ]
 }

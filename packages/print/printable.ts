@@ -1,5 +1,6 @@
+import { chaveParts, issuerInChave } from '@vigia/dfe/chave'
 import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
-import { dateTime, joined } from './formats.ts'
+import { dateTime, joined, taxId } from './formats.ts'
 import type { PrintSheet } from './layout/sheet.ts'
 
 /** What the product knows about a document beyond its bytes. */
@@ -23,6 +24,14 @@ export function responseText(protocol: string | undefined, at: string | undefine
 export function ownResponse(response: XmlElement | undefined, about: string, chave: string): XmlElement | undefined {
   const other = value(response, about)
   return other === undefined || chave === '' || other === chave ? response : undefined
+}
+
+/** Who issued the document of a chave; nobody for an avulsa (séries 890 to 899), whose chave names the authority (MOC NF-e 7.0, chave de acesso). */
+export function issuerOfChave(chave: string): string | undefined {
+  const { serie } = chaveParts(chave)
+  if (serie >= 890 && serie <= 899) return undefined
+  const { cnpj, cpf } = issuerInChave(chave)
+  return taxId(cnpj, cpf)
 }
 
 /** The bytes are not a document this package prints; the message is a sentence for the person. */

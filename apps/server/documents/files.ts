@@ -19,6 +19,9 @@ export async function getFile({ db, ids }: Pick<Context, 'db' | 'ids'>, workspac
   return found
 }
 
+/** The EPEC of an NF-e and of a CT-e: whoever printed before the authorisation had its protocol (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1). */
+export const epecCodes = [110140, 110113]
+
 async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
   const hiding = await readHiding({ db }, workspaceId)
   return db
@@ -40,6 +43,14 @@ async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
         .onRef('e.chave', '=', 'd.chave')
         .on('e.status', '=', 3),
     )
+    .leftJoin('document_event as c', (join) =>
+      join
+        .onRef('c.workspace_id', '=', 'd.workspace_id')
+        .onRef('c.company_id', '=', 'd.company_id')
+        .onRef('c.chave', '=', 'd.chave')
+        .on('c.tp_evento', 'in', epecCodes)
+        .on('c.rank', '>', 0),
+    )
     .select([
       'd.id',
       'd.type',
@@ -53,6 +64,8 @@ async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
       'r.received_at',
       'e.protocol as cancelProtocol',
       'e.registered_at as cancelledAt',
+      'c.protocol as epecProtocol',
+      'c.registered_at as epecAt',
     ])
     .where('d.workspace_id', '=', workspaceId)
     .where('d.id', '=', id)

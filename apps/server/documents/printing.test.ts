@@ -17,6 +17,8 @@ import { createVault } from '../platform/vault.ts'
 import { createPrinter, type PrinterOptions } from '../print/printer.ts'
 import { testSigner } from '../signer/testing.ts'
 import { type Arrival, receive } from './documents.ts'
+import { readByChave } from './export/rows.ts'
+import { orderOf } from './printing.ts'
 import { documentRoutes } from './routes.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, eventoCte, nfce, nfeProc, resEvento, resNFe } from './testing.ts'
 
@@ -132,6 +134,27 @@ test('a client that has the form already is told that it still holds, until some
   const cancelled = await get(path, { 'if-none-match': etag })
   expect(cancelled.statusCode).toBe(200)
   expect(cancelled.headers.etag).not.toBe(etag)
+})
+
+test('the EPEC of a note without its authorisation stands on the form, in an export too', async () => {
+  const get = await serve()
+  const pending = note(1)
+    .replace(/<protNFe.*<\/protNFe>/s, '')
+    .replace('</ide>', '<tpEmis>4</tpEmis></ide>')
+  await store('nfe', [arrive(1, pending)])
+  const path = `/danfe/${await idOf(chaveOf({ number: 1 }))}`
+  const before = await get(path)
+  await store('nfe', [arrive(2, evento(110140, { number: 1 }))])
+  const after = await get(path)
+  expect([before.statusCode, after.statusCode]).toEqual([200, 200])
+  expect(after.headers.etag).not.toBe(before.headers.etag)
+  const [row] = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    readByChave({ db }, workspaceId, [{ companyId, chave: chaveOf({ number: 1 }) }]),
+  )
+  expect(orderOf('nfe', { ...row!, content: Buffer.alloc(0) }).options.epec).toMatchObject({
+    protocol: expect.stringMatching(/^\d{15,16}$/),
+    at: expect.stringMatching(/^20\d\d-\d\d-\d\dT/),
+  })
 })
 
 test('who took a file is written down, once for each time, and nothing when a list is read', async () => {

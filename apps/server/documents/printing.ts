@@ -82,16 +82,22 @@ interface Printable {
   status: number
   cancelProtocol: string | null
   cancelledAt: Date | null
+  epecProtocol: string | null
+  epecAt: Date | null
   proof: KnownProof | null
 }
 
 /** What to print of a complete document. */
 export function orderOf(
   kind: Service,
-  { content, status, cancelProtocol, cancelledAt, proof }: Printable,
+  { content, status, cancelProtocol, cancelledAt, epecProtocol, epecAt, proof }: Printable,
   logo?: Uint8Array,
 ): PrintOrder {
-  const at = cancelledAt ? writeBrasiliaTime(cancelledAt) : undefined
-  const cancelled = status === 3 ? { protocol: cancelProtocol ?? undefined, at } : undefined
-  return { form: forms[kind].form, content, options: { cancelled, doubt: doubtOf(proof), logo } }
+  const cancelled = status === 3 ? responseOf(cancelProtocol, cancelledAt) : undefined
+  const epec = epecProtocol === null ? undefined : responseOf(epecProtocol, epecAt)
+  return { form: forms[kind].form, content, options: { cancelled, epec, doubt: doubtOf(proof), logo } }
+}
+
+function responseOf(protocol: string | null, at: Date | null) {
+  return { protocol: protocol ?? undefined, at: at ? writeBrasiliaTime(at) : undefined }
 }

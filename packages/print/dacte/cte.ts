@@ -30,7 +30,7 @@ export interface PrintedCte {
 }
 
 const layouts: Record<string, DacteLayout> = { CTe: 'cte', CTeOS: 'os', CTeSimp: 'simplificado', GTVe: 'gtve' }
-const rows = { portrait: { size: 9, height: 21 }, landscape: { size: 9, height: 18.2 } }
+const rows = { portrait: { size: 10, height: 21.2 }, landscape: { size: 9, height: 18.2 } }
 /** The sheet of a DACTE in portrait. */
 export const upright = sheetFor('1', rows)
 const deniedStatus = new Set(['110', '205', '301', '302', '303'])
@@ -61,11 +61,8 @@ export function readPrintedCte(root: XmlElement, options: PrintOptions): Printed
     logo: options.logo && readPng(options.logo),
     epec: options.epec,
     doubt: options.doubt,
-    cancelled:
-      options.cancelled ??
-      (status === '101' || status === '135'
-        ? { protocol: value(protocol, 'nProt'), at: value(protocol, 'dhRecbto') }
-        : undefined),
+    // The protocol is that of the authorisation, even where it says that the CT-e is cancelled.
+    cancelled: options.cancelled ?? (status === '101' || status === '135' ? {} : undefined),
   }
 }
 

@@ -1,9 +1,10 @@
-import { chaveParts, formatChave, issuerInChave } from '@vigia/dfe/chave'
+import { chaveParts, formatChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { date, joined, money, taxId } from '../formats.ts'
+import { date, joined, money, quantity, taxId } from '../formats.ts'
 import { cellPadding, type Table, type TableColumn, type TableRow, table } from '../layout/table.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
+import { issuerOfChave } from '../printable.ts'
 import { codeText, codeTexts } from './code-texts.ts'
 import { complemented, type PrintedCte } from './cte.ts'
 
@@ -49,7 +50,7 @@ const columns: TableColumn<Carried>[] = [
 function twoColumns(title: string, carried: readonly Carried[], width: number): CteDocumentTable {
   const half = width / 2
   // The longest key decides the size: it stands on one line whenever it can.
-  const longest = Math.max(0, ...carried.map((one) => emWidth(winAnsi(one.document[0] ?? ''), roman)))
+  const longest = carried.reduce((most, one) => Math.max(most, emWidth(winAnsi(one.document[0] ?? ''), roman)), 0)
   const keyWidth = (size: number) => (Math.min(longest, keyMax) * size) / 1000 + 2 * cellPadding
   const single = table(carried, [columns], { width: half, sizes, freeMin: keyWidth, freeEnough: half })
   const rows: TableRow[] = []
@@ -91,10 +92,9 @@ function byKey(type: string, key: string | undefined, ...further: (string | unde
   const text = key ?? ''
   const readable = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text) && !/^9+$/.test(text)
   const parts = readable ? chaveParts(text) : undefined
-  const { cnpj, cpf } = readable ? issuerInChave(text) : {}
   return {
     type,
-    issuer: taxId(cnpj, cpf) ?? '',
+    issuer: (readable && issuerOfChave(text)) || '',
     document: [text, ...further.filter((line) => line !== undefined)],
     number: parts ? `${parts.serie}/${parts.numero}` : '',
   }
@@ -137,22 +137,21 @@ function originals({ infCte, norm, layout }: PrintedCte): Carried[] {
       if (carried) out.push(carried)
     }
   }
-  if (layout === 'os') out.push(...referred(norm))
-  return out
+  return layout === 'os' ? [...out, ...referred(norm)] : out
 }
 
 function original(group: XmlElement, senderId: string): Carried | undefined {
   switch (group.name) {
     case 'infNFe':
-      return byKey('NF-e', value(group, 'chave'))
+      return byKey('NF-e', value(group, 'chave'), ...unitsOf(group))
     case 'infDCe':
-      return byKey('DC-e', value(group, 'chave'))
+      return byKey('DC-e', value(group, 'chave'), ...unitsOf(group))
     case 'infNF': {
       const model = value(group, 'mod')
       return {
         type: model === '04' ? 'NF produtor' : 'NF mod. 1/1A',
         issuer: senderId,
-        document: [describe(group, 'dEmi', 'vNF')],
+        document: [describe(group, 'dEmi', 'vNF'), ...unitsOf(group)],
         number: joined('/', value(group, 'serie'), value(group, 'nDoc')) ?? '',
       }
     }
@@ -161,13 +160,34 @@ function original(group: XmlElement, senderId: string): Carried | undefined {
       return {
         type: codeText(codeTexts.tpDocOutros, kind) ?? '',
         issuer: senderId,
-        document: [joined(' - ', value(group, 'descOutros'), describe(group, 'dEmi', 'vDocFisc')) ?? ''],
+        document: [
+          joined(' - ', value(group, 'descOutros'), describe(group, 'dEmi', 'vDocFisc')) ?? '',
+          ...unitsOf(group),
+        ],
         number: value(group, 'nDoc') ?? '',
       }
     }
     default:
       return undefined
   }
+}
+
+// Containers, vehicles and their seals, each with what is inside it.
+function unitsOf(group: XmlElement): string[] {
+  return [
+    ...children(group, 'infUnidTransp').flatMap((unit) => [
+      unitText(unit, codeTexts.tpUnidTransp, 'UnidTransp'),
+      ...unitsOf(unit),
+    ]),
+    ...children(group, 'infUnidCarga').map((unit) => unitText(unit, codeTexts.tpUnidCarga, 'UnidCarga')),
+  ]
+}
+
+function unitText(unit: XmlElement, kinds: Record<string, string>, suffix: string): string {
+  const seals = joined(', ', ...children(unit, `lac${suffix}`).map((seal) => value(seal, 'nLacre')))
+  const share = quantity(value(unit, 'qtdRat'))
+  const name = joined(' ', codeText(kinds, value(unit, `tp${suffix}`)), value(unit, `id${suffix}`))
+  return joined(' - ', name, seals && `Lacres ${seals}`, share && `Rateio ${share}`) ?? ''
 }
 
 function describe(group: XmlElement, day: string, amount: string): string {
@@ -256,7 +276,7 @@ function deliveries(cte: PrintedCte): CteDocumentTable {
       from: value(det, 'xMunIni') ?? '',
       to: value(det, 'xMunFim') ?? '',
       lines: [
-        ...children(det, 'infNFe').map((one) => `NF-e ${value(one, 'chNFe') ?? ''}`),
+        ...children(det, 'infNFe').flatMap((one) => [`NF-e ${value(one, 'chNFe') ?? ''}`, ...unitsOf(one)]),
         ...children(det, 'infDocAnt').flatMap(previousOfDelivery),
         joined(' - ', ...values) ?? '',
       ],

@@ -7,7 +7,7 @@ import { padding } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
 import { besideLogo } from '../layout/logo.ts'
 import { qrBlock } from '../layout/qrcode.ts'
-import { leading, wrap } from '../layout/text.ts'
+import { leading, wrap, wrapName } from '../layout/text.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
@@ -162,7 +162,7 @@ function issuerBox({ infCte }: PrintedCte, width: number): Block {
   const room = width - 4 * padding
   const lines: { text: Ansi; size: number }[] = []
   const add = (text: string | undefined, size: number) => {
-    if (text) lines.push(...wrap(winAnsi(text), bold, size, room).map((line) => ({ text: line, size })))
+    for (const line of text ? wrapName(winAnsi(text), bold, size, room) : []) lines.push({ text: line, size })
   }
   add(value(emit, 'xNome'), 11)
   const nameLines = lines.length

@@ -3,9 +3,9 @@ import { cep, joined, phone, taxId } from '../formats.ts'
 import { dataCode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, stack } from '../layout/block.ts'
-import { fieldRow, fittingSize } from '../layout/fields.ts'
+import { fieldRow } from '../layout/fields.ts'
 import type { PrintSheet } from '../layout/sheet.ts'
-import { leading, wrap } from '../layout/text.ts'
+import { leading, wrapName } from '../layout/text.ts'
 import { roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
 import type { PrintedCte } from './cte.ts'
@@ -61,20 +61,16 @@ export function participants(cte: PrintedCte, secondPair: boolean): Block {
   const has = (group: string) => child(cte.infCte, group) !== undefined
   const pair = (left: [string, string], right: [string, string]) =>
     has(left[1]) || has(right[1])
-      ? sideBySide(
-          partyBox(left[0], partyFacts(cte, left[1]), sheet),
-          partyBox(right[0], partyFacts(cte, right[1]), sheet),
-          sheet,
-        )
+      ? partyPair([left[0], partyFacts(cte, left[1])], [right[0], partyFacts(cte, right[1])], sheet)
       : undefined
   const places = child(cte.infCte, 'origem') ?? child(cte.infCte, 'destino')
   return stack(
     pair(['REMETENTE', 'rem'], ['DESTINATÁRIO', 'dest']),
     secondPair ? pair(['EXPEDIDOR', 'exped'], ['RECEBEDOR', 'receb']) : undefined,
     places &&
-      sideBySide(
-        partyBox('ORIGEM', facts(undefined, child(cte.infCte, 'origem')), sheet),
-        partyBox('DESTINO', facts(undefined, child(cte.infCte, 'destino')), sheet),
+      partyPair(
+        ['ORIGEM', facts(undefined, child(cte.infCte, 'origem'))],
+        ['DESTINO', facts(undefined, child(cte.infCte, 'destino'))],
         sheet,
       ),
   )
@@ -101,6 +97,19 @@ export function secondPairText(cte: PrintedCte): string[] {
   return [...sentence('EXPEDIDOR', 'exped'), ...sentence('RECEBEDOR', 'receb')]
 }
 
+// Both in one size: the largest at which they take no more height than at the smallest.
+function partyPair(left: [string, PartyFacts], right: [string, PartyFacts], sheet: PrintSheet): Block {
+  const boxes = (size: number) => [partyBox(...left, size, sheet), partyBox(...right, size, sheet)] as const
+  const height = (pair: readonly [Block, Block]) => Math.max(pair[0].height, pair[1].height)
+  let pair = boxes(nominal)
+  const least = height(boxes(smallest))
+  for (let size = nominal; height(pair) > least && size > smallest; ) {
+    size -= 0.25
+    pair = boxes(size)
+  }
+  return sideBySide(...pair, sheet)
+}
+
 function sideBySide(left: Block, right: Block, sheet: PrintSheet): Block {
   const height = Math.max(left.height, right.height)
   const half = sheet.width / 2
@@ -120,19 +129,16 @@ interface PartyCell {
   x: number
   valueX: number
   lines: Ansi[]
-  size: number
 }
 
-// Labels in one column, values in another; a value that does not fit shrinks, then wraps.
-function partyBox(title: string, party: PartyFacts, sheet: PrintSheet): Block {
+// Labels in one column, values in another; a value that does not fit wraps.
+function partyBox(title: string, party: PartyFacts, size: number, sheet: PrintSheet): Block {
   const width = sheet.width / 2
   const split = width * (sheet.landscape ? 0.64 : 0.5)
   const cell = (label: string, text: string | undefined, x: number, labelWidth: number, right: number): PartyCell => {
     const valueX = x + labelWidth
     const room = right - valueX - padding
-    const encoded = winAnsi(text ?? '')
-    const size = fittingSize([{ value: encoded, font: roman, room }], nominal, smallest)
-    return { label: winAnsi(label), x, valueX, lines: wrap(encoded, roman, size, room), size }
+    return { label: winAnsi(label), x, valueX, lines: wrapName(winAnsi(text ?? ''), roman, size, room) }
   }
   const whole = (label: string, text: string | undefined) => [cell(label, text, padding, firstLabel, width)]
   const two = (first: [string, string | undefined], second: [string, string | undefined]) => [
@@ -160,7 +166,7 @@ function partyBox(title: string, party: PartyFacts, sheet: PrintSheet): Block {
         whole('FONE', party.telephone),
       ]
   const step = leading(nominal) + 0.2
-  // Further lines of a value that wrapped are set at the smallest size and stand closer.
+  // Further lines of a value that wrapped stand closer.
   const closer = leading(smallest)
   const heights = rows.map((row) => step + closer * (Math.max(...row.map((one) => one.lines.length)) - 1))
   return {
@@ -171,7 +177,7 @@ function partyBox(title: string, party: PartyFacts, sheet: PrintSheet): Block {
         for (const one of row) {
           canvas.text(x + one.x, top + 7.4, one.label, roman, 6)
           one.lines.forEach((line, n) => {
-            canvas.text(x + one.valueX, top + 7.6 + n * closer, line, roman, one.size)
+            canvas.text(x + one.valueX, top + 7.6 + n * closer, line, roman, size)
           })
         }
         top += heights[i]!

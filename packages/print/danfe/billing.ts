@@ -40,7 +40,7 @@ export function billing(note: PrintedNfe, heightMax: number): Billing | undefine
     { label: 'DESCONTO', value: money(value(fat, 'vDesc')), width: 1, align: 'right' },
     { label: 'VALOR LÍQUIDO', value: money(value(fat, 'vLiq')), width: 1, align: 'right' },
   ]
-  const row = { height: sheet.landscape ? 18 : 20, size: 9 }
+  const row = sheet.landscape ? { height: 18, size: 9 } : { height: 21.2 }
   const head = stack(title('FATURA / DUPLICATAS'), fat && fieldRow(fields, sheet.width, row))
   const cells = children(cobr, 'dup').map((dup) =>
     [value(dup, 'nDup'), date(value(dup, 'dVenc')), money(value(dup, 'vDup'))].map((text) => winAnsi(text ?? '')),
@@ -50,7 +50,9 @@ export function billing(note: PrintedNfe, heightMax: number): Billing | undefine
     const fatura = fields.filter((field) => field.value).map((field) => `${field.label}: ${field.value}`)
     return { block: undefined, overflow: [...fatura, ...sentences] }
   }
-  const columns = [0, 1, 2].map((i) => Math.max(0, ...cells.map((cell) => (emWidth(cell[i]!, roman) * size) / 1000)))
+  const columns = [0, 1, 2].map((i) =>
+    cells.reduce((most, cell) => Math.max(most, (emWidth(cell[i]!, roman) * size) / 1000), 0),
+  )
   const natural = columns.reduce((sum, width) => sum + width + cellGap, cellGap)
   const perRow = Math.min(sheet.landscape ? 8 : 6, Math.max(1, Math.floor(sheet.width / natural)))
   let rowsMax = Math.max(0, Math.floor((heightMax - head.height) / rowHeight))

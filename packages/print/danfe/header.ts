@@ -7,7 +7,7 @@ import { padding, stack } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
 import { besideLogo } from '../layout/logo.ts'
 import type { PrintSheet } from '../layout/sheet.ts'
-import { leading, wrap } from '../layout/text.ts'
+import { leading, wrap, wrapName } from '../layout/text.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, type Font, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
@@ -74,7 +74,7 @@ function issuerBox({ infNFe }: PrintedNfe, issuerWidth: number): Block {
   const lines: { text: Ansi; size: number }[] = []
   const room = issuerWidth - 4 * padding
   const add = (text: string | undefined, size: number) => {
-    if (text) lines.push(...wrap(winAnsi(text), bold, size, room).map((line) => ({ text: line, size })))
+    for (const line of text ? wrapName(winAnsi(text), bold, size, room) : []) lines.push({ text: line, size })
   }
   add(value(emit, 'xNome'), 12)
   const nameLines = lines.length

@@ -18,7 +18,8 @@ export interface DanfeItem {
   icms: { base: string; rate: string; value: string }
   icmsSt: { base: string; rate: string; value: string }
   ipi: { base: string; rate: string; value: string }
-  simples: boolean
+  /** Which of the two codes the situation is, when the item has one. */
+  situationCode: 'CST' | 'CSOSN' | undefined
   imposto: XmlElement | undefined
 }
 
@@ -28,12 +29,12 @@ export function readItem(det: XmlElement): DanfeItem {
   const imposto = child(det, 'imposto')
   const icms = child(imposto, 'ICMS')?.children[0]
   const ipi = child(imposto, 'IPI/IPITrib')
-  const csosn = value(icms, 'CSOSN')
+  const [csosn, cst] = [value(icms, 'CSOSN'), value(icms, 'CST')]
   return {
     code: value(prod, 'cProd') ?? '',
     description: description(det, prod),
     ncm: value(prod, 'NCM') ?? '',
-    situation: (value(icms, 'orig') ?? '') + (csosn ?? value(icms, 'CST') ?? ''),
+    situation: (value(icms, 'orig') ?? '') + (csosn ?? cst ?? ''),
     cfop: value(prod, 'CFOP') ?? '',
     unit: value(prod, 'uCom') ?? '',
     quantity: quantity(value(prod, 'qCom')) ?? '',
@@ -55,15 +56,22 @@ export function readItem(det: XmlElement): DanfeItem {
       rate: percent(value(ipi, 'pIPI')) ?? '',
       value: money(value(ipi, 'vIPI')) ?? '',
     },
-    simples: csosn !== undefined,
+    situationCode: csosn !== undefined ? 'CSOSN' : cst !== undefined ? 'CST' : undefined,
     imposto,
   }
+}
+
+/** The heading of the situations of these items: the CSOSN has its own, and a note with both codes says so (MOC NF-e 7.0, Anexo II, 3.2). */
+export function situationTitle(items: readonly DanfeItem[]): string {
+  const has = (code: DanfeItem['situationCode']) => items.some((item) => item.situationCode === code)
+  if (!has('CSOSN')) return 'O/CST'
+  return has('CST') ? 'O/CST/CSOSN' : 'O/CSOSN'
 }
 
 function description(det: XmlElement, prod: XmlElement | undefined): string[] {
   const lines = [value(prod, 'xProd') ?? '']
   const note = value(det, 'infAdProd')
-  if (note !== undefined) lines.push(...note.split(/\r\n|[\n\r]/))
+  for (const line of note?.split(/\r\n|[\n\r]/) ?? []) lines.push(line)
   const taxable = taxableUnit(prod)
   if (taxable) lines.push(taxable)
   // The groups below are rare: one pass over the children decides whether any of them is there.

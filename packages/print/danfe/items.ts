@@ -1,5 +1,5 @@
 import { type Table, type TableColumn, table } from '../layout/table.ts'
-import { type DanfeItem, readItem } from './item.ts'
+import { type DanfeItem, readItem, situationTitle } from './item.ts'
 import type { PrintedNfe } from './note.ts'
 import { type NewTaxItem, newTaxColumns, readNewTaxes } from './taxes.ts'
 
@@ -22,8 +22,7 @@ export function itemTable(note: PrintedNfe): Table {
   }
   const discount = items.some((item) => item.discount !== '')
   const st = items.some((item) => item.icmsSt.base !== '' || item.icmsSt.value !== '')
-  const simples = items.length > 0 && items.every((item) => item.simples)
-  const candidates = [oneLine(discount, st, simples), stacked(discount, st, simples)]
+  const candidates = [oneLine(discount, st, situationTitle(items)), stacked(discount, st, situationTitle(items))]
   return table(items, candidates, { width: sheet.width, sizes, freeMin: () => descriptionMin, freeEnough: 230 })
 }
 
@@ -53,16 +52,12 @@ const description: ItemColumn = {
   cells: (item) => item.description,
 }
 
-function situation(simples: boolean): string[] {
-  return ['O/', simples ? 'CSOSN' : 'CST']
-}
-
-function oneLine(discount: boolean, st: boolean, simples: boolean): ItemColumn[] {
+function oneLine(discount: boolean, st: boolean, situation: string): ItemColumn[] {
   return [
     code,
     description,
     centred(['NCM/SH'], 40, (item) => item.ncm),
-    centred(situation(simples), 30, (item) => item.situation),
+    centred(situation.split(/(?<=^O\/)/), 30, (item) => item.situation),
     centred(['CFOP'], 30, (item) => item.cfop),
     centred(['UN'], 40, (item) => item.unit),
     number(['QUANT.'], (item) => item.quantity),
@@ -79,11 +74,11 @@ function oneLine(discount: boolean, st: boolean, simples: boolean): ItemColumn[]
   ]
 }
 
-function stacked(discount: boolean, st: boolean, simples: boolean): ItemColumn[] {
+function stacked(discount: boolean, st: boolean, situation: string): ItemColumn[] {
   return [
     pair(['CÓDIGO', 'NCM/SH'], 'left', (item) => [item.code, item.ncm]),
     description,
-    pair([`O/${simples ? 'CSOSN' : 'CST'}`, 'CFOP'], 'center', (item) => [item.situation, item.cfop]),
+    pair([situation, 'CFOP'], 'center', (item) => [item.situation, item.cfop]),
     pair(['QUANT.', 'UN'], 'right', (item) => [item.quantity, item.unit]),
     discount
       ? pair(['VALOR UNIT.', 'DESC.'], 'right', (item) => [item.unitValue, item.discount])

@@ -1,4 +1,5 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { registeredStatuses } from '@vigia/dfe/events'
 import { type PrintSheet, sheetFor } from '../layout/sheet.ts'
 import { type PngPicture, readPng } from '../pdf/png.ts'
 import { ownResponse, PrintError, type PrintOptions, responseText } from '../printable.ts'
@@ -32,6 +33,9 @@ const rows = { portrait: { height: 24 }, landscape: { height: 19 } }
 /** The sheet of a DANFE in portrait. */
 export const upright = sheetFor('1', rows)
 
+// NT 2026.010, in production from this day; what of it we assume: docs/nt-2026-010.md.
+const newTaxesFrom = '2026-12-01'
+
 const deniedStatus = new Set(['110', '205', '301', '302', '303'])
 const cancelledStatus = new Set(['101', '151', '155'])
 
@@ -60,7 +64,7 @@ export function readNote(root: XmlElement, options: PrintOptions): PrintedNfe {
     newTaxes: usesNewTaxes(infNFe, ide, items),
     homologation: value(ide, 'tpAmb') === '2',
     denied: deniedStatus.has(status),
-    cancelled: options.cancelled ?? cancellationInFile(root, status, protocol),
+    cancelled: options.cancelled ?? cancellationInFile(root, status, chave),
     logo: options.logo && readPng(options.logo),
     epec: options.epec,
     doubt: options.doubt,
@@ -89,26 +93,24 @@ export function stampLines(note: PrintedNfe): string[] {
 // NT 2026.010 takes effect by the date of emission, in its own offset; before it the new form is used when the values are there.
 function usesNewTaxes(infNFe: XmlElement, ide: XmlElement, items: readonly XmlElement[]): boolean {
   const emitted = value(ide, 'dhEmi') ?? value(ide, 'dEmi') ?? ''
-  if (emitted.slice(0, 10) >= '2026-12-01') return true
+  if (emitted.slice(0, 10) >= newTaxesFrom) return true
   return (
     child(infNFe, 'total/IBSCBSTot') !== undefined || items.some((det) => child(det, 'imposto/IBSCBS') !== undefined)
   )
 }
 
-// Responses to a query have the cancelamento in the protocol itself, old archives have a retEvento after it.
-function cancellationInFile(
-  root: XmlElement,
-  status: string,
-  protocol: XmlElement | undefined,
-): PrintedNfe['cancelled'] {
-  if (cancelledStatus.has(status)) return { protocol: value(protocol, 'nProt'), at: value(protocol, 'dhRecbto') }
+// Old archives have the answer to a cancelamento after the note. A protocol with one of these cStat says only that the note is cancelled: its
+// nProt and dhRecbto are not those of the cancelamento.
+function cancellationInFile(root: XmlElement, status: string, chave: string): PrintedNfe['cancelled'] {
   for (const event of [...children(root, 'retEvento'), ...children(root, 'procEventoNFe/retEvento')]) {
-    const info = child(event, 'infEvento')
+    const info = ownResponse(child(event, 'infEvento'), 'chNFe', chave)
     const kind = value(info, 'tpEvento')
-    const registered = ['135', '136', '155'].includes(value(info, 'cStat') ?? '')
+    const registered = registeredStatuses.has(value(info, 'cStat') ?? '')
     if (registered && (kind === '110111' || kind === '110112')) {
       return { protocol: value(info, 'nProt'), at: value(info, 'dhRegEvento') }
     }
   }
-  return undefined
+  const answer = ownResponse(child(root, 'retCancNFe/infCanc'), 'chNFe', chave)
+  if (value(answer, 'cStat') === '101') return { protocol: value(answer, 'nProt'), at: value(answer, 'dhRecbto') }
+  return cancelledStatus.has(status) ? {} : undefined
 }

@@ -1,7 +1,7 @@
 import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, money, percent, quantity } from '../formats.ts'
 import type { TableColumn } from '../layout/table.ts'
-import type { DanfeItem } from './item.ts'
+import { type DanfeItem, situationTitle } from './item.ts'
 
 // One tax of an item: name, rate and value as printed, empty where the file has none.
 type Tax = readonly [name: string, rate: string, amount: string]
@@ -100,7 +100,12 @@ export function newTaxColumns(items: readonly NewTaxItem[], wide: boolean): TaxC
   const stacked: TaxColumn[] = [
     code,
     description,
-    { title: ['O/CST', 'CFOP'], align: 'center', widest: 30, cells: (item) => [item.situation, item.cfop] },
+    {
+      title: [situationTitle(items), 'CFOP'],
+      align: 'center',
+      widest: 30,
+      cells: (item) => [item.situation, item.cfop],
+    },
     { title: ['QTD.', 'UN'], align: 'right', widest: 60, cells: (item) => [item.quantity, item.unit] },
     {
       title: discount ? ['VLR UNIT.', 'DESC.'] : ['VLR UNIT.'],
@@ -115,7 +120,7 @@ export function newTaxColumns(items: readonly NewTaxItem[], wide: boolean): TaxC
   const beside: TaxColumn[] = [
     code,
     description,
-    { title: ['O/CST'], align: 'center', widest: 30, cells: (item) => [item.situation] },
+    { title: [situationTitle(items)], align: 'center', widest: 30, cells: (item) => [item.situation] },
     { title: ['CFOP'], align: 'center', widest: 30, cells: (item) => [item.cfop] },
     { title: ['UN'], align: 'center', widest: 40, cells: (item) => [item.unit] },
     { title: ['QTD.'], align: 'right', widest: 72, cells: (item) => [item.quantity] },

@@ -2,6 +2,7 @@ import type { Canvas } from '../pdf/canvas.ts'
 import { roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
+import { assertRoom } from '../printable.ts'
 import { padding, title } from './block.ts'
 import type { PrintSheet } from './sheet.ts'
 import { cut, leading } from './text.ts'
@@ -27,33 +28,31 @@ export function continuedText(
   sheet: PrintSheet,
   where: Continuation,
 ): { canvas: Canvas | undefined; top: number } {
+  if (text.length === 0) return where
   const step = leading(size)
   const head = title(heading)
   const continues = winAnsi('CONTINUA NA PRÓXIMA FOLHA')
+  const capacity = (top: number) => Math.floor((sheet.bottom - top - head.height - 2 * inset) / step)
+  assertRoom(capacity(where.nextTop), linesMin)
+  const { lines } = cut(text, roman, size, sheet.width - 2 * padding, Number.POSITIVE_INFINITY)
   let { canvas, top } = where
-  let rest = text
-  while (rest.length > 0) {
-    const capacity = Math.floor((sheet.bottom - top - head.height - 2 * inset) / step)
-    if (!canvas || capacity < linesMin) {
+  for (let from = 0; from < lines.length; ) {
+    if (!canvas || capacity(top) < linesMin) {
       canvas = where.nextCanvas()
       top = where.nextTop
-      continue
     }
-    const room = sheet.width - 2 * padding
-    let part = cut(rest, roman, size, room, capacity)
-    if (part.rest.length > 0) {
-      part = cut(rest, roman, size, room, capacity - 1)
-      part.lines.push(continues)
-    }
-    const height = part.lines.length * step + 2 * inset
+    const room = capacity(top)
+    const all = lines.length - from <= room
+    const part = lines.slice(from, all ? lines.length : from + room - 1)
+    from += part.length
+    if (!all) part.push(continues)
+    const height = part.length * step + 2 * inset
     head.draw(canvas, sheet.left, top)
     canvas.box(sheet.left, top + head.height, sheet.width, height)
-    part.lines.forEach((line, n) => {
-      canvas!.text(sheet.left + padding, top + head.height + inset + size * 0.86 + n * step, line, roman, size)
-    })
-    rest = part.rest
+    const first = top + head.height + inset + size * 0.86
+    for (const [n, line] of part.entries()) canvas.text(sheet.left + padding, first + n * step, line, roman, size)
     top += head.height + height
-    if (rest.length > 0) canvas = undefined
+    if (!all) canvas = undefined
   }
   return { canvas, top }
 }

@@ -4,7 +4,7 @@ import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
 import type { Block } from './block.ts'
 import { padding } from './block.ts'
-import { leading, wrap } from './text.ts'
+import { leading, wrap, wrapName } from './text.ts'
 
 /** A labelled box of a row; `width` is its share of the row. */
 export interface FormField {
@@ -31,8 +31,8 @@ const labelLeading = 6.2
 const lowRow = 20
 
 /**
- * A row of labelled boxes with one size and one baseline: the nominal size, reduced until the longest value fits on a line,
- * and below the smallest size values wrap and the row grows.
+ * A row of labelled boxes with one baseline: each value in the nominal size, reduced until it fits on a line; below the smallest
+ * size it wraps, and the row grows.
  */
 export function fieldRow(fields: readonly FormField[], width: number, style: RowStyle = {}): Block {
   const total = fields.reduce((sum, field) => sum + field.width, 0)
@@ -43,30 +43,31 @@ export function fieldRow(fields: readonly FormField[], width: number, style: Row
     const font = field.bold ? bold : roman
     const value = winAnsi(field.value ?? '')
     const box = (field.width / total) * width
-    return { field, font, value, box, room: box - 2 * padding, label: winAnsi(field.label) }
+    const room = box - 2 * padding
+    const size = fittingSize([{ value, font, room }], nominal, smallest)
+    return { font, size, box, room, align: field.align ?? 'left', lines: wrapName(value, font, size, room) }
   })
-  const size = fittingSize(cells, nominal, smallest)
-  const lines = cells.map((cell) => wrap(cell.value, cell.font, size, cell.room))
-  const labels = cells.map((cell) => wrap(cell.label, roman, labelSize, cell.room))
+  const labels = fields.map((field, i) => wrap(winAnsi(field.label), roman, labelSize, cells[i]!.room))
   const labelLines = Math.max(...labels.map((label) => label.length))
-  const valueLines = Math.max(...lines.map((value) => value.length))
   const labelHeight = 1 + labelLines * labelLeading
-  const height = Math.max(least, labelHeight + valueLines * leading(size) + (least < lowRow ? 0.8 : 3))
+  // The first lines stand on one baseline, that of the largest of them.
+  const size = Math.max(...cells.map((cell) => cell.size))
+  const valueHeight = leading(size) + Math.max(...cells.map((cell) => (cell.lines.length - 1) * leading(cell.size)))
+  const height = Math.max(least, labelHeight + valueHeight + (least < lowRow ? 0.8 : 3))
   return {
     height,
     draw(canvas, x, y) {
       canvas.box(x, y, width, height)
       let left = x
+      const first = y + labelHeight + Math.max(0, height - labelHeight - valueHeight - 3.2) + size * 0.86
       cells.forEach((cell, i) => {
         if (i > 0) canvas.line(left, y, left, y + height)
         labels[i]!.forEach((label, n) => {
           canvas.text(left + padding, y + (n + 1) * labelLeading, label, roman, labelSize)
         })
-        const free = height - labelHeight - lines[i]!.length * leading(size)
-        const first = y + labelHeight + Math.max(0, free - 3.2) + size * 0.86
-        lines[i]!.forEach((line, n) => {
-          const align = cell.field.align ?? 'left'
-          canvas.aligned(left + padding, cell.room, first + n * leading(size), line, cell.font, size, align)
+        cell.lines.forEach((line, n) => {
+          const baseline = first + n * leading(cell.size)
+          canvas.aligned(left + padding, cell.room, baseline, line, cell.font, cell.size, cell.align)
         })
         left += cell.box
       })

@@ -41,6 +41,10 @@ const headingLeading = 5.9
 /** White at both sides of a cell. */
 export const cellPadding = 1.8
 const rowPadding = 2.4
+// Room for a line of a table at any of its sizes: less takes no part of a row that is split.
+const splitMin = 20
+// Heights are sums of fractions.
+const rounding = 0.001
 
 /** How a table may be set: several sets of columns and sizes are tried in order until the free column is wide enough. */
 interface TableStyle {
@@ -225,16 +229,18 @@ function drawRow<Row>(
   })
 }
 
-/** The part of a row that fits in a height and the rest, for a row taller than a sheet. */
-function splitRow(row: TableRow, height: number): [TableRow, TableRow] {
+/** The parts of a row taller than a sheet: the first within one height, the others within another. */
+function splitRow(row: TableRow, first: number, next: number): TableRow[] {
   const lines = Math.max(...row.cells.map((cell) => cell.length))
   const step = (row.height - rowPadding) / lines
-  const keep = Math.max(1, Math.floor((height - rowPadding) / step))
-  const part = (cells: Ansi[][]): TableRow => ({
-    cells,
-    height: Math.max(...cells.map((cell) => cell.length)) * step + rowPadding,
-  })
-  return [part(row.cells.map((cell) => cell.slice(0, keep))), part(row.cells.map((cell) => cell.slice(keep)))]
+  const linesIn = (height: number) => Math.max(1, Math.floor((height - rowPadding) / step))
+  const parts: TableRow[] = []
+  for (let from = 0; from < lines; ) {
+    const to = Math.min(lines, from + linesIn(from === 0 ? first : next))
+    parts.push({ cells: row.cells.map((cell) => cell.slice(from, to)), height: (to - from) * step + rowPadding })
+    from = to
+  }
+  return parts
 }
 
 /**
@@ -244,22 +250,22 @@ function splitRow(row: TableRow, height: number): [TableRow, TableRow] {
 export function paginate(rows: readonly TableRow[], first: number, next: number): TableRow[][] {
   const sheets: TableRow[][] = [[]]
   let free = first
-  const queue = [...rows].reverse()
-  for (let row = queue.pop(); row; row = queue.pop()) {
-    const current = sheets[sheets.length - 1]!
-    if (row.height <= free) {
-      current.push(row)
-      free -= row.height
-    } else if (current.length === 0 && row.height > next) {
-      const [part, rest] = splitRow(row, free)
-      queue.push(rest)
-      current.push(part)
-      free = 0
-    } else {
-      sheets.push([])
-      free = next
-      queue.push(row)
+  const turn = () => {
+    sheets.push([])
+    free = next
+  }
+  const put = (row: TableRow) => {
+    if (row.height > free + rounding) turn()
+    sheets.at(-1)!.push(row)
+    free -= row.height
+  }
+  for (const row of rows) {
+    if (row.height <= next) {
+      put(row)
+      continue
     }
+    if (sheets.at(-1)!.length > 0 || free < splitMin) turn()
+    for (const part of splitRow(row, free, next)) put(part)
   }
   return sheets
 }

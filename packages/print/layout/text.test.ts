@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { cut, paragraphs, wrap } from './text.ts'
+import { cut, paragraphs, wrap, wrapName } from './text.ts'
 
 const size = 7
 const fits = (line: string, width: number) => (emWidth(winAnsi(line), roman) * size) / 1000 <= width
@@ -39,4 +39,11 @@ test('a cut text continues where it stopped', () => {
 
 test('the line breaks of the text are kept and no others invented', () => {
   expect(paragraphs('a\r\nb\nc; d | e')).toEqual(['a', 'b', 'c; d | e'])
+})
+
+test('a name leaves no last word alone where the line before can give one', () => {
+  const name = winAnsi('Comercial de Ferragens e Parafusos Sul')
+  expect(wrap(name, roman, size, 102)).toEqual(['Comercial de Ferragens e Parafusos', 'Sul'])
+  expect(wrapName(name, roman, size, 102)).toEqual(['Comercial de Ferragens e', 'Parafusos Sul'])
+  expect(wrapName(winAnsi('Ferragens Sul'), roman, size, 32)).toEqual(['Ferragens', 'Sul'])
 })

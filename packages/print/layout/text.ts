@@ -24,6 +24,19 @@ export function wrap(text: Ansi, font: Font, size: number, width: number): Ansi[
   return lines
 }
 
+/** The lines of a name: as few as `wrap` makes, and none of them a last word alone where the lines before can give one. */
+export function wrapName(text: Ansi, font: Font, size: number, width: number): Ansi[] {
+  const lines = wrap(text, font, size, width)
+  if (lines.length < 2 || lines.at(-1)!.includes(' ')) return lines
+  for (let narrower = width - 4; narrower > width / 2; narrower -= 4) {
+    const other = wrap(text, font, size, narrower)
+    // Not at the price of a word broken in two.
+    if (other.length > lines.length || other.join(' ') !== text) break
+    if (other.at(-1)!.includes(' ')) return other
+  }
+  return lines
+}
+
 /** What a text leaves over once some of its lines are used. */
 interface Cut {
   lines: Ansi[]

@@ -28,6 +28,17 @@ const rules: readonly Rule[] = ['hair', 'divider', 'cut']
 // Graphics state of each kind of rule, set in this order. Words follow: text knows neither stroke colour nor dashes.
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
 
+// What surrounds a block is twice as thick as the lines inside it.
+const outerState = '5 w'
+
+/** The outer edges of boxes that stand on one another, in units of the content. */
+interface Outline {
+  left: number
+  right: number
+  top: number
+  bottom: number
+}
+
 /** What a part of the document is for a screen reader (ISO 32000-1, 14.8.4): the title of a block, or all of its text. */
 export type StructureRole = 'H2' | 'P'
 
@@ -40,6 +51,7 @@ export class Canvas {
   /** The characters of its texts. */
   readonly shown: Shown
   #under = ''
+  #outlines: Outline[] = []
   #shapes = ''
   #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
   #turned: { canvas: Canvas; place: string }[] = []
@@ -100,6 +112,20 @@ export class Canvas {
     const bottom = flip(y + height)
     const right = Math.round((x + width) * unitsPerPoint)
     this.#rules[rule] += `${left} ${bottom} ${right - left} ${flip(y) - bottom} re\n`
+    if (rule === 'hair') this.#outline({ left, right, top: flip(y), bottom })
+  }
+
+  // Boxes that stand on one another share an outline; a box inside another has none.
+  #outline(box: Outline): void {
+    const inside = (a: Outline, b: Outline) =>
+      a.left >= b.left && a.right <= b.right && a.top <= b.top && a.bottom >= b.bottom
+    if (this.#outlines.some((other) => inside(box, other))) return
+    this.#outlines = this.#outlines.filter((other) => !inside(other, box))
+    const above = this.#outlines.find(
+      ({ left, right, bottom }) => left === box.left && right === box.right && Math.abs(bottom - box.top) <= 1,
+    )
+    if (above) above.bottom = box.bottom
+    else this.#outlines.push(box)
   }
 
   /** The picture of the file, between these edges. */
@@ -151,6 +177,12 @@ export class Canvas {
   /** The operators, for the writer; its texts are marked with numbers from `firstMark` on. */
   content(firstMark: number): string {
     let shapes = this.#under + this.#shapes
+    if (this.#outlines.length > 0) {
+      const outer = this.#outlines.map(
+        ({ left, right, top, bottom }) => `${left} ${bottom} ${right - left} ${top - bottom} re\n`,
+      )
+      shapes += `${outerState}\n${outer.join('')}S\n`
+    }
     for (const rule of rules) if (this.#rules[rule]) shapes += `${ruleStates[rule]}\n${this.#rules[rule]}S\n`
     let turned = ''
     let mark = firstMark

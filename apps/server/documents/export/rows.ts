@@ -3,6 +3,7 @@ import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { isAltered } from '../desk/remarks.ts'
+import { epecCodes } from '../files.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
 import type { KnownProof } from '../proving/proof.ts'
 import { readQuery } from '../search/search.ts'
@@ -44,6 +45,8 @@ export interface ExportRow {
   content: Buffer | null
   cancelProtocol: string | null
   cancelledAt: Date | null
+  epecProtocol: string | null
+  epecAt: Date | null
 }
 
 /** Which documents: those that criteria find, these, or all of them, whatever the switches hide. */
@@ -131,7 +134,7 @@ async function readBatch(
            u.delivered_at, case when u.delivered_by is not null then author_name(d.workspace_id, u.delivered_by) end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
            case when u.remarks > 0 then (select string_agg(m.text, E'\n' order by m.id) from document_remark m
              where m.workspace_id = d.workspace_id and m.document_id = d.id) end as remarks,
-           r.content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt"
+           r.content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
       from d
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
@@ -141,6 +144,11 @@ async function readBatch(
         select e.protocol, e.registered_at from document_event e
          where d.status = 3 and e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
          order by e.registered_at desc limit 1) e on true
+      left join lateral (
+        select p.protocol, p.registered_at from document_event p
+         where p.workspace_id = d.workspace_id and p.company_id = d.company_id and p.chave = d.chave
+           and p.tp_evento = any (${epecCodes}::int[]) and p.rank > 0
+         order by p.registered_at desc limit 1) p on true
      order by ${order}`.execute(db)
   return rows
 }
