@@ -68,15 +68,10 @@ async function newOffice() {
         )
         return rows.map(({ name, documents, value, quantity }) => [name, documents, value, quantity])
       }),
-    found: (...texts: string[]) =>
-      inside(async (db) => {
-        const { rows } = await sql<{ number: number }>`
-          select d.number from document d where d.workspace_id = ${workspaceId} and d.id in (select documents_with_terms(
-            array(select id from content_term where workspace_id = ${workspaceId} and text = any (${texts}::text[])),
-            array(select id from content_term where workspace_id = ${workspaceId} and text = 'mes:2026-11')))
-           order by 1`.execute(db)
-        return rows.map(({ number }) => number)
-      }),
+    found: async (text: string) => {
+      const { rows } = await searchDocuments(ctx, workspaceId, { type: 0, page: 1, text })
+      return rows.map(({ number }) => number)
+    },
     backlog: () => inside((db) => readBacklog({ db }, workspaceId)),
   }
 }

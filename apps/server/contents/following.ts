@@ -12,7 +12,7 @@ import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, inWorkspace, isDataError, readWorkspace } from '../platform/database.ts'
 import { follower, readProducts } from './contents.ts'
 import { type ReadQuestion, readAll } from './reading.ts'
-import { type CountedBefore, type KnownDocument, putContents, type ReadDocument } from './store.ts'
+import { type CountedBefore, type KnownDocument, putContents, type ReadDocument, version } from './store.ts'
 import type { Side } from './sums.ts'
 
 // How the documents of a workspace come to be read from inside: docs/decisions/0050-what-is-inside.md.
@@ -56,9 +56,9 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
     if (!(await holdTurn(db, follower, turn))) return
     const read: ReadDocument[] = []
     const unread: { documentId: bigint; companyId: number; untried: boolean }[] = []
-    for (const [index, { document, documentId, before }] of found.entries()) {
+    for (const [index, { document, documentId, before, indexed }] of found.entries()) {
       const answer = answers[index]
-      if (answer) read.push({ documentId, document, before, answer })
+      if (answer) read.push({ documentId, document, before, indexed, answer })
       else
         unread.push({
           documentId,
@@ -124,6 +124,7 @@ interface Found {
   documentId: bigint
   document: KnownDocument | null
   before: CountedBefore | null
+  indexed: boolean
   question: ReadQuestion
 }
 
@@ -142,12 +143,12 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
     eventCode: number
     month: string
     content: Buffer | null
-    before: { companyId: number; month: string; side: Side | null; products: number[] } | null
+    before: { companyId: number; month: string; side: Side | null; products: number[]; version: number } | null
     value: Buffer | null
   }>`
     select q.id, d.company_id as "companyId", d.type, d.roles, d.status, d.event_code as "eventCode", to_char(d.issued_at, 'YYYY-MM-01') as month, r.content, c.value,
            case when c.document_id is not null then
-             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products) end as before
+             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products, 'version', c.version) end as before
       from unnest(${ids}::bigint[]) q (id)
       -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
       left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id and d.complete offset 0) d on true
@@ -172,6 +173,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
       documentId: id,
       document,
       before: before && before.side !== null ? { ...before, side: before.side } : null,
+      indexed: before?.version === version,
       question: {
         content: document && content ? new Uint8Array(content) : null,
         side: document?.side ?? null,

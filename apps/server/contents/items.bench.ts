@@ -199,6 +199,7 @@ try {
         documentId,
         document: { documentId, companyId, month, side: 0, standing: true, received: true },
         before: null,
+        indexed: false,
         answer: {
           taken: { byKey: [], byProduct: [] },
           added: sumsOf(contents, 0, places),
@@ -207,6 +208,7 @@ try {
             value: pack(contents),
             products,
             terms: termsOf(contents),
+            sameTerms: false,
             issuer: taxIdOf(contents.issuer),
             reform: 3,
             findings: 0,
@@ -224,7 +226,7 @@ try {
   await owner.query('vacuum analyze')
   const { rows: sizes } = await owner.query<{ name: string; table: string; indexes: string }>(
     `select c.relname as name, pg_table_size(c.oid) as table, pg_indexes_size(c.oid) as indexes from pg_class c
-      where c.relname in ('content', 'content_index', 'content_term', 'product', 'content_sum', 'product_sum', 'installment') order by 1`,
+      where c.relname in ('content', 'content_segment', 'content_posting', 'product', 'content_sum', 'product_sum', 'installment') order by 1`,
   )
   const perDocument = Object.fromEntries(
     sizes.map(({ name, table, indexes }) => [
@@ -239,7 +241,7 @@ try {
     itemsPerDocument: items / rows.length,
     goals: { bytesPerDocument: 1_000, searchP95Ms: 50 },
     bytesPerDocument: {
-      items: total(['content', 'content_index', 'content_term', 'product']),
+      items: total(['content', 'content_segment', 'content_posting', 'product']),
       sums: total(['content_sum', 'product_sum']),
       parcels: total(['installment']),
       ...perDocument,

@@ -4,21 +4,23 @@ import { findingsOf } from '@vigia/reform/findings'
 import { inForceFrom } from '@vigia/reform/tables'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { pack, productsOf, unpack } from './packing.ts'
-import type { ReadAnswer, ReadQuestion } from './reading.ts'
+import type { ReadAnswer, ReadQuestion, ThreadWork } from './reading.ts'
 import { findingBits, presence } from './reading.ts'
+import { mergeParts } from './segments.ts'
 import { cents, type DocumentSums, type Side, sumsOf, taxIdOf } from './sums.ts'
 import { termsOf } from './terms.ts'
 
 // Runs in a thread of its own: a document of 990 items takes longer to read than a hundred small ones to store.
 
-parentPort?.on('message', (questions: ReadQuestion[]) => {
-  parentPort?.postMessage(questions.map(answer))
+parentPort?.on('message', (work: ThreadWork) => {
+  parentPort?.postMessage('merge' in work ? mergeParts(work.merge) : work.read.map(answer))
 })
 parentPort?.postMessage('ready')
 
 function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
   try {
-    const taken = before ? sums(unpack(before.value, before.products), before.side) : noSums
+    const contentsBefore = before && unpack(before.value, before.products)
+    const taken = contentsBefore ? sums(contentsBefore, before.side) : noSums
     if (content === null) return { taken, added: noSums, read: null }
     const details = readDetails(unzipDocument(Buffer.from(content)))
     const contents = details && contentsOf(details)
@@ -27,6 +29,7 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
     const findings = findingsOf(contents)
     const bought = isPurchase(contents)
     const counted = side === 0 && !bought ? null : side
+    const terms = termsOf(contents)
     return {
       taken,
       added: sums(contents, counted),
@@ -34,7 +37,8 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
         side: counted,
         value: pack(contents),
         products,
-        terms: termsOf(contents),
+        terms,
+        sameTerms: contentsBefore !== null && termsOf(contentsBefore).join() === terms.join(),
         issuer: taxIdOf(contents.issuer),
         reform: presenceOf(contents),
         findings: findingBits(findings.map(({ code }) => code)),

@@ -12,7 +12,8 @@ import {
   rangeOf,
   reformCondition,
 } from '../filter.ts'
-import { insideCondition, readMonths, readTerms, termQuestion } from './terms.ts'
+import { findInside } from './postings.ts'
+import { codeTerm, insideCondition, type TermQuestion, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**
@@ -69,14 +70,44 @@ async function insideFilter(
   { product, ncm, cfop }: Criteria,
   range: Range,
 ): Promise<RawBuilder<unknown>[]> {
-  if (product === undefined && ncm === undefined && cfop === undefined) return []
   const named = [...(ncm === undefined ? [] : [`ncm:${ncm}`]), ...(cfop === undefined ? [] : [`cfop:${cfop}`])]
-  const terms = [
-    ...(product === undefined ? [] : [[product]]),
-    ...(await readTerms(db, workspaceId, named.map(termQuestion))),
+  const conditions = await allInside(db, workspaceId, named.map(termQuestion), range)
+  return product === undefined
+    ? conditions
+    : [...conditions, ...(await productCondition(db, workspaceId, product, range))]
+}
+
+async function allInside(
+  db: Database,
+  workspaceId: number,
+  questions: (TermQuestion | null)[],
+  range: Range,
+): Promise<RawBuilder<unknown>[]> {
+  if (questions.length === 0) return []
+  const { found, asked } = await findInside(db, workspaceId, questions, range)
+  return [insideCondition(intersectionOf(found), asked)]
+}
+
+function intersectionOf(sets: readonly Set<number>[]): Set<number> {
+  return sets.reduce((one, other) => new Set([...one].filter((id) => other.has(id))))
+}
+
+// Several products may have a code: of these documents it is looked up which products they have.
+async function productCondition(
+  db: Database,
+  workspaceId: number,
+  product: number,
+  range: Range,
+): Promise<RawBuilder<unknown>[]> {
+  const { rows } = await sql<{ code: string }>`
+    select code from product where workspace_id = ${workspaceId} and id = ${product}`.execute(db)
+  if (!rows[0]) return [sql`false`]
+  const term = codeTerm(rows[0].code)
+  const [having = sql`true`] = term ? await allInside(db, workspaceId, [{ exact: [term], beginning: null }], range) : []
+  return [
+    sql`case when ${having} then exists (select from content c where c.workspace_id = d.workspace_id and c.document_id = d.id
+                                                                 and c.products @> array[${product}::int]) else false end`,
   ]
-  const months = await readMonths(db, workspaceId, range)
-  return terms.map((ids) => insideCondition(ids, months))
 }
 
 function common(one: Range, other: Range): Range {
@@ -134,12 +165,12 @@ async function inFields(
   range: Range,
 ): Promise<RawBuilder<unknown>[]> {
   if (words.length === 0) return []
-  const terms = await readTerms(
+  const inside = await findInside(
     db,
     workspaceId,
     words.map(({ inside }) => inside),
+    range,
   )
-  const months = terms.some((ids) => ids.length > 0) ? await readMonths(db, workspaceId, range) : []
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
   const rows = await executePrepared(
     db,
@@ -157,25 +188,37 @@ async function inFields(
   )
   // What only issuers have is one set of them, by which documents are found fast.
   const alone: RawBuilder<unknown>[] = []
-  const among: { issuers: RawBuilder<unknown>; others: RawBuilder<unknown>[] }[] = []
+  const among: { issuers: RawBuilder<unknown>; others: RawBuilder<unknown>[]; ids: Set<number> }[] = []
   for (const [index, word] of words.entries()) {
     const found = rows[index]!
     if (found.everywhere) continue
     const others = otherFields(word, found)
-    if (terms[index]!.length > 0) others.push(insideCondition(terms[index]!, months))
-    if (others.length === 0) alone.push(issuerHas(word))
-    else among.push({ issuers: issuerHas(word), others })
+    const ids = inside.found[index]!
+    if (others.length === 0 && ids.size === 0) alone.push(issuerHas(word))
+    else among.push({ issuers: issuerHas(word), others, ids })
   }
-  if (alone.length > 0) among.unshift({ issuers: all(alone), others: [] })
+  if (alone.length > 0) among.unshift({ issuers: all(alone), others: [], ids: new Set() })
   const sets = await findIssuers(
     db,
     workspaceId,
     among.map(({ issuers }) => issuers),
   )
-  return among.map(({ others }, index) => {
-    const ids = sets[index] ?? (others.length === 0 ? '{}' : null)
-    return either([...(ids ? [sql`d.supplier_id = any (${ids}::int[])`] : []), ...others])
+  // What stands in no other field is one set of documents.
+  const only: Set<number>[] = []
+  const conditions = among.flatMap(({ others, ids }, index) => {
+    const issuers = sets[index] ?? null
+    if (issuers === null && others.length === 0 && ids.size > 0) {
+      only.push(ids)
+      return []
+    }
+    const having = [
+      ...(issuers ? [sql`d.supplier_id = any (${issuers}::int[])`] : []),
+      ...others,
+      ...(ids.size > 0 ? [insideCondition(ids, inside.asked)] : []),
+    ]
+    return having.length > 0 ? either(having) : sql`false`
   })
+  return only.length > 0 ? [...conditions, insideCondition(intersectionOf(only), inside.asked)] : conditions
 }
 
 const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
