@@ -316,6 +316,43 @@ test('what cannot be read is tried again and holds nothing up; a day that is non
   expect(rows).toEqual([{ parcels: 2, unread: 0 }])
 })
 
+test('what is packed comes back, whatever columns are alike or follow from others', () => {
+  const base = contents(noteWith(note))
+  if (base.type !== 'nfe') throw new Error('an NF-e')
+  const amount = fc.constantFrom('1', '2', '2.5', '0')
+  const maybe = fc.option(amount, { nil: undefined })
+  const item = fc
+    .record({
+      qCom: amount,
+      vUnCom: amount,
+      vProd: amount,
+      qTrib: maybe,
+      vDesc: maybe,
+      vBC: maybe,
+      pICMS: amount,
+      vICMS: maybe,
+      unit: fc.constantFrom('UN', 'CX', ''),
+      vIBS: maybe,
+      vIBSUF: maybe,
+      vIBSMun: amount,
+    })
+    .map(({ vBC, pICMS, vICMS, unit, vIBS, vIBSUF, vIBSMun, ...prod }) => ({
+      ...base.items[0]!,
+      prod: { ...base.items[0]!.prod, ...prod, uCom: 'UN', uTrib: unit },
+      ICMS: { vBC, pICMS, vICMS },
+      IBSCBS: { vBC: prod.vProd, vIBS },
+      gIBSUF: { pIBSUF: '0.1', vIBSUF },
+      gIBSMun: { vIBSMun },
+    }))
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 4 }), (items) => {
+      const packed = { ...base, items: items.map((one, index) => ({ ...one, nItem: index + 1 })) }
+      expect(unpack(pack(packed), productsOf(packed).products)).toEqual(packed)
+    }),
+    { numRuns: runs(400) },
+  )
+})
+
 const folder = findSamples()
 describe.runIf(folder)('what is packed comes back', () => {
   const files = folder

@@ -19,7 +19,7 @@ export async function putPostings(db: Database, workspaceId: number, { dropped, 
   if (named.length === 0) return
   const months = named.map(({ month }) => month).sort()
   await insert(db, workspaceId, newSegment(named), [months[0]!, months.at(-1)!])
-  for (const tier of tiers) await mergeAlike(db, workspaceId, tier)
+  await mergeAlike(db, workspaceId)
 }
 
 async function insert(
@@ -75,38 +75,39 @@ async function drop(db: Database, workspaceId: number, documentIds: readonly big
   }
 }
 
-interface Tier {
-  from: number
-  until: number
-}
-
-// Segments of one tier become one when they are so many, or have so many documents together.
-const tiers: readonly Tier[] = [
-  { from: 0, until: 256 },
-  { from: 256, until: 4_096 },
-  { from: 4_096, until: 16_384 },
-]
+// Segments of one tier become one when they are so many, or have so many documents together; larger ones stay.
+const tiers = [256, 4_096, 16_384]
 const alikeMax = 16
 const documentsMax = 32_768
 // Documents with thousands of terms are merged fewer at once, or not at all.
 const bytesMax = 16 * 1024 * 1024
 
-async function mergeAlike(db: Database, workspaceId: number, { from, until }: Tier): Promise<void> {
-  const { rows } = await sql<SegmentRow & { live: number; months: [string, string] }>`
-    select id, size, first_id as first, ids, dropped, live, json_build_array(first_month, last_month) as months
-      from (select *, size - coalesce(bit_count(dropped), 0)::int as live from content_segment where workspace_id = ${workspaceId}) s
-     where live >= ${from} and live < ${until} order by id`.execute(db)
-  const isFull = rows.reduce((sum, { live }) => sum + live, 0) >= documentsMax
-  if (rows.length < 2 || (rows.length < alikeMax && !isFull)) return
-  const { rows: sizes } = await sql<{ id: number; bytes: number }>`
-    select segment_id as id, sum(length(value))::float8 as bytes from content_posting
-     where workspace_id = ${workspaceId} and segment_id = any (${rows.map(({ id }) => id)}::int[]) group by 1`.execute(
+async function mergeAlike(db: Database, workspaceId: number): Promise<void> {
+  const { rows } = await sql<{ id: number; live: number }>`
+    select * from (select id, size - coalesce(bit_count(dropped), 0)::int as live from content_segment where workspace_id = ${workspaceId}) s
+     where live < ${tiers.at(-1)!} order by id`.execute(db)
+  const byTier = Map.groupBy(rows, ({ live }) => tiers.find((until) => live < until)!)
+  for (const alike of byTier.values()) {
+    const isFull = alike.reduce((sum, { live }) => sum + live, 0) >= documentsMax
+    if (alike.length >= alikeMax || (alike.length > 1 && isFull))
+      await mergeSome(
+        db,
+        workspaceId,
+        alike.map(({ id }) => id),
+      )
+  }
+}
+
+async function mergeSome(db: Database, workspaceId: number, ids: readonly number[]): Promise<void> {
+  const { rows } = await sql<SegmentRow & { months: [string, string]; bytes: number }>`
+    select s.id, s.size, s.first_id as first, s.ids, s.dropped, json_build_array(s.first_month, s.last_month) as months,
+           (select sum(length(p.value)) from content_posting p where p.workspace_id = ${workspaceId} and p.segment_id = s.id)::float8 as bytes
+      from content_segment s where s.workspace_id = ${workspaceId} and s.id = any (${ids}::int[]) order by s.id`.execute(
     db,
   )
-  const bytes = new Map(sizes.map(({ id, bytes }) => [id, bytes]))
   let sum = 0
-  const taken = rows.filter(({ id }) => {
-    sum += bytes.get(id) ?? 0
+  const taken = rows.filter(({ bytes }) => {
+    sum += bytes
     return sum <= bytesMax
   })
   if (taken.length < 2) return

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import type { Range } from '../filter.ts'
 import { isMeant, keysOf, type TermQuestion } from './terms.ts'
@@ -119,22 +119,29 @@ function sharedBy(one: string, other: string): number {
   return shared > 0 && /[\uD800-\uDBFF]/.test(one[shared - 1]!) ? shared - 1 : shared
 }
 
-/** The documents of the months of a range in which each question is answered, and how many documents were asked. */
+/** Documents by their segments: a byte for each place, 1 where it is one of them. A document is in one segment. */
+export type Places = ReadonlyMap<number, Uint8Array>
+
+/** What was found inside documents. */
 export interface Inside {
-  found: Set<number>[]
+  /** Of each question the documents that answer it. */
+  found: Places[]
+  /** The ids of the documents of a segment, by place. */
+  ids: ReadonlyMap<number, readonly number[]>
+  /** How many documents were asked. */
   asked: number
 }
 
-/** Looks for documents by what is inside them; they may be of other days of these months. */
+/** Looks for documents by what is inside them; they may be of other days of the months of the range, and of other months beside these. */
 export async function findInside(
   db: Database,
   workspaceId: number,
   questions: readonly (TermQuestion | null)[],
   { from, until }: Range,
 ): Promise<Inside> {
-  const asked = questions.flatMap((question, place) => (question ? { place, question } : []))
-  const found = questions.map(() => new Set<number>())
-  if (asked.length === 0) return { found, asked: 0 }
+  const found = questions.map(() => new Map<number, Uint8Array>())
+  const asked = questions.flatMap((question, index) => (question ? { question, found: found[index]! } : []))
+  if (asked.length === 0) return { found, ids: new Map(), asked: 0 }
   const hashes = [...new Set(asked.flatMap(({ question }) => keysOf(question).map(hashOf)))]
   const { rows: buckets } = await sql<{ id: number; size: number; value: Buffer }>`
     select s.id, s.size, p.value
@@ -145,33 +152,93 @@ export async function findInside(
      where s.workspace_id = ${workspaceId} and s.first_month < ${until}::timestamp and s.last_month >= date_trunc('month', ${from}::timestamp)`.execute(
     db,
   )
-  const places = new Map<number, Set<number>[]>()
-  const sizes = new Map<number, number>()
-  for (const { id, size, value } of buckets) {
-    sizes.set(id, size)
-    const meaning = (term: string) => asked.filter(({ question }) => isMeant(question, term))
+  const sizes = new Map(buckets.map(({ id, size }) => [id, size]))
+  for (const { id, size, value } of buckets)
     decodePostings(
       value,
       size,
       (term) => asked.some(({ question }) => isMeant(question, term)),
-      (term, having) => {
-        const sets = places.get(id) ?? questions.map(() => new Set<number>())
-        for (const { place } of meaning(term)) for (const one of having) sets[place]!.add(one)
-        places.set(id, sets)
+      (term, places) => {
+        for (const { question, found } of asked) {
+          if (!isMeant(question, term)) continue
+          const having = found.get(id) ?? new Uint8Array(size)
+          for (const place of places) having[place] = 1
+          found.set(id, having)
+        }
       },
     )
-  }
-  const { rows: segments } = await sql<{ id: number; first: bigint; ids: Buffer; dropped: Buffer | null }>`
-    select id, first_id as first, ids, dropped from content_segment
-     where workspace_id = ${workspaceId} and id = any (${[...places.keys()]}::int[])`.execute(db)
-  for (const { id, first, ids: bytes, dropped } of segments) {
-    const ids = decodeIds(Number(first), bytes)
-    for (const [question, having] of places.get(id)!.entries())
-      for (const place of having) if (!isDropped(dropped, place)) found[question]!.add(ids[place]!)
-  }
-  return { found, asked: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
+  const hit = [...new Set(found.flatMap((places) => [...places.keys()]))]
+  const ids = await readSegments(db, workspaceId, hit, found)
+  return { found, ids, asked: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
+}
+
+async function readSegments(
+  db: Database,
+  workspaceId: number,
+  hit: number[],
+  found: readonly Map<number, Uint8Array>[],
+): Promise<Map<number, number[]>> {
+  if (hit.length === 0) return new Map()
+  const { rows } = await sql<{ id: number; first: bigint; ids: Buffer; dropped: Buffer | null }>`
+    select id, first_id as first, ids, dropped from content_segment where workspace_id = ${workspaceId} and id = any (${hit}::int[])`.execute(
+    db,
+  )
+  for (const { id, dropped } of rows)
+    if (dropped)
+      for (const places of found)
+        places.get(id)?.forEach((one, place, having) => {
+          if (one === 1 && isDropped(dropped, place)) having[place] = 0
+        })
+  return new Map(rows.map(({ id, first, ids }) => [id, decodeIds(Number(first), ids)]))
 }
 
 /** Whether the document of this place is read anew, and stands elsewhere or nowhere. */
 export const isDropped = (dropped: Uint8Array | null, place: number): boolean =>
   dropped !== null && (dropped[place >> 3]! & (1 << (place & 7))) !== 0
+
+/** The documents that all have. */
+export function common(all: readonly Places[]): Places {
+  const [first = new Map<number, Uint8Array>(), ...others] = all
+  if (others.length === 0) return first
+  return new Map(
+    [...first].flatMap(([id, having]) => {
+      const those = others.map((places) => places.get(id))
+      return those.includes(undefined)
+        ? []
+        : [[id, having.map((one, place) => (those.every((other) => other![place] === 1) ? one : 0))] as const]
+    }),
+  )
+}
+
+// So many ids lead faster to documents than what they were found by; more, and a twentieth of all, are found faster while all are looked at.
+const fewMax = 2_000
+const fewShare = 20
+// Bits for ids from the first to the last.
+const bitsMax = 32 * 1024 * 1024
+
+/** The documents at these places, as a condition on `document d`; null: there are none. */
+export function insideCondition({ ids, asked }: Inside, places: Places): RawBuilder<unknown> | null {
+  let [count, first, last] = [0, Number.POSITIVE_INFINITY, 0]
+  const each = (take: (id: number) => void) => {
+    for (const [segment, having] of places) {
+      const known = ids.get(segment)!
+      for (let place = 0; place < having.length; place++) if (having[place] === 1) take(known[place]!)
+    }
+  }
+  each((id) => {
+    count++
+    if (id < first) first = id
+    if (id > last) last = id
+  })
+  if (count === 0) return null
+  if (count <= Math.max(fewMax, asked / fewShare) || last - first >= bitsMax) {
+    const few: number[] = []
+    each((id) => few.push(id))
+    return sql`d.id = any (${`{${few.join()}}`}::bigint[])`
+  }
+  const bits = Buffer.alloc(((last - first) >> 3) + 1)
+  each((id) => {
+    bits[(id - first) >> 3]! |= 1 << ((id - first) & 7)
+  })
+  return sql`case when d.id between ${first}::bigint and ${last}::bigint then get_bit(${bits}::bytea, d.id - ${first}::bigint) = 1 else false end`
+}

@@ -12,8 +12,8 @@ import {
   rangeOf,
   reformCondition,
 } from '../filter.ts'
-import { findInside } from './postings.ts'
-import { codeTerm, insideCondition, type TermQuestion, termQuestion } from './terms.ts'
+import { common as commonPlaces, findInside, insideCondition, type Places } from './postings.ts'
+import { codeTerm, type TermQuestion, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**
@@ -84,12 +84,8 @@ async function allInside(
   range: Range,
 ): Promise<RawBuilder<unknown>[]> {
   if (questions.length === 0) return []
-  const { found, asked } = await findInside(db, workspaceId, questions, range)
-  return [insideCondition(intersectionOf(found), asked)]
-}
-
-function intersectionOf(sets: readonly Set<number>[]): Set<number> {
-  return sets.reduce((one, other) => new Set([...one].filter((id) => other.has(id))))
+  const inside = await findInside(db, workspaceId, questions, range)
+  return [insideCondition(inside, commonPlaces(inside.found)) ?? sql`false`]
 }
 
 // Several products may have a code: of these documents it is looked up which products they have.
@@ -187,66 +183,70 @@ async function inFields(
      order by w.place`,
   )
   // What only issuers have is one set of them, by which documents are found fast.
-  const alone: RawBuilder<unknown>[] = []
-  const among: { issuers: RawBuilder<unknown>; others: RawBuilder<unknown>[]; ids: Set<number> }[] = []
+  const alone: Word[] = []
+  const among: { issuers: RawBuilder<unknown> | null; others: RawBuilder<unknown>[]; places: Places }[] = []
   for (const [index, word] of words.entries()) {
     const found = rows[index]!
     if (found.everywhere) continue
     const others = otherFields(word, found)
-    const ids = inside.found[index]!
-    if (others.length === 0 && ids.size === 0) alone.push(issuerHas(word))
-    else among.push({ issuers: issuerHas(word), others, ids })
+    const places = inside.found[index]!
+    if (others.length === 0 && places.size === 0) alone.push(word)
+    else among.push({ issuers: issuerHas(word), others, places })
   }
-  if (alone.length > 0) among.unshift({ issuers: all(alone), others: [], ids: new Set() })
+  if (alone.length > 0) {
+    const having = alone.map(issuerHas)
+    const issuers = having.every((one) => one !== null) ? all(having) : null
+    among.unshift({ issuers, others: [], places: new Map() })
+  }
   const sets = await findIssuers(
     db,
     workspaceId,
     among.map(({ issuers }) => issuers),
   )
   // What stands in no other field is one set of documents.
-  const only: Set<number>[] = []
-  const conditions = among.flatMap(({ others, ids }, index) => {
+  const only: Places[] = []
+  const conditions = among.flatMap(({ others, places }, index) => {
     const issuers = sets[index] ?? null
-    if (issuers === null && others.length === 0 && ids.size > 0) {
-      only.push(ids)
+    if (issuers === null && others.length === 0 && places.size > 0) {
+      only.push(places)
       return []
     }
     const having = [
       ...(issuers ? [sql`d.supplier_id = any (${issuers}::int[])`] : []),
       ...others,
-      ...(ids.size > 0 ? [insideCondition(ids, inside.asked)] : []),
-    ]
+      insideCondition(inside, places),
+    ].filter((one) => one !== null)
     return having.length > 0 ? either(having) : sql`false`
   })
-  return only.length > 0 ? [...conditions, insideCondition(intersectionOf(only), inside.asked)] : conditions
+  return only.length > 0 ? [...conditions, insideCondition(inside, commonPlaces(only)) ?? sql`false`] : conditions
 }
 
 const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
 
-function issuerHas({ name, taxId }: Word): RawBuilder<unknown> {
+function issuerHas({ name, taxId }: Word): RawBuilder<unknown> | null {
   const has = [
     ...(name === null ? [] : [sql`s.search like ${like(name)}`]),
     ...(taxId === null ? [] : [sql`s.tax_id like ${like(taxId)}`]),
   ]
-  return has.length > 0 ? either(has) : sql`false`
+  return has.length > 0 ? either(has) : null
 }
 
-// The ids of those that meet each of the conditions, as one text: there may be thousands. All are looked at once.
+// The ids of those that meet each of the conditions, as one text: there may be thousands. All are looked at once; null: no issuer can.
 async function findIssuers(
   db: Database,
   workspaceId: number,
-  conditions: RawBuilder<unknown>[],
+  conditions: (RawBuilder<unknown> | null)[],
 ): Promise<(string | null)[]> {
-  if (conditions.length === 0) return []
-  const sets = conditions.map((condition, index) => {
-    const those = conditions.length === 1 ? sql`` : sql`filter (where ${condition})`
+  const possible = conditions.filter((condition) => condition !== null)
+  if (possible.length === 0) return conditions.map(() => null)
+  const sets = conditions.flatMap((condition, index) => {
+    if (!condition) return []
+    const those = possible.length === 1 ? sql`` : sql`filter (where ${condition})`
     return sql`(array_agg(s.id) ${those})::text as ${sql.ref(String(index))}`
   })
   const { rows } = await sql<Record<string, string | null>>`
-    select ${sql.join(sets)} from supplier s where s.workspace_id = ${workspaceId} and ${either(conditions)}`.execute(
-    db,
-  )
-  return conditions.map((_, index) => rows[0]![index]!)
+    select ${sql.join(sets)} from supplier s where s.workspace_id = ${workspaceId} and ${either(possible)}`.execute(db)
+  return conditions.map((_, index) => rows[0]![index] ?? null)
 }
 
 function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>[] {

@@ -1,4 +1,3 @@
-import { type RawBuilder, sql } from 'kysely'
 import { searchable } from '../../platform/text.ts'
 
 // By which words documents are found from inside. apps/server/contents stores them: docs/decisions/0050-what-is-inside.md.
@@ -69,24 +68,4 @@ export function keysOf({ exact, beginning }: TermQuestion): string[] {
   // A chapter has two digits.
   const isShort = ncm.exec(beginning)?.[1]?.length === 1
   return [...keys, keyOf(beginning), ...(isShort ? [...'0123456789'].map((digit) => beginning + digit) : [])]
-}
-
-// So many ids lead faster to documents than what they were found by; more, and a twentieth of all, are found faster while all are looked at.
-const fewMax = 2_000
-const fewShare = 20
-// Bits for ids from the first to the last.
-const bitsMax = 32 * 1024 * 1024
-
-/** These documents, of so many, as a condition on `document d`. */
-export function insideCondition(ids: ReadonlySet<number>, asked: number): RawBuilder<unknown> {
-  let [first, last] = [Number.POSITIVE_INFINITY, 0]
-  for (const id of ids) {
-    if (id < first) first = id
-    if (id > last) last = id
-  }
-  if (ids.size <= Math.max(fewMax, asked / fewShare) || last - first >= bitsMax)
-    return sql`d.id = any (${`{${[...ids].join()}}`}::bigint[])`
-  const bits = Buffer.alloc(((last - first) >> 3) + 1)
-  for (const id of ids) bits[(id - first) >> 3]! |= 1 << ((id - first) & 7)
-  return sql`case when d.id between ${first}::bigint and ${last}::bigint then get_bit(${bits}::bytea, d.id - ${first}::bigint) = 1 else false end`
 }
