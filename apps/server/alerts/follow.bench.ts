@@ -10,6 +10,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { type Measured, report, summarize } from '../../../bench/measure.ts'
 import { readConfig } from '../config.ts'
+import { startContentWorker } from '../contents/worker.ts'
 import { type Arrival, readPage, receive } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
@@ -17,8 +18,8 @@ import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
 import { startAlertWorker } from './worker.ts'
 
-// The writing transaction while the worker of alerts judges what it wrote before, against the same without a worker; and how fast the worker is by
-// itself: with little history, and with a long one of two years and twenty thousand suppliers, half of it of those whose documents come.
+// The writing transaction while the worker of alerts judges what it wrote before, or that of contents reads it, against the same without a worker; and how
+// fast the worker of alerts is by itself: with little history, and with a long one of two years and twenty thousand suppliers, half of it of those whose documents come.
 const batch = 50
 const pagesAtOnce = 20
 const rounds = 3
@@ -104,13 +105,19 @@ async function catchUp(ms: number): Promise<number> {
   return Math.round((before - (await waiting())) / ((performance.now() - begun) / 1000))
 }
 
+const variants: [string, () => AsyncDisposable | null][] = [
+  ['alone', () => null],
+  ['withAlerts', () => startAlertWorker(ctx, { judged })],
+  ['withContents', () => startContentWorker(ctx)],
+]
+
 /** Only the writing is timed, while the worker is in the midst of what waits: neither its start nor its end. */
 async function measure(): Promise<Measured[]> {
   const runs: Measured[] = []
   for (let round = -1; round < rounds; round++)
-    for (const variant of ['alone', 'withAlerts']) {
+    for (const [variant, start] of variants) {
       await prepare(pagesAtOnce)
-      await using _ = variant === 'withAlerts' ? startAlertWorker(ctx, { judged }) : null
+      await using _ = start()
       await setTimeout(500)
       const begun = performance.now()
       const units = await write(pagesAtOnce)

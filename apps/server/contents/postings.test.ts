@@ -32,8 +32,7 @@ const document = fc.record({ terms: fc.uniqueArray(word, { maxLength: 8 }), drop
 
 /** Of each term the ids of its documents. */
 function readBack({ first, ids, values, size }: Segment, dropped: Uint8Array | null = null): Map<string, number[]> {
-  const known = decodeIds(Number(first), ids)
-  expect(known).toHaveLength(size)
+  const known = decodeIds(Number(first), ids, size)
   const read = new Map<string, number[]>()
   for (const [bucket, value] of values.entries())
     decodePostings(
@@ -52,7 +51,7 @@ function readBack({ first, ids, values, size }: Segment, dropped: Uint8Array | n
 }
 
 function idsIn({ ids }: Inside, places: Places): number[] {
-  const found = [...places].flatMap(([id, having]) => ids.get(id)!.filter((_, place) => having[place] === 1))
+  const found = [...places].flatMap(([id, having]) => [...ids.get(id)!].filter((_, place) => having[place] === 1))
   return found.sort((a, b) => a - b)
 }
 

@@ -63,7 +63,7 @@ async function drop(db: Database, workspaceId: number, documentIds: readonly big
   for (const { id, size, first, ids, dropped } of rows) {
     const bits = dropped ?? Buffer.alloc(Math.ceil(size / 8))
     let found = false
-    for (const [place, document] of decodeIds(Number(first), ids).entries())
+    for (const [place, document] of decodeIds(Number(first), ids, size).entries())
       if (gone.has(document)) {
         bits[place >> 3]! |= 1 << (place & 7)
         found = true
@@ -116,7 +116,8 @@ async function mergeSome(db: Database, workspaceId: number, ids: readonly number
      where workspace_id = ${workspaceId} and segment_id = any (${taken.map(({ id }) => id)}::int[])`.execute(db)
   const values = Map.groupBy(postings, ({ id }) => id)
   const parts = taken.map(
-    ({ id, first, ids, dropped }): Part => ({
+    ({ id, size, first, ids, dropped }): Part => ({
+      size,
       first,
       ids,
       dropped,

@@ -23,15 +23,16 @@ export interface Segment {
 
 /** A segment to be merged, with what was dropped of it. */
 export interface Part {
+  size: number
   first: bigint
   ids: Uint8Array
   dropped: Uint8Array | null
   values: Uint8Array[]
 }
 
-// A bucket has some kilobytes.
-const perBucket = 32
-const bucketsMax = 256
+// A bucket has one or two kilobytes: more of it are read for nothing, and fewer cost more than what they hold.
+const perBucket = 8
+const bucketsMax = 1_024
 
 function bucketsFor(size: number): number {
   let buckets = 1
@@ -52,20 +53,21 @@ export function newSegment(documents: readonly { id: bigint; terms: readonly str
 
 /** One segment of several; null: nothing is left of them. */
 export function mergeParts(parts: readonly Part[]): Segment | null {
-  const all = parts.flatMap(({ first, ids, dropped }, part) =>
-    decodeIds(Number(first), ids).flatMap((id, place) => (isDropped(dropped, place) ? [] : { id, part, place })),
+  const all = parts.flatMap(({ size, first, ids, dropped }, part) =>
+    Array.from(decodeIds(Number(first), ids, size), (id, place) => ({ id, part, place })).filter(
+      ({ place }) => !isDropped(dropped, place),
+    ),
   )
   if (all.length === 0) return null
   all.sort((one, other) => one.id - other.id)
-  const sizes = parts.map(({ first, ids }) => decodeIds(Number(first), ids).length)
-  const moved = sizes.map((size) => new Int32Array(size).fill(-1))
+  const moved = parts.map(({ size }) => new Int32Array(size).fill(-1))
   for (const [at, { part, place }] of all.entries()) moved[part]![place] = at
   const places = new Map<string, number[]>()
-  for (const [part, { values }] of parts.entries())
+  for (const [part, { size, values }] of parts.entries())
     for (const value of values)
       decodePostings(
         value,
-        sizes[part]!,
+        size,
         () => true,
         (term, having) => {
           const kept = having.map((place) => moved[part]![place]!).filter((place) => place >= 0)

@@ -52,12 +52,16 @@ export function decodePostings(
   isWanted: (term: string) => boolean,
   take: (term: string, places: Int32Array) => void,
 ): void {
-  const places = new Int32Array(size)
+  let places: Int32Array | null = null
   let [at, term] = [0, '']
+  // Places, counts and lengths are below 2^28.
   const number = () => {
-    for (let [value, unit] = [0, 1]; ; unit *= 128) {
+    let value = bytes[at++]!
+    if (value < 128) return value
+    value &= 127
+    for (let shift = 7; ; shift += 7) {
       const byte = bytes[at++]!
-      value += (byte & 127) * unit
+      value |= (byte & 127) << shift
       if (byte < 128) return value
     }
   }
@@ -69,22 +73,23 @@ export function decodePostings(
     const counted = number()
     const [isDense, count] = [counted % 2 === 1, counted >> 1]
     const wanted = isWanted(term)
+    if (wanted) places ??= new Int32Array(size)
     if (isDense) {
       const end = at + Math.ceil(size / 8)
-      if (wanted) {
+      if (places && wanted) {
         let found = 0
         for (let byte = at; byte < end; byte++)
           for (let bits = bytes[byte]!, place = (byte - at) * 8; bits !== 0; bits >>= 1, place++)
             if (bits & 1) places[found++] = place
       }
       at = end
-    } else if (wanted) {
+    } else if (places && wanted) {
       for (let found = 0, last = -1; found < count; found++) {
         last += number() + 1
         places[found] = last
       }
     } else for (let left = count; left > 0; ) if (bytes[at++]! < 128) left--
-    if (wanted) take(term, places.subarray(0, count))
+    if (places && wanted) take(term, places.subarray(0, count))
   }
 }
 
@@ -95,14 +100,21 @@ export function encodeIds(ids: readonly number[]): Buffer {
   return Buffer.from(bytes)
 }
 
-export function decodeIds(first: number, bytes: Uint8Array): number[] {
-  const ids = [first]
-  for (let at = 0, id = first; at < bytes.length; ids.push(id))
-    for (let unit = 1; ; unit *= 128) {
-      const byte = bytes[at++]!
-      id += (byte & 127) * unit
-      if (byte < 128) break
-    }
+export function decodeIds(first: number, bytes: Uint8Array, size: number): Float64Array {
+  const ids = new Float64Array(size)
+  let [at, id] = [0, first]
+  ids[0] = first
+  for (let place = 1; place < size; place++) {
+    const step = bytes[at++]!
+    id += step & 127
+    if (step >= 128)
+      for (let unit = 128; ; unit *= 128) {
+        const byte = bytes[at++]!
+        id += (byte & 127) * unit
+        if (byte < 128) break
+      }
+    ids[place] = id
+  }
   return ids
 }
 
@@ -127,7 +139,7 @@ export interface Inside {
   /** Of each question the documents that answer it. */
   found: Places[]
   /** The ids of the documents of a segment, by place. */
-  ids: ReadonlyMap<number, readonly number[]>
+  ids: ReadonlyMap<number, Float64Array>
   /** How many documents were asked. */
   asked: number
 }
@@ -143,8 +155,9 @@ export async function findInside(
   const asked = questions.flatMap((question, index) => (question ? { question, found: found[index]! } : []))
   if (asked.length === 0) return { found, ids: new Map(), asked: 0 }
   const hashes = [...new Set(asked.flatMap(({ question }) => keysOf(question).map(hashOf)))]
-  const { rows: buckets } = await sql<{ id: number; size: number; value: Buffer }>`
-    select s.id, s.size, p.value
+  // As base64 the driver reads bytes in a third of the time.
+  const { rows: buckets } = await sql<{ id: number; size: number; value: string }>`
+    select s.id, s.size, encode(p.value, 'base64') as value
       from content_segment s
      cross join lateral (select p.value from content_posting p
                           where p.workspace_id = ${workspaceId} and p.segment_id = s.id
@@ -155,7 +168,7 @@ export async function findInside(
   const sizes = new Map(buckets.map(({ id, size }) => [id, size]))
   for (const { id, size, value } of buckets)
     decodePostings(
-      value,
+      Buffer.from(value, 'base64'),
       size,
       (term) => asked.some(({ question }) => isMeant(question, term)),
       (term, places) => {
@@ -177,10 +190,10 @@ async function readSegments(
   workspaceId: number,
   hit: number[],
   found: readonly Map<number, Uint8Array>[],
-): Promise<Map<number, number[]>> {
+): Promise<Map<number, Float64Array>> {
   if (hit.length === 0) return new Map()
-  const { rows } = await sql<{ id: number; first: bigint; ids: Buffer; dropped: Buffer | null }>`
-    select id, first_id as first, ids, dropped from content_segment where workspace_id = ${workspaceId} and id = any (${hit}::int[])`.execute(
+  const { rows } = await sql<{ id: number; size: number; first: bigint; ids: string; dropped: Buffer | null }>`
+    select id, size, first_id as first, encode(ids, 'base64') as ids, dropped from content_segment where workspace_id = ${workspaceId} and id = any (${hit}::int[])`.execute(
     db,
   )
   for (const { id, dropped } of rows)
@@ -189,7 +202,9 @@ async function readSegments(
         places.get(id)?.forEach((one, place, having) => {
           if (one === 1 && isDropped(dropped, place)) having[place] = 0
         })
-  return new Map(rows.map(({ id, first, ids }) => [id, decodeIds(Number(first), ids)]))
+  return new Map(
+    rows.map(({ id, size, first, ids }) => [id, decodeIds(Number(first), Buffer.from(ids, 'base64'), size)]),
+  )
 }
 
 /** Whether the document of this place is read anew, and stands elsewhere or nowhere. */
@@ -218,27 +233,27 @@ const bitsMax = 32 * 1024 * 1024
 
 /** The documents at these places, as a condition on `document d`; null: there are none. */
 export function insideCondition({ ids, asked }: Inside, places: Places): RawBuilder<unknown> | null {
+  let most = 0
+  for (const having of places.values()) most += having.length
+  const found = new Float64Array(most)
   let [count, first, last] = [0, Number.POSITIVE_INFINITY, 0]
-  const each = (take: (id: number) => void) => {
-    for (const [segment, having] of places) {
-      const known = ids.get(segment)!
-      for (let place = 0; place < having.length; place++) if (having[place] === 1) take(known[place]!)
+  for (const [segment, having] of places) {
+    const known = ids.get(segment)!
+    for (let place = 0; place < having.length; place++) {
+      if (having[place] !== 1) continue
+      const id = known[place]!
+      found[count++] = id
+      if (id < first) first = id
+      if (id > last) last = id
     }
   }
-  each((id) => {
-    count++
-    if (id < first) first = id
-    if (id > last) last = id
-  })
   if (count === 0) return null
-  if (count <= Math.max(fewMax, asked / fewShare) || last - first >= bitsMax) {
-    const few: number[] = []
-    each((id) => few.push(id))
-    return sql`d.id = any (${`{${few.join()}}`}::bigint[])`
-  }
+  if (count <= Math.max(fewMax, asked / fewShare) || last - first >= bitsMax)
+    return sql`d.id = any (${`{${found.subarray(0, count).join()}}`}::bigint[])`
   const bits = Buffer.alloc(((last - first) >> 3) + 1)
-  each((id) => {
-    bits[(id - first) >> 3]! |= 1 << ((id - first) & 7)
-  })
+  for (let index = 0; index < count; index++) {
+    const bit = found[index]! - first
+    bits[bit >> 3]! |= 1 << (bit & 7)
+  }
   return sql`case when d.id between ${first}::bigint and ${last}::bigint then get_bit(${bits}::bytea, d.id - ${first}::bigint) = 1 else false end`
 }
