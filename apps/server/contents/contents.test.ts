@@ -344,13 +344,17 @@ test('what is packed comes back, whatever columns are alike or follow from other
       gIBSUF: { pIBSUF: '0.1', vIBSUF },
       gIBSMun: { vIBSMun },
     }))
-  fc.assert(
-    fc.property(fc.array(item, { maxLength: 4 }), (items) => {
-      const packed = { ...base, items: items.map((one, index) => ({ ...one, nItem: index + 1 })) }
-      expect(unpack(pack(packed), productsOf(packed).products)).toEqual(packed)
-    }),
-    { numRuns: runs(400) },
-  )
+  const comesBack = (items: typeof base.items) => {
+    const note = { ...base, items: items.map((one, index) => ({ ...one, nItem: index + 1 })) }
+    expect(unpack(pack(note), productsOf(note).products)).toEqual(note)
+  }
+  fc.assert(fc.property(fc.array(item, { maxLength: 4 }), comesBack), { numRuns: runs(400) })
+  // What costs 1 each follows from how many there are, which are as many as it costs.
+  const ofOne = ['1', '2', '3'].map((qCom) => ({
+    ...base.items[0]!,
+    prod: { ...base.items[0]!.prod, qCom, vUnCom: '1', vProd: qCom },
+  }))
+  comesBack(ofOne)
 })
 
 const folder = findSamples()
