@@ -10,6 +10,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { type Measured, report, summarize } from '../../../bench/measure.ts'
 import { readConfig } from '../config.ts'
+import { startContentWorker } from '../contents/worker.ts'
 import { type Arrival, readPage, receive } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
@@ -17,8 +18,8 @@ import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/migrate.ts'
 import { startAlertWorker } from './worker.ts'
 
-// The writing transaction while the worker of alerts judges what it wrote before, against the same without a worker; and how fast the worker is by
-// itself: with little history, and with a long one of two years and twenty thousand suppliers, half of it of those whose documents come.
+// The writing transaction while the worker of alerts judges what it wrote before, or that of contents reads it, against the same without a worker; and how
+// fast the worker of alerts is by itself: with little history, and with a long one of two years and twenty thousand suppliers, half of it of those whose documents come.
 const batch = 50
 // Each variant by turns, for so long: many turns of the worker, with its rests.
 const rounds = 3
@@ -106,6 +107,12 @@ async function catchUp(ms: number): Promise<number> {
   return Math.round((before - (await waiting())) / ((performance.now() - begun) / 1000))
 }
 
+const variants: [string, () => AsyncDisposable | null][] = [
+  ['alone', () => null],
+  ['withAlerts', () => startAlertWorker(ctx, { judged })],
+  ['withContents', () => startContentWorker(ctx)],
+]
+
 /**
  * One page after the other, of which only the writing is timed: between two of them the next one is read, as in the capture. So the pages meet the worker at work
  * and at rest as often as these are.
@@ -113,8 +120,8 @@ async function catchUp(ms: number): Promise<number> {
 async function measure(): Promise<Measured[]> {
   const runs: Measured[] = []
   for (let round = -1; round < rounds; round++)
-    for (const variant of ['alone', 'withAlerts']) {
-      await using _ = variant === 'withAlerts' ? startAlertWorker(ctx, { judged }) : null
+    for (const [variant, start] of variants) {
+      await using _ = start()
       const run = { variant, round, units: 0, ms: 0 }
       const begun = performance.now()
       for (let time = 0; time < (round < 0 ? settleMs : settleMs + roundMs); time = performance.now() - begun) {

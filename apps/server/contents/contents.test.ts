@@ -68,15 +68,10 @@ async function newOffice() {
         )
         return rows.map(({ name, documents, value, quantity }) => [name, documents, value, quantity])
       }),
-    found: (...texts: string[]) =>
-      inside(async (db) => {
-        const { rows } = await sql<{ number: number }>`
-          select d.number from document d where d.workspace_id = ${workspaceId} and d.id in (select documents_with_terms(
-            array(select id from content_term where workspace_id = ${workspaceId} and text = any (${texts}::text[])),
-            array(select id from content_term where workspace_id = ${workspaceId} and text = 'mes:2026-11')))
-           order by 1`.execute(db)
-        return rows.map(({ number }) => number)
-      }),
+    found: async (text: string) => {
+      const { rows } = await searchDocuments(ctx, workspaceId, { type: 0, page: 1, text })
+      return rows.map(({ number }) => number)
+    },
     backlog: () => inside((db) => readBacklog({ db }, workspaceId)),
   }
 }
@@ -320,6 +315,47 @@ test('what cannot be read is tried again and holds nothing up; a day that is non
              (select count(*)::int from content_unread where workspace_id = ${workspaceId}) as unread`.execute(db),
   )
   expect(rows).toEqual([{ parcels: 2, unread: 0 }])
+})
+
+test('what is packed comes back, whatever columns are alike or follow from others', () => {
+  const base = contents(noteWith(note))
+  if (base.type !== 'nfe') throw new Error('an NF-e')
+  const amount = fc.constantFrom('1', '2', '2.5', '0')
+  const maybe = fc.option(amount, { nil: undefined })
+  const item = fc
+    .record({
+      qCom: amount,
+      vUnCom: amount,
+      vProd: amount,
+      qTrib: maybe,
+      vDesc: maybe,
+      vBC: maybe,
+      pICMS: amount,
+      vICMS: maybe,
+      unit: fc.constantFrom('UN', 'CX', ''),
+      vIBS: maybe,
+      vIBSUF: maybe,
+      vIBSMun: amount,
+    })
+    .map(({ vBC, pICMS, vICMS, unit, vIBS, vIBSUF, vIBSMun, ...prod }) => ({
+      ...base.items[0]!,
+      prod: { ...base.items[0]!.prod, ...prod, uCom: 'UN', uTrib: unit },
+      ICMS: { vBC, pICMS, vICMS },
+      IBSCBS: { vBC: prod.vProd, vIBS },
+      gIBSUF: { pIBSUF: '0.1', vIBSUF },
+      gIBSMun: { vIBSMun },
+    }))
+  const comesBack = (items: typeof base.items) => {
+    const note = { ...base, items: items.map((one, index) => ({ ...one, nItem: index + 1 })) }
+    expect(unpack(pack(note), productsOf(note).products)).toEqual(note)
+  }
+  fc.assert(fc.property(fc.array(item, { maxLength: 4 }), comesBack), { numRuns: runs(400) })
+  // What costs 1 each follows from how many there are, which are as many as it costs.
+  const ofOne = ['1', '2', '3'].map((qCom) => ({
+    ...base.items[0]!,
+    prod: { ...base.items[0]!.prod, qCom, vUnCom: '1', vProd: qCom },
+  }))
+  comesBack(ofOne)
 })
 
 const folder = findSamples()

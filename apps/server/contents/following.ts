@@ -15,7 +15,7 @@ import { guarded, inWorkspace, isDataError, readWorkspace } from '../platform/da
 import { readProducts } from './contents.ts'
 import { auditDue, markCiting, putFreight } from './freight.ts'
 import { type ReadQuestion, readAll } from './reading.ts'
-import { type CountedBefore, type KnownDocument, putContents, type ReadDocument } from './store.ts'
+import { type CountedBefore, type KnownDocument, putContents, type ReadDocument, version } from './store.ts'
 import type { Side } from './sums.ts'
 
 // How the documents of a workspace come to be read from inside: docs/decisions/0050-what-is-inside.md.
@@ -61,9 +61,9 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
     if (!(await holdTurn(db, follower, turn))) return
     const read: ReadDocument[] = []
     const unread: { documentId: bigint; companyId: number; untried: boolean }[] = []
-    for (const [index, { document, documentId, before }] of found.entries()) {
+    for (const [index, { document, documentId, before, indexed }] of found.entries()) {
       const answer = answers[index]
-      if (answer) read.push({ documentId, document, before, answer })
+      if (answer) read.push({ documentId, document, before, indexed, answer })
       else
         unread.push({
           documentId,
@@ -141,6 +141,7 @@ interface Found {
   /** The chave, of an NF-e. */
   note: string | null
   before: CountedBefore | null
+  indexed: boolean
   question: ReadQuestion
 }
 
@@ -164,13 +165,13 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
     local: number
     offset: number | null
     content: Buffer | null
-    before: { companyId: number; month: string; side: Side | null; products: number[] } | null
+    before: { companyId: number; month: string; side: Side | null; products: number[]; version: number } | null
     value: Buffer | null
   }>`
     select q.id, d.company_id as "companyId", o.cnpj, d.chave, d.complete, d.type, d.roles, d.status, d.event_code as "eventCode",
            to_char(d.issued_at, 'YYYY-MM-01') as month, extract(epoch from d.issued_at)::float8 * 1000 as local, d.issued_offset as "offset", r.content, c.value,
            case when c.document_id is not null then
-             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products) end as before
+             json_build_object('companyId', c.company_id, 'month', c.month, 'side', c.side, 'products', c.products, 'version', c.version) end as before
       from unnest(${ids}::bigint[]) q (id)
       -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
       left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d on true
@@ -201,6 +202,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
       document,
       note: type === 0 ? row.chave : null,
       before: before && before.side !== null ? { ...before, side: before.side } : null,
+      indexed: before?.version === version,
       question: {
         content: document && content ? new Uint8Array(content) : null,
         side: document?.side ?? null,

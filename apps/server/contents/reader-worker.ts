@@ -6,21 +6,23 @@ import { inForceFrom } from '@vigia/reform/tables'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { countedTerm } from '../documents/documents.ts'
 import { pack, productsOf, unpack } from './packing.ts'
-import type { ReadAnswer, ReadQuestion } from './reading.ts'
+import type { ReadAnswer, ReadQuestion, ThreadWork } from './reading.ts'
 import { findingBits, presence } from './reading.ts'
+import { mergeParts } from './segments.ts'
 import { cents, type DocumentSums, type Side, sumsOf, taxIdOf } from './sums.ts'
 import { termsOf } from './terms.ts'
 
 // Runs in a thread of its own: a document of 990 items takes longer to read than a hundred small ones to store.
 
-parentPort?.on('message', (questions: ReadQuestion[]) => {
-  parentPort?.postMessage(questions.map(answer))
+parentPort?.on('message', (work: ThreadWork) => {
+  parentPort?.postMessage('merge' in work ? mergeParts(work.merge) : work.read.map(answer))
 })
 parentPort?.postMessage('ready')
 
 function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
   try {
-    const taken = before ? sums(unpack(before.value, before.products), before.side) : noSums
+    const contentsBefore = before && unpack(before.value, before.products)
+    const taken = contentsBefore ? sums(contentsBefore, before.side) : noSums
     if (content === null) return { taken, added: noSums, read: null }
     const details = readDetails(unzipDocument(Buffer.from(content)))
     const contents = details && contentsOf(details)
@@ -30,6 +32,7 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
     const bought = isPurchase(contents)
     const counted = side === 0 && !bought ? null : side
     const added = sums(contents, counted)
+    const terms = allTerms(contents, added, counted)
     return {
       taken,
       added,
@@ -37,7 +40,8 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
         side: counted,
         value: pack(contents),
         products,
-        terms: [...termsOf(contents), ...countedTerms(added, counted)],
+        terms,
+        sameTerms: contentsBefore !== null && allTerms(contentsBefore, taken, before!.side).join() === terms.join(),
         issuer: taxIdOf(contents.issuer),
         reform: presenceOf(contents),
         findings: findingBits(findings.map(({ code }) => code)),
@@ -67,10 +71,10 @@ function sums(contents: NfeContents | CteContents, side: Side | null): DocumentS
   return side === null ? noSums : sumsOf(contents, side, productsOf(contents).places)
 }
 
-// Lists are filtered by the sums that a document counts in.
-function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
-  const terms = side === null ? [] : byKey.map(({ kind, key }) => countedTerm(side, kind, key))
-  return terms.filter((term) => term !== null)
+// Lists are filtered by the sums that a document counts in, too.
+function allTerms(contents: NfeContents | CteContents, { byKey }: DocumentSums, side: Side | null): string[] {
+  const counted = side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, kind, key) ?? [])
+  return [...termsOf(contents), ...counted]
 }
 
 function isDay(text: string | undefined): text is string {

@@ -1,7 +1,8 @@
 import type { Note, TripInside } from '@vigia/freight/trip'
 import type { ReformFinding } from '@vigia/reform/findings'
-import { createThreads, runApart } from '../print/threads.ts'
+import { createThreads, runApart, ThreadError } from '../print/threads.ts'
 import type { ProductTexts } from './packing.ts'
+import type { Part, Segment } from './segments.ts'
 import type { DocumentSums, Side } from './sums.ts'
 
 /** A document to be read, and what it was counted with before. */
@@ -19,6 +20,8 @@ export interface ReadContents {
   value: Uint8Array
   products: ProductTexts[]
   terms: string[]
+  /** They are those of before. */
+  sameTerms: boolean
   issuer: string
   /** `content.reform` */
   reform: number
@@ -57,7 +60,9 @@ export const findingCodes: readonly ReformFinding['code'][] = [
 export const findingBits = (codes: readonly ReformFinding['code'][]): number =>
   codes.reduce((bits, code) => bits | (1 << findingCodes.indexOf(code)), 0)
 
-const threads = createThreads<ReadQuestion[], (ReadAnswer | null)[]>({
+export type ThreadWork = { read: ReadQuestion[] } | { merge: Part[] }
+
+const threads = createThreads<ThreadWork, unknown>({
   file: new URL('./reader-worker.ts', import.meta.url),
   threads: 1,
   waitingMax: 50,
@@ -72,4 +77,20 @@ const apartMs = 40_000
 
 /** Reads documents in a thread. null: one that brings it down or takes too long; undefined: there was no time for it. */
 export const readAll = (asked: ReadQuestion[]): Promise<(ReadAnswer | null | undefined)[]> =>
-  asked.length > 0 ? runApart(threads, asked, apartMs) : Promise.resolve([])
+  asked.length > 0
+    ? runApart(
+        { run: (read, options) => threads.run({ read }, options) as Promise<(ReadAnswer | null)[]> },
+        asked,
+        apartMs,
+      )
+    : Promise.resolve([])
+
+/** Makes one segment of several in the same thread. null: nothing is left of them; undefined: it failed. */
+export async function mergeApart(merge: Part[]): Promise<Segment | null | undefined> {
+  try {
+    return (await threads.run({ merge }, { patient: true })) as Segment | null
+  } catch (error) {
+    if (error instanceof ThreadError) return undefined
+    throw error
+  }
+}

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { bareTerm, monthTerm } from '../documents/documents.ts'
+import { bareTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import type { ProductTexts } from './packing.ts'
+import { putPostings } from './postings.ts'
 import { moveProducts, type ProductMove } from './product-sums.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
 import { type DocumentSums, type Side, type Sums, sumNames } from './sums.ts'
@@ -36,6 +37,8 @@ export interface ReadDocument {
   documentId: bigint
   document: KnownDocument | null
   before: CountedBefore | null
+  /** It is found by its terms already. */
+  indexed: boolean
   answer: ReadAnswer
 }
 
@@ -43,16 +46,14 @@ export interface ReadDocument {
 export async function putContents(db: Database, workspaceId: number, all: readonly ReadDocument[]): Promise<void> {
   const kept = all.flatMap(({ document, answer }) => (document && answer.read ? [{ document, read: answer.read }] : []))
   const products = await productIds(db, workspaceId, kept)
-  const terms = await termIds(db, workspaceId, kept)
   await moveSums(db, workspaceId, all, products)
   const gone = all.flatMap(({ documentId, document, answer }) => (document && answer.read ? [] : documentId))
-  for (const table of ['content', 'content_index'])
-    await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(
-      db,
-    )
+  await sql`delete from content where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(
+    db,
+  )
   const rows = kept.map(({ document, read }) => {
     const ids = read.products.map((texts) => products.get(keyOf(read.issuer, texts))!)
-    return { document, read, ids, keys: [...ids, ...termsOf(document, read).map((text) => terms.get(text)!)] }
+    return { document, read, ids }
   })
   await sql`
     insert into content (workspace_id, document_id, company_id, month, side, version, reform, findings, ibs, cbs, mod_frete, tp_nf, recipient, products, value)
@@ -71,25 +72,28 @@ export async function putContents(db: Database, workspaceId: number, all: readon
            tp_nf = excluded.tp_nf, recipient = excluded.recipient, products = excluded.products, value = excluded.value`.execute(
     db,
   )
-  await sql`
-    insert into content_index (workspace_id, document_id, terms)
-    select ${workspaceId}, r.id, r.terms::int[]
-      from unnest(${rows.map(({ document }) => document.documentId)}::bigint[], ${rows.map(({ keys }) => `{${keys.join()}}`)}::text[]) as r (id, terms)
-    on conflict (workspace_id, document_id) do update set terms = excluded.terms`.execute(db)
+  const isFound = ({ indexed, document, answer }: ReadDocument) => indexed && document && answer.read?.sameTerms
+  await putPostings(db, workspaceId, {
+    dropped: all.flatMap((one) => (one.indexed && !isFound(one) ? [one.documentId] : [])),
+    added: all.flatMap((one) => {
+      const { document, answer } = one
+      return document && answer.read && !isFound(one)
+        ? [{ id: document.documentId, month: document.month, terms: answer.read.terms }]
+        : []
+    }),
+  })
   await putInstallments(db, workspaceId, all)
 }
 
 const digitOf = (text: string | undefined) => (/^\d$/.test(text ?? '') ? Number(text) : null)
 
-/** Of how documents are packed and counted: a migration that changes it empties these tables, and all are read again. */
-const version = 1
+/** Of how documents are packed, counted and found. Those of 1 are in no segment. */
+export const version = 2
 
 interface Kept {
   document: KnownDocument
   read: ReadContents
 }
-
-const termsOf = ({ month }: KnownDocument, { terms }: ReadContents) => [monthTerm(month), ...terms]
 
 // What tells one product from another.
 const keyOf = (issuer: string, { code, name, ncm, unit, gtin }: ProductTexts) =>
@@ -124,24 +128,6 @@ async function productIds(db: Database, workspaceId: number, kept: readonly Kept
         returning id, issuer, code, name, ncm, unit, gtin`,
   )
   for (const { id, issuer, ...texts } of inserted) known.set(keyOf(issuer, texts), id)
-  return known
-}
-
-async function termIds(db: Database, workspaceId: number, kept: readonly Kept[]): Promise<Map<string, number>> {
-  const terms = [...new Set(kept.flatMap(({ document, read }) => termsOf(document, read)))]
-  const rows = await read<{ text: string; id: number }>(
-    db,
-    sql`select t.text, t.id from unnest(${terms}::text[]) q (text)
-         cross join lateral (select * from content_term t where t.workspace_id = ${workspaceId} and t.text = q.text offset 0) t`,
-  )
-  const known = new Map(rows.map(({ text, id }) => [text, id]))
-  const added = terms.filter((text) => !known.has(text))
-  if (added.length === 0) return known
-  const inserted = await read<{ text: string; id: number }>(
-    db,
-    sql`insert into content_term (workspace_id, text) select ${workspaceId}, u.text from unnest(${added}::text[]) u (text) returning text, id`,
-  )
-  for (const { text, id } of inserted) known.set(text, id)
   return known
 }
 

@@ -1,12 +1,12 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
-import { bareTerm, nameTerms, type TermKind } from '../documents/documents.ts'
+import { bareTerm, codeTerm, nameTerms, type TermKind } from '../documents/documents.ts'
 
 // By which words a document is found: those of its products, and what it names.
 
 // 990 items of 20 words each are more than anybody looks for.
 const termsMax = 5_000
 
-/** The terms of a document beside its products, each once, 5,000 at most. */
+/** The terms of a document, each once, 5,000 at most. */
 export function termsOf(contents: NfeContents | CteContents): string[] {
   const terms = new Set<string>()
   const add = (kind: TermKind, text: string | undefined) => {
@@ -22,6 +22,10 @@ export function termsOf(contents: NfeContents | CteContents): string[] {
       add('ncm', prod.NCM)
       add('cfop', prod.CFOP)
       for (const lot of lots) add('lote', lot.nLote)
+      for (const code of [prod.cProd, prod.cEAN]) {
+        const term = codeTerm(code ?? '')
+        if (term) terms.add(term)
+      }
       for (const word of nameTerms(prod.xProd ?? '')) terms.add(word)
       // GUARDA-CHUVA and AB-12 are typed as they are written, too.
       for (const written of (prod.xProd ?? '').split(/\s+/))

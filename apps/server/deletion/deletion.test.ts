@@ -201,11 +201,12 @@ describe('a deletion', () => {
         sql`insert into alert_setting (workspace_id) values (${workspaceId})`,
         sql`insert into alert_unjudged select workspace_id, id, company_id, now() from document`,
         sql`insert into content_position (workspace_id, version) values (${workspaceId}, 0)`,
-        sql`insert into content_term (workspace_id, text) values (${workspaceId}, '')`,
         sql`insert into product (workspace_id, issuer, code, name, ncm, unit, bare) values (${workspaceId}, '', '', '', '', '', '')`,
         sql`insert into content (workspace_id, document_id, company_id, version, reform, findings, products, value)
             select workspace_id, id, company_id, 1, 0, 0, '{}', '' from document`,
-        sql`insert into content_index select workspace_id, id, '{}' from document`,
+        sql`insert into content_segment (workspace_id, size, first_month, last_month, first_id, last_id, buckets, ids)
+            values (${workspaceId}, 1, now(), now(), 1, 1, 1, '')`,
+        sql`insert into content_posting values (${workspaceId}, 1, 0, '')`,
         sql`insert into content_unread select workspace_id, id, company_id, now() from document`,
         sql`insert into content_sum select workspace_id, company_id, '2026-01-01', 0, 0, 1, chave, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 from document`,
         sql`insert into product_sum select workspace_id, 1, company_id, 2026, 0, '{0,0,1}' from document group by 1, 3`,

@@ -79,7 +79,9 @@ export async function inAnchored(
 // All that decides which documents the list has, for whom, and their order.
 function keyOfList(query: FilterQuery, order: Order): string {
   const { sql: text, parameters } = sql`${withinRange(query, query.range)}`.compile(query.db)
-  const asked = [query.workspaceId, companiesShown(query), order.by, order.ascending, text, parameters]
+  // Bits of thousands of ids would be as many numbers.
+  const given = parameters.map((one) => (Buffer.isBuffer(one) ? one.toString('base64') : one))
+  const asked = [query.workspaceId, companiesShown(query), order.by, order.ascending, text, given]
   return createHash('sha256').update(JSON.stringify(asked)).digest('base64')
 }
 

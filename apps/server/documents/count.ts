@@ -38,8 +38,13 @@ export async function countAll(query: FilterQuery): Promise<Counted> {
   const { from, until } = query.range
   if (query.found.length > 0) {
     const { stretches, ids } = await count(query, [{ unit: 'time', from, until }])
-    const found = ids === null ? query.found : [sql`d.id = any (${ids}::bigint[])`]
-    return { stretches, query: { ...query, found }, newest: [] }
+    const newest = ids ? idsIn(ids) : []
+    const isAll = newest.length === stretches.reduce((sum, { n }) => sum + n, 0)
+    return {
+      stretches,
+      query: isAll ? { ...query, found: [sql`d.id = any (${ids ?? '{}'}::bigint[])`] } : query,
+      newest,
+    }
   }
   const spans = decompose(from, until)
   // The count, what is hidden and the first documents come from one query: most workspaces hide nothing, and then it is the only one.
@@ -50,9 +55,11 @@ export async function countAll(query: FilterQuery): Promise<Counted> {
   return {
     stretches: await withoutDayCounters(shown, spans, stretches),
     query: shown,
-    newest: hiding.length === 0 && counted.ids ? counted.ids.slice(1, -1).split(',').map(BigInt) : [],
+    newest: hiding.length === 0 && counted.ids ? idsIn(counted.ids) : [],
   }
 }
+
+const idsIn = (array: string) => array.slice(1, -1).split(',').map(BigInt)
 
 // No day found: either the workspace is small and has no day counters, or there are no documents.
 async function withoutDayCounters(query: FilterQuery, spans: Span[], stretches: Stretch[]): Promise<Stretch[]> {
@@ -101,7 +108,7 @@ interface CountedRow {
   n: number | null
   amount: string
   walked: number
-  /** As one text, where they are few. */
+  /** The first ones of the list, as one text. */
   ids: string | null
 }
 
@@ -182,7 +189,7 @@ function inCounters(query: FilterQuery, unit: Unit, spans: Span[], withAmounts: 
 function inDocuments(query: FilterQuery, { from, until }: Span): RawBuilder<unknown> {
   return sql`
     select 'time' as unit, ${from} as start, ${until} as until, count(*)::float8 as n, sum(d.amount) as amount, count(*)::float8 as walked,
-           case when count(*) <= ${fewMax} then array_agg(d.id)::text end as ids
+           ${query.found.length > 0 ? sql`(array_agg(d.id order by d.issued_at desc, d.id desc))[1:${sql.lit(fewMax)}]::text` : sql`null`} as ids
       from document d
      where ${withinRange(query, { from, until })}`
 }

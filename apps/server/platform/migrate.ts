@@ -194,15 +194,7 @@ const closedToLimited = [
   ...['second_factor', 'recovery_code', 'passkey', 'mail_link', 'invitation', 'account_company', 'membership'],
   ...['certificate_batch', 'certificate_file', 'webhook', 'webhook_delivery', 'calendar_feed'],
   ...['letter_choice', 'letter_turn', 'monthly_report'],
-  ...[
-    'alert_name',
-    'alert_contact',
-    'alert_citation',
-    'alert_histogram',
-    'alert_test',
-    'content_index',
-    'freight_citation',
-  ],
+  ...['alert_name', 'alert_contact', 'alert_citation', 'alert_histogram', 'alert_test', 'freight_citation'],
 ]
 
 async function grantSigner(client: pg.Client): Promise<void> {
@@ -220,8 +212,6 @@ const lookedUp = [
   ...['second_factor', 'account_company', 'invitation', 'calendar_feed'],
   // Of the installation; a deletion takes out those of a workspace.
   'mail',
-  // No index of what is inside may be asked for under row-level security: `documents_with_terms` names the workspace itself.
-  'content_index',
 ]
 
 // Row-level security holds for the owner too: a function with its rights sees the workspace of its caller, but for the tables above. On a

@@ -251,11 +251,6 @@ interface ContentPositionTable {
   served_at: Optional<Date | string>
   lease_until: Optional<Date | null>
 }
-interface ContentTermTable {
-  workspace_id: number
-  id: Generated<number>
-  text: string
-}
 interface ProductTable {
   workspace_id: number
   id: Generated<number>
@@ -284,10 +279,23 @@ interface ContentTable {
   products: number[]
   value: Buffer
 }
-interface ContentIndexTable {
+interface ContentSegmentTable {
   workspace_id: number
-  document_id: bigint
-  terms: number[]
+  id: Generated<number>
+  size: number
+  first_month: string
+  last_month: string
+  first_id: bigint
+  last_id: bigint
+  buckets: number
+  ids: Buffer
+  dropped: Buffer | null
+}
+interface ContentPostingTable {
+  workspace_id: number
+  segment_id: number
+  bucket: number
+  value: Buffer
 }
 interface ContentUnreadTable {
   workspace_id: number
@@ -1149,10 +1157,10 @@ export interface Tables {
   answer_setting: AnswerSettingTable
   answer_suggestion: AnswerSuggestionTable
   content_position: ContentPositionTable
-  content_term: ContentTermTable
   product: ProductTable
   content: ContentTable
-  content_index: ContentIndexTable
+  content_segment: ContentSegmentTable
+  content_posting: ContentPostingTable
   content_unread: ContentUnreadTable
   content_sum: ContentSumTable
   product_sum: ProductSumTable

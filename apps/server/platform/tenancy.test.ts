@@ -199,11 +199,6 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: 'select mark::int from advance_mark(41)',
     gives: [{ mark: 41 }],
   },
-  documents_with_terms: {
-    why: 'asks an index that row-level security keeps from leading anywhere; it names the workspace of its caller',
-    call: `select count(*)::int as rows from documents_with_terms('{1}', '{2}') union all select count(*)::int from documents_with_terms('{1}', null)`,
-    gives: [{ rows: 0 }, { rows: 0 }],
-  },
   storage_use: {
     why: 'belongs to the server; two sizes',
     call: `select count(*)::int as rows from storage_use()`,
@@ -230,7 +225,6 @@ test('of another workspace a function with the rights of its owner gives only wh
       from (select token_hash from session union all select token_hash from mail_link union all select token_hash from api_key) t;
     insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
       select workspace_id, id, cnpj, 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'key', 7 from company where workspace_id = ${theirs};
-    insert into content_index values (${theirs}, 1, '{1,2}');
     insert into receipt (workspace_id, company_id, service, codec, nsu, schema, unread, content) values (${theirs}, 5, 0, 0, 1, 'x', false, 'x')`)
   const kept = async () => {
     const rows: unknown[] = []

@@ -13,7 +13,8 @@ import {
   rangeOf,
   reformCondition,
 } from '../filter.ts'
-import { insideCondition, readMonths, readTerms, termQuestion } from './terms.ts'
+import { common as commonPlaces, findInside, insideCondition, type Places } from './postings.ts'
+import { codeTerm, type TermQuestion, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**
@@ -72,23 +73,48 @@ async function insideFilter(
 ): Promise<RawBuilder<unknown>[]> {
   if (counted) {
     const line = countedQuestion(workspaceId, counted)
-    const terms = line.term === null ? [] : await readTerms(db, workspaceId, [exactly(line.term)])
-    const inside = line.product === null ? terms : [[line.product]]
-    const months = inside.length > 0 ? await readMonths(db, workspaceId, range) : null
-    const others = await insideFilter(db, workspaceId, { type, product, ncm, cfop }, range)
-    return [...line.conditions, ...inside.map((ids) => insideCondition(ids, months)), ...others]
+    return [
+      ...line.conditions,
+      ...(line.term === null ? [] : await allInside(db, workspaceId, [{ exact: [line.term], beginning: null }], range)),
+      ...(line.product === null ? [] : await productCondition(db, workspaceId, line.product, range)),
+      ...(await insideFilter(db, workspaceId, { type, product, ncm, cfop }, range)),
+    ]
   }
-  if (product === undefined && ncm === undefined && cfop === undefined) return []
   const named = [...(ncm === undefined ? [] : [`ncm:${ncm}`]), ...(cfop === undefined ? [] : [`cfop:${cfop}`])]
-  const terms = [
-    ...(product === undefined ? [] : [[product]]),
-    ...(await readTerms(db, workspaceId, named.map(termQuestion))),
-  ]
-  const months = await readMonths(db, workspaceId, range)
-  return terms.map((ids) => insideCondition(ids, months))
+  const conditions = await allInside(db, workspaceId, named.map(termQuestion), range)
+  return product === undefined
+    ? conditions
+    : [...conditions, ...(await productCondition(db, workspaceId, product, range))]
 }
 
-const exactly = (term: string) => ({ exact: [term], beginning: null, code: null })
+async function allInside(
+  db: Database,
+  workspaceId: number,
+  questions: (TermQuestion | null)[],
+  range: Range,
+): Promise<RawBuilder<unknown>[]> {
+  if (questions.length === 0) return []
+  const inside = await findInside(db, workspaceId, questions, range)
+  return [insideCondition(inside, commonPlaces(inside.found)) ?? sql`false`]
+}
+
+// Several products may have a code: of these documents it is looked up which products they have.
+async function productCondition(
+  db: Database,
+  workspaceId: number,
+  product: number,
+  range: Range,
+): Promise<RawBuilder<unknown>[]> {
+  const { rows } = await sql<{ code: string }>`
+    select code from product where workspace_id = ${workspaceId} and id = ${product}`.execute(db)
+  if (!rows[0]) return [sql`false`]
+  const term = codeTerm(rows[0].code)
+  const [having = sql`true`] = term ? await allInside(db, workspaceId, [{ exact: [term], beginning: null }], range) : []
+  return [
+    sql`case when ${having} then exists (select from content c where c.workspace_id = d.workspace_id and c.document_id = d.id
+                                                                 and c.products @> array[${product}::int]) else false end`,
+  ]
+}
 
 function common(one: Range, other: Range): Range {
   return {
@@ -145,12 +171,12 @@ async function inFields(
   range: Range,
 ): Promise<RawBuilder<unknown>[]> {
   if (words.length === 0) return []
-  const terms = await readTerms(
+  const inside = await findInside(
     db,
     workspaceId,
     words.map(({ inside }) => inside),
+    range,
   )
-  const months = terms.some((ids) => ids.length > 0) ? await readMonths(db, workspaceId, range) : []
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
   const rows = await executePrepared(
     db,
@@ -167,54 +193,70 @@ async function inFields(
      order by w.place`,
   )
   // What only issuers have is one set of them, by which documents are found fast.
-  const alone: RawBuilder<unknown>[] = []
-  const among: { issuers: RawBuilder<unknown>; others: RawBuilder<unknown>[] }[] = []
+  const alone: Word[] = []
+  const among: { issuers: RawBuilder<unknown> | null; others: RawBuilder<unknown>[]; places: Places }[] = []
   for (const [index, word] of words.entries()) {
     const found = rows[index]!
     if (found.everywhere) continue
     const others = otherFields(word, found)
-    if (terms[index]!.length > 0) others.push(insideCondition(terms[index]!, months))
-    if (others.length === 0) alone.push(issuerHas(word))
-    else among.push({ issuers: issuerHas(word), others })
+    const places = inside.found[index]!
+    if (others.length === 0 && places.size === 0) alone.push(word)
+    else among.push({ issuers: issuerHas(word), others, places })
   }
-  if (alone.length > 0) among.unshift({ issuers: all(alone), others: [] })
+  if (alone.length > 0) {
+    const having = alone.map(issuerHas)
+    const issuers = having.every((one) => one !== null) ? all(having) : null
+    among.unshift({ issuers, others: [], places: new Map() })
+  }
   const sets = await findIssuers(
     db,
     workspaceId,
     among.map(({ issuers }) => issuers),
   )
-  return among.map(({ others }, index) => {
-    const ids = sets[index] ?? (others.length === 0 ? '{}' : null)
-    return either([...(ids ? [sql`d.supplier_id = any (${ids}::int[])`] : []), ...others])
+  // What stands in no other field is one set of documents.
+  const only: Places[] = []
+  const conditions = among.flatMap(({ others, places }, index) => {
+    const issuers = sets[index] ?? null
+    if (issuers === null && others.length === 0 && places.size > 0) {
+      only.push(places)
+      return []
+    }
+    const having = [
+      ...(issuers ? [sql`d.supplier_id = any (${issuers}::int[])`] : []),
+      ...others,
+      insideCondition(inside, places),
+    ].filter((one) => one !== null)
+    return having.length > 0 ? either(having) : sql`false`
   })
+  return only.length > 0 ? [...conditions, insideCondition(inside, commonPlaces(only)) ?? sql`false`] : conditions
 }
 
 const like = (text: string | null) => (text === null ? null : `%${likeLiteral(text)}%`)
 
-function issuerHas({ name, taxId }: Word): RawBuilder<unknown> {
+function issuerHas({ name, taxId }: Word): RawBuilder<unknown> | null {
   const has = [
     ...(name === null ? [] : [sql`s.search like ${like(name)}`]),
     ...(taxId === null ? [] : [sql`s.tax_id like ${like(taxId)}`]),
   ]
-  return has.length > 0 ? either(has) : sql`false`
+  return has.length > 0 ? either(has) : null
 }
 
-// The ids of those that meet each of the conditions, as one text: there may be thousands. All are looked at once.
+// The ids of those that meet each of the conditions, as one text: there may be thousands. All are looked at once; null: no issuer can.
 async function findIssuers(
   db: Database,
   workspaceId: number,
-  conditions: RawBuilder<unknown>[],
+  conditions: (RawBuilder<unknown> | null)[],
 ): Promise<(string | null)[]> {
-  if (conditions.length === 0) return []
-  const sets = conditions.map((condition, index) => {
-    const those = conditions.length === 1 ? sql`` : sql`filter (where ${condition})`
+  const possible = conditions.filter((condition) => condition !== null)
+  if (possible.length === 0) return conditions.map(() => null)
+  const sets = conditions.flatMap((condition, index) => {
+    if (!condition) return []
+    const those = possible.length === 1 ? sql`` : sql`filter (where ${condition})`
     return sql`(array_agg(s.id) ${those})::text as ${sql.ref(String(index))}`
   })
   const { rows } = await sql<Record<string, string | null>>`
-    select ${sql.join(sets)} from supplier s where s.workspace_id = ${workspaceId} and ${either(conditions)}`.execute(
-    db,
-  )
-  return conditions.map((_, index) => rows[0]![index]!)
+    select ${sql.join(sets)} from supplier s where s.workspace_id = ${workspaceId} and ${either(possible)}`.execute(db)
+  return conditions.map((_, index) => rows[0]![index] ?? null)
 }
 
 function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>[] {
