@@ -32,6 +32,7 @@ export const workspaceScreens = [
   screen('/alertas/regras', () => import('./alerts/rules-page.tsx').then((module) => module.RulesPage)),
   screen('/relatorios', () => import('./reports/reports-page.tsx').then((module) => module.ReportsPage)),
   screen('/relatorios/precos/:id', () => import('./reports/prices-page.tsx').then((module) => module.PricesPage)),
+  screen('/fretes', () => import('./freight/freight-page.tsx').then((module) => module.FreightPage)),
   screen('/reforma', () => import('./reform/reform-page.tsx').then((module) => module.ReformPage)),
   screen('/prazos', () => import('./agenda/agenda-page.tsx').then((module) => module.AgendaPage)),
   screen('/vencimentos', () => import('./agenda/installments-page.tsx').then((module) => module.InstallmentsPage)),

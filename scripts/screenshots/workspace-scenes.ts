@@ -93,6 +93,7 @@ export const workspaceScenes: Scene[] = [
     shows: (page) => page.getByRole('region', { name: 'Resultados da busca' }).getByRole('heading').first(),
   },
   { name: 'help-search-nothing', who: 'demo', path: '/help?busca=girafa', shows: byText(/^Nenhum resultado/) },
+  { name: 'freight', who: 'office', path: '/fretes', shows: heading('Auditoria de fretes') },
   { name: 'account', who: 'office', path: '/conta', shows: heading('Minha conta') },
   {
     name: 'account-ended',

@@ -62,6 +62,7 @@ const workspaceScreens = [
   '/equipe',
   '/prazos',
   '/relatorios',
+  '/fretes',
   '/reforma',
   '/vencimentos',
   '/alertas',

@@ -36,6 +36,7 @@ test('the side navigation: its places, 16rem, icons at 3rem, a cookie for seven 
     'CTe',
     'Alertas',
     'Relatórios',
+    'Auditoria de fretes',
     'IBS e CBS',
     'Empresas',
     'Prazos',
@@ -48,13 +49,14 @@ test('the side navigation: its places, 16rem, icons at 3rem, a cookie for seven 
     '/cte',
     '/alertas',
     '/relatorios',
+    '/fretes',
     '/reforma',
     '/empresas',
     '/prazos',
     '/vencimentos',
     '/help',
   ])
-  expect(await links.nth(6).getAttribute('aria-current')).toBe('page')
+  expect(await links.nth(7).getAttribute('aria-current')).toBe('page')
   await expect.poll(widthOf(page)).toBe(wide)
 
   await page.getByRole('button', { name: 'Alternar navegação' }).click()

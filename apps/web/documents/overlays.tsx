@@ -33,7 +33,9 @@ export function isSameTask(one: OverlayTask, other: OverlayTask): boolean {
 }
 
 function nameOf(task: OverlayTask): string {
-  return task.does === 'answer' ? [task.kind.type, task.answer.code, ...task.ids].join(' ') : task.does
+  return task.does === 'answer'
+    ? [task.kind.type, task.answer.code, ...task.ids, task.answer.begin].join(' ')
+    : task.does
 }
 
 interface OverlaysProps {

@@ -395,6 +395,18 @@ export const situations: readonly Article[] = [
     link: { to: '/relatorios', words: 'Abrir os relatórios' },
   },
   {
+    id: 'auditoria-de-fretes',
+    title: 'O que a auditoria de fretes confere?',
+    body: [
+      'Em “Auditoria de fretes” está o que não fecha nos CT-e que valem, com os documentos por trás. Cobrado em dobro: um CT-e anterior da mesma transportadora, para o mesmo tomador e entre as mesmas cidades, já cobrou todas as notas de um dos dois; duas viagens que juntas não levam mais do que as notas valem não contam. Tomador trocado: a nota diz em modFrete que o frete é do remetente (0) ou do destinatário (1), e o CT-e cobra de outro. Sem nota: o CT-e não cita nenhuma NF-e, ou nenhuma das que cita foi recebida cinco dias depois dele; um resumo basta.',
+      'Acima do usual, pelo valor da carga ou por quilo: mais de 2 vezes a mediana de pelo menos 8 viagens anteriores da mesma empresa entre as mesmas cidades, ou, se são menos, entre as mesmas UF. As viagens são as 50 mais novas. Um frete que em reais não passa da mediana não conta: o mínimo da viagem pesa mais em carga pequena, e peso cubado não é peso. Complementos, anulações e substitutos só são conferidos pelo tomador; redespacho e subcontratação, não.',
+      '“Está certo” tira o achado da lista enquanto ele disser o mesmo, e pode ser desfeito em “Ditos certos”; quem disse fica na auditoria. Nada é enviado sozinho: o painel do CT-e leva ao desacordo, já com o motivo escrito, enquanto cabe um, e uma pessoa lê e envia. “Baixar planilha” faz o XLSX do filtro.',
+    ],
+    keywords:
+      'frete fretes cte dobro duplicado tomador trocado sem nota modfrete mediana quilo valor da carga trecho acima caro conferir transportadora contestar auditoria',
+    link: { to: '/fretes', words: 'Abrir a auditoria de fretes' },
+  },
+  {
     id: 'respostas-por-regra',
     title: 'Posso deixar a Ciência sair sozinha só para alguns fornecedores?',
     body: [

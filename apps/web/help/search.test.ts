@@ -99,6 +99,7 @@ test('every article has its own id and a link that exists', () => {
     '/equipe',
     '/alertas',
     '/relatorios',
+    '/fretes',
     '/respostas',
     '/aprovacoes',
     '/reforma',

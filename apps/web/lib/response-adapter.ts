@@ -35,6 +35,7 @@ import {
   getAlertTest,
   getCalendar,
   getDashboard,
+  getFreight,
   getInvitation,
   getLetterChoice,
   getPlan,
@@ -48,6 +49,7 @@ import {
   listAlerts,
   listAnnouncements,
   listDue,
+  listFreight,
   listInstallments,
   listKeys,
   listKnownAlerts,
@@ -96,6 +98,8 @@ export const reformSheetQuery = ownQuery(getReformSheet, { total: [], fornecedor
 export const calendarQuery = ownQuery(getCalendar, {})
 export const letterChoiceQuery = ownQuery(getLetterChoice, { alertas: '', prazos: '' })
 export const reportQuery = ownQuery(getReport, { linhas: [], total: {}, totalDePaginas: 0 })
+export const freightQuery = ownQuery(listFreight, { items: [], proximo: null, somas: [], total: {} })
+export const freightOfQuery = ownQuery(getFreight, [])
 export const pricesQuery = ownQuery(getPrices, { produto: { meses: [] }, iguais: [] })
 export const monthlyReportsQuery = ownQuery(listMonthlyReports, [])
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })

@@ -8,8 +8,9 @@ import { buttonClass } from '../ui/button.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { writeMonth } from '../ui/period/days.ts'
+import { moveMonth } from '../ui/period/months.ts'
 import { PriceLines } from './price-lines.tsx'
-import { moveMonth, readQuestion, writeQuestion } from './question.ts'
+import { readQuestion, writeQuestion } from './question.ts'
 import { prices, quantities } from './report-table.tsx'
 
 /** What a product cost month by month, and what others ask for the same. */

@@ -9,6 +9,7 @@ import {
   reportSubjects,
 } from '@vigia/contract/workspace'
 import { monthPeriod } from '../ui/period/days.ts'
+import { moveMonth, readMonths } from '../ui/period/months.ts'
 
 /** What a report is asked for, as it stands in the address. */
 export interface ReportQuestion {
@@ -24,21 +25,17 @@ export interface ReportQuestion {
   taxes: boolean
 }
 
-const monthShape = /^(19|20)\d\d-(0[1-9]|1[0-2])$/
-
 /** The question in the address; what is missing or makes no sense is that of the last whole month by supplier. */
 export function readQuestion(params: URLSearchParams, today: Date): ReportQuestion {
   const subject = reportSubjects.find((one) => one === params.get('tipo')) ?? 'compras'
   const group = reportGroups.find((one) => one === params.get('por'))
   const page = Number(params.get('pagina') ?? 1)
-  const [from, to] = [params.get('de') ?? '', params.get('ate') ?? '']
-  const isPeriod =
-    monthShape.test(from) && monthShape.test(to) && from <= to && monthsBetween(from, to) <= reportMonthsMax
+  const period = readMonths(params.get('de'), params.get('ate'), reportMonthsMax)
   const lastMonth = monthPeriod(today, -1).from.slice(0, 7)
   return {
     subject,
     group: group && groupsOf[subject].includes(group) ? group : 'participante',
-    ...(isPeriod ? { from, to } : { from: lastMonth, to: lastMonth }),
+    ...(period ?? { from: lastMonth, to: lastMonth }),
     company: params.get('empresa') ?? '',
     search: (params.get('busca') ?? '').trim().slice(0, 100),
     page: Number.isSafeInteger(page) && page > 0 && page < 1_000_000 ? page : 1,
@@ -63,29 +60,6 @@ export function writeQuestion({
   if (taxes && group !== 'produto') params.set('ver', 'impostos')
   if (page > 1) params.set('pagina', String(page))
   return params
-}
-
-/** The period when one of its ends is chosen: the other end follows where it would be too long, or ended before it began. */
-export function withEnd(
-  period: { from: string; to: string },
-  end: 'from' | 'to',
-  month: string,
-): { from: string; to: string } {
-  const next = { ...period, [end]: month }
-  if (next.from > next.to) return { from: month, to: month }
-  if (monthsBetween(next.from, next.to) <= reportMonthsMax) return next
-  const far = reportMonthsMax - 1
-  return end === 'from' ? { from: month, to: moveMonth(month, far) } : { from: moveMonth(month, -far), to: month }
-}
-
-/** A month moved by months. */
-export function moveMonth(month: string, by: number): string {
-  return monthPeriod(new Date(Number(month.slice(0, 4)), Number(month.slice(5)) - 1, 1), by).from.slice(0, 7)
-}
-
-/** The months that can be chosen, the newest first. */
-export function monthChoices(today: Date): string[] {
-  return Array.from({ length: 61 }, (_, back) => monthPeriod(today, -back).from.slice(0, 7))
 }
 
 export type Compared = 'now' | 'before' | 'yearBefore'

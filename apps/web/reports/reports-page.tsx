@@ -5,6 +5,7 @@ import {
   groupsOf,
   type Report,
   type ReportRow,
+  reportMonthsMax,
   reportSubjects,
   subjectNames,
 } from '@vigia/contract/workspace'
@@ -28,19 +29,11 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
 import { writeMonth } from '../ui/period/days.ts'
+import { MonthSelects } from '../ui/period/month-select.tsx'
 import { RankedBars } from '../ui/ranked-bars.tsx'
 import { fileName, saveFile } from '../ui/save-file.ts'
 import { MonthlyReports } from './monthly-reports.tsx'
-import {
-  changeText,
-  documentsOf,
-  monthChoices,
-  periodOf,
-  type ReportQuestion,
-  readQuestion,
-  withEnd,
-  writeQuestion,
-} from './question.ts'
+import { changeText, documentsOf, periodOf, type ReportQuestion, readQuestion, writeQuestion } from './question.ts'
 import { ReportTable } from './report-table.tsx'
 
 const refreshMs = 60_000
@@ -83,23 +76,6 @@ interface BarProps {
 function QuestionBar({ question, onChange }: BarProps) {
   const { data: companies = [] } = useCompanies()
   const { subject, group, from, to, company, taxes } = question
-  const months = monthChoices(new Date())
-  const month = (end: 'from' | 'to') => (
-    <Select
-      id={`report-${end}`}
-      value={question[end]}
-      onChange={({ target }) => onChange(withEnd({ from, to }, end, target.value))}
-    >
-      {[...new Set([...months, question[end]])]
-        .sort()
-        .reverse()
-        .map((month) => (
-          <option key={month} value={month}>
-            {writeMonth(month)}
-          </option>
-        ))}
-    </Select>
-  )
   return (
     <div className="mb-4 grid grid-cols-2 gap-3 lg:grid-cols-4 print:hidden">
       <Labelled id="report-subject" label="Relatório">
@@ -133,12 +109,7 @@ function QuestionBar({ question, onChange }: BarProps) {
           ))}
         </Select>
       </Labelled>
-      <Labelled id="report-from" label="Do mês">
-        {month('from')}
-      </Labelled>
-      <Labelled id="report-to" label="Até o mês (12 no máximo)">
-        {month('to')}
-      </Labelled>
+      <MonthSelects id="report" from={from} to={to} max={reportMonthsMax} onChange={onChange} />
       {companies.length > 1 && (
         <Labelled id="report-company" label="Empresa">
           <SearchSelect

@@ -265,6 +265,16 @@ function Situations({ supplier: { situacoes, recentes, raiz }, company }: PartPr
             </Line>
           )
         })}
+        {situacoes.some(({ tipoDFe }) => tipoDFe === 2) && (
+          <Line label="CT-e: o que não fecha">
+            <Link
+              to={`/fretes?${new URLSearchParams({ busca: raiz, ...(company && { empresa: company }) })}`}
+              className={linkClass}
+            >
+              Auditoria de fretes
+            </Link>
+          </Line>
+        )}
         {recentes.eventos.map(({ tpEvento, nome, totalDeItens }) => (
           <Line key={tpEvento} label={`Evento: ${nome}`}>
             em {documents(totalDeItens)}

@@ -22,11 +22,11 @@ type AnswerOutput = z.output<ReturnType<typeof answerValues>>
 export type AnswerForm = UseFormReturn<AnswerInput, unknown, AnswerOutput>
 
 /** The form of an answer, validated by section 5; the server checks what else the authority requires of some answers. */
-export function useAnswerForm({ code }: AnswerType): AnswerForm {
+export function useAnswerForm({ code, begin = '' }: AnswerType): AnswerForm {
   return useForm<AnswerInput, unknown, AnswerOutput>({
     resolver: zodResolver(answerValues(code)),
     mode: 'onTouched',
-    defaultValues: { justificativa: '', correcoes: [] },
+    defaultValues: { justificativa: begin, correcoes: [] },
   })
 }
 

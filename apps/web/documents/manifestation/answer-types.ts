@@ -8,6 +8,8 @@ export interface AnswerType extends Code {
   reasonMin: number
   /** Usual texts to begin with. */
   reasons: readonly string[]
+  /** What the person begins with, where something led to this answer. */
+  begin?: string
   /** Whether the person may name fields instead of writing a text. */
   corrects: boolean
 }

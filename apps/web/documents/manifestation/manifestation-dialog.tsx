@@ -54,7 +54,7 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose: onEnd,
   const isGone = useGone()
   useClosedByBack(open, () => {
     if (results) onClose()
-    else if (!['', texts.suggestion].includes(form.getValues('justificativa').trim()))
+    else if (!['', answer.begin, texts.suggestion].includes(form.getValues('justificativa').trim()))
       notifyInfo('O que você escreveu continua guardado.', {
         description: `Para continuar, avance ou abra ${answer.label} de novo com a mesma seleção.`,
       })

@@ -23,6 +23,7 @@ import { SavePdfButton } from '../printed/printed-form.tsx'
 import { DeadlineText, OnItsWay } from '../row-parts.tsx'
 import { StatusBadge } from '../status-marks.tsx'
 import { PanelAlert } from './alert.tsx'
+import { disagreement, PanelFreight } from './freight.tsx'
 import { type Action, recommend } from './recommendation.ts'
 import { CheckedLine } from './remarks.tsx'
 
@@ -73,6 +74,9 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
         </p>
       )}
       <PanelAlert row={row} />
+      {kind.type === 'cte' && (
+        <PanelFreight row={row} isBarred={reasonAgainst(disagreement) !== undefined} onAnswer={answer} />
+      )}
       {row.notaCompleta && row.conferencia?.confere !== false && (
         <p className="flex items-center gap-1.5 text-muted text-sm">
           {row.conferencia?.confere ? (

@@ -1,0 +1,75 @@
+import { formatDate } from '@vigia/contract/text'
+import type { FreightFinding } from '@vigia/contract/workspace'
+import { Link } from 'react-router'
+import { useScreenQuery } from '../../lib/query.ts'
+import { type DocumentRow, freightOfQuery } from '../../lib/response-adapter.ts'
+import { useMay } from '../../lib/rights.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { kindOf } from '../kinds.ts'
+import type { AnswerType } from '../manifestation/answer-types.ts'
+
+/** Prestação em Desacordo. */
+export const disagreement = 610110
+
+interface PanelFreightProps {
+  row: DocumentRow
+  /** Something speaks against a desacordo now. */
+  isBarred: boolean
+  onAnswer: (answer: AnswerType) => void
+}
+
+/** What does not fit in the bill, with the way to a desacordo, which a person reads and sends. */
+export function PanelFreight({ row, isBarred, onAnswer }: PanelFreightProps) {
+  const { data, isPlaceholderData } = useScreenQuery(freightOfQuery, { params: { idDFe: row.idDfe } })
+  const may = useMay('fiscal')
+  const answer = kindOf(row.chave).answers.find(({ code }) => code === disagreement)
+  if (isPlaceholderData || !data) return null
+  const open = data.filter(({ certo }) => certo === null)
+  const [first] = open
+  if (!first) return null
+  const month = first.emissao.slice(0, 7)
+  const params = new URLSearchParams({ de: month, ate: month, busca: first.cnpjEmitente })
+  return (
+    <Notice tone="warning" title={open.length === 1 ? first.nome : 'O frete não fecha'}>
+      {open.map(({ regra, frase }) => (
+        <p key={regra}>{frase}</p>
+      ))}
+      <div className="mt-2 flex flex-wrap gap-2">
+        {answer && may && !isBarred && first.desacordoAte !== null && (
+          <Button
+            variant="outline"
+            size="sm"
+            onClick={() => onAnswer({ ...answer, begin: reasonOf(first), reasons: reasonsOf(open, answer) })}
+          >
+            Registrar desacordo
+          </Button>
+        )}
+        <Link to={`/fretes?${params}`} className={buttonClass({ variant: 'outline', size: 'sm' })}>
+          Ver na auditoria
+        </Link>
+      </div>
+    </Notice>
+  )
+}
+
+const reasonsOf = (findings: readonly FreightFinding[], { reasons }: AnswerType) => [
+  ...new Set([...findings.map(reasonOf), ...reasons]),
+]
+
+// What goes to the authority and the carrier, in words that say no more than the documents do.
+function reasonOf({ regra, documentos }: FreightFinding): string {
+  const [first] = documentos
+  switch (regra) {
+    case 'fr-dobro':
+      return first
+        ? `Frete já cobrado no CT-e ${first.numero}${first.emissao ? ` de ${formatDate(first.emissao)}` : ''}`
+        : 'Frete já cobrado em outro CT-e'
+    case 'fr-tomador':
+      return `Tomador incorreto no CT-e${first ? `: pela NF-e ${first.numero}, outro paga o frete` : ''}`
+    case 'fr-sem-nota':
+      return 'CT-e sem NF-e da carga transportada'
+    default:
+      return 'Valor do frete diferente do combinado'
+  }
+}
