@@ -35,7 +35,6 @@ import {
   getAlertTest,
   getCalendar,
   getDashboard,
-  getFreight,
   getInvitation,
   getLetterChoice,
   getPlan,
@@ -49,7 +48,6 @@ import {
   listAlerts,
   listAnnouncements,
   listDue,
-  listFreight,
   listInstallments,
   listKeys,
   listKnownAlerts,
@@ -98,8 +96,6 @@ export const reformSheetQuery = ownQuery(getReformSheet, { total: [], fornecedor
 export const calendarQuery = ownQuery(getCalendar, {})
 export const letterChoiceQuery = ownQuery(getLetterChoice, { alertas: '', prazos: '' })
 export const reportQuery = ownQuery(getReport, { linhas: [], total: {}, totalDePaginas: 0 })
-export const freightQuery = ownQuery(listFreight, { items: [], proximo: null, somas: [], total: {} })
-export const freightOfQuery = ownQuery(getFreight, [])
 export const pricesQuery = ownQuery(getPrices, { produto: { meses: [] }, iguais: [] })
 export const monthlyReportsQuery = ownQuery(listMonthlyReports, [])
 export const planQuery = ownQuery(getPlan, { situacao: '', mensagem: '', empresas: {}, documentosNoMes: {} })
@@ -339,7 +335,7 @@ function query<const R extends RouteDefinition, T>(route: R, adapt: (data: unkno
 }
 
 /** A call whose data is used as it comes, when it has at least what `sample` has. */
-function ownQuery<const R extends RouteDefinition>(route: R, sample: object) {
+export function ownQuery<const R extends RouteDefinition>(route: R, sample: object) {
   return query(route, (data) => whole<RouteData<R>>(data, sample))
 }
 
