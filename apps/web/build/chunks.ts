@@ -45,8 +45,12 @@ function isOnLanding(id: string, context: Rolldown.ChunkingContext): boolean {
   return small.test(id) || reached.has(id)
 }
 
+// Shared by what is opened after the lists, which load without it.
+const later = /[\\/](contract[\\/]freight|web[\\/](lib[\\/]freight|ui[\\/]period[\\/]month))/
+
 // Modules of ui, lib and the packages that need no library.
 function isPiece(id: string, context: Rolldown.ChunkingContext): boolean {
+  if (later.test(id)) return false
   if (/[\\/]packages[\\/](dfe|contract[\\/](?!forms|fields))/.test(id)) return true
   if (small.test(id) || modules('react').test(id)) return true
   if (!/[\\/]web[\\/](ui|lib)[\\/]/.test(id)) return false

@@ -14,9 +14,9 @@ import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { callBytes, errorMessage } from '../lib/api.ts'
 import { useCompanies } from '../lib/companies.ts'
+import { freightQuery } from '../lib/freight.ts'
 import { notifyError } from '../lib/notify.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { freightQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -32,7 +32,8 @@ import { monthChoices, readMonths } from '../ui/period/months.ts'
 import { fileName, saveFile } from '../ui/save-file.ts'
 import { FindingItem } from './finding-item.tsx'
 
-const refreshMs = 60_000
+// Sooner while documents are being read.
+const refreshMs = (data?: Data) => (data && data.faltam > 0 ? 10_000 : 60_000)
 
 /** What does not fit in the bills of freight, with the documents behind each finding. */
 export function FreightPage() {

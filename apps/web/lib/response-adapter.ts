@@ -351,7 +351,7 @@ function query<const R extends RouteDefinition, T>(route: R, adapt: (data: unkno
 }
 
 /** A call whose data is used as it comes, when it has at least what `sample` has. */
-function ownQuery<const R extends RouteDefinition>(route: R, sample: object) {
+export function ownQuery<const R extends RouteDefinition>(route: R, sample: object) {
   return query(route, (data) => whole<RouteData<R>>(data, sample))
 }
 
