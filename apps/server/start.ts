@@ -50,10 +50,10 @@ import { operatorMails, startOperatorLetters, watchStorage } from './mail/operat
 import { deleteSettledMails } from './mail/queue.ts'
 import { forgetOutbox } from './mail/transport.ts'
 import { startMailWorker } from './mail/worker.ts'
-import { manifestationMails } from './manifestation/mails.ts'
 import {
   acknowledgePending,
   manifestationAnnouncements,
+  manifestationMails,
   readBackEvents,
   reviewAsked,
   reviewSuggestions,

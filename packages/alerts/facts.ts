@@ -44,7 +44,7 @@ export interface AlertFacts {
   events: AlertEvent[]
   company: AlertCompany
   /** What people and programs here did with the document, besides events: instants. */
-  marks: { kind: 'exported' | 'booked' | 'matched'; at: string }[]
+  marks: { kind: 'exported' | 'booked' | 'delivered' | 'matched'; at: string }[]
   /** Last instant for the conclusive answer, while it is open. */
   deadline?: string
 }

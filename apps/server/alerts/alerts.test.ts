@@ -16,6 +16,7 @@ import { isDoubted, isJudgedOrLate } from './alerts.ts'
 import { isOnlyInDigest } from './downgrading.ts'
 import { claimTurn, takeTurn } from './following.ts'
 import { readStoredSettings } from './judging.ts'
+import { readCaptured, readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
 import { claimTest, goOnTesting } from './trying.ts'
 
@@ -268,6 +269,29 @@ test('what a person confirmed is answered by nobody else, nor what else its issu
   await say({ idsDFe: [alert!.idDFe], estado: 'confirmada' })
   await deliver(resNFe({ number: 9 }))
   expect(await held(isDoubted)).toEqual([1, 2, 9])
+})
+
+test('what was booked and is then cancelled is grave', async () => {
+  const { workspaceId, deliver, judge, list } = await newOffice()
+  await deliver(nfeProc({ number: 1 }))
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`insert into document_reliance (workspace_id, company_id, document_id, booked_at) select workspace_id, company_id, id, '2026-11-20T12:00:00Z' from document
+         where workspace_id = ${workspaceId}`.execute(db),
+  )
+  await deliver(evento(110111, { number: 1, at: '2026-11-21T12:00:00-03:00' }))
+  await judge()
+  const [{ motivos } = { motivos: [] }] = await list({ Regra: 'S36' })
+  expect(motivos.find(({ regra }) => regra === 'S36')?.frase).toMatch(/depois de lançada em 20\/11\/2026\.$/)
+})
+
+test('goods that nobody carried are missed only as far as the CT-e were captured', async () => {
+  const { workspaceId, deliver } = await newOffice()
+  await deliver(nfeProc({ number: 1 }))
+  const captured = await inWorkspace(ctx, workspaceId, ({ db }) => readCaptured({ db }, workspaceId))
+  const known = await inWorkspace(ctx, workspaceId, ({ db }) => readCompanies({ db, config: ctx.config }, workspaceId))
+  const until = () => [...known.values()].flatMap((one) => captured(one).establishments.map(({ until }) => until))
+  // Nothing has ever been asked for.
+  expect(until()).toEqual([{ nfe: null, cte: null }])
 })
 
 test('nobody sees or changes alerts of others', async () => {

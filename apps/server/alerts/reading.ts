@@ -46,6 +46,8 @@ interface Row {
   proof: string | null
   authorizedAt: Date | null
   exportedAt: Date | null
+  bookedAt: Date | null
+  deliveredAt: Date | null
   content: Buffer
   events: (Omit<AlertEvent, 'authorTaxId' | 'text'> & {
     authorTaxId: string | null
@@ -69,7 +71,7 @@ export async function findDocuments(
 ): Promise<FoundDocument[]> {
   const { rows } = await sql<Row>`
     select d.id as "documentId", d.chave, d.company_id as "companyId", c.cnpj, d.type, d.roles, d.status, d.proof, d.authorized_at as "authorizedAt",
-           u.exported_at as "exportedAt", r.content,
+           u.exported_at as "exportedAt", u.booked_at as "bookedAt", u.delivered_at as "deliveredAt", r.content,
            (select coalesce(json_agg(json_build_object('tpEvento', e.tp_evento, 'nSeqEvento', e.sequence, 'at', e.registered_at, 'authorTaxId', e.author, 'text', e.justification)
                                      order by e.tp_evento, e.sequence, e.author), '[]')
               from (select * from document_event e
@@ -88,7 +90,7 @@ export async function findDocuments(
     const company = companies.get(cnpjBase(row.cnpj))!
     const known: Known = {
       company,
-      marks: row.exportedAt ? [{ kind: 'exported', at: row.exportedAt.toISOString() }] : [],
+      marks: marksOf(row),
       deadline: deadlineText(row),
       proof: row.proof ?? undefined,
     }
@@ -119,6 +121,16 @@ export async function findDocuments(
       here.has(documentId) ? [] : { documentId, companyId: 0, question: null },
     ),
   ]
+}
+
+function marksOf({
+  exportedAt,
+  bookedAt,
+  deliveredAt,
+}: Pick<Row, 'exportedAt' | 'bookedAt' | 'deliveredAt'>): Known['marks'] {
+  const marks = { exported: exportedAt, booked: bookedAt, delivered: deliveredAt } as const
+  const kinds = Object.keys(marks) as (keyof typeof marks)[]
+  return kinds.flatMap((kind) => (marks[kind] ? { kind, at: marks[kind].toISOString() } : []))
 }
 
 // More events than a document has, unless somebody means harm.

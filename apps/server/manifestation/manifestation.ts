@@ -13,7 +13,7 @@ import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
 import { recipient } from './rules.ts'
 
-export { manifestationAnnouncements } from './announcements.ts'
+export { manifestationAnnouncements, manifestationMails } from './announcements.ts'
 export { reviewAsked } from './asked.ts'
 export { listHeld, readBackEvents, releaseHeld } from './held.ts'
 export { reviewSuggestions } from './suggestions.ts'

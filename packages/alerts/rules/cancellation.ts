@@ -110,7 +110,7 @@ export const cancellationRules: Rule[] = [
   },
 ]
 
-const markTexts = { exported: 'exportada', booked: 'lançada', matched: 'escriturada na EFD' }
+const markTexts = { exported: 'exportada', booked: 'lançada', delivered: 'entregue', matched: 'escriturada na EFD' }
 
 function reliedOn(facts: AlertFacts): { at: string; weight: number; by: string }[] {
   return [
