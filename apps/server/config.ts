@@ -25,6 +25,8 @@ export interface Config {
   /** What a rotation replaces `masterKey` or the command by; nothing else looks at them. */
   newMasterKey?: Buffer
   newMasterKeyCommand?: string
+  /** Where copies of the embedded database go, the key that encrypts them, and from how many days back they must bring it; null: nowhere. */
+  backup: { directory: string; key: Buffer; days: number } | null
   /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
   signerSocket?: string
   /** The shared login that the landing page offers. */
@@ -211,6 +213,9 @@ const environment = z.object({
   NEW_MASTER_KEY: secretKey.optional(),
   MASTER_KEY_COMMAND: absolutePath.optional(),
   NEW_MASTER_KEY_COMMAND: absolutePath.optional(),
+  BACKUP_DIR: z.string().optional(),
+  BACKUP_KEY: secretKey.optional(),
+  BACKUP_DAYS: whole(3_650, 30),
   SIGNER_SOCKET: absolutePath.refine((text) => Buffer.byteLength(text) <= 100, 'deve ter até 100 bytes').optional(),
   DEMO_EMAIL: z.email('deve ser um e-mail').optional(),
   DEMO_PASSWORD: z
@@ -295,6 +300,10 @@ function combinations(
   for (const name of ['MASTER_KEY', 'NEW_MASTER_KEY'])
     if (given[name] && given[`${name}_COMMAND`])
       problems.push(`${name} e ${name}_COMMAND dizem a mesma coisa de dois jeitos: informe só uma delas.`)
+  if (!given.BACKUP_DIR !== !given.BACKUP_KEY)
+    problems.push('BACKUP_DIR e BACKUP_KEY vão juntas: informe as duas ou nenhuma.')
+  if (given.BACKUP_KEY && given.BACKUP_KEY === given.MASTER_KEY)
+    problems.push('BACKUP_KEY deve ser outra que MASTER_KEY: quem abre uma cópia não deve abrir os certificados.')
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
   if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
@@ -359,6 +368,10 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     masterKeyCommand: env.MASTER_KEY_COMMAND,
     newMasterKeyCommand: env.NEW_MASTER_KEY_COMMAND,
     signerSocket: env.SIGNER_SOCKET,
+    backup:
+      env.BACKUP_DIR && env.BACKUP_KEY
+        ? { directory: resolve(cwd, env.BACKUP_DIR), key: env.BACKUP_KEY, days: env.BACKUP_DAYS }
+        : null,
     demo: demoLogin(env, simulated),
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
     contactEmail,

@@ -9,6 +9,7 @@ import { alertAnnouncements, forgetNews } from './alerts/alerts.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { startAlertWorker } from './alerts/worker.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { backupMetrics, startBackupWorker } from './backup/worker.ts'
 import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
@@ -69,6 +70,7 @@ import { planRoutes } from './plans/routes.ts'
 import { warnOfPlan } from './plans/warnings.ts'
 import type { Context, Database } from './platform/context.ts'
 import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
+import { embeddedCluster } from './platform/embedded.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
@@ -170,7 +172,7 @@ export async function start(
     stack.defer(() => closeSoon(app, hub))
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
-    serveMetrics(app, serving, contract, opened, [hub.metrics])
+    serveMetrics(app, serving, contract, opened, [hub.metrics, backupMetrics(config)])
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
     await listening?.()
     url = await app.listen({ port: config.port, host: config.listenHost })
@@ -236,6 +238,7 @@ export async function start(
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())
     stack.use(captures.startCaptureWatch(working))
+    stack.use(startBackupWorker(working, databaseUrl))
     stack.use(startOperatorLetters(working))
     stack.use(watchStorage(working))
     stack.use(watchSigner(working))
@@ -325,8 +328,10 @@ async function openStorage(config: Config, stack: AsyncDisposableStack, options:
   let died = new Promise<void>(() => {})
   if (!url) {
     options.step('Preparando o PostgreSQL…')
-    const directory = join(config.dataDir, 'postgres')
-    const postgres = await (options.join ? sharePostgres : startPostgres)({ directory, log: options.step })
+    const postgres = await (options.join ? sharePostgres : startPostgres)({
+      ...embeddedCluster(config),
+      log: options.step,
+    })
     stack.use(postgres)
     url = postgres.url
     died = postgres.died
@@ -361,6 +366,7 @@ async function exists(path: string): Promise<boolean> {
 export { PostgresError } from '@vigia/postgres/postgres'
 export { confirmEmailOf, dropSecondFactorOf, shareAccount } from './accounts/accounts.ts'
 export { type AuditCheck, checkAudits } from './audit/audit.ts'
+export { backUp, listCopies, type MasterKeyCheck, type Restored, restore, tryRestore } from './backup/backup.ts'
 export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'
 export { findCompleteness } from './capture/completeness.ts'
