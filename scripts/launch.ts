@@ -6,6 +6,8 @@ import {
   type Config,
   holdPort,
   migrateOnly,
+  openProbes,
+  type Probes,
   type ReachSigner,
   type Role,
   readConfig,
@@ -53,11 +55,14 @@ export async function launch(
   // Threads (a certificate file, prints, verification) find their code compiled there, and start with half of the processor time.
   process.env.NODE_COMPILE_CACHE ??= path.join(config.dataDir, 'compiled')
 
+  const roles = mode === 'serve' ? (['api', 'worker'] as const) : [mode]
+  await using stack = new AsyncDisposableStack()
+  const probes = config.probePort === undefined ? undefined : stack.use(await openOwnProbes(config, roles))
   let over = false
   void until.then(() => {
     over = true
+    probes?.drain()
   })
-  await using stack = new AsyncDisposableStack()
   if (mode !== 'worker') await requirePort(config.port, 'PORT')
   if (mode === 'serve' && config.simulator) await requirePort(config.simulator.port, 'SIMULATOR_PORT')
   if (mode === 'serve') await requireArchive(config)
@@ -75,6 +80,7 @@ export async function launch(
   const startRoles = starter(development ? config : withoutKeys, {
     listening: async () => held?.[Symbol.asyncDispose](),
     reachSigner: signer?.reach,
+    probes,
   })
   if (mode === 'serve') {
     // The database first: it belongs to one program at a time, and with it everything in the data directory.
@@ -90,7 +96,6 @@ export async function launch(
   if (over) return
 
   let url = ''
-  const roles = mode === 'serve' ? (['api', 'worker'] as const) : [mode]
   const starts = development ? [development.serve] : roles.map((role) => () => startRoles([role]))
   for (const startNext of starts) {
     const server = stack.use(await startNext())
@@ -121,7 +126,7 @@ async function migrateAndEnd(config: Config): Promise<void> {
 // Each role reports its steps; a step that all of them take is printed once.
 function starter(
   config: Config,
-  options: { listening: () => Promise<void>; reachSigner?: ReachSigner },
+  options: { listening: () => Promise<void>; reachSigner?: ReachSigner; probes?: Probes },
 ): (roles: Role[]) => Promise<Server> {
   const told = new Set<string>()
   const step = (text: string) => {
@@ -135,6 +140,12 @@ function starter(
       throw explain(error, config)
     }
   }
+}
+
+async function openOwnProbes(config: Config, roles: readonly string[]): Promise<Probes> {
+  return openProbes(config, roles).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? portInUse(config.probePort ?? 0, 'PROBE_PORT') : error
+  })
 }
 
 async function requireFolder(folder: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
 import { readSiteFile, type SiteFile } from './http/site-file.ts'
@@ -52,6 +52,8 @@ export interface Config {
   printThreads: number
   /** Opens `/metrics`; absent: there is none. */
   metricsToken?: string
+  /** The port of this machine alone on which a process tells how it is (`/live`, `/ready`, `/metrics`); absent: there is none. */
+  probePort?: number
   /** How long a login lasts. */
   sessionMs: number
   /** How long it lasts without being used. */
@@ -253,6 +255,7 @@ const environment = z.object({
     .string()
     .regex(/^[\w.~+/-]{16,200}$/, 'deve ter pelo menos 16 letras e números')
     .optional(),
+  PROBE_PORT: port(0).optional(),
   SESSION_SECONDS: whole(sessionSecondsMax, sessionSecondsMax),
   SESSION_IDLE_SECONDS: whole(sessionSecondsMax, 7 * 86_400),
   HUB_PING_MS: whole(pingMsMax, 15_000),
@@ -277,6 +280,13 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string,
   const result = environment.safeParse(given)
   const problems = result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? []
   problems.push(...combinations(given, result.data, isSigner))
+  if (
+    given.BACKUP_DIR &&
+    !relative(resolve(cwd, given.DATA_DIR ?? './data'), resolve(cwd, given.BACKUP_DIR)).startsWith('..')
+  )
+    problems.push(
+      'BACKUP_DIR fica dentro de DATA_DIR: quem perde uma perde a outra. Use uma pasta em outro disco ou outra máquina.',
+    )
   const siteFile = given.SITE_FILE && resolve(cwd, given.SITE_FILE)
   const { site, problems: ofSite } = siteFile ? readSiteFile(siteFile) : { site: {}, problems: [] }
   problems.push(...ofSite.map((problem) => `SITE_FILE (${siteFile}): ${problem}.`))
@@ -387,6 +397,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     trustedProxies: env.TRUSTED_PROXIES,
     printThreads: env.PRINT_THREADS,
     metricsToken: env.METRICS_TOKEN,
+    probePort: env.PROBE_PORT,
     sessionMs: env.SESSION_SECONDS * 1000,
     sessionIdleMs: env.SESSION_IDLE_SECONDS * 1000,
     // What OWASP recommends.
