@@ -76,6 +76,7 @@ import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
+import { type PlannedMigration, planMigrations } from './platform/migration-plan.ts'
 import { advanceMark } from './platform/restore.ts'
 import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
@@ -346,6 +347,18 @@ export async function migrateOnly(config: Config, step: (text: string) => void =
   return (await openStorage(config, stack, { join: true, step })).applied
 }
 
+/** What `migrateOnly` would do, the database unchanged; null: there is none yet. */
+export async function planOnly(
+  config: Config,
+  step: (text: string) => void = () => {},
+): Promise<PlannedMigration[] | null> {
+  if (config.databaseUrl) return planMigrations(config.databaseUrl)
+  const cluster = embeddedCluster(config)
+  if (!(await exists(cluster.directory))) return null
+  await using postgres = await sharePostgres({ ...cluster, log: step })
+  return planMigrations(postgres.url)
+}
+
 async function openStorage(config: Config, stack: AsyncDisposableStack, options: Omit<OpenOptions, 'reachSigner'>) {
   let url = config.databaseUrl
   let died = new Promise<void>(() => {})
@@ -395,5 +408,6 @@ export { listHeld, releaseHeld } from './manifestation/manifestation.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'
+export type { PlannedMigration } from './platform/migration-plan.ts'
 export { connectSigner } from './signer/client.ts'
 export { rotateMasterKey } from './signer/rotation.ts'
