@@ -3,6 +3,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
 import { manageAccounts } from './admin/accounts.ts'
 import { checkAuditChains } from './admin/audit.ts'
+import { manageBackup, restoreDatabase } from './admin/backup.ts'
 import { showContacts } from './admin/contacts.ts'
 import { showMails } from './admin/mails.ts'
 import { notify } from './admin/notify.ts'
@@ -14,6 +15,8 @@ import { live, StartError } from './lifetime.ts'
 
 const help = `Tarefas de quem cuida do servidor:
 
+  npm run admin -- backup       copia o banco de dados, cifrado, para BACKUP_DIR; listar e conferir as cópias
+  npm run admin -- restore      traz o banco de dados de volta de uma cópia, também para um momento anterior
   npm run admin -- rotate-key   troca a chave mestra, que cifra os certificados digitais guardados
   npm run admin -- rebuild      lê de novo tudo o que foi recebido e refaz listas, situações e totais
   npm run admin -- plano        mostra e muda os planos: listar, ativar, encerrar
@@ -25,6 +28,18 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- auditoria    confere se alguém mexeu nos registros da auditoria por fora do programa
   npm run admin -- restauracao  mostra e libera o que espera depois que o banco voltou de uma cópia
   npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
+
+backup
+backup listar
+backup conferir [--ate "AAAA-MM-DD HH:MM"]
+  Com o programa no ar ou parado, com BACKUP_DIR e BACKUP_KEY. Copia o banco inteiro; com BACKUP_DIR, o programa no ar leva para lá também,
+  a cada minuto, o que grava: assim se volta a qualquer momento depois da cópia mais antiga. Faça uma por dia; as que não servem para
+  os últimos BACKUP_DAYS dias são apagadas. Conferir restaura em uma pasta à parte, conta tudo e a apaga: precisa do espaço do banco.
+
+restore [--ate "AAAA-MM-DD HH:MM[:SS]"] [--fazer]
+  Com o programa parado e sem um banco em DATA_DIR: o que está no lugar nunca é substituído. Sem --fazer, mostra as cópias e nada faz. Sem
+  --ate, restaura até o último momento que elas têm; a hora é a de Brasília. Depois inicie o programa: a captura busca de novo o que
+  falta, e manifestações esperam por restauracao liberar. A chave mestra não está nas cópias: ponha no lugar a que estava em uso.
 
 rotate-key
   Pare o programa antes, em todas as máquinas. A troca é feita por inteiro ou não é feita; se for interrompida, rode-a
@@ -83,6 +98,8 @@ restauracao liberar [--sem-ciencia]
   o que espera; com liberar, tudo sai; com --sem-ciencia, a Ciência automática de todas as empresas é desligada antes.`
 
 const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> = {
+  backup: manageBackup,
+  restore: restoreDatabase,
   'rotate-key': rotateKey,
   rebuild,
   plano: managePlans,
@@ -95,7 +112,7 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   wake,
 }
 // They check their own arguments.
-const withWords = ['auditoria', 'conta', 'emails', 'notify', 'plano', 'restauracao', 'wake']
+const withWords = ['auditoria', 'backup', 'conta', 'emails', 'notify', 'plano', 'restauracao', 'restore', 'wake']
 
 await live(async () => {
   const [typed, ...rest] = process.argv.slice(2)

@@ -45,6 +45,7 @@ const toolFolders = ['tests', 'bench', 'scripts']
 const foundation = ['platform', 'jobs', 'signer', 'print', 'http', 'mail']
 const slices = [
   ...foundation,
+  'backup',
   'audit',
   'accounts',
   'team',

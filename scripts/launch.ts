@@ -2,10 +2,15 @@ import { constants } from 'node:fs'
 import { access, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { formatCount, formatInteger } from '@vigia/contract/text'
 import {
   type Config,
   holdPort,
   migrateOnly,
+  openProbes,
+  type PlannedMigration,
+  type Probes,
+  planOnly,
   type ReachSigner,
   type Role,
   readConfig,
@@ -53,11 +58,14 @@ export async function launch(
   // Threads (a certificate file, prints, verification) find their code compiled there, and start with half of the processor time.
   process.env.NODE_COMPILE_CACHE ??= path.join(config.dataDir, 'compiled')
 
+  const roles = mode === 'serve' ? (['api', 'worker'] as const) : [mode]
+  await using stack = new AsyncDisposableStack()
+  const probes = config.probePort === undefined ? undefined : stack.use(await openOwnProbes(config, roles))
   let over = false
   void until.then(() => {
     over = true
+    probes?.drain()
   })
-  await using stack = new AsyncDisposableStack()
   if (mode !== 'worker') await requirePort(config.port, 'PORT')
   if (mode === 'serve' && config.simulator) await requirePort(config.simulator.port, 'SIMULATOR_PORT')
   if (mode === 'serve') await requireArchive(config)
@@ -75,6 +83,7 @@ export async function launch(
   const startRoles = starter(development ? config : withoutKeys, {
     listening: async () => held?.[Symbol.asyncDispose](),
     reachSigner: signer?.reach,
+    probes,
   })
   if (mode === 'serve') {
     // The database first: it belongs to one program at a time, and with it everything in the data directory.
@@ -90,7 +99,6 @@ export async function launch(
   if (over) return
 
   let url = ''
-  const roles = mode === 'serve' ? (['api', 'worker'] as const) : [mode]
   const starts = development ? [development.serve] : roles.map((role) => () => startRoles([role]))
   for (const startNext of starts) {
     const server = stack.use(await startNext())
@@ -118,10 +126,43 @@ async function migrateAndEnd(config: Config): Promise<void> {
   say(applied.length > 0 ? `Aplicado: ${applied.join(', ')}.` : 'A estrutura do banco de dados já estava em dia.')
 }
 
+/** Tells what an update would do to the database, and changes nothing. */
+export async function showPlan(config: Config): Promise<void> {
+  const plan = await planOnly(config, say).catch((error: unknown) => {
+    throw explain(error, config)
+  })
+  console.log(describePlan(plan))
+}
+
+const ways: Record<PlannedMigration['touched'][number]['how'], string> = {
+  index: 'cria um índice: gravações nela esperam até o fim',
+  rows: 'lê ou regrava linhas',
+  shape: 'muda a estrutura: tudo o que a usa espera, em geral por um instante',
+}
+
+/** The plan for a terminal. */
+export function describePlan(plan: PlannedMigration[] | null): string {
+  if (plan === null) return 'Ainda não há um banco de dados: o início o cria com a estrutura de agora.'
+  if (plan.length === 0) return 'A estrutura do banco de dados está em dia: nada seria aplicado.'
+  const lines = plan.flatMap(({ name, touched }) => [
+    `  ${name}`,
+    ...touched.map(
+      ({ table, bytes, rows, how }) =>
+        `    ${table} (${formatInteger(Math.round(bytes / 1_000_000))} MB, cerca de ${formatInteger(Math.round(rows))} linhas): ${ways[how]}`,
+    ),
+  ])
+  return [
+    `${formatCount(plan.length, 'migração seria aplicada', 'migrações seriam aplicadas')}, cada uma por inteiro ou nada:`,
+    ...lines,
+    '',
+    'Nada foi alterado. Faça uma cópia antes (npm run admin -- backup): uma migração não tem volta.',
+  ].join('\n')
+}
+
 // Each role reports its steps; a step that all of them take is printed once.
 function starter(
   config: Config,
-  options: { listening: () => Promise<void>; reachSigner?: ReachSigner },
+  options: { listening: () => Promise<void>; reachSigner?: ReachSigner; probes?: Probes },
 ): (roles: Role[]) => Promise<Server> {
   const told = new Set<string>()
   const step = (text: string) => {
@@ -135,6 +176,12 @@ function starter(
       throw explain(error, config)
     }
   }
+}
+
+async function openOwnProbes(config: Config, roles: readonly string[]): Promise<Probes> {
+  return openProbes(config, roles).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? portInUse(config.probePort ?? 0, 'PROBE_PORT') : error
+  })
 }
 
 async function requireFolder(folder: string): Promise<void> {

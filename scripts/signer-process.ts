@@ -9,9 +9,10 @@ import { type Config, connectSigner, InstallationError, type ReachSigner } from 
 
 const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY', 'MASTER_KEY_COMMAND', 'NEW_MASTER_KEY_COMMAND']
 
-/** Takes out of `env` what the signer alone may know, and returns it: what is started from then on inherits nothing of it. */
+/** Takes out of `env` what the signer alone may know, and returns it: what is started from then on inherits nothing of it, nor of the key of copies. */
 export function takeKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const taken: NodeJS.ProcessEnv = {}
+  delete env.BACKUP_KEY
   for (const name of namesOfKeys) {
     if (env[name] !== undefined) taken[name] = env[name]
     delete env[name]

@@ -202,6 +202,25 @@ test.each([
   expect(problems({ ACCEPTED_RISKS: 'tudo' })).toEqual([expect.stringMatching(/^ACCEPTED_RISKS deve ter nomes/)])
 })
 
+test('copies have a folder and a key of their own, or neither', () => {
+  const [backup, master] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')]
+  expect(readConfig({}, '/').backup).toBeNull()
+  expect(readConfig({ BACKUP_DIR: 'copies', BACKUP_KEY: backup, MASTER_KEY: master }, '/srv').backup).toEqual({
+    directory: '/srv/copies',
+    key: Buffer.alloc(32, 1),
+    days: 30,
+  })
+  expect(problems({ BACKUP_DIR: 'copies' })).toEqual([
+    'BACKUP_DIR e BACKUP_KEY vão juntas: informe as duas ou nenhuma.',
+  ])
+  expect(problems({ BACKUP_DIR: 'copies', BACKUP_KEY: backup, MASTER_KEY: backup })).toEqual([
+    'BACKUP_KEY deve ser outra que MASTER_KEY: quem abre uma cópia não deve abrir os certificados.',
+  ])
+  expect(problems({ BACKUP_DIR: 'data/copies', BACKUP_KEY: backup })).toEqual([
+    'BACKUP_DIR fica dentro de DATA_DIR: quem perde uma perde a outra. Use uma pasta em outro disco ou outra máquina.',
+  ])
+})
+
 test('outside the simulation a demo login is complete or absent', () => {
   expect(problems({ SEFAZ_AMBIENTE: 'homologacao', DEMO_EMAIL: 'a@b.com' })[0]).toMatch(/^DEMO_EMAIL e DEMO_PASSWORD/)
 })

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
 import { readSiteFile, type SiteFile } from './http/site-file.ts'
@@ -25,6 +25,8 @@ export interface Config {
   /** What a rotation replaces `masterKey` or the command by; nothing else looks at them. */
   newMasterKey?: Buffer
   newMasterKeyCommand?: string
+  /** Where copies of the embedded database go, the key that encrypts them, and from how many days back they must bring it; null: nowhere. */
+  backup: { directory: string; key: Buffer; days: number } | null
   /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
   signerSocket?: string
   /** The shared login that the landing page offers. */
@@ -50,6 +52,8 @@ export interface Config {
   printThreads: number
   /** Opens `/metrics`; absent: there is none. */
   metricsToken?: string
+  /** The port of this machine alone on which a process tells how it is (`/live`, `/ready`, `/metrics`); absent: there is none. */
+  probePort?: number
   /** How long a login lasts. */
   sessionMs: number
   /** How long it lasts without being used. */
@@ -211,6 +215,9 @@ const environment = z.object({
   NEW_MASTER_KEY: secretKey.optional(),
   MASTER_KEY_COMMAND: absolutePath.optional(),
   NEW_MASTER_KEY_COMMAND: absolutePath.optional(),
+  BACKUP_DIR: z.string().optional(),
+  BACKUP_KEY: secretKey.optional(),
+  BACKUP_DAYS: whole(3_650, 30),
   SIGNER_SOCKET: absolutePath.refine((text) => Buffer.byteLength(text) <= 100, 'deve ter até 100 bytes').optional(),
   DEMO_EMAIL: z.email('deve ser um e-mail').optional(),
   DEMO_PASSWORD: z
@@ -248,6 +255,7 @@ const environment = z.object({
     .string()
     .regex(/^[\w.~+/-]{16,200}$/, 'deve ter pelo menos 16 letras e números')
     .optional(),
+  PROBE_PORT: port(0).optional(),
   SESSION_SECONDS: whole(sessionSecondsMax, sessionSecondsMax),
   SESSION_IDLE_SECONDS: whole(sessionSecondsMax, 7 * 86_400),
   HUB_PING_MS: whole(pingMsMax, 15_000),
@@ -272,6 +280,13 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string,
   const result = environment.safeParse(given)
   const problems = result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? []
   problems.push(...combinations(given, result.data, isSigner))
+  if (
+    given.BACKUP_DIR &&
+    !relative(resolve(cwd, given.DATA_DIR ?? './data'), resolve(cwd, given.BACKUP_DIR)).startsWith('..')
+  )
+    problems.push(
+      'BACKUP_DIR fica dentro de DATA_DIR: quem perde uma perde a outra. Use uma pasta em outro disco ou outra máquina.',
+    )
   const siteFile = given.SITE_FILE && resolve(cwd, given.SITE_FILE)
   const { site, problems: ofSite } = siteFile ? readSiteFile(siteFile) : { site: {}, problems: [] }
   problems.push(...ofSite.map((problem) => `SITE_FILE (${siteFile}): ${problem}.`))
@@ -295,6 +310,10 @@ function combinations(
   for (const name of ['MASTER_KEY', 'NEW_MASTER_KEY'])
     if (given[name] && given[`${name}_COMMAND`])
       problems.push(`${name} e ${name}_COMMAND dizem a mesma coisa de dois jeitos: informe só uma delas.`)
+  if (!given.BACKUP_DIR !== !given.BACKUP_KEY)
+    problems.push('BACKUP_DIR e BACKUP_KEY vão juntas: informe as duas ou nenhuma.')
+  if (given.BACKUP_KEY && given.BACKUP_KEY === given.MASTER_KEY)
+    problems.push('BACKUP_KEY deve ser outra que MASTER_KEY: quem abre uma cópia não deve abrir os certificados.')
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
   if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
@@ -359,6 +378,10 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     masterKeyCommand: env.MASTER_KEY_COMMAND,
     newMasterKeyCommand: env.NEW_MASTER_KEY_COMMAND,
     signerSocket: env.SIGNER_SOCKET,
+    backup:
+      env.BACKUP_DIR && env.BACKUP_KEY
+        ? { directory: resolve(cwd, env.BACKUP_DIR), key: env.BACKUP_KEY, days: env.BACKUP_DAYS }
+        : null,
     demo: demoLogin(env, simulated),
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
     contactEmail,
@@ -374,6 +397,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     trustedProxies: env.TRUSTED_PROXIES,
     printThreads: env.PRINT_THREADS,
     metricsToken: env.METRICS_TOKEN,
+    probePort: env.PROBE_PORT,
     sessionMs: env.SESSION_SECONDS * 1000,
     sessionIdleMs: env.SESSION_IDLE_SECONDS * 1000,
     // What OWASP recommends.

@@ -2,13 +2,13 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sharePostgres, startPostgres } from '@vigia/postgres/postgres'
-import type { FastifyInstance } from 'fastify'
-import { accountMails, findSession, forgetOld } from './accounts/accounts.ts'
+import { accountMails, findSession, forgetOld, requireReady } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { alertAnnouncements, forgetNews } from './alerts/alerts.ts'
 import { alertRoutes } from './alerts/routes.ts'
 import { startAlertWorker } from './alerts/worker.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { backupMetrics, startBackupWorker } from './backup/worker.ts'
 import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
@@ -33,10 +33,12 @@ import { documentAnnouncements, proveMissed, rebuildAll as rebuildDocuments } fr
 import { documentRoutes } from './documents/routes.ts'
 import { forgetExports, startExportWorker } from './documents/worker.ts'
 import { freightRoutes } from './freight/routes.ts'
+import { prepareClosing } from './http/closing.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveRoutes } from './http/http.ts'
-import { serveMetrics } from './http/metrics.ts'
+import { createMetrics, serveMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
+import type { Probes } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
 import { repeat } from './jobs/jobs.ts'
@@ -71,10 +73,12 @@ import { planRoutes } from './plans/routes.ts'
 import { warnOfPlan } from './plans/warnings.ts'
 import type { Context, Database } from './platform/context.ts'
 import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
+import { embeddedCluster } from './platform/embedded.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
 import { migrate } from './platform/migrate.ts'
+import { type PlannedMigration, planMigrations } from './platform/migration-plan.ts'
 import { advanceMark } from './platform/restore.ts'
 import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
@@ -141,7 +145,7 @@ export function holdPort(config: Config): Promise<AsyncDisposable> {
 /**
  * Starts the given roles on one database: the embedded one of `dataDir` (begun here, or joined when a single role finds it running), or
  * that of `databaseUrl`. `listening` is awaited before the API opens its port. `reachSigner`: where there is a signer that the configuration
- * does not know of. Dispose to stop in order: no new calls, pages under way finished, then the database.
+ * does not know of. `probes`: where the process tells how it is. Dispose to stop in order: no new calls, pages under way finished, then the database.
  */
 export async function start(
   config: Config,
@@ -150,7 +154,14 @@ export async function start(
     step = () => {},
     listening,
     reachSigner,
-  }: { roles: Role[]; step?: (text: string) => void; listening?: () => Promise<void>; reachSigner?: ReachSigner },
+    probes,
+  }: {
+    roles: Role[]
+    step?: (text: string) => void
+    listening?: () => Promise<void>
+    reachSigner?: ReachSigner
+    probes?: Probes
+  },
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
   const { ctx, databaseUrl, died } = await openContext(config, stack, { join: roles.length === 1, step, reachSigner })
@@ -170,13 +181,22 @@ export async function start(
     const limited = openPool(databaseUrl, stack, pools.limited)
     await requireRole(limited, limitedRole)
     const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited })
-    stack.defer(() => closeSoon(app, hub))
+    const close = prepareClosing(app, ctx.log)
+    // Who is sent away to come back later finds nobody listening here any more.
+    stack.defer(async () => {
+      const closed = close()
+      await hub[Symbol.asyncDispose]()
+      await closed
+    })
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
-    serveMetrics(app, serving, contract, opened, [hub.metrics])
+    const metrics = createMetrics(serving, opened, [hub.metrics, backupMetrics(config)])
+    serveMetrics(app, serving, contract, metrics)
+    probes?.tell(() => metrics).add([hub.metrics], opened)
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
     await listening?.()
     url = await app.listen({ port: config.port, host: config.listenHost })
+    probes?.add('api', () => requireReady(serving))
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
@@ -239,6 +259,7 @@ export async function start(
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
     stack.defer(() => stop.abort())
     stack.use(captures.startCaptureWatch(working))
+    stack.use(startBackupWorker(working, databaseUrl))
     stack.use(startOperatorLetters(working))
     stack.use(watchStorage(working))
     stack.use(watchSigner(working))
@@ -257,6 +278,12 @@ export async function start(
       operatorMails,
     ]
     stack.use(startMailWorker(working, Object.assign({}, ...mails)))
+    probes?.tell(() => createMetrics(working, opened, [backupMetrics(config)])).add([], opened)
+    probes?.add('worker', async () => {
+      await requireReady(working)
+      if (!(await working.storage.prove())) throw new Error('nothing can be stored')
+      if (working.signer.isDown) throw new Error('the signer does not respond')
+    })
   }
   const owned = stack.move()
   return { url, died, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -324,13 +351,27 @@ export async function migrateOnly(config: Config, step: (text: string) => void =
   return (await openStorage(config, stack, { join: true, step })).applied
 }
 
+/** What `migrateOnly` would do, the database unchanged; null: there is none yet. */
+export async function planOnly(
+  config: Config,
+  step: (text: string) => void = () => {},
+): Promise<PlannedMigration[] | null> {
+  if (config.databaseUrl) return planMigrations(config.databaseUrl)
+  const cluster = embeddedCluster(config)
+  if (!(await exists(cluster.directory))) return null
+  await using postgres = await sharePostgres({ ...cluster, log: step })
+  return planMigrations(postgres.url)
+}
+
 async function openStorage(config: Config, stack: AsyncDisposableStack, options: Omit<OpenOptions, 'reachSigner'>) {
   let url = config.databaseUrl
   let died = new Promise<void>(() => {})
   if (!url) {
     options.step('Preparando o PostgreSQL…')
-    const directory = join(config.dataDir, 'postgres')
-    const postgres = await (options.join ? sharePostgres : startPostgres)({ directory, log: options.step })
+    const postgres = await (options.join ? sharePostgres : startPostgres)({
+      ...embeddedCluster(config),
+      log: options.step,
+    })
     stack.use(postgres)
     url = postgres.url
     died = postgres.died
@@ -344,16 +385,6 @@ const markEveryMs = 60_000
 const usesEveryMs = 5 * 60_000
 const proveEveryMs = 60_000
 const eraseEveryMs = 60_000
-const closingMs = 5_000
-
-// Calls under way may end; one that never would is cut off. Who is sent away to come back later finds nobody listening here any more.
-async function closeSoon(app: FastifyInstance, hub: AsyncDisposable): Promise<void> {
-  const impatience = setTimeout(() => app.server.closeAllConnections(), closingMs)
-  const closed = app.close()
-  await hub[Symbol.asyncDispose]()
-  await closed
-  clearTimeout(impatience)
-}
 
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
@@ -365,6 +396,7 @@ async function exists(path: string): Promise<boolean> {
 export { PostgresError } from '@vigia/postgres/postgres'
 export { confirmEmailOf, dropSecondFactorOf, shareAccount } from './accounts/accounts.ts'
 export { type AuditCheck, checkAudits } from './audit/audit.ts'
+export { backUp, listCopies, type MasterKeyCheck, type Restored, restore, tryRestore } from './backup/backup.ts'
 export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'
 export { findCompleteness } from './capture/completeness.ts'
@@ -374,10 +406,12 @@ export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './deletion/deletio
 /** Makes the documents of all companies anew, and has what is inside them read again. */
 export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>
   rebuildDocuments(ctx, done, readAnew)
+export { openProbes, type Probes } from './http/probes.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
 export { listHeld, releaseHeld } from './manifestation/manifestation.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'
+export type { PlannedMigration } from './platform/migration-plan.ts'
 export { connectSigner } from './signer/client.ts'
 export { rotateMasterKey } from './signer/rotation.ts'

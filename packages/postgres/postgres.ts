@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { backupPassword, backupRole, replicationClient } from './backup.ts'
 import { damaged, fileProblem, locked, notFolder, otherVersion, outputProblem, PostgresError } from './error.ts'
 import { bogusLockIsOld, isPostmaster, readPostmaster } from './lock.ts'
 import {
@@ -33,8 +34,18 @@ export interface PostgresOptions {
   directory: string
   log?: (line: string) => void
   settings?: Record<string, string>
+  /** A folder into which the server puts each part of its write-ahead log when it is full, or a minute old. */
+  archive?: string
+  /** Instead of beginning, a copy that was laid into `directory` goes on from what `feed` has of the log, up to `until` (absent: all of it). */
+  recovery?: Recovery
   /** What may be tried when this process is root, in this order. */
   asRoot?: readonly RootRunner[]
+}
+
+export interface Recovery {
+  /** Writes a part of the log, by its name, to a path; false: there is no such part. */
+  feed: (name: string, path: string) => Promise<boolean>
+  until?: Date
 }
 
 const settings: Record<string, string> = {
@@ -84,13 +95,17 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
       await createCluster(binaries, runner, directory, password)
     }
     const stalePid = await waitForOther(directory)
+    await using recovery = options.recovery ? await prepareRecovery(directory, options.recovery) : null
     await prepareOwnership(directory, runner, owner)
+    if (recovery) await giveTo(runner, recovery.folder)
     if (owner) await admitRoles(runner, directory)
-    const cluster = { binaries, runner, directory, password, log, stalePid, extra: options.settings ?? {} }
-    const running = await launch(cluster)
+    const archiving = options.archive ? await prepareArchive(runner, options.archive) : {}
+    const extra = { ...archiving, ...options.settings }
+    const cluster = { binaries, runner, directory, password, log, stalePid, extra }
+    const running = await launch({ ...cluster, extra: { ...extra, ...recovery?.settings } })
     if (running !== 'wrong-password') return keepRunning(cluster, running)
-    // The password file was lost or belongs to another cluster; the owner of the cluster may set a new password.
-    await setPassword(binaries, runner, directory, password)
+    // The password file was lost or belongs to another cluster, or the cluster is older than the login of copies; its owner may set them.
+    await setPasswords(binaries, runner, directory, password)
     const again = await launch(cluster)
     if (again === 'wrong-password') throw new PostgresError('corrupted', damaged(directory, 'a senha não confere'))
     return keepRunning(cluster, again)
@@ -109,7 +124,9 @@ export async function joinPostgres(options: { directory: string }): Promise<Embe
         return null
       if (postmaster.status === 'ready') {
         const url = connectionUrl((await readFile(`${directory}.password`, 'utf8')).trim(), postmaster.port)
-        return (await loginProblem(url)) ? null : { url, died: new Promise(() => {}), async [Symbol.asyncDispose]() {} }
+        return (await loginProblem(ownerClient(url)))
+          ? null
+          : { url, died: new Promise(() => {}), async [Symbol.asyncDispose]() {} }
       }
       await sleep(100)
     }
@@ -132,8 +149,7 @@ export async function sharePostgres(options: PostgresOptions): Promise<EmbeddedP
 }
 
 // A damaged cluster may start and fail only now.
-async function loginProblem(url: string): Promise<Error | null> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })
+async function loginProblem(client: pg.Client): Promise<Error | null> {
   client.on('error', () => {})
   try {
     await client.connect()
@@ -235,14 +251,21 @@ async function createCluster(binaries: Binaries, runner: Runner, directory: stri
   }
 }
 
-// The owner, and the roles that it makes and gives a password.
-const whoMayEnter = 'host all postgres 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n'
-const whoMightEnter = 'host all vigia 127.0.0.1/32 scram-sha-256\n'
+// The owner, and the roles that it makes and gives a password; copies, but to no database.
+const whoMayEnter = `host all postgres 127.0.0.1/32 reject
+host replication ${backupRole} 127.0.0.1/32 scram-sha-256
+host all ${backupRole} 127.0.0.1/32 reject
+host all all 127.0.0.1/32 scram-sha-256
+`
+const whoMightEnter = [
+  'host all vigia 127.0.0.1/32 scram-sha-256\n',
+  'host all postgres 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n',
+]
 
-// Clusters of earlier versions admit the owner alone. What a person changed stays.
+// Clusters of earlier versions admit fewer. What a person changed stays.
 async function admitRoles(runner: Runner, directory: string): Promise<void> {
   const path = join(directory, 'pg_hba.conf')
-  if ((await readFile(path, 'utf8')) !== whoMightEnter) return
+  if (!whoMightEnter.includes(await readFile(path, 'utf8'))) return
   const temporary = await mkdtemp(`${directory}.new-${process.pid}-`)
   try {
     await writeFile(join(temporary, 'pg_hba.conf'), whoMayEnter, { mode: 0o600, flush: true })
@@ -255,18 +278,37 @@ async function admitRoles(runner: Runner, directory: string): Promise<void> {
 
 // The superuser has no password and so cannot log in: the product, and an injection into it, is confined to its own database.
 function setupSql(password: string): string {
-  return `create role vigia login createdb createrole password '${password}';\ncreate database vigia owner vigia;\n`
+  return `create role vigia login createdb createrole password '${password}';\ncreate database vigia owner vigia;\n${backupSql(password)}`
 }
 
-async function setPassword(binaries: Binaries, runner: Runner, directory: string, password: string): Promise<void> {
+// A line is a statement.
+function backupSql(password: string): string {
+  return `do $$ begin if not exists (select from pg_roles where rolname = '${backupRole}') then create role ${backupRole}; end if; end $$;
+alter role ${backupRole} login replication password '${backupPassword(password)}';
+`
+}
+
+async function setPasswords(binaries: Binaries, runner: Runner, directory: string, password: string): Promise<void> {
   const temporary = await mkdtemp(`${directory}.new-${process.pid}-`)
   try {
     const sql = join(temporary, 'setup.sql')
-    await writeFile(sql, `alter role vigia password '${password}';\n`, { mode: 0o600 })
+    await writeFile(sql, `alter role vigia password '${password}';\n${backupSql(password)}`, { mode: 0o600 })
     await giveTo(runner, temporary)
     await mustRun(directory, runner, single(binaries, directory), sql)
   } finally {
     await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+// The library copies each part so that it is whole on the disk, or not there.
+async function prepareArchive(runner: Runner, folder: string): Promise<Record<string, string>> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await giveTo(runner, folder)
+  return {
+    archive_mode: 'on',
+    archive_library: 'basic_archive',
+    'basic_archive.archive_directory': resolve(folder),
+    archive_timeout: '60',
   }
 }
 
@@ -315,6 +357,44 @@ async function waitForOther(directory: string): Promise<number | null> {
     if (!(await isPostmaster(postmaster.pid, directory))) return postmaster.pid
     if (Date.now() - since > patienceMs[postmaster.status])
       throw new PostgresError('locked', locked(directory, postmaster.pid))
+  }
+}
+
+// The server asks for parts of the log by empty files, and finds them beside: so it needs neither their key nor a right to where they are kept.
+async function prepareRecovery(directory: string, { feed, until }: Recovery) {
+  const folder = await mkdtemp(`${directory}.new-${process.pid}-`)
+  await mkdir(join(folder, 'asked'))
+  await mkdir(join(folder, 'given'))
+  await writeFile(join(directory, 'recovery.signal'), '', { mode: 0o600 })
+  let over = false
+  const feeding = (async () => {
+    for (; !over; await sleep(10))
+      for (const name of await readdir(join(folder, 'asked'))) {
+        const given = join(folder, 'given', name)
+        await feed(name, given).catch(() => false)
+        await chmod(given, 0o644).catch(() => {})
+        await rm(join(folder, 'asked', name), { force: true })
+      }
+  })()
+  // It has to end when nobody feeds it any more.
+  const wait = `n=0; while [ -e asked/%f ] && [ $n -lt 6000 ]; do sleep 0.02; n=$((n + 1)); done`
+  const quoted = `'${folder.replaceAll('%', '%%').replaceAll("'", "'\\''")}'`
+  return {
+    folder,
+    settings: {
+      restore_command: `to="$PWD/%p"; cd ${quoted} && : > asked/%f && ${wait}; cp given/%f "$to" && rm -f given/%f`,
+      // At this point the server does not know yet what Z means.
+      ...(until
+        ? { recovery_target_time: until.toISOString().replace('Z', '+00'), recovery_target_action: 'promote' }
+        : {}),
+      // Nobody enters before it has come to its end.
+      hot_standby: 'off',
+    },
+    async [Symbol.asyncDispose]() {
+      over = true
+      await feeding.catch(() => {})
+      await rm(folder, { recursive: true, force: true })
+    },
   }
 }
 
@@ -387,11 +467,24 @@ async function becomesReady(server: Supervised, directory: string, log: (line: s
 
 async function verifyLogin(running: Running, { directory, password }: Launch): Promise<Running | 'wrong-password'> {
   const { server, port } = running
-  const problem = await loginProblem(connectionUrl(password, port))
-  if (!problem) return running
+  const url = connectionUrl(password, port)
+  const problem = await loginProblem(ownerClient(url))
+  // A pg_hba.conf that a person wrote may keep copies out; all else works.
+  const ofCopies = problem ? null : codeOf(await loginProblem(replicationClient(url)))
+  if (!problem && ofCopies !== wrongPassword && ofCopies !== mayNotReplicate) return running
   await server.stop({ abort: true })
-  if ('code' in problem && problem.code === '28P01') return 'wrong-password'
+  if (!problem || codeOf(problem) === wrongPassword) return 'wrong-password'
   throw new PostgresError('corrupted', damaged(directory, problem.message), { cause: problem })
+}
+
+const [wrongPassword, mayNotReplicate] = ['28P01', '42501']
+
+function codeOf(error: Error | null): string | null {
+  return error && 'code' in error ? String(error.code) : null
+}
+
+function ownerClient(url: string): pg.Client {
+  return new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })
 }
 
 const restartsMax = 3

@@ -14,7 +14,7 @@ import { createPrinter } from '../print/printer.ts'
 import { testSigner } from '../signer/testing.ts'
 import { routes, type Server, start } from '../start.ts'
 import { serveRoutes } from './http.ts'
-import { serveMetrics } from './metrics.ts'
+import { createMetrics, serveMetrics } from './metrics.ts'
 
 const metricsToken = 'a-token-for-prometheus'
 const authorization = `Bearer ${metricsToken}`
@@ -210,7 +210,7 @@ test('scrapes at once share one question, and a database that does not answer hi
     app,
     ctx,
     routes.map(({ route }) => route),
-    { api: narrow },
+    createMetrics(ctx, { api: narrow }),
   )
   const ask = () => app.inject({ url: '/metrics', headers: { authorization } })
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>()

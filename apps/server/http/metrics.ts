@@ -10,6 +10,7 @@ import { asOperator, inCapture, poolUse } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { lateMinutes, type ServiceCode, serviceOf } from '../platform/service.ts'
 import { stuckAt } from '../platform/stuck.ts'
+import { measureCertificate } from './certificate.ts'
 import { bearerOf, fastifyPath } from './http.ts'
 
 // A scrape that waits longer than this for the database gets a response without its metrics.
@@ -17,37 +18,63 @@ const databaseMs = 3_000
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']
 
-/**
- * Serves `GET /metrics` for Prometheus to clients that send the configured token; without a token there is no such address.
- * `pools` are the connections of this process by their names, `others` what its parts count themselves.
- */
-export function serveMetrics(
-  app: FastifyInstance,
-  ctx: Context,
-  routes: readonly RouteDefinition[],
+type MetricsContext = Pick<Context, 'db' | 'config' | 'log' | 'storage' | 'printer'>
+
+/** What this process tells Prometheus. */
+export interface Metrics {
+  /** Names, types and values as Prometheus reads them. */
+  collect(): Promise<{ type: string; text: string }>
+  /** More of them; one of a name that is there already is left out. */
+  add(others: readonly Registry[], pools: Record<string, Database>): void
+}
+
+/** `pools` are the connections of this process by their names, `others` what its parts count themselves. */
+export function createMetrics(
+  ctx: MetricsContext,
   pools: Record<string, Database>,
   others: readonly Registry[] = [],
-): void {
-  const { metricsToken } = ctx.config
-  if (!metricsToken) return
+): Metrics {
   const registry = new Registry()
-  measureRequests(app, registry, routes)
-  measurePools(registry, pools)
+  const allPools = { ...pools }
+  measurePools(registry, allPools)
+  const certificate = measureCertificate(ctx.config.publicUrl)
   const ofDatabase = readDatabaseMetrics(ctx, registry)
+  const parts: Registry[] = [ofProcess(), registry, ctx.printer.metrics, certificate, ...others]
+  return {
+    async collect() {
+      const known = await ofDatabase()
+      const all = Registry.merge([...parts, ...(known ? [known] : [])])
+      return { type: all.contentType, text: await all.metrics() }
+    },
+    add(more, morePools) {
+      Object.assign(allPools, morePools)
+      const names = new Set(parts.flatMap((part) => part.getMetricsAsArray().map(({ name }) => name)))
+      parts.push(...more.filter((part) => part.getMetricsAsArray().every(({ name }) => !names.has(name))))
+    },
+  }
+}
+
+/** Serves `GET /metrics` for Prometheus to clients that send the configured token; without a token there is no such address. */
+export function serveMetrics(
+  app: FastifyInstance,
+  { config: { metricsToken } }: Pick<Context, 'config'>,
+  routes: readonly RouteDefinition[],
+  metrics: Metrics,
+): void {
+  if (!metricsToken) return
+  const requests = new Registry()
+  measureRequests(app, requests, routes)
+  metrics.add([requests], {})
   app.get('/metrics', async (request, reply) => {
     if (!isSame(bearerOf(request), metricsToken))
       throw new AppError('unauthenticated', 'Informe o token de METRICS_TOKEN.')
-    const known = await ofDatabase()
-    const all = Registry.merge([ofProcess(), registry, ctx.printer.metrics, ...others, ...(known ? [known] : [])])
-    return reply
-      .type(all.contentType)
-      .header('cache-control', 'no-store')
-      .send(await all.metrics())
+    const { type, text } = await metrics.collect()
+    return reply.type(type).header('cache-control', 'no-store').send(text)
   })
 }
 
-// Digests have one length, so the time of the comparison reveals nothing.
-function isSame(given: string, wanted: string): boolean {
+/** Whether `given` is the token. Digests have one length, so the time of the comparison reveals nothing. */
+export function isSame(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(wanted))
 }
@@ -132,13 +159,18 @@ interface Counted {
  * Counts rows of the whole installation and reads nothing else of them. What it returns gives null when the database does not respond in
  * time; simultaneous scrapes share one query.
  */
-function readDatabaseMetrics(ctx: Context, registry: Registry): () => Promise<Registry | null> {
+function readDatabaseMetrics(ctx: MetricsContext, registry: Registry): () => Promise<Registry | null> {
   const metrics = new Registry()
   const gauges = createGauges(metrics)
   const up = new Gauge({
     name: 'vigia_database_up',
     help: 'Whether the database answered this scrape in time; otherwise the figures that it knows are absent.',
     registers: [registry],
+  })
+  const response = new Gauge({
+    name: 'vigia_database_response_seconds',
+    help: 'How long the database took for the smallest question; absent while it does not respond.',
+    registers: [metrics],
   })
   const { storage } = ctx
   const writable = new Gauge({
@@ -153,6 +185,9 @@ function readDatabaseMetrics(ctx: Context, registry: Registry): () => Promise<Re
   })
   const read = async () => {
     try {
+      const asked = performance.now()
+      await inTime(sql`select 1`.execute(ctx.db))
+      response.set((performance.now() - asked) / 1000)
       show(gauges, await inTime(count(ctx)))
       up.set(1)
       writable.set((await inTime(storage.prove())) ? 1 : 0)
@@ -297,7 +332,7 @@ async function embeddedWal({ dataDir, databaseUrl }: Context['config']): Promise
   }
 }
 
-async function count(ctx: Context): Promise<Counted> {
+async function count(ctx: MetricsContext): Promise<Counted> {
   return asOperator(ctx, (ctx) =>
     inCapture(ctx, async (ctx) => {
       const { db } = ctx

@@ -22,6 +22,8 @@ const locks = {
   lineClaims: 7_656_001,
   /** By workspace: its announcements become visible in the order of their ids. */
   announcements: 7_656_014,
+  /** One process takes the log to the copies. */
+  backup: 7_316_016,
   // 7_656_015, by workspace: `append_audit` of the schema chains each entry to the one before it, right before the commit.
 }
 

@@ -21,12 +21,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     await client.query(
       'create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
     )
-    const done = new Map(
-      (await client.query<{ name: string; sha256: string }>('select name, sha256 from migration')).rows.map((row) => [
-        row.name,
-        row.sha256,
-      ]),
-    )
+    const done = await readDone(client)
     const applied: string[] = []
     if (isBefore02(done)) {
       await upgradeTo02(client)
@@ -34,12 +29,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
       done.clear()
       done.set(schemaName, (await readMigration(schemaName)).sha256)
     }
-    const names = (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort()
-    requireKnown(done, names)
-    for (const name of names) {
-      const { text, sha256 } = await readMigration(name)
-      if (done.get(name) === sha256) continue
-      if (done.has(name)) throw otherVersion(name)
+    for (const { name, text, sha256 } of await listWanted(done)) {
       await apply(client, text, { name, sha256 })
       applied.push(name)
     }
@@ -57,6 +47,41 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   } finally {
     await client.end()
   }
+}
+
+interface Migration {
+  name: string
+  text: string
+  sha256: string
+}
+
+async function readDone(client: pg.Client): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from migration')
+  return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+}
+
+// In their order; throws when the database comes from another version.
+async function listWanted(done: ReadonlyMap<string, string>): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort()
+  requireKnown(done, names)
+  const wanted: Migration[] = []
+  for (const name of names) {
+    const { text, sha256 } = await readMigration(name)
+    if (done.get(name) === sha256) continue
+    if (done.has(name)) throw otherVersion(name)
+    wanted.push({ name, text, sha256 })
+  }
+  return wanted
+}
+
+/** The migrations that `migrate` would apply to the database of `client`, in their order; it changes nothing. */
+export async function listPending(client: pg.Client): Promise<Migration[]> {
+  const { rows } = await client.query<{ there: boolean }>("select to_regclass('public.migration') is not null as there")
+  const done = rows[0]!.there ? await readDone(client) : new Map<string, string>()
+  if (!isBefore02(done)) return listWanted(done)
+  const upgrade = { name: upgradeTo02Name, ...(await readMigration(upgradeTo02Name)) }
+  const { sha256 } = await readMigration(schemaName)
+  return [upgrade, ...(await listWanted(new Map([[schemaName, sha256]])))]
 }
 
 const versionMin = 18

@@ -3,6 +3,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { sql } from 'kysely'
+import type { Config } from '../config.ts'
 import type { Context, WithDatabase } from './context.ts'
 import { endTrouble, noteTrouble } from './trouble.ts'
 
@@ -16,7 +17,11 @@ interface Mark {
 // So far that no other machine remembers a later one.
 const leap = 1_000_000
 
-const pathOf = ({ config }: Pick<Context, 'config'>) => join(config.dataDir, 'mark.json')
+interface InFolder {
+  config: Pick<Config, 'dataDir'>
+}
+
+const pathOf = ({ config }: InFolder) => join(config.dataDir, 'mark.json')
 
 /**
  * Advances the mark of the database and remembers it in the data folder. When the folder remembers a later one, the database was brought back
@@ -37,7 +42,7 @@ export async function advanceMark(ctx: Pick<Context, 'db' | 'config' | 'log'>): 
   await writeMark(ctx, { installation, mark: advanced[0]!.mark })
 }
 
-async function readMark(ctx: Pick<Context, 'config'>): Promise<Mark | null> {
+async function readMark(ctx: InFolder): Promise<Mark | null> {
   try {
     return JSON.parse(await readFile(pathOf(ctx), 'utf8')) as Mark
   } catch (error) {
@@ -47,7 +52,7 @@ async function readMark(ctx: Pick<Context, 'config'>): Promise<Mark | null> {
   }
 }
 
-async function writeMark(ctx: Pick<Context, 'config'>, mark: Mark): Promise<void> {
+async function writeMark(ctx: InFolder, mark: Mark): Promise<void> {
   const path = pathOf(ctx)
   await mkdir(ctx.config.dataDir, { recursive: true })
   const before = `${path}.${randomUUID()}`
@@ -57,6 +62,13 @@ async function writeMark(ctx: Pick<Context, 'config'>, mark: Mark): Promise<void
     await file.sync()
   }
   await rename(before, path)
+}
+
+/** Before the first start of a database that was restored on purpose: the folder remembers a later mark, also where it remembered nothing. */
+export async function expectRestore(config: Pick<Config, 'dataDir'>, { installation, mark }: Mark): Promise<void> {
+  const remembered = await readMark({ config })
+  if (remembered?.installation === installation && remembered.mark > mark) return
+  await writeMark({ config }, { installation, mark: mark + 1 })
 }
 
 /** Notes that the database was brought back from a copy of `copyOf` (null: not known when), unless one that is not released is noted. */

@@ -1,3 +1,4 @@
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from './context.ts'
 
@@ -19,7 +20,7 @@ const kinds = {
   restauracao: {
     title: 'Uma cópia de segurança foi restaurada',
     shown:
-      'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam. Confira se as opções das suas empresas estão como você deixou.',
+      'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam. Confira se as opções das suas empresas estão como você deixou.',
   },
   consultas: {
     title: 'Nada é consultado na SEFAZ',
@@ -31,6 +32,7 @@ const kinds = {
     shown:
       'A captura e o envio de manifestações estão em pausa por um problema do sistema. Os documentos já guardados estão seguros, os novos esperam na SEFAZ, que os guarda por cerca de 90 dias, e as manifestações pedidas esperam na fila. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
+  copia: { title: 'As cópias de segurança não estão em dia' },
   servico: { title: 'A SEFAZ não atende este servidor' },
   paradas: { title: 'Capturas pararam com uma recusa da SEFAZ' },
 } satisfies Record<string, { title: string; shown?: string }>
@@ -80,10 +82,30 @@ export async function listNotices({
 }: Pick<Context, 'db' | 'storage'>): Promise<{ key: string; text: string }[]> {
   const troubles = await listTroubles({ db })
   const keys = new Set([...(storage.trouble ? ['espaco'] : []), ...troubles.map(({ key }) => key)])
+  const copyOf = keys.has('restauracao') ? await findCopyMoment({ db }) : null
   return [...keys].flatMap((key) => {
     const text = kindOf(key)?.shown
-    return text === undefined ? [] : [{ key, text }]
+    if (text === undefined) return []
+    return [
+      {
+        key,
+        text:
+          key === 'restauracao' && copyOf
+            ? `${text} A cópia é de ${formatBrasiliaMoment(copyOf)} (horário de Brasília).`
+            : text,
+      },
+    ]
   })
+}
+
+// What everybody has to do again began then; null: not known.
+async function findCopyMoment({ db }: WithDatabase): Promise<Date | null> {
+  const row = await db
+    .selectFrom('restore')
+    .select('copy_of as copyOf')
+    .where('released_at', 'is', null)
+    .executeTakeFirst()
+  return row?.copyOf ?? null
 }
 
 /** How a trouble is headed. */

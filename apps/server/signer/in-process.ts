@@ -5,11 +5,12 @@ import type { Config } from '../config.ts'
 import { readAuthorities } from '../platform/authorities.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase, pools } from '../platform/database.ts'
+import { InstallationError } from '../platform/installation.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
-import { createKeys, findInstallationKey, keyPurpose, prepareKeys, tokens } from './keys.ts'
+import { createKeys, findInstallationKey, isWrapped, keyPurpose, prepareKeys, tokens } from './keys.ts'
 import { type Signer, UnreadableCertificate } from './signer.ts'
 import { signWanted } from './wanted.ts'
-import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
+import { ensureMasterKey, hasMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
 
 const useCharactersMax = 200
 
@@ -111,10 +112,19 @@ export async function openSigner(
   config: Pick<Config, 'dataDir' | 'masterKey' | 'masterKeyCommand' | 'sefaz'>,
   url: string,
 ): Promise<Signer & AsyncDisposable> {
+  if (!config.masterKeyCommand) await refuseNewKey(config, url)
   const masterKey = config.masterKeyCommand ? null : await ensureMasterKey(config)
   const wrapper = masterKey ? wrapWithKey(masterKey) : wrapByCommand(config.masterKeyCommand!)
   await prepareKeys(url, wrapper, masterKey && createVault(masterKey))
   return createSigner({ url, config, wrapper })
+}
+
+// A database that came back without its key: another one would open nothing, and look like the right one.
+async function refuseNewKey(config: Pick<Config, 'dataDir' | 'masterKey'>, url: string): Promise<void> {
+  if ((await hasMasterKey(config)) || !(await isWrapped(url))) return
+  throw new InstallationError(
+    'Falta a chave mestra que abre os certificados digitais deste banco: MASTER_KEY, MASTER_KEY_COMMAND ou o arquivo master.key de DATA_DIR. Nada foi alterado, e nenhuma outra foi feita: ponha no lugar a que estava em uso e inicie de novo.',
+  )
 }
 
 // One that is open may be replaced or removed meanwhile, by who no longer wants it used.

@@ -111,6 +111,16 @@ export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: 
   })
 }
 
+/** Whether the database at `url` has keys that some master key wraps and that nothing could replace. */
+export async function isWrapped(url: string): Promise<boolean> {
+  return withOwner(url, async (client) => {
+    const { rows } = await client.query<{ any: boolean }>(
+      'select exists (select from workspace_key) or exists (select from certificate where replaced_at is null) as any',
+    )
+    return rows[0]!.any || (await sealsWithTokens(client))
+  })
+}
+
 async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<boolean> {
   const { rows } = await client.query<{ otherwise: boolean }>(
     `select exists (select from workspace_key where wrapper_id <> $1)

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { open, rename } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { startPostgres } from '@vigia/postgres/postgres'
 import { readOrCreateSecret, readSecret } from '@vigia/postgres/secret-file'
 import type pg from 'pg'
 import type { Context } from '../platform/context.ts'
+import { syncFolder } from '../platform/durable.ts'
+import { embeddedCluster } from '../platform/embedded.ts'
 import { InstallationError } from '../platform/installation.ts'
 import { migrate } from '../platform/migrate.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
@@ -24,7 +26,7 @@ import { type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
 
 type RotationConfig = Pick<
   Context['config'],
-  'dataDir' | 'databaseUrl' | 'masterKey' | 'masterKeyCommand' | 'newMasterKey' | 'newMasterKeyCommand'
+  'dataDir' | 'databaseUrl' | 'backup' | 'masterKey' | 'masterKeyCommand' | 'newMasterKey' | 'newMasterKeyCommand'
 >
 
 /**
@@ -124,19 +126,13 @@ function keyOf(text: string, path: string): Buffer {
   )
 }
 
-// A file is on the disk only when its folder is too.
-async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, 'r')
-  await handle.sync()
-}
-
 async function openStorage(
-  { dataDir, databaseUrl }: RotationConfig,
+  { dataDir, databaseUrl, backup }: RotationConfig,
   stack: AsyncDisposableStack,
   step: (text: string) => void,
 ): Promise<string> {
   // An embedded one belongs to one program at a time, and says so.
-  const url = databaseUrl ?? stack.use(await startPostgres({ directory: join(dataDir, 'postgres'), log: step })).url
+  const url = databaseUrl ?? stack.use(await startPostgres({ ...embeddedCluster({ dataDir, backup }), log: step })).url
   await requireAlone(url)
   await migrate(url)
   return url

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { readOrCreateSecret } from '@vigia/postgres/secret-file'
+import { readOrCreateSecret, readSecret } from '@vigia/postgres/secret-file'
 import type { Config } from '../config.ts'
 import { InstallationError } from '../platform/installation.ts'
 import { createVault } from '../platform/vault.ts'
@@ -68,6 +68,11 @@ const commandFailed = (command: string, action: string, reason: string) =>
   new InstallationError(
     `O programa de MASTER_KEY_COMMAND (${command} ${action}) falhou: ${reason}. Nada foi alterado: as chaves dos certificados continuam guardadas e não podem ser abertas enquanto ele não responder. Confira o programa e o serviço de chaves que ele usa.`,
   )
+
+/** Whether there is a master key already, of the configuration or in `DATA_DIR/master.key`. */
+export async function hasMasterKey({ masterKey, dataDir }: Pick<Config, 'masterKey' | 'dataDir'>): Promise<boolean> {
+  return masterKey !== undefined || (await readSecret(join(dataDir, 'master.key'))) !== null
+}
 
 /** The master key: of the configuration, or made once in `DATA_DIR/master.key`. */
 export async function ensureMasterKey({ masterKey, dataDir }: Pick<Config, 'masterKey' | 'dataDir'>): Promise<Buffer> {

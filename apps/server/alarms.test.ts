@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../tests/support/database.ts'
+import { openProbes, type Probes, readConfig, type Server, start } from './start.ts'
+
+const metricsToken = 'a-token-for-prometheus'
+const headers = { authorization: `Bearer ${metricsToken}` }
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let dataDir: string
+let probes: Probes
+let server: Server
+
+const config = (env: Record<string, string> = {}) =>
+  readConfig(
+    {
+      PORT: '0',
+      PROBE_PORT: '0',
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.url,
+      LOG_LEVEL: 'silent',
+      // Its authority needs no file of a simulator.
+      SEFAZ_AMBIENTE: 'homologacao',
+      ...env,
+    },
+    process.cwd(),
+  )
+const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${probes.port}${path}`, init)
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'vigia-probes-'))
+  probes = await openProbes(config({ METRICS_TOKEN: metricsToken }), ['worker'])
+  // Nothing is ready before it has begun.
+  expect((await ask('/live')).status).toBe(200)
+  expect([(await ask('/ready')).status, await (await ask('/ready')).json()]).toEqual([
+    503,
+    { ready: false, roles: { worker: 'starting' } },
+  ])
+  expect((await ask('/metrics', { headers })).status).toBe(503)
+  server = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['worker'], probes })
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  await probes[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test('a process that only captures says that it lives, is ready, and what it measures', async () => {
+  expect(await (await ask('/ready')).json()).toEqual({ ready: true, roles: { worker: 'ready' } })
+  const response = await ask('/metrics', { headers })
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain/)
+  const text = await response.text()
+  expect(text).toContain('vigia_database_up 1')
+  expect(text).toMatch(/vigia_database_response_seconds 0\.\d+/)
+  expect(text).toContain('vigia_database_connections{pool="worker",state="idle"}')
+})
+
+test('numbers are for who has the token, and nothing else is there', async () => {
+  expect((await ask('/metrics')).status).toBe(401)
+  expect((await ask('/metrics', { headers: { authorization: 'Bearer no' } })).status).toBe(401)
+  expect((await ask('/v1/api/Dashboard')).status).toBe(404)
+  expect((await ask('/ready', { method: 'POST' })).status).toBe(405)
+})
+
+test('each metric of the alarms and of the dashboard exists', async () => {
+  // Where people come by https, and the embedded database is copied.
+  const known = new Set<string>()
+  const { backupMetrics } = await import('./backup/worker.ts')
+  const { measureCertificate } = await import('./http/certificate.ts')
+  const copied = config({ BACKUP_DIR: `${dataDir}-copies`, BACKUP_KEY: Buffer.alloc(32, 1).toString('base64') })
+  const parts = [backupMetrics({ ...copied, databaseUrl: undefined }), measureCertificate('https://localhost:1')]
+  for (const part of parts) for (const { name } of part.getMetricsAsArray()) known.add(name)
+  await using api = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['api'] })
+  const text = await (await fetch(`${api.url}/metrics`, { headers })).text()
+  for (const [, name] of text.matchAll(/^# TYPE (\w+)/gm)) known.add(name!)
+
+  const named = new Set<string>()
+  for (const file of ['prometheus-rules.yml', 'grafana-dashboard.json']) {
+    const source = await readFile(new URL(`../../deploy/${file}`, import.meta.url), 'utf8')
+    for (const [, expression] of source.matchAll(/"?expr"?: ['"](.*)['"],?$/gm))
+      for (const [name] of expression!.matchAll(/\b(vigia|process|nodejs)_\w+/g))
+        named.add(name.replace(/_(bucket|count|sum)$/, ''))
+  }
+  expect(named.size).toBeGreaterThan(20)
+  expect([...named].filter((name) => !known.has(name))).toEqual([])
+})
+
+test('the certificate that people meet is looked at, and an address that shows none is not told', async () => {
+  const { readEnd } = await import('./http/certificate.ts')
+  expect(await readEnd('127.0.0.1', 1)).toBeNull()
+  const refusing = createTlsServer({})
+  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve))
+  expect(await readEnd('127.0.0.1', (refusing.address() as AddressInfo).port)).toBeNull()
+  refusing.close()
+})
+
+test('who is told to end is ready no more, and lives', async () => {
+  probes.drain()
+  expect((await ask('/ready')).status).toBe(503)
+  expect(await (await ask('/ready')).json()).toEqual({ ready: false, roles: { worker: 'draining' } })
+  expect((await ask('/live')).status).toBe(200)
+})

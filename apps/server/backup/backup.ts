@@ -1,0 +1,204 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { systemIdentifier, takeBaseBackup } from '@vigia/postgres/backup'
+import { PostgresError, sharePostgres, startPostgres } from '@vigia/postgres/postgres'
+import { readSecret } from '@vigia/postgres/secret-file'
+import { unpackTar } from '@vigia/postgres/tar'
+import type { Config } from '../config.ts'
+import { syncFolder } from '../platform/durable.ts'
+import { embeddedCluster } from '../platform/embedded.ts'
+import { InstallationError } from '../platform/installation.ts'
+import { expectRestore } from '../platform/restore.ts'
+import { wrapByCommand, wrapWithKey } from '../signer/wrapping.ts'
+import { type Contents, readContents } from './contents.ts'
+import {
+  type BackupPlace,
+  type Base,
+  claimFolder,
+  fetchWal,
+  listBases,
+  newestWal,
+  prune,
+  readClaim,
+  readCluster,
+  writeBase,
+} from './folder.ts'
+import { shipWal } from './shipping.ts'
+
+export type { Base } from './folder.ts'
+
+type Step = (text: string) => void
+
+function placeOf({ backup, databaseUrl }: Pick<Config, 'backup' | 'databaseUrl'>): BackupPlace {
+  if (databaseUrl)
+    throw new InstallationError(
+      'O banco de dados é o de DATABASE_URL, e as cópias dele são feitas com as ferramentas do PostgreSQL (pgbackrest, pg_basebackup): docs/operations.md. Nada foi alterado.',
+    )
+  if (backup) return backup
+  throw new InstallationError(
+    'Faltam BACKUP_DIR, a pasta das cópias de segurança (em outro disco ou outra máquina), e BACKUP_KEY, a chave que as cifra (faça uma com: openssl rand -base64 32). Nada foi alterado.',
+  )
+}
+
+/** Copies the whole cluster, running or not, to the folder of copies, with all of its log that waits; then removes what is too old. */
+export async function backUp(config: Config, step: Step = () => {}): Promise<{ base: Base; removed: string[] }> {
+  const place = placeOf(config)
+  const cluster = embeddedCluster(config)
+  await requireCluster(cluster.directory)
+  await using server = await sharePostgres({ ...cluster, log: step })
+  const identifier = await systemIdentifier(server.url)
+  await claimFolder(place, identifier)
+  const { now: startedAt, ...contents } = await readContents(server.url)
+  step('Copiando o banco de dados…')
+  const { tar, ended } = await takeBaseBackup(server.url)
+  const base = await writeBase(place, tar, async () => {
+    const end = await ended
+    const { now: endedAt } = await readContents(server.url)
+    return { systemIdentifier: identifier, startedAt, endedAt, ...end, contents }
+  })
+  if (cluster.archive) await shipWal(cluster.archive, place, identifier)
+  return { base, removed: await prune(place, (await listBases(place)).bases) }
+}
+
+// What is copied is there: an empty installation would be made otherwise.
+async function requireCluster(directory: string): Promise<void> {
+  if (await stat(directory).catch(() => null)) return
+  throw new InstallationError(
+    `Em ${directory} não há um banco de dados para copiar. Nada foi alterado: confira DATA_DIR.`,
+  )
+}
+
+/** What the folder of copies has: which moments can be reached. */
+export async function listCopies(
+  config: Config,
+): Promise<{ bases: Base[]; damaged: string[]; until: Date | null; place: string }> {
+  const place = placeOf(config)
+  return { ...(await listBases(place)), until: await newestWal(place), place: place.directory }
+}
+
+export interface Restored {
+  base: Base
+  contents: Contents
+}
+
+/** Restores into a folder of its own what would be restored, reads all of it, and removes it. */
+export async function tryRestore(config: Config, until: Date | undefined, step: Step = () => {}): Promise<Restored> {
+  const place = placeOf(config)
+  await using temporary = await makeFolder(config)
+  const { base, contents } = await recover(place, join(temporary.path, 'postgres'), until, step)
+  return { base, contents }
+}
+
+/** Whether the key that the settings name is the one that opens what was restored. */
+export type MasterKeyCheck = 'right' | 'missing' | 'other' | 'elsewhere' | 'not-needed'
+
+/**
+ * Restores the database to what it was at `until`, or to the last that the copies have. Nothing that is there is written over: a database in its
+ * place is refused. The next start recognises it as restored.
+ */
+export async function restore(
+  config: Config,
+  until: Date | undefined,
+  step: Step = () => {},
+): Promise<Restored & { masterKey: MasterKeyCheck }> {
+  const place = placeOf(config)
+  const cluster = embeddedCluster(config)
+  await refuseToReplace(cluster.directory)
+  // What the lost database had put aside goes to the copies first: it may be the last that was stored.
+  const claimed = await readClaim(place)
+  if (claimed && cluster.archive)
+    await shipWal(cluster.archive, place, claimed).catch((error: unknown) =>
+      step(
+        `O que o banco de dados anterior tinha separado não foi aproveitado: ${error instanceof Error ? error.message : String(error)}`,
+      ),
+    )
+  await using temporary = await makeFolder(config)
+  const made = join(temporary.path, 'postgres')
+  // What it puts aside at its beginning counts only when it is in its place.
+  const archive = join(temporary.path, 'archive')
+  const restored = await recover(place, made, until, step, archive)
+  await expectRestore(config, restored.contents)
+  await refuseToReplace(cluster.directory)
+  // It fails when there is something: a folder takes the place of an empty one only.
+  await rename(made, cluster.directory)
+  await rename(`${made}.password`, `${cluster.directory}.password`)
+  if (cluster.archive) {
+    await mkdir(cluster.archive, { recursive: true, mode: 0o700 })
+    for (const name of await readdir(archive)) await rename(join(archive, name), join(cluster.archive, name))
+  }
+  await syncFolder(dirname(cluster.directory))
+  return { ...restored, masterKey: await checkMasterKey(config, restored.contents.masterKeyId) }
+}
+
+async function refuseToReplace(directory: string): Promise<void> {
+  if (!(await stat(directory).catch(() => null))) return
+  throw new InstallationError(
+    `Em ${directory} já há um banco de dados, e uma restauração não substitui nenhum. Nada foi alterado. Pare o programa e mude o nome dessa pasta (por exemplo, para ${basename(directory)}-antes): ela pode ainda ter o que a cópia não tem.`,
+  )
+}
+
+// Removed by the next start if this process is killed.
+async function makeFolder({ dataDir }: Config): Promise<AsyncDisposable & { path: string }> {
+  await mkdir(dataDir, { recursive: true })
+  const path = await mkdtemp(join(dataDir, `postgres.new-${process.pid}-`))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}
+
+async function recover(
+  place: BackupPlace,
+  directory: string,
+  until: Date | undefined,
+  step: Step,
+  archive?: string,
+): Promise<Restored> {
+  const base = await chooseBase(place, until)
+  step(`Abrindo a cópia ${base.name}…`)
+  await mkdir(directory, { mode: 0o700 })
+  await readCluster(place, base, (tar) => unpackTar(tar, directory))
+  step('Refazendo o que foi gravado depois dela…')
+  const feed = (name: string, path: string) => fetchWal(place, name, path)
+  try {
+    const recovery = until ? { feed, until } : { feed }
+    await using server = await startPostgres({ directory, archive, recovery, log: step })
+    step('Contando o que foi restaurado…')
+    const contents = await readContents(server.url)
+    const wanted = base.contents
+    if (contents.installation !== wanted.installation || contents.mark < wanted.mark)
+      throw new InstallationError(
+        `A cópia ${base.name} não traz o que o banco de dados tinha quando foi feita. Nada foi alterado: use uma anterior (--ate) e faça uma nova.`,
+      )
+    return { base, contents }
+  } catch (error) {
+    if (!(error instanceof PostgresError && error.message.includes('recovery target was reached'))) throw error
+    throw new InstallationError(
+      `As cópias não chegam até o momento pedido. Nada foi alterado: peça um anterior, ou deixe --ate fora para restaurar o último que elas têm.`,
+      { cause: error },
+    )
+  }
+}
+
+async function chooseBase(place: BackupPlace, until: Date | undefined): Promise<Base> {
+  const { bases, damaged } = await listBases(place)
+  const base = bases.findLast(({ endedAt }) => until === undefined || endedAt <= until)
+  if (base) return base
+  const why =
+    damaged.length > 0 && bases.length === 0
+      ? `nenhuma das ${damaged.length} que há ali abre com a chave de BACKUP_KEY`
+      : bases.length > 0
+        ? 'todas são de depois do momento pedido'
+        : 'não há nenhuma'
+  throw new InstallationError(`Nenhuma cópia em ${place.directory} serve: ${why}. Nada foi alterado.`)
+}
+
+async function checkMasterKey(config: Config, wanted: string | null): Promise<MasterKeyCheck> {
+  if (wanted === null) return 'not-needed'
+  if (config.signerSocket && !config.masterKey && !config.masterKeyCommand) return 'elsewhere'
+  const id = config.masterKeyCommand ? wrapByCommand(config.masterKeyCommand).id : await idOfKey(config)
+  return id === null ? 'missing' : id === wanted ? 'right' : 'other'
+}
+
+async function idOfKey({ masterKey, dataDir }: Config): Promise<string | null> {
+  const text = masterKey ? null : await readSecret(join(dataDir, 'master.key'))
+  const key = masterKey ?? (text ? Buffer.from(text, 'base64') : null)
+  return key?.length === 32 ? wrapWithKey(key).id : null
+}

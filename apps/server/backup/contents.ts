@@ -1,0 +1,35 @@
+import type pg from 'pg'
+import { withOwner } from '../signer/keys.ts'
+
+/** What a database has: enough to recognise it, and to see that it is whole. */
+export interface Contents {
+  /** A digest of the key of the installation. */
+  installation: string
+  /** Grows by one each minute in which the program runs. */
+  mark: number
+  markedAt: Date
+  /** Names the master key that wraps its keys; null: none yet. */
+  masterKeyId: string | null
+  workspaces: number
+  companies: number
+  receipts: number
+  documents: number
+  /** Events that were asked for and are not settled. */
+  waitingEvents: number
+}
+
+/** Reads it as the owner at `url`. `receipts` and `documents` are counted row by row, each page of their tables with its checksum. */
+export async function readContents(url: string): Promise<Contents & { now: Date }> {
+  return withOwner(url, async (client: pg.Client) => {
+    const { rows } = await client.query<Contents & { now: Date }>(`
+      select encode(sha256(id_key), 'hex') as installation, mark::float8 as mark, marked_at as "markedAt", clock_timestamp() as now,
+             (select wrapper_id from installation_key where purpose = 'tokens') as "masterKeyId",
+             (select count(*)::int from workspace) as workspaces, (select count(*)::int from company) as companies,
+             (select count(*)::float8 from receipt) as receipts, (select count(*)::float8 from document) as documents,
+             (select count(*)::int from outgoing_event where state in ('waiting', 'sending')) as "waitingEvents"
+        from installation`)
+    const [contents] = rows
+    if (!contents) throw new Error('the database has no installation')
+    return contents
+  })
+}

@@ -1,0 +1,136 @@
+import { statfs } from 'node:fs/promises'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { systemIdentifier } from '@vigia/postgres/backup'
+import { Gauge, Registry } from 'prom-client'
+import { repeat } from '../jobs/jobs.ts'
+import type { Context } from '../platform/context.ts'
+import { inTransaction } from '../platform/database.ts'
+import { embeddedCluster } from '../platform/embedded.ts'
+import { InstallationError } from '../platform/installation.ts'
+import { tryLock } from '../platform/locks.ts'
+import { endTrouble, noteTrouble } from '../platform/trouble.ts'
+import { type BackupPlace, listBaseTimes } from './folder.ts'
+import { discardWaiting, measureWaiting, shipWal } from './shipping.ts'
+
+const everyMs = 10_000
+// So that the lock is not held for long.
+const filesAtOnce = 20
+const waitsMinutes = 15
+const baseHours = 48
+// Below 256 MiB nothing is captured any more.
+const freeBytesMin = 1 << 30
+
+type BackupContext = Pick<Context, 'db' | 'config' | 'log'>
+
+interface Shipping {
+  place: BackupPlace
+  archive: string
+  /** Of the database whose log it is. */
+  identify: () => Promise<string>
+  /** Free bytes where the log waits. */
+  free: () => Promise<number>
+}
+
+/** Takes what the embedded server puts aside of its log to the copies, and tells the operator when copies are missing; until disposed. */
+export function startBackupWorker(ctx: BackupContext, databaseUrl: string): AsyncDisposable {
+  const { backup, databaseUrl: external } = ctx.config
+  const { archive } = embeddedCluster(ctx.config)
+  if (!backup || !archive || external) return { [Symbol.asyncDispose]: () => Promise.resolve() }
+  let identifier: Promise<string> | undefined
+  const shipping: Shipping = {
+    place: backup,
+    archive,
+    identify() {
+      identifier ??= systemIdentifier(databaseUrl).catch((error: unknown) => {
+        identifier = undefined
+        throw error
+      })
+      return identifier
+    },
+    async free() {
+      const { bavail, bsize } = await statfs(archive)
+      return bavail * bsize
+    },
+  }
+  return repeat(everyMs, () => shipAndTell(ctx, shipping), ctx.log)
+}
+
+/** One turn of it. */
+export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promise<void> {
+  const { place, archive } = shipping
+  const problems: string[] = []
+  try {
+    await inTransaction(ctx, async (ctx) => {
+      if (await tryLock(ctx, 'backup')) await shipWal(archive, place, await shipping.identify(), filesAtOnce)
+    })
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the log of the database was not taken to the copies')
+    const { code } = error as NodeJS.ErrnoException
+    problems.push(
+      error instanceof InstallationError
+        ? error.message
+        : `O registro do banco de dados não pôde ser levado para as cópias${code ? ` (${code})` : ''}.`,
+    )
+  }
+  const waiting = await measureWaiting(archive)
+  // Copies must not stop the capture: the authority keeps what comes for 90 days only.
+  if (waiting.files > 0 && problems.length > 0 && (await shipping.free()) < freeBytesMin) {
+    await discardWaiting(archive)
+    ctx.log.error(
+      { files: waiting.files, bytes: waiting.bytes },
+      'the log that waited for the copies was discarded: the disk is nearly full',
+    )
+    problems.push(
+      'O disco estava quase cheio, e o que esperava para ser levado foi descartado: das cópias de antes não se chega mais a um momento depois disso. Faça uma cópia nova.',
+    )
+  } else if (waiting.since && isOlder(waiting.since, waitsMinutes / 60))
+    problems.push(`O que o banco de dados gravou desde ${formatBrasiliaMoment(waiting.since)} ainda não está nelas.`)
+  const newest = (await listBaseTimes(place)).at(-1)
+  if (!newest) problems.push('Ainda não foi feita nenhuma cópia inteira.')
+  else if (isOlder(newest.at, baseHours))
+    problems.push(`A última cópia inteira é de ${formatBrasiliaMoment(newest.at)}.`)
+  if (problems.length === 0) return endTrouble(ctx, 'copia')
+  await noteTrouble(
+    ctx,
+    'copia',
+    `As cópias de segurança em ${place.directory} não estão em dia. ${problems.join(' ')} O banco de dados funciona, e nada se perdeu; se este disco falhar, falta o que não está nelas. O que fazer: confira se a pasta existe, tem espaço e aceita gravações, e faça uma cópia inteira por dia: npm run admin -- backup.`,
+  )
+}
+
+const isOlder = (at: Date, hours: number) => Date.now() - at.getTime() > hours * 3_600_000
+
+/** What the folders tell of the copies, for Prometheus. */
+export function backupMetrics(config: Context['config']): Registry {
+  const registry = new Registry()
+  const { archive } = embeddedCluster(config)
+  const { backup } = config
+  if (!backup || !archive || config.databaseUrl) return registry
+  const registers = [registry]
+  new Gauge({
+    name: 'vigia_backup_base_age_seconds',
+    help: 'Age of the newest copy of the whole database; absent before the first.',
+    registers,
+    async collect() {
+      const newest = (await listBaseTimes(backup).catch(() => [])).at(-1)
+      if (newest) this.set((Date.now() - newest.at.getTime()) / 1000)
+    },
+  })
+  new Gauge({
+    name: 'vigia_backup_waiting_bytes',
+    help: 'Log of the database that the copies do not have yet.',
+    registers,
+    async collect() {
+      this.set((await measureWaiting(archive)).bytes)
+    },
+  })
+  new Gauge({
+    name: 'vigia_backup_waiting_seconds',
+    help: 'For how long the oldest of it has waited.',
+    registers,
+    async collect() {
+      const { since } = await measureWaiting(archive)
+      this.set(since ? (Date.now() - since.getTime()) / 1000 : 0)
+    },
+  })
+  return registry
+}

@@ -1,0 +1,43 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from '../platform/log.ts'
+
+/** How long a call may take after the end was asked for, and how long a file that is on its way. */
+export interface ClosingTimes {
+  callMs: number
+  fileMs: number
+}
+
+/**
+ * Returns what closes `app`: no new connection, calls under way end, files that are on their way leave whole. One that would take too long is cut off, which
+ * the log tells; its client goes on with it later.
+ */
+export function prepareClosing(
+  app: FastifyInstance,
+  log: Logger,
+  { callMs, fileMs }: ClosingTimes = { callMs: 5_000, fileMs: 60_000 },
+): () => Promise<void> {
+  const underway = new Set<ServerResponse>()
+  app.addHook('onRequest', (_, reply, done) => {
+    underway.add(reply.raw)
+    reply.raw.once('close', () => underway.delete(reply.raw))
+    done()
+  })
+  return async () => {
+    const cutCalls = setTimeout(() => {
+      for (const response of underway) if (!response.headersSent) response.socket?.destroy()
+      app.server.closeIdleConnections()
+    }, callMs)
+    const cutFiles = setTimeout(() => {
+      if (underway.size > 0)
+        log.warn({ files: underway.size }, 'files that took too long to leave were cut off at the end')
+      app.server.closeAllConnections()
+    }, fileMs)
+    try {
+      await app.close()
+    } finally {
+      clearTimeout(cutCalls)
+      clearTimeout(cutFiles)
+    }
+  }
+}

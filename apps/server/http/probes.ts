@@ -1,0 +1,97 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Config } from '../config.ts'
+import { isSame, type Metrics } from './metrics.ts'
+
+/** Throws when a role cannot do its work at this moment. */
+type Check = () => Promise<unknown>
+
+/** The port on which a process tells who runs it how it is. */
+export interface Probes extends AsyncDisposable {
+  port: number
+  /** A role is there; it is ready while `check` does not throw. */
+  add(role: string, check: Check): void
+  /** What `/metrics` tells; the first who tells something. */
+  tell(make: () => Metrics): Metrics
+  /** It ends: nothing new should come. */
+  drain(): void
+}
+
+const patienceMs = 3_000
+
+/**
+ * Opens it on this machine only: `/live` while the process reacts, `/ready` while all `roles` are there and can work, `/metrics` for who has the
+ * token. No answer has a word of anybody.
+ */
+export async function openProbes(
+  { probePort, metricsToken }: Pick<Config, 'probePort' | 'metricsToken'>,
+  roles: readonly string[],
+): Promise<Probes> {
+  const checks = new Map<string, Check>()
+  let metrics: Metrics | undefined
+  let draining = false
+  const ready = async () => {
+    const states: Record<string, string> = {}
+    for (const role of roles) {
+      const check = checks.get(role)
+      states[role] = draining ? 'draining' : check ? await stateOf(check) : 'starting'
+    }
+    return { ready: Object.values(states).every((state) => state === 'ready'), roles: states }
+  }
+  const server = createServer(async (request, response) => {
+    const answer = (status: number, body: string, type = 'application/json; charset=utf-8') =>
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
+    const path = request.url?.split('?')[0]
+    try {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, '{}')
+      if (path === '/live') return answer(200, '{"live":true}')
+      if (path === '/ready') {
+        const states = await ready()
+        return answer(states.ready ? 200 : 503, JSON.stringify(states))
+      }
+      if (path !== '/metrics' || !metricsToken) return answer(404, '{}')
+      if (!isSame(/^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '', metricsToken))
+        return answer(401, '{}')
+      if (!metrics) return answer(503, '{}')
+      const { type, text } = await metrics.collect()
+      return answer(200, text, type)
+    } catch {
+      return answer(500, '{}')
+    }
+  })
+  server.requestTimeout = 5_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(probePort ?? 0, '127.0.0.1', resolve)
+  })
+  // It must not keep alive what has ended.
+  server.unref()
+  return {
+    port: (server.address() as AddressInfo).port,
+    add: (role, check) => void checks.set(role, check),
+    tell(make) {
+      metrics ??= make()
+      return metrics
+    },
+    drain() {
+      draining = true
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function stateOf(check: Check): Promise<'ready' | 'not-ready'> {
+  let impatience: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    impatience = setTimeout(() => reject(new Error('it took too long')), patienceMs)
+  })
+  return Promise.race([check(), late])
+    .then(
+      () => 'ready' as const,
+      () => 'not-ready' as const,
+    )
+    .finally(() => clearTimeout(impatience))
+}
