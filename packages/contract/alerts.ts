@@ -90,9 +90,12 @@ export const listAlerts = route({
   refusals: [404],
   query: z.object({
     Faixa: z.enum(alertBands, 'Faixa deve ser informativo, medio, alto ou critico').optional(),
-    /** `abertos`: neither `conhecida` nor of documents in which nothing is wrong any more. */
+    /** `abertos`: neither `conhecida` nor of documents in which nothing is wrong any more, and with a reason that counts. */
     Estado: z
-      .enum(['abertos', ...alertStates], 'Estado deve ser abertos, nova, em-analise, conhecida ou confirmada')
+      .enum(
+        ['abertos', 'em-aprendizado', ...alertStates],
+        'Estado deve ser abertos, em-aprendizado, nova, em-analise, conhecida ou confirmada',
+      )
       .default('abertos'),
     Regra: ruleId.optional(),
     IdEmpresa: z.string().optional(),
@@ -121,6 +124,7 @@ export const countAlerts = route({
       alto: z.number(),
       critico: z.number(),
     }),
+    emAprendizado: z.number().describe('Quantos só são mostrados: nenhum motivo deles conta ainda.'),
     /** `em-dia`: everything that is here was judged. `avaliando`: what came last was not yet. `construindo`: older documents were not yet. */
     situacao: z.enum(['em-dia', 'avaliando', 'construindo']),
     faltam: z.number().describe('Quantas alterações ou documentos faltam avaliar, contados até 10.000.'),

@@ -121,6 +121,16 @@ test('what arrives is judged, again when its XML comes and when it is cancelled'
   expect(await list({ Regra: 'S10' })).toEqual([])
 })
 
+test('what does not count yet is shown by itself and is no work', async () => {
+  const { deliver, judge, list, summary } = await newOffice()
+  // The first document of a supplier, of a company whose suppliers are not known yet.
+  await deliver(resNFe({ number: 5, amount: '90.00' }))
+  await judge()
+  expect((await list({ Estado: 'em-aprendizado' })).map(rules)).toEqual([[5, 'S01']])
+  expect(await list()).toEqual([])
+  expect(await summary()).toMatchObject({ abertos: { informativo: 0 }, emAprendizado: 1 })
+})
+
 test('of a workspace that was not followed everything is read, and read again when what followed is not kept', async () => {
   const { workspaceId, deliver, judge, list } = await newOffice()
   await deliver(...twins, nfeProc({ number: 3, amount: '90.00' }))

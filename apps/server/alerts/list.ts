@@ -15,7 +15,7 @@ const countMax = 10_000
 /** Which alerts are asked for. */
 export interface AlertFilter {
   band?: AlertBand
-  state: 'abertos' | AlertState
+  state: 'abertos' | 'em-aprendizado' | AlertState
   rule?: string
   companyId?: number
   after?: string
@@ -54,9 +54,16 @@ interface AlertRow {
 const isTold = sql`(a.rules <> '{}' or a.state in ('conhecida', 'confirmada'))`
 
 /** In the words of the index of open alerts. */
-export const isOpen = sql`a.state <> 'conhecida' and a.rules <> '{}'`
+export const isUnanswered = sql`a.state <> 'conhecida' and a.rules <> '{}'`
+
+/** Whether none of its reasons counts yet, because the habits of the company are not known. */
+export const isLearning = sql`(a.learning and a.score = 0)`
+
+/** Whether it is work for somebody. */
+export const isOpen = sql`${isUnanswered} and not ${isLearning}`
 
 function stateCondition(state: AlertFilter['state']): RawBuilder<unknown> {
+  if (state === 'em-aprendizado') return sql`${isUnanswered} and ${isLearning}`
   return state === 'abertos' ? isOpen : sql`a.state = ${state} and ${isTold}`
 }
 

@@ -11,7 +11,7 @@ import { AppError } from '../platform/errors.ts'
 import { readDecided, readDowngraded } from './downgrading.ts'
 import { holdPosition } from './following.ts'
 import { readStoredSettings } from './judging.ts'
-import { isOpen, ruleName } from './list.ts'
+import { isLearning, isUnanswered, ruleName } from './list.ts'
 import { markDue } from './store.ts'
 
 // What people say of alerts and of rules. All of it holds the position of the workspace first, as the worker does.
@@ -316,11 +316,20 @@ export async function saveAlertSettings(
   await recordAudit({ db }, session, 'alerta', `Mudou ${formatList(what)}, que as regras dos alertas levam em conta.`)
 }
 
-/** How many open alerts there are by band; `ctx.db` is inside the workspace. */
-export async function countOpen({ db }: WithDatabase, workspaceId: number): Promise<Map<number, number>> {
+/** How many open alerts there are by band, and how many of which nothing counts yet; `ctx.db` is inside the workspace. */
+export async function countOpen(
+  { db }: WithDatabase,
+  workspaceId: number,
+): Promise<{ bands: Map<number, number>; learning: number }> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-  const { rows } = await sql<{ band: number; n: number }>`
-    select a.band, count(*)::int as n from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
-     where ${sql.join([sql`a.workspace_id = ${workspaceId}`, isOpen, ...shown], sql` and `)} group by 1`.execute(db)
-  return new Map(rows.map(({ band, n }) => [band, n]))
+  const { rows } = await sql<{ band: number | null; n: number }>`
+    select case when not ${isLearning} then a.band end as band, count(*)::int as n
+      from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
+     where ${sql.join([sql`a.workspace_id = ${workspaceId}`, isUnanswered, ...shown], sql` and `)} group by 1`.execute(
+    db,
+  )
+  return {
+    bands: new Map(rows.flatMap(({ band, n }) => (band === null ? [] : [[band, n]]))),
+    learning: rows.find(({ band }) => band === null)?.n ?? 0,
+  }
 }

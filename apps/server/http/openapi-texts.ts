@@ -167,7 +167,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   Alerta: { description: 'Documentos com um alerta aberto: de qualquer faixa, ou de uma.' },
   Mes: { description: 'O mês de emissão, aaaa-MM.' },
   Faixa: { description: 'A faixa do alerta.' },
-  Estado: { description: 'abertos: o que ninguém disse que é conhecido, ou que está certo; ou um estado.' },
+  Estado: {
+    description:
+      'abertos: o que ninguém disse que é conhecido, ou que está certo; em-aprendizado (alertas): o que ainda não conta; ou um estado.',
+  },
   Regra: { description: 'A regra que disparou, como S01; de fretes, como fr-dobro.' },
   depoisDe: {
     description: 'De onde a lista ou a conferência continua: `proximo` da resposta anterior; sem ele, do começo.',

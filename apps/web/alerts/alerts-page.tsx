@@ -43,6 +43,7 @@ export function AlertsPage() {
       {single === null ? (
         <>
           <FilterBar filter={filter} onChange={choose} />
+          {filter.Estado === undefined && <Learning />}
           <AlertList key={JSON.stringify(filter)} filter={filter} {...begin} />
         </>
       ) : (
@@ -87,8 +88,25 @@ function Situation() {
   )
 }
 
+// What does not count is no work, but it is not hidden.
+function Learning() {
+  const { data } = useScreenQuery(alertCountsQuery, {}, { refreshMs })
+  if (!data || data.emAprendizado === 0) return null
+  return (
+    <p className="pt-2 text-muted text-sm">
+      Mais {formatCount(data.emAprendizado, 'documento', 'documentos')} em aprendizado, que ainda não contam: os hábitos
+      da empresa não são conhecidos.{' '}
+      <Link to="/alertas?estado=em-aprendizado" className="text-brand underline underline-offset-3">
+        Ver
+      </Link>
+    </p>
+  )
+}
+
 type Query = NonNullable<CallInput<typeof listAlerts>['query']>
 type Filter = Pick<Query, 'Faixa' | 'Estado' | 'Regra' | 'IdEmpresa'>
+
+const stateChoices = ['em-aprendizado', ...alertStates] as const
 
 const parameters = { Faixa: 'faixa', Estado: 'estado', Regra: 'regra', IdEmpresa: 'empresa' } as const
 
@@ -96,7 +114,7 @@ const parameters = { Faixa: 'faixa', Estado: 'estado', Regra: 'regra', IdEmpresa
 function useFilter() {
   const [params, setParams] = useSearchParams()
   const band = alertBands.find((one) => one === params.get('faixa'))
-  const state = alertStates.find((one) => one === params.get('estado'))
+  const state = stateChoices.find((one) => one === params.get('estado'))
   const rule = params.get('regra')
   const company = params.get('empresa')
   const filter: Filter = {
@@ -135,6 +153,7 @@ function FilterBar(bar: FilterBarProps) {
       </Choice>
       <Choice name="Estado" label="Estado" {...bar}>
         <option value="">Em aberto</option>
+        <option value="em-aprendizado">Em aprendizado</option>
         {alertStates.map((state) => (
           <option key={state} value={state}>
             {states[state]}
