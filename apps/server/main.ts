@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { ConfigError, readConfig } from './config.ts'
 import { InstallationError } from './platform/installation.ts'
-import { migrate } from './platform/migrate.ts'
+import { migrate } from './platform/schema/migrate.ts'
 import { openSigner } from './signer/in-process.ts'
 import { serveSigner } from './signer/server.ts'
 

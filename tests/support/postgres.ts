@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type EmbeddedPostgres, startPostgres } from '@vigia/postgres/postgres'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../../apps/server/platform/migrate.ts'
+import { migrate } from '../../apps/server/platform/schema/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -15,7 +15,7 @@ import { type Arrival, readPage, receive } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { migrate } from '../platform/migrate.ts'
+import { migrate } from '../platform/schema/migrate.ts'
 import { startAlertWorker } from './worker.ts'
 
 // The writing transaction while the worker of alerts judges what it wrote before, or that of contents reads it, against the same without a worker; and how

@@ -9,7 +9,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { compare, report } from '../../../bench/measure.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { migrate } from '../platform/migrate.ts'
+import { migrate } from '../platform/schema/migrate.ts'
 import { type Arrival, prove, readPage, receive } from './documents.ts'
 import { rowsOf } from './projection.ts'
 

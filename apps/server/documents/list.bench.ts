@@ -9,7 +9,7 @@ import { fill, terms } from '../../../tests/support/volume.ts'
 import { noteChanges } from '../changes/changes.ts'
 import { readDashboard } from '../dashboard/dashboard.ts'
 import { inWorkspace, limitTo, openDatabase, pools, readWorkspace } from '../platform/database.ts'
-import { migrate } from '../platform/migrate.ts'
+import { migrate } from '../platform/schema/migrate.ts'
 import { dueUntil } from './deadlines.ts'
 import { type Filter, searchDocuments } from './list.ts'
 

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { median, report } from '../../../bench/measure.ts'
 import { startDatabase } from '../../../tests/support/postgres.ts'
 import { openDatabase } from '../platform/database.ts'
-import { migrate } from '../platform/migrate.ts'
+import { migrate } from '../platform/schema/migrate.ts'
 import { type Question, readReport } from './reports.ts'
 import { fillSums } from './volume.testing.ts'
 

@@ -9,7 +9,7 @@ import type { Context } from '../platform/context.ts'
 import { syncFolder } from '../platform/durable.ts'
 import { embeddedCluster } from '../platform/embedded.ts'
 import { InstallationError } from '../platform/installation.ts'
-import { migrate } from '../platform/migrate.ts'
+import { migrate } from '../platform/schema/migrate.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
 import {
   inTurns,

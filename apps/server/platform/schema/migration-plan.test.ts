@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
+import { createDatabase } from '../../../../tests/support/database.ts'
 import { migrate } from './migrate.ts'
 import { planMigrations } from './migration-plan.ts'
 

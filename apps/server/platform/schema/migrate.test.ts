@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import { InstallationError } from './installation.ts'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import { InstallationError } from '../installation.ts'
 import { migrate, requireVersion } from './migrate.ts'
 
 test.each(['18.0', '18.1 (Debian 18.1-1)', '19beta1'])('PostgreSQL %s is new enough', (version) => {

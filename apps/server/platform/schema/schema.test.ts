@@ -1,9 +1,9 @@
 import { glob, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import { appRole } from './database.ts'
-import { InstallationError } from './installation.ts'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import { appRole } from '../database.ts'
+import { InstallationError } from '../installation.ts'
 import { migrate } from './migrate.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 test('tables.ts names every table, and columns as they are; those that only SQL names may be missing there', async () => {
-  const source = await readFile(new URL('./tables.ts', import.meta.url), 'utf8')
+  const source = await readFile(new URL('../tables.ts', import.meta.url), 'utf8')
   const declared = [...source.matchAll(/interface (\w+)Table \{\n([\s\S]*?)\n\}/g)].map(([, name, body]) => ({
     table: name!.replace(/(?<!^)([A-Z])/g, '_$1').toLowerCase(),
     columns: [...body!.matchAll(/^ {2}(\w+): (.*)$/gm)].map(
@@ -162,9 +162,9 @@ test('no query joins a table of a workspace with one that belongs to no workspac
   )
   const own = new Set(rows.map(({ name }) => name))
   const found: string[] = []
-  for await (const file of glob('**/*.ts', { cwd: new URL('..', import.meta.url) })) {
+  for await (const file of glob('**/*.ts', { cwd: new URL('../..', import.meta.url) })) {
     if (/\.(test|testing|bench)\.ts$|(^|\/)testing\.ts$/.test(file)) continue
-    const source = await readFile(new URL(`../${file}`, import.meta.url), 'utf8')
+    const source = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')
     // From one execution to the next, or to the end of the declaration, is one query.
     for (const query of source.split(/\.execute|^\}|^(?=const |export |function |async )/m)) {
       const names = [

@@ -1,11 +1,11 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { appRole, connectionTo, type DatabaseRole, limitedRole, rolePassword, signerRole } from './database.ts'
-import { InstallationError } from './installation.ts'
-import { migrationLock } from './locks.ts'
+import { appRole, connectionTo, type DatabaseRole, limitedRole, rolePassword, signerRole } from '../database.ts'
+import { InstallationError } from '../installation.ts'
+import { migrationLock } from '../locks.ts'
 
-const folder = new URL('../migrations/', import.meta.url)
+const folder = new URL('../../migrations/', import.meta.url)
 
 /**
  * Brings the database at `url` to the newest schema. The login must own the database and be allowed to create roles.

@@ -5,26 +5,26 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
-import { createDatabase, dropDatabase } from '../../../tests/support/database.ts'
-import { quickPasswords } from '../../../tests/support/passwords.ts'
-import { startDatabase } from '../../../tests/support/postgres.ts'
-import { getLink } from '../accounts/links.ts'
-import { passwordLink } from '../accounts/recovery.ts'
-import { findSession, logIn } from '../accounts/sessions.ts'
-import { rebuildProjection } from '../documents/documents.ts'
-import { searchDocuments } from '../documents/list.ts'
-import type { Context, Database } from './context.ts'
-import { appRole, connectionTo, openDatabase, requireRole } from './database.ts'
-import { InstallationError } from './installation.ts'
-import { createLogger } from './log.ts'
+import { createDatabase, dropDatabase } from '../../../../tests/support/database.ts'
+import { quickPasswords } from '../../../../tests/support/passwords.ts'
+import { startDatabase } from '../../../../tests/support/postgres.ts'
+import { getLink } from '../../accounts/links.ts'
+import { passwordLink } from '../../accounts/recovery.ts'
+import { findSession, logIn } from '../../accounts/sessions.ts'
+import { rebuildProjection } from '../../documents/documents.ts'
+import { searchDocuments } from '../../documents/list.ts'
+import type { Context, Database } from '../context.ts'
+import { appRole, connectionTo, openDatabase, requireRole } from '../database.ts'
+import { InstallationError } from '../installation.ts'
+import { createLogger } from '../log.ts'
+import { testCaller } from '../testing.ts'
+import { createVault } from '../vault.ts'
 import { migrate } from './migrate.ts'
 import { describeSchema } from './schema.testing.ts'
-import { testCaller } from './testing.ts'
-import { createVault } from './vault.ts'
 
 // A database as 0.1 left it, made by the code of that time: its fourteen migrations and rows in every table. Beside it stands what that code
 // showed of it.
-const migrations = new URL('../migrations/', import.meta.url)
+const migrations = new URL('../../migrations/', import.meta.url)
 const fixtures = new URL('testing/', migrations)
 const shown: {
   accounts: { email: string; password: string; token: string; link: string; workspaceId: number }[]

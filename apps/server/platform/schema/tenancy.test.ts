@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import type { Database } from './context.ts'
-import { inWorkspace, openDatabase, pools } from './database.ts'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import type { Database } from '../context.ts'
+import { inWorkspace, openDatabase, pools } from '../database.ts'
 import { migrate } from './migrate.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
