@@ -126,7 +126,7 @@ test('what does not count yet is shown by itself and is no work', async () => {
   // The first document of a supplier, of a company whose suppliers are not known yet.
   await deliver(resNFe({ number: 5, amount: '90.00' }))
   await judge()
-  expect((await list({ Estado: 'em-aprendizado' })).map(rules)).toEqual([[5, 'S01']])
+  expect((await list({ Estado: 'em-aprendizado' })).map(rules)).toEqual([[5, 'S02']])
   expect(await list()).toEqual([])
   expect(await summary()).toMatchObject({ abertos: { informativo: 0 }, emAprendizado: 1 })
 })
