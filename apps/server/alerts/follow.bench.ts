@@ -8,7 +8,7 @@ import { startPostgres } from '@vigia/postgres/postgres'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { type Measured, report, summarize } from '../../../bench/measure.ts'
+import { report } from '../../../bench/measure.ts'
 import { readConfig } from '../config.ts'
 import { startContentWorker } from '../contents/worker.ts'
 import { type Arrival, readPage, receive } from '../documents/documents.ts'
@@ -18,14 +18,11 @@ import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/schema/migrate.ts'
 import { startAlertWorker } from './worker.ts'
 
-// The writing transaction while the worker of alerts judges what it wrote before, or that of contents reads it, against the same without a worker; and how
+// The writing transaction while the worker of alerts judges what it wrote before, or that of contents reads it, against the same while it rests; and how
 // fast the worker of alerts is by itself: with little history, and with a long one of two years and twenty thousand suppliers, half of it of those whose documents come.
 const batch = 50
-// Each variant by turns, for so long: many turns of the worker, with its rests.
-const rounds = 3
-const roundMs = 15_000
-// The worker begins with a turn; what comes then is no more work than rest.
-const settleMs = 3_000
+// Many turns of the worker, with its rests.
+const measuredMs = 60_000
 const histories = (process.env.HISTORY ?? '1000,100000').split(',').map(Number)
 const suppliers = 20_000
 // Numbers of the history are lower than those that come.
@@ -107,33 +104,50 @@ async function catchUp(ms: number): Promise<number> {
   return Math.round((before - (await waiting())) / ((performance.now() - begun) / 1000))
 }
 
-const variants: [string, () => AsyncDisposable | null][] = [
-  ['alone', () => null],
-  ['withAlerts', () => startAlertWorker(ctx, { judged })],
-  ['withContents', () => startContentWorker(ctx)],
-]
+const workers = {
+  withAlerts: { table: 'alert_position', start: () => startAlertWorker(ctx, { judged }) },
+  withContents: { table: 'content_position', start: () => startContentWorker(ctx) },
+}
+
+/** Whether a turn of a worker is under way. */
+const isWorking = (table: string) =>
+  inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{
+      held: boolean
+    }>`select lease_until is not null as held from ${sql.table(table)}`.execute(db)
+    return rows[0]?.held ?? false
+  })
 
 /**
- * One page after the other, of which only the writing is timed: between two of them the next one is read, as in the capture. So the pages meet the worker at work
- * and at rest as often as these are.
+ * One page after the other, of which only the writing is timed: between two of them the next one is read, as in the capture. What is written while the worker rests is what
+ * it is without a worker, at the same time and on the same machine; `share` is how much of the time it works.
  */
-async function measure(): Promise<Measured[]> {
-  const runs: Measured[] = []
-  for (let round = -1; round < rounds; round++)
-    for (const [variant, start] of variants) {
-      await using _ = start()
-      const run = { variant, round, units: 0, ms: 0 }
-      const begun = performance.now()
-      for (let time = 0; time < (round < 0 ? settleMs : settleMs + roundMs); time = performance.now() - begun) {
-        await prepare(1)
-        const ms = await write()
-        if (time < settleMs) continue
-        run.ms += ms
-        run.units += batch
-      }
-      if (round >= 0) runs.push(run)
-    }
-  return runs
+async function measure({ table, start }: (typeof workers)['withAlerts']) {
+  const times = { resting: { pages: 0, ms: 0, wall: 0 }, working: { pages: 0, ms: 0, wall: 0 } }
+  await using _ = start()
+  const end = performance.now() + measuredMs
+  let [last, wasWorking] = [performance.now(), await isWorking(table)]
+  while (performance.now() < end) {
+    await prepare(1)
+    const ms = await write()
+    const working = (await isWorking(table)) || wasWorking
+    const now = performance.now()
+    const kind = times[working ? 'working' : 'resting']
+    kind.pages++
+    kind.ms += ms
+    kind.wall += now - last
+    last = now
+    wasWorking = await isWorking(table)
+  }
+  const perSecond = ({ pages, ms }: { pages: number; ms: number }) => (pages * batch * 1000) / Math.max(ms, 1)
+  const [resting, working] = [perSecond(times.resting), perSecond(times.working)]
+  const share = times.working.wall / (times.resting.wall + times.working.wall)
+  return {
+    alone: Math.round(resting),
+    whileWorking: Math.round(working),
+    share: Number(share.toFixed(3)),
+    ratio: Number((1 - share + (share * working) / resting).toFixed(3)),
+  }
 }
 
 const count = (table: string) =>
@@ -206,13 +220,15 @@ for (const history of histories) {
   await catchUp(60_000)
   await writePages(20)
   const judgedPerSecond = await catchUp(20_000)
-  const result = summarize(await measure())
+  const withAlerts = await measure(workers.withAlerts)
+  const withContents = await measure(workers.withContents)
   report('follow', {
     unit: 'documents',
     batch,
     goal: 0.8,
     known: await count('alert_fact'),
-    ...result,
+    withAlerts,
+    withContents,
     judgedPerSecond,
   })
 }
