@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { bareTerm, monthTerm } from '../documents/documents.ts'
+import { monthTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
+import { bareTerm } from '../platform/text.ts'
 import type { ProductTexts } from './packing.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
 import { type DocumentSums, type Side, type Sums, sumNames } from './sums.ts'

@@ -28,7 +28,7 @@ export { prove } from './proving/prover.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
 export { type Conflict, findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'
 export { eventName } from './rows.ts'
-export { bareTerm, monthTerm, nameTerms, type TermKind } from './search/terms.ts'
+export { monthTerm, type TermKind } from './search/terms.ts'
 
 // From how many documents a month on a workspace keeps day counters.
 const largeMonth = 1_000

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
-import { searchable } from '../../platform/text.ts'
+import { bareTerm, searchable } from '../../platform/text.ts'
 import type { Range } from '../filter.ts'
 
 // By which words documents are found from inside. apps/server/contents stores them, with the month of the document among them, so that a question
@@ -9,23 +9,6 @@ import type { Range } from '../filter.ts'
 /** Kinds of terms that are asked for by their name; a word of a product or cargo, and a code of one, has none. */
 export const termKinds = ['ncm', 'cfop', 'placa', 'pedido', 'lote'] as const
 export type TermKind = (typeof termKinds)[number]
-
-const lengthMax = 40
-
-/** A code as terms have it: `AB-12.3/4` is `ab1234`. */
-export function bareTerm(text: string): string {
-  return searchable(text)
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .slice(0, lengthMax)
-}
-
-/** The words of a name as terms have them; single characters are none. */
-export function nameTerms(name: string): string[] {
-  return searchable(name)
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length > 1)
-    .map((word) => word.slice(0, lengthMax))
-}
 
 /** The term of a month (`2026-11-01`). */
 export const monthTerm = (month: string): string => `mes:${month.slice(0, 7)}`
