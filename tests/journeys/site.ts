@@ -219,7 +219,33 @@ async function newPage(browser: Browser, contextOptions: BrowserContextOptions):
     ...contextOptions,
   })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  return context.newPage()
+  const page = await context.newPage()
+  keepCache(page)
+  return page
+}
+
+interface Interception {
+  _updateProtocolRequestInterceptionForSession(
+    of: { session: { send(method: string, params: object): Promise<unknown> } },
+    initial?: boolean,
+  ): Promise<void>
+}
+
+/**
+ * Playwright switches the cache of the browser off while a page has routes, and each screen would fetch and compile the application again. What a
+ * route matches is asked of it all the same.
+ */
+function keepCache(page: Page): void {
+  // No option of Playwright says it.
+  const { _connection: connection } = page as unknown as {
+    _connection: { toImpl(page: Page): { delegate: { _networkManager: Interception } } }
+  }
+  const manager = connection.toImpl(page).delegate._networkManager
+  const intercept = manager._updateProtocolRequestInterceptionForSession
+  manager._updateProtocolRequestInterceptionForSession = async (of, initial) => {
+    await intercept.call(manager, of, initial)
+    await of.session.send('Network.setCacheDisabled', { cacheDisabled: false })
+  }
 }
 
 /** Leaves a page at `address` as a new one is, except for its storage; false when it cannot, as after a crash. */
