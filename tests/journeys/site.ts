@@ -47,6 +47,8 @@ export interface Site {
   /** The same of a person with a session; one account and one login serve the whole file. */
   member(options?: BrowserContextOptions): Promise<Page>
   readonly account: Account
+  /** Ends the workers: from here on the file needs none, and they never cease to look for work. */
+  rest(): Promise<void>
   go(page: Page, path: string): Promise<void>
   /** A page of a person who has a session already. */
   resume(account: Account, path: string, options?: BrowserContextOptions): Promise<Page>
@@ -102,7 +104,7 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
   worker.beforeAll(async ({ shared }) => {
     ;({ browser, pages } = shared)
     product = alone ? await startProduct(options) : await shared.productFor(options)
-    // Workers never cease to look for work: those of a shared product are there for the files that have some.
+    // Those of a shared product are there for the files that have work for them.
     if (!alone && !options.roles) working = await startServer(product.config, { roles: ['worker'] })
     // The limits of an address would add up over the files.
     await query(product, 'delete from throttle')
@@ -115,8 +117,13 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
     expect(told).toEqual([])
   })
 
+  const rest = async () => {
+    const ending = working
+    working = undefined
+    await ending?.[Symbol.asyncDispose]()
+  }
   afterAll(async () => {
-    await working?.[Symbol.asyncDispose]()
+    await rest()
     // It is not there when it could not be started.
     if (alone) await product?.[Symbol.asyncDispose]()
   })
@@ -185,6 +192,7 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
     },
     visitor: (options) => site.visit(nowhere, options),
     account,
+    rest,
     async member(options = {}) {
       if (!session) {
         await signUp(account)
@@ -426,7 +434,12 @@ async function violationsOf(page: Page, only: string[] | undefined): Promise<str
         : [...document.querySelectorAll('[role=dialog], [role=alertdialog], [role=menu]')]
             .filter((one) => one.checkVisibility())
             .at(-1)
-      const { violations } = await axe.run(over ?? document, { runOnly, resultTypes: ['violations'] })
+      const { violations } = await axe.run(over ?? document, {
+        runOnly,
+        resultTypes: ['violations'],
+        // Only what plays sounds and what turns the screen is asked of the files of a page, which axe-core would fetch each time.
+        preload: false,
+      })
       for (const row of repeated) row.style.removeProperty('display')
       return violations.map((violation) => {
         const nodes = violation.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`)
