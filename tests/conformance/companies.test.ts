@@ -48,10 +48,10 @@ const edit = (fields: Fields, client = mine) =>
   client.call('PUT', '/v1/api/Empresas', formOf({ IdEmpresa: companyId, RazaoSocial: 'EMPRESA ALFA LTDA', ...fields }))
 const detail = async (id = companyId) =>
   (await mine.call<Detail>('GET', `/v1/api/Empresas/obter-empresa?id=${id}`)).body.data
-/** Apart from what an hourly review may find out meanwhile. */
+/** Apart from what an hourly review may find out meanwhile, and from what the certificate is used for as soon as a switch is on. */
 const settings = async () => {
   const company = await detail()
-  return { ...company, certificado: { ...company.certificado, revogacaoConferidaEm: null } }
+  return { ...company, certificado: { ...company.certificado, revogacaoConferidaEm: null, usos: null } }
 }
 const total = async (query: string) =>
   (await mine.call<List>('GET', `/v1/api/DocumentosFiscais?${query}`)).body.data.totalDeItens

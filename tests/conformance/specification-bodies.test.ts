@@ -9,7 +9,7 @@ let file: Uint8Array
 let idEmpresa: string
 
 beforeAll(async () => {
-  product = await startProduct({ simulator: { companies: [] } })
+  product = await startProduct({ roles: ['api'], simulator: { companies: [] } })
   client = await enter(product.url)
   file = await product.simulator.issueCertificate({
     cnpj: '12ABC34501DE35',

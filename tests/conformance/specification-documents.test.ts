@@ -1,3 +1,4 @@
+import { start } from '@vigia/server/start'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Product, startProduct } from '../support/product.ts'
 import {
@@ -28,9 +29,11 @@ let client: SpecificationClient
 
 beforeAll(async () => {
   product = await startProduct({
+    roles: ['api'],
     hourMs: 600_000,
     simulator: { companies, documentsEach: 100 },
   })
+  await using _workers = await start(product.config, { roles: ['worker'] })
   client = await enter(product.url)
   for (const { cnpj, nome } of companies) {
     const file = await product.simulator.issueCertificate({ cnpj, nome, senha: 'abc123', sharedKey: true })

@@ -15,7 +15,7 @@ let product: Product
 let visitor: SpecificationClient
 
 beforeAll(async () => {
-  product = await startProduct({ simulator: { companies: [] } })
+  product = await startProduct({ roles: ['api'], simulator: { companies: [] } })
   visitor = openClient(product.url)
 })
 afterAll(() => product?.[Symbol.asyncDispose]())

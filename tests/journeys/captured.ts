@@ -9,26 +9,36 @@ interface Captured {
   client: Client
 }
 
-const kept = new WeakMap<Product, Map<string, Promise<Captured>>>()
+const kept = new WeakMap<Product, Promise<Captured>>()
 
-/** An account whose companies have everything that the authority holds for them; files that share a product share it too. */
-export function capturedAccount(site: Site, companies = [bakery, market]): Promise<Captured> {
-  const ofProduct = kept.get(site.product) ?? new Map<string, Promise<Captured>>()
-  kept.set(site.product, ofProduct)
-  const key = companies.map(({ cnpj }) => cnpj).join()
-  const account = ofProduct.get(key) ?? capture(site, companies)
-  ofProduct.set(key, account)
+/** An account whose two companies have everything that the authority holds for them; files that share a product share it too. */
+export function capturedAccount(site: Site): Promise<Captured> {
+  const account = kept.get(site.product) ?? capture(site)
+  kept.set(site.product, account)
   // The next file tries again.
-  account.catch(() => ofProduct.delete(key))
+  account.catch(() => kept.delete(site.product))
   return account
 }
 
-async function capture(site: Site, companies: { cnpj: string; nome: string }[]): Promise<Captured> {
+async function capture(site: Site): Promise<Captured> {
   const account = await site.createAccount('Ana')
   const client = await newClient(site.product, account)
-  for (const { cnpj, nome } of companies) await client.register(cnpj, nome)
+  for (const { cnpj, nome } of [bakery, market]) await client.register(cnpj, nome)
   await captured(site, account, client)
   return { account, client }
+}
+
+/** The same for a file that looks at what has come and needs no worker any more: everything is read and judged, too. */
+export async function settledAccount(site: Site): Promise<Captured> {
+  const known = await capturedAccount(site)
+  const behind = `
+    select from change_position p join account a using (workspace_id)
+      left join alert_position j using (workspace_id) left join content_position c using (workspace_id)
+     where a.email = $1 and (j.version is distinct from p.version or c.version is distinct from p.version)`
+  const isRead = async () => expect(await query(site.product, behind, [known.account.email])).toEqual([])
+  await vi.waitFor(isRead, { timeout: 60_000, interval: 100 })
+  await site.rest()
+  return known
 }
 
 /** Waits until everything that the authority holds for the companies of an account is in this account. */

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { capturedAccount, rowsOf } from './captured.ts'
-import { bakery, shown, useSite } from './site.ts'
+import { rowsOf, settledAccount } from './captured.ts'
+import { shown, useSite } from './site.ts'
 
 // Pages that keep the application, as those of people do.
 const site = useSite(undefined, { newPages: true })
@@ -34,7 +34,7 @@ test('of documents the browser keeps nothing; without a connection the applicati
 })
 
 test('the installed application shows the list of before until somebody signs out', async () => {
-  const { account } = await capturedAccount(site, [bakery])
+  const { account } = await settledAccount(site)
   const page = await site.resume(account, '/health', keeping)
   await page.addInitScript(() => {
     const { matchMedia } = window

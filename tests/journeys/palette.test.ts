@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { capturedAccount, periodOf, rowsOf } from './captured.ts'
-import { type Account, bakery, focusedText, shown, useSite } from './site.ts'
+import { periodOf, rowsOf, settledAccount } from './captured.ts'
+import { type Account, focusedText, market, shown, useSite } from './site.ts'
 
 const site = useSite()
 let account: Account | undefined
 let few = ''
 const open = async (path?: string) => {
   if (!account) {
-    const known = await capturedAccount(site, [bakery])
+    const known = await settledAccount(site)
     few = `/notas-fiscais?${periodOf(await known.client.list('TipoDFe=0'), 5, 'newest')}`
     account = known.account
   }
@@ -52,19 +52,19 @@ test('j and k go through the rows, x selects, and "?" tells so and turns them of
 
 test('in Empresas Tab stops once in each row, and the same keys go through them', async () => {
   const page = await open('/empresas')
-  const name = page.getByRole('link', { name: bakery.nome, exact: true })
+  const name = page.getByRole('link', { name: market.nome, exact: true })
   await shown(name)
   await page.keyboard.press('j')
-  expect(await focusedText(page)).toBe(bakery.nome)
+  expect(await focusedText(page)).toBe(market.nome)
   await page.keyboard.press('x')
-  await shown(page.getByText('1 selecionada de 1 empresa'))
+  await shown(page.getByText('1 selecionada de 2 empresas'))
   await page.keyboard.press('ArrowRight')
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '')
-  expect(await focused()).toBe(`Sincronizar ${bakery.nome}`)
+  expect(await focused()).toBe(`Sincronizar ${market.nome}`)
   await page.keyboard.press('Tab')
-  expect(await focused()).not.toMatch(bakery.nome)
+  expect(await focused()).not.toMatch(market.nome)
   await page.keyboard.press('Shift+Tab')
-  expect(await focusedText(page)).toBe(bakery.nome)
+  expect(await focusedText(page)).toBe(market.nome)
   await page.keyboard.press('Enter')
   await shown(page.getByRole('heading', { name: 'Editar Empresa' }))
 })

@@ -47,6 +47,8 @@ export interface Site {
   /** The same of a person with a session; one account and one login serve the whole file. */
   member(options?: BrowserContextOptions): Promise<Page>
   readonly account: Account
+  /** Ends the workers: from here on the file needs none, and they never cease to look for work. */
+  rest(): Promise<void>
   go(page: Page, path: string): Promise<void>
   /** A page of a person who has a session already. */
   resume(account: Account, path: string, options?: BrowserContextOptions): Promise<Page>
@@ -102,7 +104,7 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
   worker.beforeAll(async ({ shared }) => {
     ;({ browser, pages } = shared)
     product = alone ? await startProduct(options) : await shared.productFor(options)
-    // Workers never cease to look for work: those of a shared product are there for the files that have some.
+    // Those of a shared product are there for the files that have work for them.
     if (!alone && !options.roles) working = await startServer(product.config, { roles: ['worker'] })
     // The limits of an address would add up over the files.
     await query(product, 'delete from throttle')
@@ -115,8 +117,13 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
     expect(told).toEqual([])
   })
 
+  const rest = async () => {
+    const ending = working
+    working = undefined
+    await ending?.[Symbol.asyncDispose]()
+  }
   afterAll(async () => {
-    await working?.[Symbol.asyncDispose]()
+    await rest()
     // It is not there when it could not be started.
     if (alone) await product?.[Symbol.asyncDispose]()
   })
@@ -185,6 +192,7 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
     },
     visitor: (options) => site.visit(nowhere, options),
     account,
+    rest,
     async member(options = {}) {
       if (!session) {
         await signUp(account)
@@ -219,7 +227,33 @@ async function newPage(browser: Browser, contextOptions: BrowserContextOptions):
     ...contextOptions,
   })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  return context.newPage()
+  const page = await context.newPage()
+  keepCache(page)
+  return page
+}
+
+interface Interception {
+  _updateProtocolRequestInterceptionForSession(
+    of: { session: { send(method: string, params: object): Promise<unknown> } },
+    initial?: boolean,
+  ): Promise<void>
+}
+
+/**
+ * Playwright switches the cache of the browser off while a page has routes, and each screen would fetch and compile the application again. What a
+ * route matches is asked of it all the same.
+ */
+function keepCache(page: Page): void {
+  // No option of Playwright says it.
+  const { _connection: connection } = page as unknown as {
+    _connection: { toImpl(page: Page): { delegate: { _networkManager: Interception } } }
+  }
+  const manager = connection.toImpl(page).delegate._networkManager
+  const intercept = manager._updateProtocolRequestInterceptionForSession
+  manager._updateProtocolRequestInterceptionForSession = async (of, initial) => {
+    await intercept.call(manager, of, initial)
+    await of.session.send('Network.setCacheDisabled', { cacheDisabled: false })
+  }
 }
 
 /** Leaves a page at `address` as a new one is, except for its storage; false when it cannot, as after a crash. */
@@ -400,7 +434,12 @@ async function violationsOf(page: Page, only: string[] | undefined): Promise<str
         : [...document.querySelectorAll('[role=dialog], [role=alertdialog], [role=menu]')]
             .filter((one) => one.checkVisibility())
             .at(-1)
-      const { violations } = await axe.run(over ?? document, { runOnly, resultTypes: ['violations'] })
+      const { violations } = await axe.run(over ?? document, {
+        runOnly,
+        resultTypes: ['violations'],
+        // Only what plays sounds and what turns the screen is asked of the files of a page, which axe-core would fetch each time.
+        preload: false,
+      })
       for (const row of repeated) row.style.removeProperty('display')
       return violations.map((violation) => {
         const nodes = violation.nodes.map((node) => `${node.html.slice(0, 160)} ${node.failureSummary}`)

@@ -4,7 +4,6 @@ import { noteOf, tripOf } from '@vigia/freight/trip'
 import { findingsOf } from '@vigia/reform/findings'
 import { inForceFrom } from '@vigia/reform/tables'
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import { countedTerm } from '../documents/documents.ts'
 import { pack, productsOf, unpack } from './packing.ts'
 import type { ReadAnswer, ReadQuestion, ThreadWork } from './reading.ts'
 import { findingBits, presence } from './reading.ts'
@@ -31,17 +30,16 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
     const findings = findingsOf(contents)
     const bought = isPurchase(contents)
     const counted = side === 0 && !bought ? null : side
-    const added = sums(contents, counted)
-    const terms = allTerms(contents, added, counted)
+    const terms = termsOf(contents)
     return {
       taken,
-      added,
+      added: sums(contents, counted),
       read: {
         side: counted,
         value: pack(contents),
         products,
         terms,
-        sameTerms: contentsBefore !== null && allTerms(contentsBefore, taken, before!.side).join() === terms.join(),
+        sameTerms: contentsBefore !== null && termsOf(contentsBefore).join() === terms.join(),
         issuer: taxIdOf(contents.issuer),
         reform: presenceOf(contents),
         findings: findingBits(findings.map(({ code }) => code)),
@@ -69,12 +67,6 @@ const noSums: DocumentSums = { byKey: [], byProduct: [] }
 
 function sums(contents: NfeContents | CteContents, side: Side | null): DocumentSums {
   return side === null ? noSums : sumsOf(contents, side, productsOf(contents).places)
-}
-
-// Lists are filtered by the sums that a document counts in, too.
-function allTerms(contents: NfeContents | CteContents, { byKey }: DocumentSums, side: Side | null): string[] {
-  const counted = side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, kind, key) ?? [])
-  return [...termsOf(contents), ...counted]
 }
 
 function isDay(text: string | undefined): text is string {

@@ -7,7 +7,7 @@ import {
   isDropped,
   keyOf,
   type Posting,
-} from '../documents/documents.ts'
+} from '../platform/postings.ts'
 
 // Segments of documents that are found together, and how several become one: docs/decisions/0055-postings.md.
 

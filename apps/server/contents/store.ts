@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import { bareTerm } from '../documents/documents.ts'
+import { countedTerm } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
+import { bareTerm } from '../platform/text.ts'
 import type { ProductTexts } from './packing.ts'
 import { putPostings } from './postings.ts'
 import { moveProducts, type ProductMove } from './product-sums.ts'
@@ -72,13 +73,23 @@ export async function putContents(db: Database, workspaceId: number, all: readon
            tp_nf = excluded.tp_nf, recipient = excluded.recipient, products = excluded.products, value = excluded.value`.execute(
     db,
   )
-  const isFound = ({ indexed, document, answer }: ReadDocument) => indexed && document && answer.read?.sameTerms
+  const isFound = ({ indexed, document, before, answer: { read, taken, added } }: ReadDocument) =>
+    indexed &&
+    document &&
+    read?.sameTerms &&
+    countedTerms(taken, before?.side ?? null).join() === countedTerms(added, read.side).join()
   await putPostings(db, workspaceId, {
     dropped: all.flatMap((one) => (one.indexed && !isFound(one) ? [one.documentId] : [])),
     added: all.flatMap((one) => {
       const { document, answer } = one
       return document && answer.read && !isFound(one)
-        ? [{ id: document.documentId, month: document.month, terms: answer.read.terms }]
+        ? [
+            {
+              id: document.documentId,
+              month: document.month,
+              terms: [...answer.read.terms, ...countedTerms(answer.added, answer.read.side)],
+            },
+          ]
         : []
     }),
   })
@@ -86,6 +97,11 @@ export async function putContents(db: Database, workspaceId: number, all: readon
 }
 
 const digitOf = (text: string | undefined) => (/^\d$/.test(text ?? '') ? Number(text) : null)
+
+// Lists are filtered by the sums that a document counts in, too.
+function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
+  return side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, kind, key) ?? [])
+}
 
 /** Of how documents are packed, counted and found. Those of 1 are in no segment. */
 export const version = 2

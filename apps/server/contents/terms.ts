@@ -1,5 +1,6 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
-import { bareTerm, codeTerm, nameTerms, type TermKind } from '../documents/documents.ts'
+import type { TermKind } from '../documents/documents.ts'
+import { bareTerm, codeTerm, nameTerms } from '../platform/text.ts'
 
 // By which words a document is found: those of its products, and what it names.
 

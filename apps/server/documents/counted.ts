@@ -1,7 +1,7 @@
 import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
+import { bareTerm } from '../platform/text.ts'
 import { type Counted, isIssuer } from './filter.ts'
-import { bareTerm } from './search/terms.ts'
 
 // The documents behind a number of a report: those that apps/server/contents counted in it, as it wrote them down when it did.
 

@@ -39,16 +39,7 @@ export { prove } from './proving/prover.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
 export { type Conflict, findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'
 export { eventName } from './rows.ts'
-export {
-  decodeIds,
-  decodePostings,
-  encodeIds,
-  encodePostings,
-  hashOf,
-  isDropped,
-  type Posting,
-} from './search/postings.ts'
-export { bareTerm, codeTerm, keyOf, nameTerms, type TermKind } from './search/terms.ts'
+export type { TermKind } from './search/terms.ts'
 export { contentFollower, readBacklog } from './unread.ts'
 
 // From how many documents a month on a workspace keeps day counters.

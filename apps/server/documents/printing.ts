@@ -7,7 +7,7 @@ import { AppError } from '../platform/errors.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { PrintOrder } from '../print/printer.ts'
 import { getEvent, getFile } from './files.ts'
-import { noDanfeText } from './missing.ts'
+import { noDanfeText } from './no-danfe.ts'
 import { doubtOf, type KnownProof } from './proving/proof.ts'
 
 /** The printed form of a kind of document. */

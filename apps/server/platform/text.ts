@@ -3,6 +3,29 @@ export function searchable(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim()
 }
 
+const termMax = 40
+
+/** A code as what is inside documents is found by it: `AB-12.3/4` is `ab1234`. */
+export function bareTerm(text: string): string {
+  return searchable(text)
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .slice(0, termMax)
+}
+
+/** The term of a code or GTIN of a product, whole. */
+export const codeTerm = (code: string): string | null => {
+  const bare = bareTerm(code)
+  return bare === '' ? null : `cod:${bare}`
+}
+
+/** The words of a name as what is inside documents is found by them; single characters are none. */
+export function nameTerms(name: string): string[] {
+  return searchable(name)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length > 1)
+    .map((word) => word.slice(0, termMax))
+}
+
 /** `text` as the inside of a LIKE pattern. */
 export function likeLiteral(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')

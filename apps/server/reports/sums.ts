@@ -2,10 +2,10 @@ import { formatInteger } from '@vigia/contract/text'
 import { type ReportGroup, type ReportSubject, type ReportTax, reportTaxes } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { cellPlaces } from '../contents/contents.ts'
-import { bareTerm, kindsOfGroups, sides, sumKinds } from '../documents/documents.ts'
+import { kindsOfGroups, sides, sumKinds } from '../documents/documents.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
-import { likeLiteral, searchable } from '../platform/text.ts'
+import { bareTerm, likeLiteral, searchable } from '../platform/text.ts'
 
 // Reports from `content_sum` and `product_sum`, which apps/server/contents keeps. All amounts are cents.
 

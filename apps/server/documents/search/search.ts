@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
-import { likeLiteral } from '../../platform/text.ts'
+import { codeTerm, likeLiteral } from '../../platform/text.ts'
 import { countedQuestion } from '../counted.ts'
 import { markCondition } from '../desk/remarks.ts'
 import {
@@ -14,7 +14,7 @@ import {
   reformCondition,
 } from '../filter.ts'
 import { common as commonPlaces, findInside, insideCondition, type Places } from './postings.ts'
-import { codeTerm, type TermQuestion, termQuestion } from './terms.ts'
+import { type TermQuestion, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
 /**

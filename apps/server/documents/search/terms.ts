@@ -1,33 +1,11 @@
-import { searchable } from '../../platform/text.ts'
+import { keyOf } from '../../platform/postings.ts'
+import { bareTerm, searchable } from '../../platform/text.ts'
 
 // By which words documents are found from inside. apps/server/contents stores them: docs/decisions/0050-what-is-inside.md.
 
 /** Kinds of terms that are asked for by their name; a word of a product or cargo, and a code of one, has none. */
 export const termKinds = ['ncm', 'cfop', 'placa', 'pedido', 'lote'] as const
 export type TermKind = (typeof termKinds)[number]
-
-const lengthMax = 40
-
-/** A code as terms have it: `AB-12.3/4` is `ab1234`. */
-export function bareTerm(text: string): string {
-  return searchable(text)
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .slice(0, lengthMax)
-}
-
-/** The words of a name as terms have them; single characters are none. */
-export function nameTerms(name: string): string[] {
-  return searchable(name)
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length > 1)
-    .map((word) => word.slice(0, lengthMax))
-}
-
-/** The term of a code or GTIN of a product, whole. */
-export const codeTerm = (code: string): string | null => {
-  const bare = bareTerm(code)
-  return bare === '' ? null : `cod:${bare}`
-}
 
 /** What a word may mean: one of these terms, or all that begin so. */
 export interface TermQuestion {
@@ -52,20 +30,11 @@ export function termQuestion(word: string): TermQuestion | null {
 export const isMeant = ({ exact, beginning }: TermQuestion, term: string): boolean =>
   (beginning !== null && term.startsWith(beginning)) || exact.includes(term)
 
-const wordKey = 3
-const ncm = /^ncm:(.*)$/
-
-/** By which the bucket of a term is chosen, so that those that begin alike are in one. It is stored: as it is, for ever. */
-export function keyOf(term: string): string {
-  if (!term.includes(':')) return term.slice(0, wordKey)
-  return ncm.test(term) ? term.slice(0, 'ncm:'.length + 2) : term
-}
-
 /** The keys of all terms that a question may mean. */
 export function keysOf({ exact, beginning }: TermQuestion): string[] {
   const keys = exact.map(keyOf)
   if (beginning === null) return keys
   // A chapter has two digits.
-  const isShort = ncm.exec(beginning)?.[1]?.length === 1
+  const isShort = /^ncm:(.*)$/.exec(beginning)?.[1]?.length === 1
   return [...keys, keyOf(beginning), ...(isShort ? [...'0123456789'].map((digit) => beginning + digit) : [])]
 }

@@ -1,8 +1,8 @@
 import { cleanChave } from '@vigia/dfe/chave'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
-import { searchable } from '../../platform/text.ts'
+import { bareTerm, searchable } from '../../platform/text.ts'
 import type { Range } from '../filter.ts'
-import { bareTerm, type TermQuestion, termKinds, termQuestion } from './terms.ts'
+import { type TermQuestion, termKinds, termQuestion } from './terms.ts'
 
 /** Amounts as decimal text; `above` and `below` exclude their end. */
 export interface Amounts {
