@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { keepFilesInMemory } from '../tests/support/memory.ts'
 import { createChance } from './chaos/chance.ts'
 import { setClockAgainAndAgain } from './chaos/clock.ts'
@@ -31,6 +33,8 @@ const say = (text: string) => console.log(`${((performance.now() - began) / 1000
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 // Killed processes lose nothing of it; only the end of the machine would.
 keepFilesInMemory()
+// A role compiles the server whenever it begins, which is more work than what it does before it is killed. The first two are not killed.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'vigia-compiled')
 const pace = await measurePace()
 const plan = readChaosPlan(process.argv.slice(2), pace)
 console.log(`seed ${plan.seed}, all times ${pace} times as long as usual`)
