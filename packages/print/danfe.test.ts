@@ -233,7 +233,9 @@ test('items of many details share one sheet in tight columns', () => {
 })
 
 test('a sheet that holds no item has no table, but the texts', () => {
-  const note = writeNfe({ long: true, items: 5, duplicatas: 12, infCpl: lorem(5000), tpImp: '2' })
+  const item = (n: number) =>
+    `<det nItem="${n}"><prod><cProd>1</cProd><xProd>Item</xProd></prod><infAdProd>${lorem(5000)}</infAdProd></det>`
+  const note = writeNfe({ items: 2, item, infCpl: lorem(5000), tpImp: '2' })
   const [first, second] = readGraphics(danfe(note)).map((page) => page.runs.map((run) => run.text))
   expect(first).not.toContain('DADOS DOS PRODUTOS / SERVIÇOS')
   expect(second).toContain('DADOS DOS PRODUTOS / SERVIÇOS')

@@ -92,14 +92,14 @@ function sharedOut(note: PrintedNfe, headerHeight: number, receipt: Block): Shar
       }
   }
   // Descriptions and taxes of several lines may save sheets among many.
-  if (heightOf(products.rows) > products.rows.length * tallRow) {
-    const tight = set('tight', itemSizes)
-    if (sheetsOf(note, headerHeight, tight) < sheetsOf(note, headerHeight, usual)) return tight
-  }
+  const tight = heightOf(products.rows) > products.rows.length * tallRow ? set('tight', itemSizes) : usual
+  const chosen = sheetsOf(note, headerHeight, tight) < sheetsOf(note, headerHeight, usual) ? tight : usual
   // A sheet that no item fits on is one of texts.
-  const [item] = products.rows
-  if (!item || item.height <= first.rowsRoom || first.rowsRoom >= itemHeightKept) return usual
-  return { products, first: firstSheet(note, headerHeight, products, receipt, false) }
+  const [item] = chosen.products.rows
+  const isEmpty =
+    item && item.height > chosen.first.rowsRoom && item.height <= laterRoom(note, headerHeight, chosen.products)
+  if (!isEmpty) return chosen
+  return { ...chosen, first: firstSheet(note, headerHeight, chosen.products, receipt, false) }
 }
 
 interface SharedOut {
