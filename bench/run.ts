@@ -17,6 +17,7 @@ const programs: Record<string, string> = {
   renew: './renew.ts',
   events: './events.ts',
   print: '../packages/print/print.bench.ts',
+  sheets: '../packages/print/sheets.bench.ts',
   alerts: '../packages/alerts/alerts.bench.ts',
   follow: '../apps/server/alerts/follow.bench.ts',
   idle: '../apps/server/capture/idle.bench.ts',

@@ -136,6 +136,11 @@ describe('contents', () => {
     expect(text).toContain('ContainerMSCU1234567-LacresL2,L3-Rateio1,25')
   })
 
+  test('valuables go without documents: their form has no empty table', async () => {
+    expect(await textOf(dacte(writeGtve()))).not.toContain('DOCUMENTOSORIGINÁRIOS')
+    expect(await textOf(dacte(writeCteOs()))).toContain('DOCUMENTOSORIGINÁRIOS')
+  })
+
   test('all of 2000 characters of xObs', async () => {
     const xObs = lorem(2000)
     const text = await textOf(dacte(writeCte({ documents: 60, xObs })))

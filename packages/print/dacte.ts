@@ -60,8 +60,10 @@ function printCte(cte: PrintedCte): Uint8Array {
     if (i === 0) {
       first.receipt?.draw(canvas, sheet.left, sheet.top)
       first.upper.draw(canvas, sheet.left, first.documentsTop - first.upper.height)
-      heading.draw(canvas, sheet.left, first.documentsTop)
-      documents.draw(canvas, sheet.left, first.documentsTop + heading.height, rows, first.documentsBottom)
+      if (!first.withoutDocuments) {
+        heading.draw(canvas, sheet.left, first.documentsTop)
+        documents.draw(canvas, sheet.left, first.documentsTop + heading.height, rows, first.documentsBottom)
+      }
       first.lower.draw(canvas, sheet.left, first.documentsBottom)
     } else {
       continuedHeading.draw(canvas, sheet.left, body)
@@ -107,6 +109,8 @@ interface DacteFirstSheet {
   upper: Block
   documentsTop: number
   documentsBottom: number
+  /** Other services and valuables go without documents: OBSERVAÇÕES has their place. */
+  withoutDocuments: boolean
   rowsRoom: number
   lower: Block
   rest: Rest[]
@@ -184,7 +188,8 @@ function firstSheet(cte: PrintedCte, headerHeight: number, documents: CteDocumen
   )
   const fixedLower = [insurance(cte), cargoFlow(cte)]
   const fixedHeight = stack(...fixedLower, way.block).height
-  const firstDocuments = documentsLeast(documents, documentsMin)
+  const withoutDocuments = documents.rows.length === 0 && (cte.layout === 'os' || cte.layout === 'gtve')
+  const firstDocuments = withoutDocuments ? 0 : documentsLeast(documents, documentsMin)
   const fixed = fixedHeight + observationsMin + (modalList?.least ?? 0) + notes.least + firstDocuments
   const whole = sheet.bottom - sheet.top - headerHeight
   let upper = upperBlocks(cte, variants[0]!)
@@ -192,12 +197,13 @@ function firstSheet(cte: PrintedCte, headerHeight: number, documents: CteDocumen
     if (upper.height + fixed <= whole) break
     upper = upperBlocks(cte, variant)
   }
-  const leastBelow = fixed - firstDocuments + title('').height + documents.headingHeight
+  const leastBelow = fixed - firstDocuments + (withoutDocuments ? 0 : title('').height + documents.headingHeight)
   const { ahead, block, height } = spill(upper, whole, whole - leastBelow, sheet)
   const text = [...upper.parties.flatMap(paragraphs), ...remarks(cte), ...furtherInsurance(cte).flatMap(paragraphs)]
   const observations = textBoxes([{ label: 'OBSERVAÇÕES', text, share: 1 }], sheet.width, textSize, lines, blank)
   const room = whole - height - fixedHeight
   const heights = shareOut([observations, modalList, notes], room - firstDocuments)
+  if (withoutDocuments) heights[0]! += Math.max(0, room - heights.reduce((sum, height) => sum + height, 0))
   const [obs, modalTexts, uso] = [observations.fit(heights[0]!), modalList?.fit(heights[1]!), notes.fit(heights[2]!)]
   const lower = stack(...fixedLower, obs.block, way.block, modalTexts?.block, uso.block)
   const documentsTop = sheet.top + headerHeight + height
@@ -209,6 +215,7 @@ function firstSheet(cte: PrintedCte, headerHeight: number, documents: CteDocumen
     upper: block,
     documentsTop,
     documentsBottom,
+    withoutDocuments,
     rowsRoom: documentsBottom - documentsTop - title('').height - documents.headingHeight,
     lower,
     rest: [

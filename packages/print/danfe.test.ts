@@ -8,7 +8,7 @@ import { documentNumber } from './formats.ts'
 import { danfeFaults } from './support/danfe-fields.ts'
 import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
-import { writeNfe } from './support/nfe.ts'
+import { itemOfEveryGroup, writeNfe } from './support/nfe.ts'
 import { samples } from './support/samples.ts'
 import { dotsPerInchFor, scan } from './support/scan.ts'
 import { readSheets } from './support/sheet.ts'
@@ -224,6 +224,21 @@ test('the receipt keeps to two lines and leaves the street out rather than take 
   const sentence = texts.slice(from, texts.indexOf('DATA DE RECEBIMENTO'))
   expect(sentence).toHaveLength(2)
   expect(sentence.join(' ')).toMatch(/DESTINATÁRIO: COMERCIAL DE TINTAS .* São Paulo - SP$/)
+})
+
+test('items of many details share one sheet in tight columns', () => {
+  const pages = readGraphics(danfe(writeNfe({ items: 10, item: itemOfEveryGroup })))
+  expect(pages).toHaveLength(1)
+  expect(layoutFaults(pages)).toEqual([])
+})
+
+test('a sheet that holds no item has no table, but the texts', () => {
+  const item = (n: number) =>
+    `<det nItem="${n}"><prod><cProd>1</cProd><xProd>Item</xProd></prod><infAdProd>${lorem(5000)}</infAdProd></det>`
+  const note = writeNfe({ items: 2, item, infCpl: lorem(5000), tpImp: '2' })
+  const [first, second] = readGraphics(danfe(note)).map((page) => page.runs.map((run) => run.text))
+  expect(first).not.toContain('DADOS DOS PRODUTOS / SERVIÇOS')
+  expect(second).toContain('DADOS DOS PRODUTOS / SERVIÇOS')
 })
 
 describe('landscape', () => {

@@ -4,7 +4,7 @@ import { type Billing, billing, billingHeightMin, hasBilling } from './danfe/bil
 import { canhoto } from './danfe/canhoto.ts'
 import { header } from './danfe/header.ts'
 import { issqn } from './danfe/issqn.ts'
-import { itemTable } from './danfe/items.ts'
+import { type ItemColumns, itemSizes, itemTable } from './danfe/items.ts'
 import { type PrintedNfe, readNote, stampLines, upright } from './danfe/note.ts'
 import { destinatario, place, placeText } from './danfe/parties.ts'
 import { totals } from './danfe/totals.ts'
@@ -27,6 +27,10 @@ export { PrintError }
 const bodyMin = 300
 // Least room for the products on the first sheet, heading included: below it duplicatas and texts give way.
 const itemsHeightMin = 60
+// Smaller letters, which also break later, do not save more than this share.
+const smallerMax = 1.7
+// Rows of three lines and more on the average.
+const tallRow = 20
 // A first item taller than this may begin on the second sheet; nothing else gives way for it.
 const itemHeightKept = 160
 // A text may take this share of the room under the totals before it continues on the next sheet.
@@ -47,10 +51,8 @@ function printNote(note: PrintedNfe, receipt: Block): Uint8Array {
   const { sheet } = note
   const head = header(note)
   assertRoom(sheet.bottom - sheet.top - head.height, bodyMin)
-  const products = itemTable(note)
-  const first = firstSheet(note, head.height, products, receipt)
-  const next = sheet.bottom - sheet.top - head.height - productsTitle.height - products.headingHeight
-  const pages = paginate(products.rows, first.rowsRoom, next)
+  const { products, first } = sharedOut(note, head.height, receipt)
+  const pages = paginate(products.rows, first.rowsRoom, laterRoom(note, head.height, products))
   const canvases = pages.map((rows, i) =>
     i === 0 ? drawFirst(first, rows, sheet) : drawItems(products, head.height, rows, sheet),
   )
@@ -73,10 +75,58 @@ function printNote(note: PrintedNfe, receipt: Block): Uint8Array {
   })
 }
 
+// With fields above each other or in smaller letters when that, and nothing else, saves a second sheet.
+function sharedOut(note: PrintedNfe, headerHeight: number, receipt: Block): SharedOut {
+  const set = (columns: ItemColumns, sizes: readonly number[]): SharedOut => {
+    const products = itemTable(note, columns, sizes)
+    return { products, first: firstSheet(note, headerHeight, products, receipt, true) }
+  }
+  const usual = set('any', itemSizes)
+  const { products, first } = usual
+  if (isWhole(usual)) return usual
+  if (heightOf(products.rows) <= first.rowsRoom * smallerMax && first.rest.length === 0) {
+    for (const size of itemSizes)
+      for (const columns of ['any', 'tight'] as const) {
+        const other = set(columns, [size])
+        if (isWhole(other)) return other
+      }
+  }
+  // Descriptions and taxes of several lines may save sheets among many.
+  const tight = heightOf(products.rows) > products.rows.length * tallRow ? set('tight', itemSizes) : usual
+  const chosen = sheetsOf(note, headerHeight, tight) < sheetsOf(note, headerHeight, usual) ? tight : usual
+  // A sheet that no item fits on is one of texts.
+  const [item] = chosen.products.rows
+  const isEmpty =
+    item && item.height > chosen.first.rowsRoom && item.height <= laterRoom(note, headerHeight, chosen.products)
+  if (!isEmpty) return chosen
+  return { ...chosen, first: firstSheet(note, headerHeight, chosen.products, receipt, false) }
+}
+
+interface SharedOut {
+  products: Table
+  first: DanfeFirstSheet
+}
+
+function sheetsOf(note: PrintedNfe, headerHeight: number, { products, first }: SharedOut): number {
+  return paginate(products.rows, first.rowsRoom, laterRoom(note, headerHeight, products)).length
+}
+
+function laterRoom({ sheet }: PrintedNfe, headerHeight: number, products: Table): number {
+  return sheet.bottom - sheet.top - headerHeight - productsTitle.height - products.headingHeight
+}
+
+function isWhole({ products, first }: SharedOut): boolean {
+  return heightOf(products.rows) <= first.rowsRoom && first.rest.length === 0
+}
+
+function heightOf(rows: readonly TableRow[]): number {
+  return rows.reduce((sum, row) => sum + row.height, 0)
+}
+
 function drawItems(products: Table, headerHeight: number, rows: readonly TableRow[], sheet: PrintSheet): Canvas {
   const canvas = new Canvas()
   const top = sheet.top + headerHeight
-  const height = rows.reduce((sum, row) => sum + row.height, products.headingHeight)
+  const height = heightOf(rows) + products.headingHeight
   productsTitle.draw(canvas, sheet.left, top)
   products.draw(canvas, sheet.left, top + productsTitle.height, rows, top + productsTitle.height + height)
   return canvas
@@ -95,6 +145,7 @@ interface DanfeFirstSheet {
   productsTop: number
   productsBottom: number
   rowsRoom: number
+  withItems: boolean
   /** ISSQN and DADOS ADICIONAIS. */
   lower: Block
   rest: Ansi[]
@@ -138,7 +189,13 @@ function blocksOf(note: PrintedNfe, variant: DanfeVariant): Blocks {
 }
 
 // Shares the first sheet out: fixed blocks, duplicatas as far as they leave room, then products and texts.
-function firstSheet(note: PrintedNfe, headerHeight: number, products: Table, receipt: Block): DanfeFirstSheet {
+function firstSheet(
+  note: PrintedNfe,
+  headerHeight: number,
+  products: Table,
+  receipt: Block,
+  withItems: boolean,
+): DanfeFirstSheet {
   const { sheet } = note
   const services = issqn(note)
   const servicesHeight = services?.height ?? 0
@@ -165,9 +222,8 @@ function firstSheet(note: PrintedNfe, headerHeight: number, products: Table, rec
   const upper = stack(blocks.before, bills?.block, blocks.after)
   const room = free - (bills?.block?.height ?? 0)
   const texts = additional(note, additionalText(note, bills?.overflow ?? [], blocks.moved), qr)
-  const rowsHeight = products.rows.reduce((sum, row) => sum + row.height, 0)
-  const itemsHeight = productsTitle.height + products.headingHeight + rowsHeight
-  const textHeight = textRoom(room, itemsHeight, leastItems, leastText, texts.wholeHeight)
+  const itemsHeight = productsTitle.height + products.headingHeight + heightOf(products.rows)
+  const textHeight = !withItems ? room : textRoom(room, itemsHeight, leastItems, leastText, texts.wholeHeight)
   const dados = texts.fit(textHeight)
   const productsTop = sheet.top + headerHeight + shift + upper.height
   const productsBottom = sheet.bottom - servicesHeight - textHeight
@@ -178,20 +234,21 @@ function firstSheet(note: PrintedNfe, headerHeight: number, products: Table, rec
     products,
     productsTop,
     productsBottom,
-    rowsRoom: productsBottom - productsTop - productsTitle.height - products.headingHeight,
+    rowsRoom: withItems ? productsBottom - productsTop - productsTitle.height - products.headingHeight : 0,
+    withItems,
     lower: stack(services, dados.block),
     rest: dados.rest,
   }
 }
 
-// The height of DADOS ADICIONAIS: all of the text beside all of the items, else all items and what is left for the text, else
-// the text within its share, else the least.
+// The height of DADOS ADICIONAIS: all of the text beside all of the items, with some white if there is room, else all items and what is left for
+// the text, else the text within its share, else the least.
 function textRoom(room: number, itemsHeight: number, leastItems: number, leastText: number, wholeText: number): number {
   const whole = Math.max(leastText, wholeText)
   if (itemsHeight + whole <= room) return whole
-  if (itemsHeight + leastText <= room) return room - itemsHeight
-  if (whole <= room * textShareMax && whole + leastItems <= room) return whole
-  return leastText
+  if (itemsHeight + Math.min(leastText, wholeText) <= room) return room - itemsHeight
+  if (wholeText <= room * textShareMax && wholeText + leastItems <= room) return wholeText
+  return Math.min(leastText, wholeText)
 }
 
 function drawFirst(first: DanfeFirstSheet, rows: readonly TableRow[], sheet: PrintSheet): Canvas {
@@ -203,8 +260,10 @@ function drawFirst(first: DanfeFirstSheet, rows: readonly TableRow[], sheet: Pri
     receipt?.draw(canvas, sheet.left, sheet.top)
   }
   upper.draw(canvas, sheet.left, productsTop - upper.height)
-  productsTitle.draw(canvas, sheet.left, productsTop)
-  products.draw(canvas, sheet.left, productsTop + productsTitle.height, rows, productsBottom)
+  if (first.withItems) {
+    productsTitle.draw(canvas, sheet.left, productsTop)
+    products.draw(canvas, sheet.left, productsTop + productsTitle.height, rows, productsBottom)
+  }
   lower.draw(canvas, sheet.left, productsBottom)
   return canvas
 }
@@ -220,7 +279,7 @@ function drawContinuation(
 ): void {
   if (text.length === 0) return
   const last = pages.length - 1
-  const used = pages[last]!.reduce((sum, row) => sum + row.height, productsTitle.height + headingHeight)
+  const used = heightOf(pages[last]!) + productsTitle.height + headingHeight
   const below = sheet.top + headerHeight
   continuedText('INFORMAÇÕES COMPLEMENTARES - CONTINUAÇÃO', text, textSize, sheet, {
     canvas: last > 0 ? canvases[last] : undefined,

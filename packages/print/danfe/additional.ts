@@ -147,16 +147,23 @@ function reference(ref: XmlElement): string | undefined {
 
 /** DADOS ADICIONAIS of the first sheet: how many lines it needs, and the block once its height is known. */
 interface Additional {
-  /** Height with every line of the text in the box. */
+  /** Height with every line of the text in the box, and nothing below it. */
   wholeHeight: number
   /** The block in a given height, and the text that continues. */
   fit(height: number): { block: Block; rest: Ansi[] }
 }
 
-/** The smallest height of DADOS ADICIONAIS, title included. */
+/** The height of DADOS ADICIONAIS, title included, on a sheet with room, and below which a longer text continues elsewhere. */
 export function additionalHeightMin({ sheet }: PrintedNfe, qr: Block | undefined): number {
-  return Math.max(sheet.landscape ? 62 : 92, qr ? qr.height + 18 : 0)
+  return Math.max(sheet.landscape ? 62 : 92, qrHeight(qr))
 }
+
+function qrHeight(qr: Block | undefined): number {
+  return qr ? qr.height + 18 : 0
+}
+
+// Without a text.
+const blankLines = 2
 
 /** Lays out INFORMAÇÕES COMPLEMENTARES and RESERVADO AO FISCO (MOC NF-e 7.0, Anexo II, 3.1.8 and 3.1.9). */
 export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | undefined): Additional {
@@ -167,8 +174,12 @@ export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | 
   const heading = title('DADOS ADICIONAIS')
   const all = cut(text, roman, textSize, room, Number.POSITIVE_INFINITY).lines
   const frame = heading.height + labelHeight + 3
+  const fiscoWidth = sheet.width - width - (qr ? qr.height + 8 : 0)
   return {
-    wholeHeight: frame + all.length * step,
+    wholeHeight: Math.max(
+      frame + Math.max(blankLines, all.length, fiscoLines(note, fiscoWidth).length) * step,
+      qrHeight(qr),
+    ),
     fit(height) {
       const linesMax = Math.max(1, Math.floor((height - frame) / step + rounding))
       const fits = all.length <= linesMax
@@ -186,8 +197,7 @@ export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | 
           lines.forEach((line, n) => {
             canvas.text(x + padding, top + labelHeight + 6 + n * step, line, roman, textSize)
           })
-          const right = sheet.width - width
-          fiscoLines(note, right - (qr ? qr.height + 8 : 0)).forEach((line, n) => {
+          fiscoLines(note, fiscoWidth).forEach((line, n) => {
             canvas.text(x + width + padding, top + labelHeight + 6 + n * step, line, roman, textSize)
           })
           qr?.draw(canvas, x + sheet.width - qr.height - 3, top + 3)

@@ -68,27 +68,37 @@ export function situationTitle(items: readonly DanfeItem[]): string {
   return has('CST') ? 'O/CST/CSOSN' : 'O/CSOSN'
 }
 
+// The description, with the short codes of the item behind it; then infAdProd in its own lines; then what else tells the goods, in one run.
 function description(det: XmlElement, prod: XmlElement | undefined): string[] {
-  const lines = [value(prod, 'xProd') ?? '']
-  const note = value(det, 'infAdProd')
-  for (const line of note?.split(/\r\n|[\n\r]/) ?? []) lines.push(line)
+  const codes: string[] = []
+  const further: string[] = []
   const taxable = taxableUnit(prod)
-  if (taxable) lines.push(taxable)
+  if (taxable) further.push(taxable)
   // The groups below are rare: one pass over the children decides whether any of them is there.
   for (const group of prod?.children ?? []) {
-    const text = details[group.name]?.(group)
-    if (text) lines.push(text)
+    const text = Object.hasOwn(details, group.name) ? details[group.name]!(group) : undefined
+    if (text) further.push(text)
+    const label = Object.hasOwn(shortCodes, group.name) ? shortCodes[group.name] : undefined
+    if (label && group.text.trim()) codes.push(`[${label}${together}${group.text.trim()}]`)
   }
-  const order = joined(' ITEM ', value(prod, 'xPed'), value(prod, 'nItemPed'))
-  if (order) lines.push(`PEDIDO: ${order}`)
+  const order = joined(`${together}ITEM${together}`, value(prod, 'xPed'), value(prod, 'nItemPed'))
+  if (order) codes.push(`[PEDIDO${together}${order}]`)
   const reference = child(det, 'DFeReferenciado')
   if (reference) {
-    lines.push(
+    further.push(
       joined(' ITEM ', `DF-E REFERENCIADO: ${value(reference, 'chaveAcesso') ?? ''}`, value(reference, 'nItem'))!,
     )
   }
-  return lines.map((line) => line.trim())
+  const lines = [joined(' ', value(prod, 'xProd'), ...codes) ?? '']
+  for (const line of value(det, 'infAdProd')?.split(/\r\n|[\n\r]/) ?? []) lines.push(line.trim())
+  if (further.length > 0) lines.push(further.join(' - '))
+  return lines
 }
+
+/** A space at which no line breaks: a code stays beside its name. */
+export const together = '\u00a0'
+
+const shortCodes: Record<string, string> = { cBenef: 'CBENEF', nFCI: 'FCI', nRECOPI: 'RECOPI' }
 
 // Both units appear, identified, when the taxable one differs (MOC NF-e 7.0, Anexo II, 3.1.7).
 function taxableUnit(prod: XmlElement | undefined): string | undefined {
@@ -163,7 +173,4 @@ const details: Record<string, (group: XmlElement) => string | undefined> = {
       ['CHAVE EXPORTAÇÃO', value(group, 'exportInd/chNFe')],
       ['QTD. EXPORTADA', quantity(value(group, 'exportInd/qExport'))],
     ]),
-  cBenef: (group) => labelled([['CBENEF', group.text.trim() || undefined]]),
-  nFCI: (group) => labelled([['FCI', group.text.trim() || undefined]]),
-  nRECOPI: (group) => labelled([['RECOPI', group.text.trim() || undefined]]),
 }

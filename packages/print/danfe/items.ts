@@ -3,27 +3,35 @@ import { type DanfeItem, readItem, situationTitle } from './item.ts'
 import type { PrintedNfe } from './note.ts'
 import { type NewTaxItem, newTaxColumns, readNewTaxes } from './taxes.ts'
 
-// The size of the product table may not go below 6 points (MOC NF-e 7.0, Anexo II, 3.7).
-const sizes = [7, 6.5, 6]
+/** Sizes of the product table, which may not go below 6 points (MOC NF-e 7.0, Anexo II, 3.7). */
+export const itemSizes: readonly number[] = [7, 6.5, 6]
 const descriptionMin = 150
 
+/** Tight columns hold two fields above each other and no air, which leaves the descriptions more room. */
+export type ItemColumns = 'any' | 'tight'
+
 /** DADOS DOS PRODUTOS / SERVIÇOS: columns chosen once for all sheets, description never cut (MOC NF-e 7.0, Anexo II, 3.2 and 3.8). */
-export function itemTable(note: PrintedNfe): Table {
+export function itemTable(note: PrintedNfe, columns: ItemColumns, sizes: readonly number[]): Table {
   const { sheet } = note
   const items = note.items.map(readItem)
   if (note.newTaxes) {
     const rows: NewTaxItem[] = items.map((item) => ({ ...item, taxes: readNewTaxes(item) }))
-    return table(rows, newTaxColumns(rows, sheet.landscape), {
+    return table(rows, newTaxColumns(rows, columns === 'tight' ? 'tight' : sheet.landscape ? 'wide' : 'usual'), {
       width: sheet.width,
       sizes,
       freeMin: () => 120,
-      freeEnough: 160,
+      freeEnough: columns === 'tight' ? Number.POSITIVE_INFINITY : 160,
     })
   }
   const discount = items.some((item) => item.discount !== '')
   const st = items.some((item) => item.icmsSt.base !== '' || item.icmsSt.value !== '')
   const candidates = [oneLine(discount, st, situationTitle(items)), stacked(discount, st, situationTitle(items))]
-  return table(items, candidates, { width: sheet.width, sizes, freeMin: () => descriptionMin, freeEnough: 230 })
+  return table(items, columns === 'any' ? candidates : candidates.slice(1), {
+    width: sheet.width,
+    sizes,
+    freeMin: () => descriptionMin,
+    freeEnough: columns === 'tight' ? Number.POSITIVE_INFINITY : 230,
+  })
 }
 
 type ItemColumn = TableColumn<DanfeItem>

