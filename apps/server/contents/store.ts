@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { countedTerm } from '../documents/documents.ts'
+import { countedTerm, sumKinds } from '../documents/documents.ts'
 import type { Database } from '../platform/context.ts'
 import { bareTerm } from '../platform/text.ts'
 import type { ProductTexts } from './packing.ts'
@@ -100,7 +100,7 @@ const digitOf = (text: string | undefined) => (/^\d$/.test(text ?? '') ? Number(
 
 // Lists are filtered by the sums that a document counts in, too.
 function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
-  return side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, kind, key) ?? [])
+  return side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, sumKinds[kind], key) ?? [])
 }
 
 /** Of how documents are packed, counted and found. Those of 1 are in no segment. */
@@ -170,7 +170,7 @@ async function moveSums(
     const where = `${place.side} ${place.month} ${place.company}`
     for (const { kind, key, sums } of added.byKey) {
       const at = `${where} ${kind} ${key}`
-      const moved = keyed.get(at) ?? { ...place, kind, key, documents: 0, sums: noSums() }
+      const moved = keyed.get(at) ?? { ...place, kind: sumKinds[kind], key, documents: 0, sums: noSums() }
       moved.documents += sign
       for (const name of sumNames) moved.sums[name] += BigInt(sign) * sums[name]
       keyed.set(at, moved)

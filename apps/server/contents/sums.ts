@@ -1,5 +1,5 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
-import { sumKinds } from '../documents/documents.ts'
+import type { SumKind } from '../documents/documents.ts'
 
 // What a document adds to the sums of its month.
 
@@ -8,7 +8,7 @@ export const sumNames = ['value', 'icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', '
 export type Sums = Record<(typeof sumNames)[number], bigint>
 
 export interface DocumentSums {
-  byKey: { kind: number; key: string; sums: Sums }[]
+  byKey: { kind: SumKind; key: string; sums: Sums }[]
   /** By place in the products of the document: value without freight and taxes, in cents, and quantity in ten thousandths. */
   byProduct: { place: number; value: bigint; quantity: bigint }[]
 }
@@ -19,7 +19,7 @@ export type Side = 0 | 1 | 2
 /** What a document adds, in cents; `places` are those of its items in its products. Every kind sums up to what the document says is its total. */
 export function sumsOf(contents: NfeContents | CteContents, side: Side, places: readonly number[]): DocumentSums {
   const keyed = new Map<string, DocumentSums['byKey'][number]>()
-  const add = (kind: number, key: string, sums: Sums) => {
+  const add = (kind: SumKind, key: string, sums: Sums) => {
     const known = keyed.get(`${kind} ${key}`)
     if (!known) return void keyed.set(`${kind} ${key}`, { kind, key, sums })
     known.sums = plus(known.sums, sums)
@@ -32,24 +32,24 @@ export function sumsOf(contents: NfeContents | CteContents, side: Side, places: 
       ibs: cents(contents.IBSCBS?.vIBS),
       cbs: cents(contents.IBSCBS?.vCBS),
     }
-    add(sumKinds.issuer, taxIdOf(contents.issuer), sums)
-    add(sumKinds.classification, contents.IBSCBS?.cClassTrib ?? '', sums)
-    add(sumKinds.lane, `${contents.head.UFIni ?? ''}-${contents.head.UFFim ?? ''}`, sums)
+    add('issuer', taxIdOf(contents.issuer), sums)
+    add('classification', contents.IBSCBS?.cClassTrib ?? '', sums)
+    add('lane', `${contents.head.UFIni ?? ''}-${contents.head.UFFim ?? ''}`, sums)
     return { byKey: [...keyed.values()], byProduct: [] }
   }
   const items = contents.items.map(itemSums)
   const total = { ...items.reduce(plus, none), value: cents(contents.totals.vNF) }
   const other = side === 0 ? contents.issuer : contents.recipient
-  add(sumKinds.issuer, taxIdOf(other), total)
-  add(sumKinds.uf, other.UF ?? '', total)
+  add('issuer', taxIdOf(other), total)
+  add('uf', other.UF ?? '', total)
   for (const [index, { prod, IBSCBS }] of contents.items.entries()) {
-    add(sumKinds.classification, IBSCBS?.cClassTrib ?? '', items[index]!)
-    add(sumKinds.cfop, prod.CFOP ?? '', items[index]!)
-    add(sumKinds.ncm, prod.NCM ?? '', items[index]!)
+    add('classification', IBSCBS?.cClassTrib ?? '', items[index]!)
+    add('cfop', prod.CFOP ?? '', items[index]!)
+    add('ncm', prod.NCM ?? '', items[index]!)
   }
   const rest = total.value - items.reduce((sum, { value }) => sum + value, 0n)
   if (rest !== 0n || items.length === 0)
-    for (const kind of [sumKinds.cfop, sumKinds.ncm, sumKinds.classification]) add(kind, '', { ...none, value: rest })
+    for (const kind of ['cfop', 'ncm', 'classification'] as const) add(kind, '', { ...none, value: rest })
   const byProduct = new Map<number, { value: bigint; quantity: bigint }>()
   for (const [index, { prod }] of contents.items.entries()) {
     const place = places[index]!

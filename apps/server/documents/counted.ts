@@ -7,6 +7,7 @@ import { type Counted, isIssuer } from './filter.ts'
 
 /** Of `content_sum.kind`. */
 export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4, classification: 5 } as const
+export type SumKind = keyof typeof sumKinds
 
 /** As what documents count: `content.side`. */
 export const sides: Record<ReportSubject, 0 | 1 | 2> = { compras: 0, emitidas: 1, fretes: 2 }

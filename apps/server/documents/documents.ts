@@ -13,7 +13,7 @@ export {
   readArrival,
   readPage,
 } from './arrival.ts'
-export { countedTerm, kindsOfGroups, sides, sumKinds } from './counted.ts'
+export { countedTerm, kindsOfGroups, type SumKind, sides, sumKinds } from './counted.ts'
 export {
   ciencia,
   conclusive,
