@@ -11,6 +11,7 @@ import { createLogger } from '../platform/log.ts'
 import { listTroubles } from '../platform/trouble.ts'
 import { type BackupPlace, type Base, claimFolder, listBaseTimes, pathsOf, prune, segmentOf } from './folder.ts'
 import { seal, unseal } from './sealed.ts'
+import { shipWal } from './shipping.ts'
 import { shipAndTell } from './worker.ts'
 
 let folder: string
@@ -74,8 +75,23 @@ test('the last copy before the days that are kept stays, and the log from there 
   expect(await prune(own, bases)).toEqual(['base0'])
   expect((await readdir(pathsOf(own).bases)).sort()).toEqual(['base1', 'base2', 'base3'])
   // In the second copy's part, and in what follows, nothing is missing.
-  expect((await readdir(pathsOf(own).wal)).sort()).toEqual(['00000001000000000000000' + 2, '00000002.history'].sort())
+  expect((await readdir(pathsOf(own).wal)).sort()).toEqual(['000000010000000000000002', '00000002.history'])
   expect(await prune(own, bases.slice(-1))).toEqual([])
+})
+
+test('two processes that take the log at once take all of it once', async () => {
+  const own = place('twice')
+  const archive = join(folder, 'twice-archive')
+  await mkdir(archive)
+  const names = Array.from({ length: 12 }, (_, n) => `0000000100000000000000${(n + 16).toString(16).toUpperCase()}`)
+  for (const name of names) {
+    const segment = Buffer.alloc(100_000, name)
+    segment.writeBigUInt64LE(77n, 24)
+    await writeFile(join(archive, name), segment)
+  }
+  await Promise.all([shipWal(archive, own, '77'), shipWal(archive, own, '77'), shipWal(archive, own, '77')])
+  expect(await readdir(archive)).toEqual([])
+  expect((await readdir(pathsOf(own).wal)).sort()).toEqual(names)
 })
 
 test('the log is taken to the copies; where it cannot be, the operator is told, and a full disk loses the copies before the capture', async () => {

@@ -28,7 +28,8 @@ function nonceOf(number: number, isLast: boolean): Buffer {
 
 /** Writes `source` compressed and encrypted to `path`: whole and on the disk, or not at all. `name` must be the same to read it. */
 export async function seal(source: Readable, path: string, key: Buffer, name: string): Promise<void> {
-  const partial = `${path}.part-${process.pid}`
+  // Another process may write the same at this moment.
+  const partial = `${path}.part-${randomBytes(6).toString('hex')}`
   try {
     await pipeline(
       source,
