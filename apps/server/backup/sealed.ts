@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { syncFolder } from '../platform/durable.ts'
+import { syncFolder } from '@vigia/postgres/durable'
 import { InstallationError } from '../platform/installation.ts'
 
 // A file of a copy: magic, salt, and pieces of 1 MiB under AES-256-GCM, each with its tag behind it. The key comes from that of the copies, the

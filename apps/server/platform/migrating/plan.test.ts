@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { expect, inject, test } from 'vitest'
-import { createDatabase } from '../../../tests/support/database.ts'
-import { migrate } from './migrate.ts'
-import { planMigrations } from './migration-plan.ts'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import { migrate } from '../migrate.ts'
+import { planMigrations } from './plan.ts'
 
 test('a plan tells what an update would do, and does nothing of it', async () => {
   await using database = await createDatabase()
