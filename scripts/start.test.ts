@@ -219,7 +219,7 @@ test('one role alone migrates, and roles share one database', async () => {
 
 test('api, worker and simulator as programs of their own capture together', async () => {
   const copies = { BACKUP_DIR: path.join(base, 'copies'), BACKUP_KEY: Buffer.alloc(32, 1).toString('base64') }
-  const env = { ...(await installation('apart')), ...copies }
+  const env: Record<string, string> = { ...(await installation('apart')), ...copies }
   const probe = String(await freePort())
   expect(await refusal(env, 'worker')).toContain('Falta o certificado da SEFAZ simulada')
   const company = { cnpj: '12ABC34501DE35', nome: 'EMPRESA EXEMPLO LTDA' }
@@ -264,7 +264,7 @@ test('api, worker and simulator as programs of their own capture together', asyn
     0,
     expect.stringMatching(/O banco de dados foi restaurado[\s\S]*A chave mestra confere/),
   ])
-  expect(output).not.toContain(env.BACKUP_KEY)
+  expect(output).not.toContain(copies.BACKUP_KEY)
 })
 
 async function refusal(env: Record<string, string>, ...args: string[]): Promise<string> {
