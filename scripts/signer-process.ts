@@ -8,12 +8,13 @@ import { setTimeout } from 'node:timers/promises'
 import { type Config, connectSigner, InstallationError, type ReachSigner } from '@vigia/server/start'
 
 const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY', 'MASTER_KEY_COMMAND', 'NEW_MASTER_KEY_COMMAND']
+// Of copies: the signer has nothing to do with them, and the two go together.
+const namesOfCopies = ['BACKUP_DIR', 'BACKUP_KEY']
 
-/** Takes out of `env` what the signer alone may know, and returns it: what is started from then on inherits nothing of it, nor of the key of copies. */
+/** Takes the keys out of `env`, and returns them: what is started from then on inherits nothing of them. */
 export function takeKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const taken: NodeJS.ProcessEnv = {}
-  delete env.BACKUP_KEY
-  for (const name of namesOfKeys) {
+  for (const name of [...namesOfKeys, ...namesOfCopies]) {
     if (env[name] !== undefined) taken[name] = env[name]
     delete env[name]
   }
@@ -40,7 +41,8 @@ export async function startSigner(
   // A folder of our own with a short name: the path of a socket has a hundred bytes, and not every disk takes one.
   const folder = await mkdtemp(path.join(tmpdir(), 'vigia-signer-'))
   const socket = path.join(folder, 'socket')
-  const environment = { ...process.env, ...keys, DATA_DIR: dataDir, SIGNER_SOCKET: socket }
+  const own = Object.fromEntries(Object.entries(keys).filter(([name]) => !namesOfCopies.includes(name)))
+  const environment = { ...process.env, ...own, DATA_DIR: dataDir, SIGNER_SOCKET: socket }
 
   const run = () =>
     spawn(process.execPath, ['apps/server/main.ts', '--child'], {

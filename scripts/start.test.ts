@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -218,7 +218,9 @@ test('one role alone migrates, and roles share one database', async () => {
 })
 
 test('api, worker and simulator as programs of their own capture together', async () => {
-  const env = await installation('apart')
+  const copies = { BACKUP_DIR: path.join(base, 'copies'), BACKUP_KEY: Buffer.alloc(32, 1).toString('base64') }
+  const env: Record<string, string> = { ...(await installation('apart')), ...copies }
+  const probe = String(await freePort())
   expect(await refusal(env, 'worker')).toContain('Falta o certificado da SEFAZ simulada')
   const company = { cnpj: '12ABC34501DE35', nome: 'EMPRESA EXEMPLO LTDA' }
   // As `npm run simulator`: port and folder come from the same environment, and its hour is the worker's.
@@ -229,13 +231,40 @@ test('api, worker and simulator as programs of their own capture together', asyn
   const client = await enter(env, { ...demo, email: 'ana@exemplo.com.br' })
   await client.register(company.cnpj, company.nome)
 
-  const worker = start(env, 'worker')
+  const worker = start({ ...env, PROBE_PORT: probe }, 'worker')
   await says(worker, 'Ctrl+C encerra.')
+  expect(await (await fetch(`http://127.0.0.1:${probe}/ready`)).json()).toEqual({
+    ready: true,
+    roles: { worker: 'ready' },
+  })
   await client.captured({ timeoutMs: 60_000 })
   expect(await client.list('TipoDFe=0')).not.toEqual([])
   expect(await client.list('TipoDFe=2')).not.toEqual([])
+  const admin = async (...words: string[]) => {
+    const task = run(env, 'scripts/admin.ts', ...words)
+    return { code: await task.ended, output: task.output() }
+  }
+  expect(await admin('backup')).toEqual({ code: 0, output: expect.stringContaining('Cópia feita: ') })
   for (const program of [worker, api, simulator]) await stop(program)
   expect(await processesOf(env)).toEqual([])
+
+  // Nothing takes the place of a database; where there is none it comes back.
+  expect(await admin('restore')).toEqual({
+    code: 0,
+    output: expect.stringMatching(/1 empresas[\s\S]*Nada foi alterado/),
+  })
+  expect(await admin('restore', '--fazer')).toEqual({
+    code: 1,
+    output: expect.stringContaining('não substitui nenhum'),
+  })
+  const database = path.join(env.DATA_DIR!, 'postgres')
+  await rename(database, `${database}-antes`)
+  const { code, output } = await admin('restore', '--fazer')
+  expect([code, output]).toEqual([
+    0,
+    expect.stringMatching(/O banco de dados foi restaurado[\s\S]*A chave mestra confere/),
+  ])
+  expect(output).not.toContain(copies.BACKUP_KEY)
 })
 
 async function refusal(env: Record<string, string>, ...args: string[]): Promise<string> {

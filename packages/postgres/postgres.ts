@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { backupPassword, backupRole, replicationClient } from './backup.ts'
+import { syncFolder } from './durable.ts'
 import { damaged, fileProblem, locked, notFolder, otherVersion, outputProblem, PostgresError } from './error.ts'
 import { bogusLockIsOld, isPostmaster, readPostmaster } from './lock.ts'
 import {
@@ -244,8 +245,7 @@ async function createCluster(binaries: Binaries, runner: Runner, directory: stri
       // Another process was faster; its cluster is as good as ours.
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
     })
-    await using parent = await open(dirname(directory), 'r')
-    await parent.sync()
+    await syncFolder(dirname(directory))
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }

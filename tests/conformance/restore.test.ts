@@ -27,9 +27,9 @@ import { quickPasswords } from '../support/passwords.ts'
 // and is brought back to a moment after the copy.
 
 const company = { cnpj: '12ABC34501DE35', nome: 'EMPRESA ALFA LTDA', uf: 'SP' }
-const hourMs = 1_000
+const hourMs = 2_000
 const account = { nome: 'Ana Souza', email: 'ana@exemplo.com.br', senha: 'segredo1' }
-const patience = { timeout: 90_000, interval: 200 }
+const patience = { timeout: 150_000, interval: 200 }
 
 let directory: string
 let simulator: Simulator
@@ -190,7 +190,7 @@ test('a database comes back to a moment, and what was done since is neither lost
   const response = await acknowledge(again[0]!.idDfe)
   expect(response.body).toMatchObject({ data: { documentos: [{ situacao: 'registrada', codigo: 573 }] } })
   expect(await registrations()).toEqual(registered)
-}, 240_000)
+}, 400_000)
 
 test('a new copy follows the new history', async () => {
   const { base } = await backUp(config)

@@ -21,15 +21,20 @@ export interface Contents {
 /** Reads it as the owner at `url`. `receipts` and `documents` are counted row by row, each page of their tables with its checksum. */
 export async function readContents(url: string): Promise<Contents & { now: Date }> {
   return withOwner(url, async (client: pg.Client) => {
-    const { rows } = await client.query<Contents & { now: Date }>(`
+    const { rows: installations } = await client.query<
+      Pick<Contents, 'installation' | 'mark' | 'markedAt' | 'masterKeyId'> & { now: Date }
+    >(`
       select encode(sha256(id_key), 'hex') as installation, mark::float8 as mark, marked_at as "markedAt", clock_timestamp() as now,
-             (select wrapper_id from installation_key where purpose = 'tokens') as "masterKeyId",
-             (select count(*)::int from workspace) as workspaces, (select count(*)::int from company) as companies,
-             (select count(*)::float8 from receipt) as receipts, (select count(*)::float8 from document) as documents,
-             (select count(*)::int from outgoing_event where state in ('waiting', 'sending')) as "waitingEvents"
+             (select wrapper_id from installation_key where purpose = 'tokens') as "masterKeyId"
         from installation`)
-    const [contents] = rows
-    if (!contents) throw new Error('the database has no installation')
-    return contents
+    const [installation] = installations
+    if (!installation) throw new Error('the database has no installation')
+    const { rows: counts } = await client.query<
+      Pick<Contents, 'workspaces' | 'companies' | 'receipts' | 'documents' | 'waitingEvents'>
+    >(`
+      select (select count(*)::int from workspace) as workspaces, (select count(*)::int from company) as companies,
+             (select count(*)::float8 from receipt) as receipts, (select count(*)::float8 from document) as documents,
+             (select count(*)::int from outgoing_event where state in ('waiting', 'sending')) as "waitingEvents"`)
+    return { ...installation, ...counts[0]! }
   })
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { syncFolder } from '../platform/durable.ts'
+import { syncFolder } from '@vigia/postgres/durable'
 import { InstallationError } from '../platform/installation.ts'
 
 // A file of a copy: magic, salt, and pieces of 1 MiB under AES-256-GCM, each with its tag behind it. The key comes from that of the copies, the
@@ -28,7 +28,8 @@ function nonceOf(number: number, isLast: boolean): Buffer {
 
 /** Writes `source` compressed and encrypted to `path`: whole and on the disk, or not at all. `name` must be the same to read it. */
 export async function seal(source: Readable, path: string, key: Buffer, name: string): Promise<void> {
-  const partial = `${path}.part-${process.pid}`
+  // Another process may write the same at this moment.
+  const partial = `${path}.part-${randomBytes(6).toString('hex')}`
   try {
     await pipeline(
       source,

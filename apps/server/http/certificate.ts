@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import { Gauge, Registry } from 'prom-client'
 
@@ -31,7 +32,13 @@ export function measureCertificate(publicUrl: string): Registry {
 /** When the certificate ends that `host` shows, also one that nobody would trust; null: it shows none. Nothing is said to it. */
 export function readEnd(host: string, port: number): Promise<Date | null> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, servername: host, rejectUnauthorized: false, timeout: patienceMs })
+    const socket = connect({
+      host,
+      port,
+      ...(isIP(host) ? {} : { servername: host }),
+      rejectUnauthorized: false,
+      timeout: patienceMs,
+    })
     const end = (found: Date | null) => {
       socket.destroy()
       resolve(found)

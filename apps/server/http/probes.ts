@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config.ts'
 import { isSame, type Metrics } from './metrics.ts'
@@ -38,7 +38,7 @@ export async function openProbes(
     }
     return { ready: Object.values(states).every((state) => state === 'ready'), roles: states }
   }
-  const server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const answer = (status: number, body: string, type = 'application/json; charset=utf-8') =>
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
     const path = request.url?.split('?')[0]
@@ -58,7 +58,8 @@ export async function openProbes(
     } catch {
       return answer(500, '{}')
     }
-  })
+  }
+  const server = createServer((request, response) => void respond(request, response))
   server.requestTimeout = 5_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

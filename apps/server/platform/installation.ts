@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import pg from 'pg'
+import type { Config } from '../config.ts'
 
 /** What is installed cannot serve this configuration; `message` is a sentence for the operator. */
 export class InstallationError extends Error {
@@ -31,4 +33,13 @@ export async function prepareInstallation(url: string, ambiente: string): Promis
   } finally {
     await client.end()
   }
+}
+
+/** Where the embedded PostgreSQL of an installation is, and where it puts its log when that is copied: whoever starts it starts it so. */
+export function embeddedCluster({ dataDir, backup }: Pick<Config, 'dataDir' | 'backup'>): {
+  directory: string
+  archive?: string
+} {
+  const directory = join(dataDir, 'postgres')
+  return backup ? { directory, archive: `${directory}.wal` } : { directory }
 }
