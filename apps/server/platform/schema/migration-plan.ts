@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { listPending } from '../migrate.ts'
+import { listPending } from './migrate.ts'
 
 /** What a migration that has not run yet does to a table that is there. */
 interface Touched {
