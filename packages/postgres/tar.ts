@@ -42,7 +42,7 @@ function readHeader(header: Buffer): { name: string; type: 'file' | 'folder'; si
   const octal = (from: number, length: number) => Number.parseInt(text(from, length).trim() || '0', 8)
   const sum = header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0)
   if (octal(148, 8) !== sum) throw new Error('not a header of a tar archive')
-  const name = [text(345, 155), text(0, 100)].filter(Boolean).join('/').replace(/\/+$/, '')
+  const name = [text(345, 155), text(0, 100)].filter(Boolean).join('/').replace(/\/$/, '')
   const kind = text(156, 1)
   const type = kind === '5' ? 'folder' : kind === '0' || kind === '' ? 'file' : null
   const size = octal(124, 12)

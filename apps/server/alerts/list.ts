@@ -56,8 +56,8 @@ const isTold = sql`(a.rules <> '{}' or a.state in ('conhecida', 'confirmada'))`
 /** In the words of the index of open alerts. */
 export const isUnanswered = sql`a.state <> 'conhecida' and a.rules <> '{}'`
 
-/** Whether none of its reasons counts yet, because the habits of the company are not known. */
-export const isLearning = sql`(a.learning and a.score = 0)`
+/** Whether none of its reasons counts yet, because the habits of the company are not known, and nobody took it up. */
+export const isLearning = sql`(a.learning and a.score = 0 and a.state = 'nova')`
 
 /** Whether it is work for somebody. */
 export const isOpen = sql`${isUnanswered} and not ${isLearning}`

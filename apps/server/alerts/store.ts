@@ -136,7 +136,7 @@ export async function putFacts(
       { companyBase: 'text', issuerBase: 'text', at: 'bigint', from: 'bigint', to: 'bigint', months: 'text[]' },
     )}
       cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = 0 and f.month = any (q.months) and f.purchase
-        and f.amount between q.from and q.to and f.at between q.at and q.at + ${twinMs}::bigint and f.issuer_base <> q."issuerBase" limit ${touchedMax}`)}) x`)
+        and f.amount between q.from and q.to and f.at between q.at and q.at + ${twinMs}::bigint and f.issuer_base <> q."issuerBase" order by f.at, f.chave limit ${touchedMax}`)}) x`)
   const learnedNow = await readLearned(db, workspaceId, bases)
   const learning = bases.flatMap((companyBase) => {
     const [before, now] = [learned.get(companyBase) ?? never, learnedNow.get(companyBase) ?? never]

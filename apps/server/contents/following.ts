@@ -15,7 +15,7 @@ import { guarded, inWorkspace, isDataError, readWorkspace } from '../platform/da
 import { readProducts } from './contents.ts'
 import { auditDue, markCiting, putFreight } from './freight.ts'
 import { type ReadQuestion, readAll } from './reading.ts'
-import { type CountedBefore, type KnownDocument, putContents, type ReadDocument, version } from './store.ts'
+import { type CountedBefore, firstIndexed, type KnownDocument, putContents, type ReadDocument } from './store.ts'
 import type { Side } from './sums.ts'
 
 // How the documents of a workspace come to be read from inside: docs/decisions/0050-what-is-inside.md.
@@ -141,7 +141,7 @@ interface Found {
   /** The chave, of an NF-e. */
   note: string | null
   before: CountedBefore | null
-  indexed: boolean
+  indexed: ReadDocument['indexed']
   question: ReadQuestion
 }
 
@@ -202,7 +202,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
       document,
       note: type === 0 ? row.chave : null,
       before: before && before.side !== null ? { ...before, side: before.side } : null,
-      indexed: before?.version === version,
+      indexed: before && before.version >= firstIndexed ? { month: before.month, version: before.version } : null,
       question: {
         content: document && content ? new Uint8Array(content) : null,
         side: document?.side ?? null,

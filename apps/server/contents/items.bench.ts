@@ -207,7 +207,7 @@ try {
         documentId,
         document: { documentId, companyId, chave: '', month, side: 0, standing: true, received: true, bill: null },
         before: null,
-        indexed: false,
+        indexed: null,
         answer: {
           taken: { byKey: [], byProduct: [] },
           added: sumsOf(contents, 0, places),

@@ -80,25 +80,30 @@ const tiers = [256, 4_096, 16_384]
 const alikeMax = 16
 const documentsMax = 32_768
 // Documents with thousands of terms are merged fewer at once, or not at all.
-const bytesMax = 16 * 1024 * 1024
+const bytesMax = 8 * 1024 * 1024
 
 async function mergeAlike(db: Database, workspaceId: number): Promise<void> {
   const { rows } = await sql<{ id: number; live: number }>`
     select * from (select id, size - coalesce(bit_count(dropped), 0)::int as live from content_segment where workspace_id = ${workspaceId}) s
      where live < ${tiers.at(-1)!} order by id`.execute(db)
   const byTier = Map.groupBy(rows, ({ live }) => tiers.find((until) => live < until)!)
-  for (const alike of byTier.values()) {
+  for (const [tier, alike] of byTier) {
     const isFull = alike.reduce((sum, { live }) => sum + live, 0) >= documentsMax
-    if (alike.length >= alikeMax || (alike.length > 1 && isFull))
-      await mergeSome(
-        db,
-        workspaceId,
-        alike.map(({ id }) => id),
-      )
+    const ids = alike.map(({ id }) => id)
+    const about = `${workspaceId} ${tier}`
+    if (alike.length < 2 || (alike.length < alikeMax && !isFull) || hopeless.get(about) === ids.join()) continue
+    // One tier in a turn, which others wait for.
+    if (await mergeSome(db, workspaceId, ids)) hopeless.delete(about)
+    else hopeless.set(about, ids.join())
+    return
   }
 }
 
-async function mergeSome(db: Database, workspaceId: number, ids: readonly number[]): Promise<void> {
+// Which segments of a workspace and tier could not be merged: they are tried again when others have come, and by the next process.
+const hopeless = new Map<string, string>()
+
+/** Makes one of those that fit together; false: no two of them do, or the thread failed. */
+async function mergeSome(db: Database, workspaceId: number, ids: readonly number[]): Promise<boolean> {
   const { rows } = await sql<SegmentRow & { months: [string, string]; bytes: number }>`
     select s.id, s.size, s.first_id as first, s.ids, s.dropped, json_build_array(s.first_month, s.last_month) as months,
            (select sum(length(p.value)) from content_posting p where p.workspace_id = ${workspaceId} and p.segment_id = s.id)::float8 as bytes
@@ -106,11 +111,14 @@ async function mergeSome(db: Database, workspaceId: number, ids: readonly number
     db,
   )
   let sum = 0
-  const taken = rows.filter(({ bytes }) => {
-    sum += bytes
-    return sum <= bytesMax
-  })
-  if (taken.length < 2) return
+  const taken = rows
+    .toSorted((one, other) => one.bytes - other.bytes)
+    .filter(({ bytes }) => {
+      if (sum + bytes > bytesMax) return false
+      sum += bytes
+      return true
+    })
+  if (taken.length < 2) return false
   const { rows: postings } = await sql<{ id: number; value: Buffer }>`
     select segment_id as id, value from content_posting
      where workspace_id = ${workspaceId} and segment_id = any (${taken.map(({ id }) => id)}::int[])`.execute(db)
@@ -125,8 +133,7 @@ async function mergeSome(db: Database, workspaceId: number, ids: readonly number
     }),
   )
   const merged = await mergeApart(parts)
-  // They stay as they are, and are tried again.
-  if (merged === undefined) return
+  if (merged === undefined) return false
   await remove(
     db,
     workspaceId,
@@ -134,4 +141,5 @@ async function mergeSome(db: Database, workspaceId: number, ids: readonly number
   )
   const months = taken.flatMap(({ months }) => months).sort()
   if (merged) await insert(db, workspaceId, merged, [months[0]!, months.at(-1)!])
+  return true
 }

@@ -38,8 +38,8 @@ export interface ReadDocument {
   documentId: bigint
   document: KnownDocument | null
   before: CountedBefore | null
-  /** It is found by its terms already. */
-  indexed: boolean
+  /** As what it is found by its terms already; null: it is not. */
+  indexed: { month: string; version: number } | null
   answer: ReadAnswer
 }
 
@@ -74,8 +74,8 @@ export async function putContents(db: Database, workspaceId: number, all: readon
     db,
   )
   const isFound = ({ indexed, document, before, answer: { read, taken, added } }: ReadDocument) =>
-    indexed &&
-    document &&
+    indexed?.version === version &&
+    indexed.month === document?.month &&
     read?.sameTerms &&
     countedTerms(taken, before?.side ?? null).join() === countedTerms(added, read.side).join()
   await putPostings(db, workspaceId, {
@@ -103,8 +103,10 @@ function countedTerms({ byKey }: DocumentSums, side: Side | null): string[] {
   return side === null ? [] : byKey.flatMap(({ kind, key }) => countedTerm(side, sumKinds[kind], key) ?? [])
 }
 
-/** Of how documents are packed, counted and found. Those of 1 are in no segment. */
-export const version = 2
+/** Of how documents are packed, counted and found. */
+const version = 2
+/** Those of an earlier version are in no segment. */
+export const firstIndexed = 2
 
 interface Kept {
   document: KnownDocument

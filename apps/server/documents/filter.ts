@@ -146,7 +146,7 @@ export function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
 }
 
 /** Whether an alert in a row `a` is open (apps/server/alerts). */
-export const isOpenAlert = sql`a.state <> 'conhecida' and a.rules <> '{}' and not (a.learning and a.score = 0)`
+export const isOpenAlert = sql`a.state <> 'conhecida' and a.rules <> '{}' and not (a.learning and a.score = 0 and a.state = 'nova')`
 
 /** The documents with an open alert, as a condition on `document d`. */
 export function alertCondition(workspaceId: number, alert: 'any' | number): RawBuilder<unknown> {

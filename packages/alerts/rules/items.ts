@@ -113,7 +113,9 @@ export const itemRules: Rule[] = [
     of: 'purchase',
     find: (view) => {
       const found = linesOf(view).flatMap((line) => {
-        const before = sameProduct(line, view.year).filter(({ other }) => other.unit === line.unit)
+        const before = sameProduct(line, view.year).filter(
+          ({ other }) => other.unit === line.unit && other.quantity > 0,
+        )
         const most = Math.max(...before.map(({ other }) => other.quantity))
         return before.length >= 5 && line.quantity > 5 * most ? { line, most, before } : []
       })
@@ -180,10 +182,12 @@ function linesOf({ facts: { nfe } }: View): NamedLine[] {
   return nfe?.finNFe === '1' ? (nfe.inside?.lines ?? []).filter(({ value }) => value >= lineMin) : []
 }
 
-// Earlier purchases of a product, newest first.
+// Earlier purchases of a product, newest first: neither returns nor gifts nor what completes a price.
 function sameProduct(line: ItemLine, past: readonly PairDocument[]): { chave: string; other: ItemLine }[] {
-  return past.flatMap(({ chave, lines }) =>
-    (lines ?? []).flatMap((other) => (other.product === line.product ? { chave, other } : [])),
+  return past.flatMap((one) =>
+    isOther(one)
+      ? []
+      : (one.lines ?? []).flatMap((other) => (other.product === line.product ? { chave: one.chave, other } : [])),
   )
 }
 
