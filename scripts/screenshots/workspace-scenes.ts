@@ -104,7 +104,7 @@ export const workspaceScenes: Scene[] = [
   {
     name: 'alerts',
     who: 'demo',
-    path: '/alertas',
+    path: '/alertas?estado=em-aprendizado',
     shows: (page) => page.getByRole('main').getByRole('listitem').first(),
   },
   { name: 'alert-rules', who: 'office', path: '/alertas/regras', shows: heading('Regras dos alertas') },
