@@ -132,7 +132,7 @@ export const markFreight = route({
       idDFe: z.string({ error: 'Informe o documento.' }).min(1, 'Informe o documento.'),
       regra: code,
       certo: flag('certo'),
-      frase: z.string().optional(),
+      frase: z.string().optional().describe('A do achado, como foi lida; obrigatória com `certo`.'),
     })
     .refine(({ certo, frase }) => !certo || frase !== undefined, {
       path: ['frase'],
