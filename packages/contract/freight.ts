@@ -124,12 +124,19 @@ export const markFreight = route({
   path: '/v1/api/Fretes/estado',
   access: 'session',
   atLeast: 'fiscal',
-  summary: 'Diz que um achado está certo, ou desfaz isso. Vale enquanto o achado disser o mesmo.',
+  summary:
+    'Diz que um achado está certo, ou desfaz isso. Vale enquanto o achado disser o mesmo; 409 quando já diz outra coisa, ou compara com um documento que você não vê.',
   refusals: [404, 409],
-  body: z.object({
-    idDFe: z.string({ error: 'Informe o documento.' }).min(1, 'Informe o documento.'),
-    regra: code,
-    certo: flag('certo'),
-  }),
+  body: z
+    .object({
+      idDFe: z.string({ error: 'Informe o documento.' }).min(1, 'Informe o documento.'),
+      regra: code,
+      certo: flag('certo'),
+      frase: z.string().optional().describe('A do achado, como foi lida; obrigatória com `certo`.'),
+    })
+    .refine(({ certo, frase }) => !certo || frase !== undefined, {
+      path: ['frase'],
+      message: 'Informe a frase do achado que está certo.',
+    }),
   data: z.object({ alterados: z.number().describe('0: já estava assim.') }),
 })

@@ -693,7 +693,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Fretes/planilha': (two) => ({ query: { ...freight, IdEmpresa: two.mine.companyId }, id: 'IdEmpresa' }),
   'GET /v1/api/Fretes/detalhes/{idDFe}': async (two) => ({ params: { idDFe: await newFreight(two) }, id: 'idDFe' }),
   'POST /v1/api/Fretes/estado': async (two) => ({
-    body: { idDFe: await newFreight(two), regra: 'fr-quilo', certo: true },
+    body: { idDFe: await newFreight(two), regra: 'fr-quilo', certo: true, frase: 'x' },
     id: 'idDFe',
   }),
   'GET /v1/api/Fornecedores/{raiz}': async (two) => ({

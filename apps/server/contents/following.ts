@@ -97,7 +97,7 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
       workspaceId,
       found.flatMap(({ note }) => note ?? []),
     )
-    const audited = await auditDue({ db, log: ctx.log }, workspaceId, auditedMax)
+    const audited = await auditSafely({ db, log: ctx.log }, workspaceId)
     const { next } = portion
     // Where more are gone than one turn takes, the last part of the walk is gone through again.
     const repeats = gone === goneMax
@@ -112,6 +112,17 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
                (select min(greatest(again_at, now())) from content_unread where workspace_id = ${workspaceId}), 'infinity') end
        where workspace_id = ${workspaceId}`.execute(db)
   })
+}
+
+// What was read is kept where the database refuses what is found in bills: these stay marked, and are tried with the next turn.
+async function auditSafely(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number): Promise<number> {
+  try {
+    return await guarded(ctx.db, () => auditDue(ctx, workspaceId, auditedMax))
+  } catch (err) {
+    if (!isDataError(err)) throw err
+    ctx.log.error({ err, workspaceId }, 'what is found in bills of freight cannot be stored')
+    return 0
+  }
 }
 
 // One that the database refuses is told, and its neighbours are stored all the same.

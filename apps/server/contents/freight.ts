@@ -13,6 +13,8 @@ import { cents } from './sums.ts'
 const laneMax = 50
 // Of those that carried one of the notes.
 const sameNotesMax = 50
+/** How many CT-e that cite a note are looked at, those that came last: a note may be cited by thousands. */
+const citingMax = 200
 
 interface Row {
   document_id: string
@@ -143,6 +145,11 @@ function rowOf({ documentId, document, answer }: ReadDocument): Row[] {
 const codeOf = (text: string) => (/^\d$/.test(text) ? Number(text) : 9)
 const baseOf = (taxId: string | undefined) => (taxId?.length === 14 ? cnpjBase(taxId) : (taxId ?? ''))
 
+// By the key, backwards.
+const citing = (workspaceId: number) => sql`
+  (select c.document_id from freight_citation c where c.workspace_id = ${workspaceId} and c.chave = n.chave
+    order by c.document_id desc limit ${citingMax})`
+
 // A trip is one of the last fifty of the next fifty of its lane, and may have been charged before any later one.
 async function markLater(db: Database, workspaceId: number, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return
@@ -156,7 +163,7 @@ async function markLater(db: Database, workspaceId: number, rows: readonly Row[]
        cross join lateral (
          ${next('lane')} union all ${next('way')} union all
          (select f.document_id from unnest(q.notes) n (chave)
-           cross join lateral (select c.document_id from freight_citation c where c.workspace_id = ${workspaceId} and c.chave = n.chave offset 0) c
+           cross join lateral ${citing(workspaceId)} c
            cross join lateral (select f.* from freight f where f.workspace_id = ${workspaceId} and f.document_id = c.document_id offset 0) f
            where (f.at, f.chave) > (q.at, q.chave))) x)
     update freight f set due = true where f.workspace_id = ${workspaceId} and not f.due and f.document_id in (select document_id from touched)`.execute(
@@ -164,12 +171,12 @@ async function markLater(db: Database, workspaceId: number, rows: readonly Row[]
   )
 }
 
-/** Marks the bills that cite one of these notes. */
+/** Marks the bills that cite one of these notes, of each the last `citingMax`. */
 export async function markCiting(db: Database, workspaceId: number, notes: readonly string[]): Promise<void> {
   if (notes.length === 0) return
   await sql`
     update freight f set due = true where f.workspace_id = ${workspaceId} and not f.due and f.document_id in (
-      select c.document_id from freight_citation c where c.workspace_id = ${workspaceId} and c.chave = any (${notes}::text[]))`.execute(
+      select c.document_id from unnest(${notes}::text[]) n (chave) cross join lateral ${citing(workspaceId)} c)`.execute(
     db,
   )
 }
@@ -178,6 +185,8 @@ export async function markCiting(db: Database, workspaceId: number, notes: reado
 type Neighbour = Omit<Row, 'cites' | 'standing' | 'pays' | 'receives' | 'document_id' | 'company_id'>
 
 interface Due extends Row {
+  /** When it came here, milliseconds. */
+  arrived: number
   cnpj: string
   here: (Omit<Note, 'tpNF' | 'modFrete' | 'recipient'> & Record<'tpNF' | 'modFrete' | 'recipient', string | null>)[]
   same: Neighbour[]
@@ -238,13 +247,14 @@ export async function auditDue(
 const localText = ({ at, utc_offset }: Pick<Row, 'at' | 'utc_offset'>) =>
   new Date(at + utc_offset * 60_000).toISOString().slice(0, 19)
 
-function findingRow(row: Row, { code, sentence, documents }: FreightFinding) {
+function findingRow(row: Due, { code, sentence, documents }: FreightFinding) {
+  // Its note may come as long after it as the CT-e itself did: with a new company, or after a pause, years come at once.
   const waits = code === 'fr-sem-nota' && row.cites > 0
   return {
     document_id: row.document_id,
     company_id: row.company_id,
     issued_at: localText(row),
-    told_at: waits ? new Date(row.at + noteWaitMs).toISOString() : '-infinity',
+    told_at: waits ? new Date(Math.max(row.at, row.arrived) + noteWaitMs).toISOString() : '-infinity',
     value: row.value,
     code,
     sentence,
@@ -294,6 +304,10 @@ async function readDue(db: Database, workspaceId: number, most: number): Promise
         and (o.at, o.chave) < (f.at, f.chave) order by o.at desc, o.chave desc limit ${laneMax})`
   const { rows } = await sql<Due>`
     select ${sql.join(names.map((name) => sql.ref(`f.${name}`)))}, f.document_id::text, f.at::float8, f.value::text, f.cargo::text, c.cnpj,
+      -- A document that is made anew has come when its bytes did.
+      (select extract(epoch from coalesce(least(d.created_at, r.received_at), now()))::float8 * 1000
+         from (values (1)) v left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id
+         left join receipt r on r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu) as arrived,
       (select coalesce(json_agg(n order by n.chave), '[]') from (
          select distinct on (d.chave) d.chave, d.status in (2, 6, 7, 8) as standing, s.tax_id as issuer, d.amount::text as amount,
                 x.recipient, x.tp_nf::text as "tpNF", x.mod_frete::text as "modFrete"
@@ -304,7 +318,7 @@ async function readDue(db: Database, workspaceId: number, most: number): Promise
           order by d.chave, x.mod_frete nulls last, d.id) n) as here,
       case when not f.compared then '[]' else (select coalesce(json_agg(o order by o.at, o.chave), '[]') from (
          select o.at, o.value::text, o.cargo::text, o.kilos, o.utc_offset, o.chave, o.carrier, o.payer, o.lane, o.way, o.notes
-           from (select distinct c.document_id from freight_citation c where c.workspace_id = ${workspaceId} and c.chave = any (f.notes)) c
+           from (select distinct c.document_id from unnest(f.notes) n (chave) cross join lateral ${citing(workspaceId)} c) c
           cross join lateral (select * from freight o where o.workspace_id = ${workspaceId} and o.document_id = c.document_id offset 0) o
           where o.compared and (o.at, o.chave) < (f.at, f.chave) and o.way = f.way
             and ${base('o.carrier')} = ${base('f.carrier')} and ${base('o.payer')} = ${base('f.payer')}

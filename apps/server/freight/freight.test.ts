@@ -1,10 +1,12 @@
 import type { FreightFinding } from '@vigia/contract/workspace'
 import fc from 'fast-check'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { readAnew } from '../contents/contents.ts'
+import { markCiting } from '../contents/freight.ts'
 import { freightWith, noteWith, readEverything, type TestFreight } from '../contents/testing.ts'
 import { rebuildProjection, receive } from '../documents/documents.ts'
 import { arrive, chaveOf, company, cteChaveOf, evento, eventoCte, resNFe } from '../documents/testing.ts'
@@ -19,15 +21,19 @@ import { makeSheet } from './sheet.ts'
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Pick<Context, 'db' | 'log' | 'ids'>
 let limited: Database
+let owner: pg.Client
 
 beforeAll(async () => {
   database = await createDatabase()
   ctx = { db: openDatabase(database.url), log: createLogger('silent'), ids: createPublicIds(Buffer.alloc(16, 8)) }
   limited = openDatabase(database.url, { role: limitedRole })
+  owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
 })
 afterAll(async () => {
   await ctx.db.destroy()
   await limited.destroy()
+  await owner.end()
   await database[Symbol.asyncDispose]()
 })
 
@@ -42,20 +48,22 @@ const open: Question = {
 }
 const branch = '44555666000262'
 
-async function newOffice() {
+async function newOffice(arrivedAt = new Date(Date.now() - 30 * 86_400_000)) {
   const workspaceId = await newWorkspace(ctx.db)
   const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
   const { id: branchId } = await insertCompany(ctx.db, workspaceId, { cnpj: branch, name: 'FILIAL' })
   const inside = <T>(work: (db: Database) => Promise<T>, whole = ctx.db) =>
     inWorkspace({ db: whole }, workspaceId, ({ db }) => work(db))
   let nsu = 0
-  const deliverTo = (id: number, cnpj: string, files: readonly string[]) =>
-    inside(async (db) => {
+  const deliverTo = async (id: number, cnpj: string, files: readonly string[]) => {
+    await inside(async (db) => {
       for (const xml of files)
         await receive({ db, log: ctx.log }, { workspaceId, companyId: id, cnpj }, /CTe/.test(xml) ? 'cte' : 'nfe', [
           arrive(++nsu, xml),
         ])
     })
+    await owner.query('update receipt set received_at = $2 where workspace_id = $1', [workspaceId, arrivedAt])
+  }
   return {
     workspaceId,
     companyId,
@@ -79,13 +87,13 @@ async function newOffice() {
         )
         return rows.map(({ text }) => text)
       }),
-    mark: ({ idDFe, regra }: FreightFinding, isRight: boolean, of = ctx.db) =>
+    mark: ({ idDFe, regra, frase }: FreightFinding, isRight: boolean, of = ctx.db) =>
       inside(
         (db) =>
           markFinding(
-            { db },
+            { ...ctx, db },
             testSession(workspaceId),
-            { id: ctx.ids.decode(workspaceId, idDFe)!, code: regra },
+            { id: ctx.ids.decode(workspaceId, idDFe)!, code: regra, sentence: frase },
             isRight,
           ),
         of,
@@ -119,6 +127,13 @@ describe('a bill', () => {
     expect(await inside((db) => countWaiting({ db }, workspaceId))).toBe(0)
     expect(codes(await list(ever))).toEqual(['fr-sem-nota 3', 'fr-sem-nota 1'])
     await deliver(resNFe({ number: 1 }))
+    await readEverything(ctx)
+    expect(codes(await list())).toEqual(['fr-sem-nota 3'])
+  })
+
+  test('that came late is told without note five days after it came', async () => {
+    const { deliver, list } = await newOffice(new Date())
+    await deliver(freight(1, { notes: [chave(1)] }), freight(3))
     await readEverything(ctx)
     expect(codes(await list())).toEqual(['fr-sem-nota 3'])
   })
@@ -173,6 +188,30 @@ describe('a bill', () => {
       ['fr-tomador', 'FILIAL', 1],
     ])
   })
+})
+
+test('of a note that hundreds of bills cite the two hundred that came last are judged anew', async () => {
+  const { workspaceId, deliver, inside } = await newOffice()
+  const many = Array.from({ length: 203 }, (_, index) => index + 1)
+  await deliver(...many.map((number) => freight(number, { notes: [chave(1)], issuedAt: '2026-11-01T10:00:00-03:00' })))
+  await readEverything(ctx)
+  const waiting = () => inside((db) => countWaiting({ db }, workspaceId))
+  expect(await waiting()).toBe(0)
+  await inside((db) => markCiting(db, workspaceId, [chave(1)]))
+  expect(await waiting()).toBe(200)
+})
+
+test('what the database refuses of findings stays to be judged, and what was read is kept', async () => {
+  const { workspaceId, deliver, list, inside } = await newOffice()
+  await owner.query('alter table freight_finding add constraint refused check (value <> 12345) not valid')
+  await deliver(freight(1, { amount: '123.45' }))
+  await readEverything(ctx)
+  expect(await list()).toEqual([])
+  expect(await inside((db) => countWaiting({ db }, workspaceId))).toBe(1)
+  await owner.query('alter table freight_finding drop constraint refused')
+  await deliver(freight(2))
+  await readEverything(ctx)
+  expect(codes(await list())).toEqual(['fr-sem-nota 2', 'fr-sem-nota 1'])
 })
 
 const lane = Array.from({ length: 8 }, (_, index) => index + 1)
@@ -238,6 +277,7 @@ test('what a person found right is told no more, until it is reopened or says so
   await readEverything(ctx)
   const found = await list()
   expect(codes(found)).toEqual(['fr-dobro 3', 'fr-sem-nota 1'])
+  await expect(mark({ ...found[0]!, frase: 'Outra.' }, true)).rejects.toThrow('mudou desde que você o viu')
   for (const one of found) expect(await mark(one, true)).toBe(true)
   expect(await mark(found[0]!, true)).toBe(false)
   expect(await list()).toEqual([])
@@ -274,6 +314,7 @@ test('the list is of a period, a company, a carrier and a rule, in pages; the sh
   const count = async (question: Partial<Question>) => (await list(question)).length
   expect(await count({ carrier: '11.111.111' })).toBe(1)
   expect(await count({ carrier: 'ninguém' })).toBe(0)
+  for (const carrier of ['—', '\u0303']) expect(await count({ carrier })).toBe(0)
   expect(await count({ from: '2026-10', to: '2026-10' })).toBe(1)
   expect(await count({ companyId: office.branchId })).toBe(0)
   expect(await count({ code: 'fr-dobro' })).toBe(0)
@@ -285,9 +326,12 @@ test('the list is of a period, a company, a carrier and a rule, in pages; the sh
     more = page.proximo !== null
   }
   expect(pages).toEqual([['fr-sem-nota 4', 'fr-sem-nota 2'], ['fr-sem-nota 1']])
-  await expect(inside((db) => listFindings({ ...ctx, db }, workspaceId, open, 'x', 2))).rejects.toThrow(
-    'Esta página da lista não existe',
-  )
+  const place = (await inside((db) => listFindings({ ...ctx, db }, workspaceId, open, undefined, 2))).proximo!
+  const crafted = ['2026-02-31', '0000-01-01', '2026-13-01'].map((day) => day + place.slice(10))
+  for (const after of ['x', ...crafted])
+    await expect(inside((db) => listFindings({ ...ctx, db }, workspaceId, open, after, 2))).rejects.toThrow(
+      'Esta página da lista não existe',
+    )
   expect((await makeSheet(ctx, workspaceId, open, 'Todas as empresas')).subarray(0, 2).toString()).toBe('PK')
 })
 
@@ -310,6 +354,7 @@ test('another workspace sees nothing, and who sees one company neither the other
       { idDFe: null, valor: null },
     ],
   })
+  await expect(office.mark(seen[1]!, true, of(branchId))).rejects.toThrow('que você não vê')
   await office.mark(seen[0]!, true, of(branchId))
   expect(codes(await list())).toEqual(['fr-dobro 2'])
 })

@@ -72,14 +72,20 @@ async function conditionsOf({ db }: WithDatabase, workspaceId: number): Promise<
 async function chosen(ctx: WithDatabase, workspaceId: number, question: Question): Promise<RawBuilder<unknown>[]> {
   const { from, to, companyId, carrier, state } = question
   const bare = carrier.replace(/[^0-9a-z]/gi, '').toUpperCase()
-  const words = searchable(carrier).split(' ').slice(0, wordsMax)
+  const words = searchable(carrier).split(' ').filter(Boolean).slice(0, wordsMax)
   const named = words.map((word) => sql`s.search like ${`%${likeLiteral(word)}%`}`)
+  const either = [
+    ...(named.length === 0 ? [] : [sql`(${every(named)})`]),
+    ...(bare === '' ? [] : [sql`s.tax_id like ${`${bare}%`}`]),
+  ]
+  // Of a carrier of which nothing is left to search by there is none.
+  const byCarrier = either.length === 0 ? sql`false` : sql`(${sql.join(either, sql` or `)})`
   return [
     ...(await conditionsOf(ctx, workspaceId)),
     sql`f.issued_at >= ${`${from}-01`}::date`,
     sql`f.issued_at < ${`${to}-01`}::date + interval '1 month'`,
     ...(companyId === undefined ? [] : [sql`f.company_id = ${companyId}`]),
-    ...(bare === '' ? [] : [sql`((${sql.join(named, sql` and `)}) or s.tax_id like ${`${bare}%`})`]),
+    ...(carrier.trim() === '' ? [] : [byCarrier]),
     state === 'certos' ? sql`m.code is not null` : sql`m.code is null`,
   ]
 }
@@ -129,9 +135,15 @@ export async function listFindings(
 function placeOf({ ids }: Pick<Context, 'ids'>, workspaceId: number, text: string) {
   const [, at, code, publicId] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(fr-[a-z-]{1,10})\.(.+)$/.exec(text) ?? []
   const id = publicId === undefined ? null : ids.decode(workspaceId, publicId)
-  if (id === null || Number.isNaN(Date.parse(`${at}Z`)))
+  if (id === null || !isMoment(at!))
     throw new AppError('not-found', 'Esta página da lista não existe. Comece de novo pela primeira.')
   return { at: at!, code: code!, id }
+}
+
+// As the database has it too: neither a year 0000 nor a 31st of February.
+function isMoment(at: string): boolean {
+  const time = Date.parse(`${at}Z`)
+  return at >= '0001' && !Number.isNaN(time) && new Date(time).toISOString().startsWith(at)
 }
 
 /** What the findings of each rule, and all of them, are about; `ctx.db` is inside the workspace. */
@@ -186,9 +198,8 @@ export async function findFindings(
 async function toFindings(ctx: ListContext, workspaceId: number, rows: readonly Row[]): Promise<FreightFinding[]> {
   const shown = ({ documents }: Row) => documents.slice(0, freightMax.documents)
   const behind = await readCompared(ctx, workspaceId, [...new Set(rows.flatMap(shown))])
-  const isLimited = companiesShown(ctx) !== null
   return rows.map((row) => {
-    const tells = !isLimited || compared(row).every((chave) => behind.has(chave))
+    const tells = tellsTo(ctx, row, behind)
     return {
       idDFe: ctx.ids.encode(workspaceId, row.id),
       chave: row.chave,
@@ -210,27 +221,46 @@ async function toFindings(ctx: ListContext, workspaceId: number, rows: readonly 
   })
 }
 
+// Whether a person may read the sentence; `behind` are the documents of it that the person sees.
+const tellsTo = (ctx: WithDatabase, row: Pick<Row, 'code' | 'documents'>, behind: ReadonlyMap<string, unknown>) =>
+  companiesShown(ctx) === null || compared(row).every((chave) => behind.has(chave))
+
 // Those of which a sentence tells more than what the CT-e itself cites.
-function compared({ code, documents }: Row): string[] {
+function compared({ code, documents }: Pick<Row, 'code' | 'documents'>): string[] {
   if (code === 'fr-sem-nota') return []
   return code === 'fr-tomador' ? documents : documents.filter((chave) => chave.slice(20, 22) !== '55')
 }
 
-/** Says that a finding is right, or takes it back; returns whether that changed something. `ctx.db` is a transaction inside the workspace. */
+/** Says that a finding is right as the person read it (`sentence`), or takes it back; returns whether that changed something. `ctx.db` is a transaction inside the workspace. */
 export async function markFinding(
-  { db }: WithDatabase,
+  ctx: ListContext,
   session: Session,
-  { id, code }: { id: bigint; code: FreightCode },
+  { id, code, sentence }: { id: bigint; code: FreightCode; sentence: string | undefined },
   isRight: boolean,
 ): Promise<boolean> {
+  const { db } = ctx
   const { workspaceId, accountId } = session
   const conditions = [...(await conditionsOf({ db }, workspaceId)), sql`f.document_id = ${id}`, sql`f.code = ${code}`]
-  const { rows } = await sql<{ companyId: number; sentence: string; chave: string; said: boolean }>`
-    select f.company_id as "companyId", f.sentence, d.chave, m.code is not null as said ${found} where ${every(conditions)} for update of f`.execute(
+  const { rows } = await sql<{
+    companyId: number
+    code: FreightCode
+    sentence: string
+    documents: string[]
+    chave: string
+    said: boolean
+  }>`
+    select f.company_id as "companyId", f.code, f.sentence, f.documents, d.chave, m.code is not null as said ${found} where ${every(conditions)} for update of f`.execute(
     db,
   )
   const [finding] = rows
   if (!finding) throw new AppError('not-found', 'Este achado não existe mais. Nada foi alterado; recarregue a lista.')
+  if (!tellsTo(ctx, finding, await readCompared(ctx, workspaceId, finding.documents)))
+    throw new AppError(
+      'conflict',
+      'Este achado compara com um documento de uma empresa que você não vê. Nada foi alterado; peça a quem vê as duas.',
+    )
+  if (isRight && finding.sentence !== sentence)
+    throw new AppError('conflict', 'Este achado mudou desde que você o viu. Nada foi alterado; recarregue a lista.')
   if (finding.said === isRight) return false
   if (isRight)
     await sql`

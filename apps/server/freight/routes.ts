@@ -57,8 +57,8 @@ export const freightRoutes = [
         'conflict',
         'Esta conta é compartilhada: o que se decide nela apareceria a todos que a visitam. Nada foi alterado. Para decidir, crie uma conta.',
       )
-    const { idDFe, regra, certo } = body
-    const finding = { id: ctx.ids.decode(session.workspaceId, idDFe) ?? 0n, code: regra }
+    const { idDFe, regra, certo, frase } = body
+    const finding = { id: ctx.ids.decode(session.workspaceId, idDFe) ?? 0n, code: regra, sentence: frase }
     const changed = await inWorkspace(ctx, session.workspaceId, (ctx) => markFinding(ctx, session, finding, certo))
     return { data: { alterados: Number(changed) }, message: certo ? 'Marcado como certo.' : 'Reaberto.' }
   }),

@@ -1,10 +1,10 @@
-import { formatBrasiliaMoment, formatInstantDate, formatMoney } from '@vigia/contract/text'
+import { formatBrasiliaMoment, formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
 import { type FreightFinding, freightMax, freightNames } from '@vigia/contract/workspace'
 import { type SpreadsheetColumn, startSpreadsheet } from '../documents/documents.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { periodText } from '../reports/reports.ts'
-import { listFindings, type Question, sumFindings } from './freight.ts'
+import { countWaiting, listFindings, type Question, sumFindings } from './freight.ts'
 
 const rowsAtOnce = 500
 
@@ -16,13 +16,19 @@ export async function makeSheet(
   about: string,
 ): Promise<Buffer> {
   const at = new Date()
-  const { somas, total } = await readWorkspace(ctx, workspaceId, (ctx) => sumFindings(ctx, workspaceId, question))
+  const { somas, total, waiting } = await readWorkspace(ctx, workspaceId, async (ctx) => ({
+    ...(await sumFindings(ctx, workspaceId, question)),
+    waiting: await countWaiting(ctx, workspaceId),
+  }))
   const { valorTotal } = question.code ? somas.find(({ regra }) => regra === question.code)! : total
   const only = question.code === undefined ? '' : `, ${freightNames[question.code]}`
   const lines = [
     `Auditoria de fretes${question.state === 'certos' ? ': ditos certos' : ''}`,
     `${about}, ${periodText(question)}${only}${question.carrier === '' ? '' : `, com “${question.carrier}”`}`,
     `CT-e ${formatMoney(valorTotal)}, cada um uma vez. Até ${freightMax.sheet.toLocaleString('pt-BR')} linhas.`,
+    ...(waiting > 0
+      ? [`Ainda sem ler ou conferir: ${formatCount(waiting, 'documento', 'documentos')}. Pode haver outros achados.`]
+      : []),
     `Feita em ${formatBrasiliaMoment(at)}`,
   ]
   const sheet = startSpreadsheet(lines, columns, at, 'Fretes')

@@ -146,6 +146,7 @@ export const fieldTexts: Record<string, FieldWords> = {
       'De que é o relatório: compras (NF-e em que a empresa é destinatária), emitidas (por ela) ou fretes (CT-e em que é tomadora).',
   },
   Por: { description: 'Como as linhas se agrupam; fretes só por participante, mes ou trecho.' },
+  frase: { description: 'O que se achou, em uma frase, como uma pessoa a lê.' },
   MesDe: { description: 'Primeiro mês de emissão, no formato aaaa-MM.' },
   MesAte: { description: 'Último mês de emissão, no formato aaaa-MM.' },
   idProduto: { description: 'O produto, pelo número que o relatório por produto lhe dá.' },

@@ -16,7 +16,7 @@ export function FindingItem({ finding }: { finding: FreightFinding }) {
   const { regra, nome, numero, emitente, valor, emissao, empresa, frase, documentos, certo, desacordoAte } = finding
   const may = useMay('fiscal')
   const action = useAction(markFreight, { onSuccess: ({ message }) => notifySuccess(message) })
-  const set = (isRight: boolean) => action.mutate({ body: { idDFe: finding.idDFe, regra, certo: isRight } })
+  const set = (isRight: boolean) => action.mutate({ body: { idDFe: finding.idDFe, regra, certo: isRight, frase } })
   const name = `CT-e ${numero} de ${emitente}, ${nome}`
   return (
     <li className="py-4">

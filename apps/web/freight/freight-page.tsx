@@ -212,7 +212,7 @@ function Chunk({ isFirst = false, cursor, parts, ...rest }: ChunkProps) {
         <>
           {isFirst && <Above data={data} {...rest} />}
           {isFirst && data.items.length === 0 ? (
-            <Nothing question={question} />
+            <Nothing question={question} isReading={data.faltam > 0} />
           ) : (
             <ul className="ledger [&>li]:border-line [&>li]:border-b">
               {data.items.map((finding) => (
@@ -276,7 +276,8 @@ function Above({ data: { faltam, somas, total }, question, onChange }: BarProps 
   )
 }
 
-function Nothing({ question: { state, code, carrier, company } }: { question: Question }) {
+function Nothing({ question, isReading }: { question: Question; isReading: boolean }) {
+  const { state, code, carrier, company } = question
   const isNarrow = code !== '' || carrier !== '' || company !== ''
   return (
     <div className="ledger">
@@ -287,7 +288,9 @@ function Nothing({ question: { state, code, carrier, company } }: { question: Qu
             ? 'Nenhum achado dito certo'
             : isNarrow
               ? 'Nada com isso neste período'
-              : 'Nada a contestar neste período'
+              : isReading
+                ? 'Ainda não há achados: a leitura continua'
+                : 'Nada a contestar neste período'
         }
       >
         {state === 'certos' || isNarrow
