@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -9,7 +9,16 @@ import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { listTroubles } from '../platform/trouble.ts'
-import { type BackupPlace, type Base, claimFolder, listBaseTimes, pathsOf, prune, segmentOf } from './folder.ts'
+import {
+  type BackupPlace,
+  type Base,
+  claimFolder,
+  listBaseTimes,
+  pathsOf,
+  prune,
+  requireClaim,
+  segmentOf,
+} from './folder.ts'
 import { seal, unseal } from './sealed.ts'
 import { shipWal } from './shipping.ts'
 import { shipAndTell } from './worker.ts'
@@ -59,6 +68,17 @@ test('a folder is of one database', async () => {
   await expect(claimFolder(place('claimed'), '2')).rejects.toThrow('guarda as cópias de outro banco de dados')
 })
 
+test('nothing is taken to a folder that no copy was made in, or with another key', async () => {
+  // As the empty folder where a disk is not mounted.
+  await expect(requireClaim(place('empty'), '1')).rejects.toThrow('o disco delas não está montado')
+  expect(await stat(place('empty').directory).catch(() => null)).toBeNull()
+  await claimFolder(place('keyed'), '1')
+  await requireClaim(place('keyed'), '1')
+  const other = { ...place('keyed'), key: Buffer.alloc(32, 9) }
+  await expect(requireClaim(other, '1')).rejects.toThrow('BACKUP_KEY não é a chave das cópias')
+  await expect(claimFolder(other, '1')).rejects.toThrow('BACKUP_KEY não é a chave das cópias')
+})
+
 test('the last copy before the days that are kept stays, and the log from there on', async () => {
   const own = place('pruned')
   await claimFolder(own, '1')
@@ -81,6 +101,7 @@ test('the last copy before the days that are kept stays, and the log from there 
 
 test('two processes that take the log at once take all of it once', async () => {
   const own = place('twice')
+  await claimFolder(own, '77')
   const archive = join(folder, 'twice-archive')
   await mkdir(archive)
   const names = Array.from({ length: 12 }, (_, n) => `0000000100000000000000${(n + 16).toString(16).toUpperCase()}`)
@@ -111,6 +132,10 @@ test('the log is taken to the copies; where it cannot be, the operator is told, 
 
   await put('000000010000000000000001')
   await put('archtemp.000000010000000000000002.1')
+  await shipAndTell(ctx, shipping)
+  expect(await readdir(archive)).toHaveLength(2)
+  expect(await told()).toMatch(/^copia: .*falta a primeira cópia.*Ainda não foi feita nenhuma cópia inteira/)
+  await claimFolder(own, '77')
   await shipAndTell(ctx, shipping)
   expect(await readdir(archive)).toEqual(['archtemp.000000010000000000000002.1'])
   expect(await readdir(pathsOf(own).wal)).toEqual(['000000010000000000000001'])

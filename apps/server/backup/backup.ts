@@ -56,7 +56,13 @@ export async function backUp(config: Config, step: Step = () => {}): Promise<{ b
     return { systemIdentifier: identifier, startedAt, endedAt, ...end, contents }
   })
   if (cluster.archive) await shipWal(cluster.archive, place, identifier)
-  return { base, removed: await prune(place, (await listBases(place)).bases) }
+  const { bases, damaged } = await listBases(place)
+  // What does not open now may open again, and then it needs its log.
+  if (damaged.length > 0) {
+    step(`Cópias que não abrem: ${damaged.join(', ')}. Por isso nada antigo foi apagado: confira a pasta.`)
+    return { base, removed: [] }
+  }
+  return { base, removed: await prune(place, bases) }
 }
 
 // What is copied is there: an empty installation would be made otherwise.

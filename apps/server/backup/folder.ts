@@ -31,18 +31,23 @@ export interface Base extends BaseRecord {
 export type BackupPlace = NonNullable<Config['backup']>
 
 /**
- * The folder of copies: `installation.json` says of which database they are, `bases` has copies of the whole, `wal` the parts of its log, each under
+ * The folder of copies: `installation.json` says of which database they are, `key` opens with their key alone, `bases` has copies of the whole, `wal` the parts of its log, each under
  * the name that the server gave it.
  */
 export function pathsOf({ directory }: Pick<BackupPlace, 'directory'>) {
-  return { claim: join(directory, 'installation.json'), bases: join(directory, 'bases'), wal: join(directory, 'wal') }
+  return {
+    claim: join(directory, 'installation.json'),
+    key: join(directory, 'key'),
+    bases: join(directory, 'bases'),
+    wal: join(directory, 'wal'),
+  }
 }
 
 const baseName = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}$/
 /** A part of the log, the history of a timeline, or the last part of a timeline that was left. */
 export const walName = /^([0-9A-F]{24}(\.partial|\.[0-9A-F]{8}\.backup)?|[0-9A-F]{8}\.history)$/
 
-/** Makes sure that the folder is of this database and no other, and makes it on first use. */
+/** Makes the folder on first use, for the first copy; then as `requireClaim`. */
 export async function claimFolder(place: BackupPlace, systemIdentifier: string): Promise<void> {
   const paths = pathsOf(place)
   await mkdir(paths.bases, { recursive: true, mode: 0o700 })
@@ -54,10 +59,37 @@ export async function claimFolder(place: BackupPlace, systemIdentifier: string):
     if (error.code !== 'EEXIST') throw error
   })
   await rm(temporary, { force: true })
-  if ((await readClaim(place)) !== systemIdentifier)
+  if (!(await stat(paths.key).catch(absent)))
+    await seal(Readable.from([Buffer.from(systemIdentifier)]), paths.key, place.key, keyName)
+  await requireClaim(place, systemIdentifier)
+}
+
+const keyName = 'key'
+
+/** Makes sure that the folder is of this database, and its key the one of the settings: nothing is written to an empty place where it was mounted. */
+export async function requireClaim(place: BackupPlace, systemIdentifier: string): Promise<void> {
+  const claimed = await readClaim(place)
+  if (claimed === null)
+    throw new InstallationError(
+      `Em ${place.directory} não estão as cópias desta instalação: ou o disco delas não está montado, ou falta a primeira cópia (npm run admin -- backup). Nada foi levado para lá, e o que o banco de dados separou continua guardado.`,
+    )
+  if (claimed !== systemIdentifier)
     throw new InstallationError(
       `A pasta ${place.directory} guarda as cópias de outro banco de dados. Nada foi alterado: use em BACKUP_DIR uma pasta para cada instalação.`,
     )
+  const { key } = pathsOf(place)
+  if (!(await stat(key).catch(absent))) return
+  await unseal(key, place.key, keyName, buffer).catch((cause: unknown) => {
+    throw new InstallationError(
+      `BACKUP_KEY não é a chave das cópias que estão em ${place.directory}. Nada foi alterado: use a chave com que foram feitas, ou outra pasta em BACKUP_DIR.`,
+      { cause },
+    )
+  })
+}
+
+function absent(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
 }
 
 /** The number of the database whose copies are there; null: there are none. */

@@ -1,7 +1,7 @@
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InstallationError } from '../platform/installation.ts'
-import { type BackupPlace, claimFolder, keepWal, walName } from './folder.ts'
+import { type BackupPlace, keepWal, requireClaim, walName } from './folder.ts'
 
 /** What the server has put aside of its log and the copies do not have yet. */
 export interface Waiting {
@@ -40,7 +40,7 @@ export async function shipWal(
   most = Infinity,
 ): Promise<number> {
   const names = (await listWaiting(archive)).slice(0, most)
-  if (names.length > 0) await claimFolder(place, systemIdentifier)
+  if (names.length > 0) await requireClaim(place, systemIdentifier)
   for (const name of names) {
     const file = join(archive, name)
     try {

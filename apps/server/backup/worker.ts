@@ -84,8 +84,11 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
     )
   } else if (waiting.since && isOlder(waiting.since, waitsMinutes / 60))
     problems.push(`O que o banco de dados gravou desde ${formatBrasiliaMoment(waiting.since)} ainda não está nelas.`)
-  const newest = (await listBaseTimes(place)).at(-1)
-  if (!newest) problems.push('Ainda não foi feita nenhuma cópia inteira.')
+  const times = await listBaseTimes(place).catch((error: NodeJS.ErrnoException) => error)
+  if (times instanceof Error) problems.push(`A pasta das cópias não pôde ser lida (${times.code ?? times.message}).`)
+  const newest = times instanceof Error ? null : times.at(-1)
+  if (newest === null) ctx.log.warn({ err: times }, 'the folder of copies cannot be read')
+  else if (!newest) problems.push('Ainda não foi feita nenhuma cópia inteira.')
   else if (isOlder(newest.at, baseHours))
     problems.push(`A última cópia inteira é de ${formatBrasiliaMoment(newest.at)}.`)
   if (problems.length === 0) return endTrouble(ctx, 'copia')
@@ -112,6 +115,7 @@ export function backupMetrics(config: Context['config']): Registry {
     async collect() {
       const newest = (await listBaseTimes(backup).catch(() => [])).at(-1)
       if (newest) this.set((Date.now() - newest.at.getTime()) / 1000)
+      else this.remove()
     },
   })
   new Gauge({
