@@ -19,6 +19,8 @@ const settings = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   shared_buffers: '128MB',
+  // Of the products of all files that run at a time.
+  max_connections: '300',
   // It may be in memory.
   max_wal_size: '512MB',
   scram_iterations: '1',

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import Fastify from 'fastify'
@@ -28,7 +29,7 @@ async function open(times: { callMs: number; fileMs: number }) {
     new Promise<NodeJS.ReadableStream>((resolve, reject) => {
       request({ port, host: '127.0.0.1', path }, resolve).on('error', reject).end()
     })
-  return { begin, close, letGo, lines }
+  return { begin, close, letGo, lines, port }
 }
 
 test('a file that is on its way leaves whole after the end was asked for; a call that never ends is cut off', async () => {
@@ -44,6 +45,21 @@ test('a file that is on its way leaves whole after the end was asked for; a call
   expect(await text(file)).toBe('first second')
   await closed
   expect(lines).toEqual([])
+})
+
+test.each([
+  ['nothing', ''],
+  ['half of a request', 'GET /'],
+])('a connection by which %s came does not hold it up', async (_, text) => {
+  const { port, close } = await open({ callMs: text === '' ? 60_000 : 50, fileMs: 60_000 })
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(text)
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  // It may be cut in the midst of what it says.
+  socket.on('error', () => {})
+  await close()
+  await ended
 })
 
 test('a file that takes too long is cut off, and the log says so', async () => {
