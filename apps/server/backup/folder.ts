@@ -31,8 +31,8 @@ export interface Base extends BaseRecord {
 export type BackupPlace = NonNullable<Config['backup']>
 
 /**
- * The folder of copies: `installation.json` says of which database they are, `key` opens with their key alone, `bases` has copies of the whole, `wal` the parts of its log, each under
- * the name that the server gave it.
+ * The folder of copies: `installation.json` says of which database they are, `key` opens with their key alone, `bases` has copies of the whole,
+ * `wal` the parts of its log, each under the name that the server gave it.
  */
 export function pathsOf({ directory }: Pick<BackupPlace, 'directory'>) {
   return {
@@ -59,8 +59,12 @@ export async function claimFolder(place: BackupPlace, systemIdentifier: string):
     if (error.code !== 'EEXIST') throw error
   })
   await rm(temporary, { force: true })
-  if (!(await stat(paths.key).catch(absent)))
+  if (!(await stat(paths.key).catch(absent))) {
+    // Made before there was a check of the key: this key must open what is there.
+    const { bases, damaged } = await listBases(place)
+    if (damaged.length > 0 && bases.length === 0) throw new InstallationError(otherKey(place))
     await seal(Readable.from([Buffer.from(systemIdentifier)]), paths.key, place.key, keyName)
+  }
   await requireClaim(place, systemIdentifier)
 }
 
@@ -79,13 +83,14 @@ export async function requireClaim(place: BackupPlace, systemIdentifier: string)
     )
   const { key } = pathsOf(place)
   if (!(await stat(key).catch(absent))) return
-  await unseal(key, place.key, keyName, buffer).catch((cause: unknown) => {
-    throw new InstallationError(
-      `BACKUP_KEY não é a chave das cópias que estão em ${place.directory}. Nada foi alterado: use a chave com que foram feitas, ou outra pasta em BACKUP_DIR.`,
-      { cause },
-    )
+  await unseal(key, place.key, keyName, buffer).catch((cause: NodeJS.ErrnoException) => {
+    // A disk that does not read says nothing of the key.
+    throw cause instanceof InstallationError ? new InstallationError(otherKey(place), { cause }) : cause
   })
 }
+
+const otherKey = ({ directory }: BackupPlace) =>
+  `BACKUP_KEY não é a chave das cópias que estão em ${directory}. Nada foi alterado: use a chave com que foram feitas, ou outra pasta em BACKUP_DIR.`
 
 function absent(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null
