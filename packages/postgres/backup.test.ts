@@ -105,6 +105,19 @@ test('a moment that the log does not reach is refused', async () => {
   )
 })
 
+test('a part of the log that cannot be read fails the recovery', async () => {
+  const { tar, ended } = await takeBaseBackup(server.url)
+  const copy = join(base, 'unreadable')
+  await mkdir(copy)
+  await unpackTar(tar, copy)
+  await ended
+  const failing = async (name: string, path: string) => {
+    if (!name.endsWith('.history')) throw new Error('does not open')
+    return feed(name, path)
+  }
+  await expect(startPostgres({ directory: copy, recovery: { feed: failing } })).rejects.toThrow('does not open')
+})
+
 test('a copy that nobody reads to its end does not hold the server', async () => {
   const { tar, ended } = await takeBaseBackup(server.url)
   await once(tar, 'readable')

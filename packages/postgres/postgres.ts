@@ -44,7 +44,7 @@ export interface PostgresOptions {
 }
 
 export interface Recovery {
-  /** Writes a part of the log, by its name, to a path; false: there is no such part. */
+  /** Writes a part of the log, by its name, to a path; false, or ENOENT: there is no such part. Any other error fails the recovery. */
   feed: (name: string, path: string) => Promise<boolean>
   until?: Date
 }
@@ -103,7 +103,9 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     const archiving = options.archive ? await prepareArchive(runner, options.archive) : {}
     const extra = { ...archiving, ...options.settings }
     const cluster = { binaries, runner, directory, password, log, stalePid, extra }
-    const running = await launch({ ...cluster, extra: { ...extra, ...recovery?.settings } })
+    const running = await launch({ ...cluster, extra: { ...extra, ...recovery?.settings } }).catch((error: unknown) => {
+      throw recovery?.problem() ?? error
+    })
     if (running !== 'wrong-password') return keepRunning(cluster, running)
     // The password file was lost or belongs to another cluster, or the cluster is older than the login of copies; its owner may set them.
     await setPasswords(binaries, runner, directory, password)
@@ -367,22 +369,36 @@ async function prepareRecovery(directory: string, { feed, until }: Recovery) {
   await mkdir(join(folder, 'given'))
   await writeFile(join(directory, 'recovery.signal'), '', { mode: 0o600 })
   let over = false
+  let problem: Error | null = null
   const feeding = (async () => {
     for (; !over; await sleep(10))
       for (const name of await readdir(join(folder, 'asked'))) {
         const given = join(folder, 'given', name)
-        await feed(name, given).catch(() => false)
+        try {
+          await feed(name, given)
+        } catch (error) {
+          await rm(given, { force: true })
+          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+            problem ??= error instanceof Error ? error : new Error(String(error))
+            await writeFile(join(folder, 'failed'), '', { mode: 0o644 })
+          }
+        }
         await chmod(given, 0o644).catch(() => {})
         await rm(join(folder, 'asked', name), { force: true })
       }
-  })()
-  // It has to end when nobody feeds it any more.
+  })().catch((error: unknown) => {
+    problem ??= error instanceof Error ? error : new Error(String(error))
+  })
+  // What is not there ends the log; above 125 the recovery fails. It has to end when nobody feeds it any more.
   const wait = `n=0; while [ -e asked/%f ] && [ $n -lt 6000 ]; do sleep 0.02; n=$((n + 1)); done`
+  const give = `[ -e failed ] || [ -e asked/%f ] && exit 126; [ -e given/%f ] || exit 1; cp given/%f "$to" || exit 126; rm -f given/%f`
   const quoted = `'${folder.replaceAll('%', '%%').replaceAll("'", "'\\''")}'`
   return {
     folder,
+    /** Why the feed failed. */
+    problem: () => problem,
     settings: {
-      restore_command: `to="$PWD/%p"; cd ${quoted} && : > asked/%f && ${wait}; cp given/%f "$to" && rm -f given/%f`,
+      restore_command: `to="$PWD/%p"; cd ${quoted} && : > asked/%f || exit 126; ${wait}; ${give}`,
       // At this point the server does not know yet what Z means.
       ...(until
         ? { recovery_target_time: until.toISOString().replace('Z', '+00'), recovery_target_action: 'promote' }
@@ -392,7 +408,7 @@ async function prepareRecovery(directory: string, { feed, until }: Recovery) {
     },
     async [Symbol.asyncDispose]() {
       over = true
-      await feeding.catch(() => {})
+      await feeding
       await rm(folder, { recursive: true, force: true })
     },
   }

@@ -226,6 +226,24 @@ test('a damaged, a foreign or an exchanged copy is refused, and nothing of it is
   await expect(restore(elsewhere, new Date(Date.now() + 60_000))).rejects.toThrow('não chegam até o momento pedido')
 }, 120_000)
 
+test('a part of the log that is missing is told, and nothing is restored', async () => {
+  const wal = join(directory, 'copies', 'wal')
+  const { bases } = await listCopies(config)
+  const [, high, low] = /^(\w+)\/(\w+)$/.exec(bases.at(-1)!.endLsn)!
+  const number = Number.parseInt(high!, 16) * 256 + (Number.parseInt(low!, 16) >>> 24)
+  const nameOf = (part: number) =>
+    `00000002${[part >> 8, part & 255].map((half) => half.toString(16).toUpperCase().padStart(8, '0')).join('')}`
+  // As if one more had come after one that never did.
+  const later = join(wal, nameOf(number + 40))
+  await writeFile(later, 'never read')
+  const elsewhere: Config = { ...config, dataDir: join(directory, 'holed') }
+  await expect(restore(elsewhere, undefined)).rejects.toThrow(
+    new RegExp(`falta o trecho 00000002[0-9A-F]{16}; há até ${nameOf(number + 40)}`),
+  )
+  expect((await readdir(elsewhere.dataDir)).filter((name) => name.startsWith('postgres'))).toEqual([])
+  await rm(later)
+}, 120_000)
+
 test('without its master key a restored installation does not start, and makes no other', async () => {
   const dataDir = join(directory, 'keyless')
   const keyless: Config = { ...config, dataDir, masterKey: undefined }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -13,6 +13,8 @@ import {
   type BackupPlace,
   type Base,
   claimFolder,
+  fetchWal,
+  findHole,
   listBaseTimes,
   pathsOf,
   prune,
@@ -77,6 +79,41 @@ test('nothing is taken to a folder that no copy was made in, or with another key
   const other = { ...place('keyed'), key: Buffer.alloc(32, 9) }
   await expect(requireClaim(other, '1')).rejects.toThrow('BACKUP_KEY não é a chave das cópias')
   await expect(claimFolder(other, '1')).rejects.toThrow('BACKUP_KEY não é a chave das cópias')
+})
+
+test('a folder from before the check of the key takes no other key', async () => {
+  const own = place('unchecked')
+  await claimFolder(own, '1')
+  await rm(pathsOf(own).key)
+  await mkdir(join(pathsOf(own).bases, '20260101T000000Z-00000000'))
+  await expect(claimFolder(own, '1')).rejects.toThrow('BACKUP_KEY não é a chave das cópias')
+})
+
+test('a part of the log that is missing is none at the end, and a hole before later ones', () => {
+  const names = [
+    '0000000100000000000000FE',
+    '0000000100000000000000FF',
+    '000000010000000100000001',
+    '000000020000000200000001',
+  ]
+  expect(findHole(names, 1, '0/FF000100')).toEqual({
+    missing: '000000010000000100000000',
+    last: '000000010000000100000001',
+  })
+  expect(findHole(names, 1, '1/0')).toEqual({ missing: '000000010000000100000000', last: '000000010000000100000001' })
+  expect(findHole(names, 1, '1/1000028')).toBeNull()
+  expect(findHole(names, 1, '1/2000000')).toBeNull()
+  expect(findHole(names, 3, '0/1000000')).toBeNull()
+  expect(findHole(names.slice(0, 2), 1, '0/FE000028')).toEqual({ missing: null, last: '0000000100000000000000FF' })
+})
+
+test('a part of the log that cannot be read is not one that is missing', async () => {
+  const own = place('unreadable')
+  await claimFolder(own, '1')
+  const name = '000000010000000000000001'
+  expect(await fetchWal(own, name, join(folder, 'fetched'))).toBe(false)
+  await writeFile(join(pathsOf(own).wal, name), 'damaged')
+  await expect(fetchWal(own, name, join(folder, 'fetched'))).rejects.toThrow('não abre')
 })
 
 test('the last copy before the days that are kept stays, and the log from there on', async () => {
@@ -167,7 +204,23 @@ test('the log is taken to the copies; where it cannot be, the operator is told, 
   await shipAndTell(ctx, shipping)
   expect(await told()).toContain('foi descartado')
   expect(await readdir(archive)).toEqual(['archtemp.000000010000000000000002.1'])
+  // Until a whole copy was begun after that, also when all else is well again.
+  free = 10e9
+  await shipAndTell(ctx, shipping)
+  expect(await told()).toContain('foi descartado')
+  const later = new Date(Date.now() + 2_000).toISOString().replace(/[-:]|\.\d+/g, '')
+  await mkdir(join(pathsOf(own).bases, `${later}-00000001`))
   await shipAndTell(ctx, shipping)
   expect(await told()).toBe('')
+
+  // What cannot be read or measured is told too.
+  await rename(pathsOf(own).bases, `${pathsOf(own).bases}-away`)
+  await writeFile(pathsOf(own).bases, 'no folder')
+  await shipAndTell(ctx, shipping)
+  expect(await told()).toContain('não pôde ser lida (ENOTDIR)')
+  await put('000000010000000000000003', Buffer.alloc(64))
+  const failing = { ...shipping, free: () => Promise.reject(Object.assign(new Error('no'), { code: 'EIO' })) }
+  await shipAndTell(ctx, failing)
+  expect(await told()).toMatch(/é de outro banco de dados.*não pôde ser lida ou gravada \(EIO\)/)
   await db.destroy()
 })

@@ -1,5 +1,6 @@
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { systemIdentifier, takeBaseBackup } from '@vigia/postgres/backup'
 import { syncFolder } from '@vigia/postgres/durable'
 import { PostgresError, sharePostgres, startPostgres } from '@vigia/postgres/postgres'
@@ -15,7 +16,9 @@ import {
   type Base,
   claimFolder,
   fetchWal,
+  findHole,
   listBases,
+  listWal,
   newestWal,
   prune,
   readClaim,
@@ -161,7 +164,16 @@ async function recover(
   await mkdir(directory, { mode: 0o700 })
   await readCluster(place, base, (tar) => unpackTar(tar, directory))
   step('Refazendo o que foi gravado depois dela…')
-  const feed = (name: string, path: string) => fetchWal(place, name, path)
+  const feed = (name: string, path: string) =>
+    fetchWal(place, name, path).catch((error: NodeJS.ErrnoException) => {
+      if (error instanceof InstallationError || error.code === 'ENOENT') throw error
+      throw new InstallationError(
+        `O trecho ${name} do registro não pôde ser lido das cópias em ${place.directory} (${error.code ?? error.message}). Nada foi alterado: confira a pasta e tente de novo, ou peça com --ate um momento anterior.`,
+        { cause: error },
+      )
+    })
+  // A worker may go on adding to it meanwhile.
+  const kept = await listWal(place)
   try {
     const recovery = until ? { feed, until } : { feed }
     await using server = await startPostgres({ directory, archive, recovery, log: step })
@@ -172,6 +184,7 @@ async function recover(
       throw new InstallationError(
         `A cópia ${base.name} não traz o que o banco de dados tinha quando foi feita. Nada foi alterado: use uma anterior (--ate) e faça uma nova.`,
       )
+    if (!until) await refuseHole(directory, kept, contents.markedAt)
     return { base, contents }
   } catch (error) {
     if (!(error instanceof PostgresError && error.message.includes('recovery target was reached'))) throw error
@@ -180,6 +193,26 @@ async function recover(
       { cause: error },
     )
   }
+}
+
+// A part that is missing ends a recovery like the end of the log.
+async function refuseHole(directory: string, kept: readonly string[], reached: Date): Promise<void> {
+  const log = join(directory, 'pg_wal')
+  const history = (await readdir(log))
+    .filter((name) => /^[0-9A-F]{8}\.history$/.test(name))
+    .sort()
+    .at(-1)
+  // Its last line: the timeline that was left, and where.
+  const line = history && (await readFile(join(log, history), 'utf8')).trim().split('\n').at(-1)
+  const [, timeline, lsn] = /^(\d+)\t([0-9A-F]+\/[0-9A-F]+)/.exec(line ?? '') ?? []
+  if (!timeline || !lsn) throw new Error('the recovered server does not say where its log ended')
+  const hole = findHole(kept, Number(timeline), lsn)
+  if (!hole) return
+  const why = hole.missing ? `falta o trecho ${hole.missing}` : `o registro não continua depois da posição ${lsn}`
+  const moment = formatBrasiliaMoment(reached)
+  throw new InstallationError(
+    `Nas cópias ${why}; há até ${hole.last}. Sem ele só se chega até cerca de ${moment}. Nada foi alterado: procure esse trecho (em postgres.wal da pasta de dados de antes, ou em outra cópia da pasta das cópias), ou aceite o que há pedindo com --ate um momento até esse.`,
+  )
 }
 
 async function chooseBase(place: BackupPlace, until: Date | undefined): Promise<Base> {

@@ -31,8 +31,8 @@ export interface Base extends BaseRecord {
 export type BackupPlace = NonNullable<Config['backup']>
 
 /**
- * The folder of copies: `installation.json` says of which database they are, `key` opens with their key alone, `bases` has copies of the whole, `wal` the parts of its log, each under
- * the name that the server gave it.
+ * The folder of copies: `installation.json` says of which database they are, `key` opens with their key alone, `bases` has copies of the whole,
+ * `wal` the parts of its log, each under the name that the server gave it.
  */
 export function pathsOf({ directory }: Pick<BackupPlace, 'directory'>) {
   return {
@@ -59,8 +59,12 @@ export async function claimFolder(place: BackupPlace, systemIdentifier: string):
     if (error.code !== 'EEXIST') throw error
   })
   await rm(temporary, { force: true })
-  if (!(await stat(paths.key).catch(absent)))
+  if (!(await stat(paths.key).catch(absent))) {
+    // Made before there was a check of the key: this key must open what is there.
+    const { bases, damaged } = await listBases(place)
+    if (damaged.length > 0 && bases.length === 0) throw new InstallationError(otherKey(place))
     await seal(Readable.from([Buffer.from(systemIdentifier)]), paths.key, place.key, keyName)
+  }
   await requireClaim(place, systemIdentifier)
 }
 
@@ -79,13 +83,14 @@ export async function requireClaim(place: BackupPlace, systemIdentifier: string)
     )
   const { key } = pathsOf(place)
   if (!(await stat(key).catch(absent))) return
-  await unseal(key, place.key, keyName, buffer).catch((cause: unknown) => {
-    throw new InstallationError(
-      `BACKUP_KEY não é a chave das cópias que estão em ${place.directory}. Nada foi alterado: use a chave com que foram feitas, ou outra pasta em BACKUP_DIR.`,
-      { cause },
-    )
+  await unseal(key, place.key, keyName, buffer).catch((cause: NodeJS.ErrnoException) => {
+    // A disk that does not read says nothing of the key.
+    throw cause instanceof InstallationError ? new InstallationError(otherKey(place), { cause }) : cause
   })
 }
+
+const otherKey = ({ directory }: BackupPlace) =>
+  `BACKUP_KEY não é a chave das cópias que estão em ${directory}. Nada foi alterado: use a chave com que foram feitas, ou outra pasta em BACKUP_DIR.`
 
 function absent(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null
@@ -177,19 +182,45 @@ export async function keepWal(place: BackupPlace, name: string, file: string): P
 export async function fetchWal(place: BackupPlace, name: string, to: string): Promise<boolean> {
   if (!walName.test(name)) return false
   const path = join(pathsOf(place).wal, name)
-  if (!(await stat(path).catch(() => null))) return false
+  if (!(await stat(path).catch(absent))) return false
   await unseal(path, place.key, `wal/${name}`, async (content) => writeFile(to, content, { mode: 0o600 }))
   return true
 }
 
+/** The names of the whole parts of the log, in their order. */
+export async function listWal(place: Pick<BackupPlace, 'directory'>): Promise<string[]> {
+  const names = await readdir(pathsOf(place).wal).catch(none)
+  return names.filter((name) => /^[0-9A-F]{24}$/.test(name)).sort()
+}
+
+/** When `names` go on behind the position `lsn` of a timeline: the first part that is missing (null: none is), and the last there is. */
+export function findHole(
+  names: readonly string[],
+  timeline: number,
+  lsn: string,
+): { missing: string | null; last: string } | null {
+  const prefix = timeline.toString(16).toUpperCase().padStart(8, '0')
+  const reached = segmentOf(lsn)
+  const later = names.filter((name) => name.startsWith(prefix) && name.slice(8) >= reached)
+  const last = later.at(-1)
+  if (!last || last.slice(8) === reached) return null
+  const there = new Set(later)
+  let name = prefix + reached
+  while (there.has(name)) name = prefix + nextSegment(name.slice(8))
+  return { missing: name < last ? name : null, last }
+}
+
+// 256 parts to a number of the first half.
+function nextSegment(segment: string): string {
+  const number = (BigInt(`0x${segment.slice(0, 8)}`) << 8n) + BigInt(`0x${segment.slice(8)}`) + 1n
+  const hex = (value: bigint) => value.toString(16).toUpperCase().padStart(8, '0')
+  return hex(number >> 8n) + hex(number & 0xffn)
+}
+
 /** The newest part of the log that is kept, and when; null: none. */
 export async function newestWal(place: Pick<BackupPlace, 'directory'>): Promise<Date | null> {
-  const { wal } = pathsOf(place)
-  const newest = (await readdir(wal).catch(none))
-    .filter((name) => /^[0-9A-F]{24}$/.test(name))
-    .sort()
-    .at(-1)
-  return newest ? (await stat(join(wal, newest))).mtime : null
+  const newest = (await listWal(place)).at(-1)
+  return newest ? (await stat(join(pathsOf(place).wal, newest))).mtime : null
 }
 
 const dayMs = 86_400_000

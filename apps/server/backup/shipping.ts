@@ -1,5 +1,6 @@
-import { open, readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { syncFolder } from '@vigia/postgres/durable'
 import { InstallationError } from '../platform/installation.ts'
 import { type BackupPlace, keepWal, requireClaim, walName } from './folder.ts'
 
@@ -55,9 +56,37 @@ export async function shipWal(
   return names.length
 }
 
-/** Throws what waits away: from a copy that is there no later moment can be reached then. */
+const discardedMark = (archive: string) => `${archive}.discarded`
+
+/** Throws what waits away: from a copy that is there no later moment can be reached then, and `readDiscarded` says so. */
 export async function discardWaiting(archive: string): Promise<void> {
+  const mark = async () => {
+    await writeFile(discardedMark(archive), `${new Date().toISOString()}\n`, { mode: 0o600, flush: true })
+    await syncFolder(dirname(archive))
+  }
+  // A disk without any room takes the mark only afterwards.
+  const isMarked = await mark().then(
+    () => true,
+    () => false,
+  )
   for (const name of await listWaiting(archive)) await rm(join(archive, name), { force: true })
+  if (!isMarked) await mark()
+}
+
+/** When something was last thrown away that no copy made since makes up for; null: never. */
+export async function readDiscarded(archive: string, newestBase: Date | undefined): Promise<Date | null> {
+  const mark = discardedMark(archive)
+  const text = await readFile(mark, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return null
+  const written = new Date(text.trim())
+  // Half a mark, from a full disk, is one.
+  const at = Number.isNaN(written.getTime()) ? (await stat(mark)).mtime : written
+  if (!newestBase || newestBase <= at) return at
+  await rm(mark, { force: true })
+  return null
 }
 
 // The first page of a part says of which server it is (XLogLongPageHeaderData).

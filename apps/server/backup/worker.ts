@@ -9,7 +9,7 @@ import { embeddedCluster, InstallationError } from '../platform/installation.ts'
 import { tryLock } from '../platform/locks.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { type BackupPlace, listBaseTimes } from './folder.ts'
-import { discardWaiting, measureWaiting, shipWal } from './shipping.ts'
+import { discardWaiting, measureWaiting, readDiscarded, shipWal } from './shipping.ts'
 
 const everyMs = 10_000
 // So that the lock is not held for long.
@@ -64,26 +64,27 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
     })
   } catch (error) {
     ctx.log.warn({ err: error }, 'the log of the database was not taken to the copies')
-    const { code } = error as NodeJS.ErrnoException
     problems.push(
       error instanceof InstallationError
         ? error.message
-        : `O registro do banco de dados não pôde ser levado para as cópias${code ? ` (${code})` : ''}.`,
+        : `O registro do banco de dados não pôde ser levado para as cópias${codeIn(error)}.`,
     )
   }
-  const waiting = await measureWaiting(archive)
-  // Copies must not stop the capture: the authority keeps what comes for 90 days only.
-  if (waiting.files > 0 && problems.length > 0 && (await shipping.free()) < freeBytesMin) {
-    await discardWaiting(archive)
-    ctx.log.error(
-      { files: waiting.files, bytes: waiting.bytes },
-      'the log that waited for the copies was discarded: the disk is nearly full',
-    )
-    problems.push(
-      'O disco estava quase cheio, e o que esperava para ser levado foi descartado: das cópias de antes não se chega mais a um momento depois disso. Faça uma cópia nova.',
-    )
-  } else if (waiting.since && isOlder(waiting.since, waitsMinutes / 60))
-    problems.push(`O que o banco de dados gravou desde ${formatBrasiliaMoment(waiting.since)} ainda não está nelas.`)
+  try {
+    const waiting = await measureWaiting(archive)
+    // Copies must not stop the capture: the authority keeps what comes for 90 days only.
+    if (waiting.files > 0 && problems.length > 0 && (await shipping.free()) < freeBytesMin) {
+      ctx.log.error(
+        { files: waiting.files, bytes: waiting.bytes },
+        'the log that waited for the copies is discarded: the disk is nearly full',
+      )
+      await discardWaiting(archive)
+    } else if (waiting.since && isOlder(waiting.since, waitsMinutes / 60))
+      problems.push(`O que o banco de dados gravou desde ${formatBrasiliaMoment(waiting.since)} ainda não está nelas.`)
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'what waits for the copies cannot be measured or discarded')
+    problems.push(`A pasta ${archive}, onde espera o que vai para elas, não pôde ser lida ou gravada${codeIn(error)}.`)
+  }
   const times = await listBaseTimes(place).catch((error: NodeJS.ErrnoException) => error)
   if (times instanceof Error) problems.push(`A pasta das cópias não pôde ser lida (${times.code ?? times.message}).`)
   const newest = times instanceof Error ? null : times.at(-1)
@@ -91,12 +92,27 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
   else if (!newest) problems.push('Ainda não foi feita nenhuma cópia inteira.')
   else if (isOlder(newest.at, baseHours))
     problems.push(`A última cópia inteira é de ${formatBrasiliaMoment(newest.at)}.`)
+  try {
+    const discarded = await readDiscarded(archive, newest?.at)
+    if (discarded)
+      problems.push(
+        `O disco estava quase cheio, e o que esperava para ser levado foi descartado em ${formatBrasiliaMoment(discarded)}: das cópias de antes não se chega mais a um momento depois disso. Faça uma cópia nova.`,
+      )
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'whether the log was discarded cannot be read')
+    problems.push(`Não se sabe se algo que esperava para ser levado foi descartado${codeIn(error)}.`)
+  }
   if (problems.length === 0) return endTrouble(ctx, 'copia')
   await noteTrouble(
     ctx,
     'copia',
     `As cópias de segurança em ${place.directory} não estão em dia. ${problems.join(' ')} O banco de dados funciona, e nada se perdeu; se este disco falhar, falta o que não está nelas. O que fazer: confira se a pasta existe, tem espaço e aceita gravações, e faça uma cópia inteira por dia: npm run admin -- backup.`,
   )
+}
+
+function codeIn(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  return code ? ` (${code})` : ''
 }
 
 const isOlder = (at: Date, hours: number) => Date.now() - at.getTime() > hours * 3_600_000
