@@ -72,7 +72,15 @@ import { planMails } from './plans/mails.ts'
 import { planRoutes } from './plans/routes.ts'
 import { warnOfPlan } from './plans/warnings.ts'
 import type { Context, Database } from './platform/context.ts'
-import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
+import {
+  appRole,
+  limitedRole,
+  openDatabase,
+  type PoolOptions,
+  pools,
+  requireRole,
+  requireSameDatabase,
+} from './platform/database.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
@@ -165,8 +173,9 @@ export async function start(
   await using stack = new AsyncDisposableStack()
   const { ctx, databaseUrl, died } = await openContext(config, stack, { join: roles.length === 1, step, reachSigner })
   const opened: Record<string, Database> = {}
+  const openNext = (pool: PoolOptions) => openPool(config, databaseUrl, stack, pool)
   const withPool = (name: Role): Context => {
-    const db = openPool(databaseUrl, stack, pools[name])
+    const db = openNext(pools[name])
     opened[name] = db
     return { ...ctx, db }
   }
@@ -177,7 +186,7 @@ export async function start(
     step('Abrindo a API e o site…')
     const serving = withPool('api')
     const hub = openHub(serving, databaseUrl, findSession)
-    const limited = openPool(databaseUrl, stack, pools.limited)
+    const limited = openNext(pools.limited)
     await requireRole(limited, limitedRole)
     const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited })
     const close = prepareClosing(app, ctx.log)
@@ -247,7 +256,7 @@ export async function start(
     stack.use(startTeller(working, writers))
     stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
     stack.use(repeat(usesEveryMs, () => recordUses(working), working.log))
-    const limited = openPool(databaseUrl, stack, pools.limitedWorker)
+    const limited = openNext(pools.limitedWorker)
     await requireRole(limited, limitedRole)
     stack.use(startExportWorker(working, limited))
     stack.use(startWebhookWorker(working))
@@ -317,9 +326,10 @@ async function openContext(
 ): Promise<{ ctx: Context; databaseUrl: string; died: Promise<void> }> {
   const { url, died } = await openStorage(config, stack, options)
   const idKey = await prepareInstallation(url, config.sefaz.ambiente)
-  const db = openPool(url, stack, pools.task)
+  const db = openPool(config, url, stack, pools.task)
   const log = createLogger(config.logLevel)
   await requireRole(db, appRole)
+  if (config.poolerUrl) await requireSameDatabase(url, db)
   const signer = await reachSigner(url)
   stack.defer(async () => {
     signer[Symbol.dispose]?.()
@@ -338,8 +348,14 @@ async function openContext(
   return { ctx, databaseUrl: url, died }
 }
 
-function openPool(url: string, stack: AsyncDisposableStack, pool: PoolOptions): Database {
-  const db = openDatabase(url, pool)
+// What needs a session goes around a pooler: migrations, what processes tell each other (`keepListening`), and the signer.
+function openPool(
+  { poolerUrl }: Pick<Config, 'poolerUrl'>,
+  url: string,
+  stack: AsyncDisposableStack,
+  pool: PoolOptions,
+): Database {
+  const db = poolerUrl ? openDatabase(poolerUrl, { ...pool, pooler: true }) : openDatabase(url, pool)
   stack.defer(() => db.destroy())
   return db
 }

@@ -5,6 +5,8 @@ import { type Config, readConfig, start as startServer } from '@vigia/server/sta
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
 import { weeksAgo } from './authority.ts'
 import { quickPasswords } from './passwords.ts'
+import { startPooler } from './pooler.ts'
+import { freePort, proxies, startProxy } from './proxy.ts'
 
 /** The whole product at work. */
 export interface Installation {
@@ -51,19 +53,51 @@ export async function startInstallation(databaseUrl: string, options: Installati
     SIMULATOR_PORT: String(simulator.port),
     LOG_LEVEL: 'error',
   }
+  const behind = stack.use(await standBehind(process.env.BEHIND, databaseUrl))
   const config = {
     ...atPace(readConfig(environment, dataDir), hourMs),
     passwordCost: quickPasswords,
+    ...behind.config,
     ...options.config,
   }
   const server = stack.use(await startServer(config, { roles: options.roles ?? ['api', 'worker'] }))
   const owned = stack.move()
   return {
-    url: server.url,
+    url: server.url && (await behind.front(server.url)),
     simulator,
     config,
     databaseUrl,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+interface Behind {
+  config: Partial<Config>
+  /** Where the product at `url` answers for clients. */
+  front(url: string): Promise<string>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+// BEHIND=nginx, caddy or pgbouncer: any test runs with one of them in between, as deploy/ has it.
+async function standBehind(what: string | undefined, databaseUrl: string): Promise<Behind> {
+  const stack = new AsyncDisposableStack()
+  const dispose = { [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  if (!what) return { config: {}, front: async (url) => url, ...dispose }
+  if (what === 'pgbouncer') {
+    const pooler = stack.use(await startPooler(databaseUrl))
+    return { config: { poolerUrl: pooler.url }, front: async (url) => url, ...dispose }
+  }
+  const kind = proxies.find((kind) => kind === what)
+  if (!kind) throw new Error('BEHIND is nginx, caddy or pgbouncer')
+  const ports = { port: await freePort(), securePort: await freePort() }
+  const publicUrl = `http://localhost:${ports.port}`
+  return {
+    config: { publicUrl, trustedProxies: ['127.0.0.1', '::1'] },
+    front: async (url) => {
+      stack.use(await startProxy(kind, ports, url))
+      return publicUrl
+    },
+    ...dispose,
   }
 }
 

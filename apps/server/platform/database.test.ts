@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { executePrepared, openDatabase, pools, readWorkspace } from './database.ts'
@@ -68,5 +68,30 @@ test('a prepared statement gives what its parameters ask for, with the plan that
     })
     expect(plans).toEqual([{ kept: Math.max(0, turn - 4) }])
   }
+  await db.destroy()
+})
+
+test('behind a pooler everything holds for each transaction and each statement alone, and no statement is kept', async () => {
+  await using database = await createDatabase()
+  const limits = { connections: 1, lockTimeoutMs: 70, statementTimeoutMs: 90, pooler: true }
+  const db = openDatabase(database.url, limits)
+  const ask = (value: RawBuilder<unknown>) => sql<Record<string, string>>`
+    select ${value} as given, current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement,
+           current_setting('timezone') as zone, current_setting('jit') as jit, current_setting('plan_cache_mode') as plans`
+  const held = { lock: '70ms', statement: '90ms', zone: 'UTC', jit: 'off', plans: 'force_custom_plan' }
+  for (const value of [sql`${'a value'}::text`, sql`'a value'`]) {
+    const { rows } = await ask(value).execute(db)
+    expect(rows).toEqual([{ given: 'a value', ...held }])
+    const inside = await db.transaction().execute((db) => ask(value).execute(db))
+    expect(inside.rows).toEqual([{ given: 'a value', ...held }])
+  }
+  for (const asked of [sql`select pg_sleep(600)`, sql`select pg_sleep(${600})`]) {
+    await expect(asked.execute(db)).rejects.toMatchObject({ code: '57014' })
+    await expect(db.transaction().execute((db) => asked.execute(db))).rejects.toMatchObject({ code: '57014' })
+  }
+  await readWorkspace({ db }, 1, ({ db }) => executePrepared(db, sql`select ${1}::int as one`))
+  // The only session of the pool, after all that.
+  const { rows } = await sql<{ kept: number }>`select count(*)::int as kept from pg_prepared_statements`.execute(db)
+  expect(rows).toEqual([{ kept: 0 }])
   await db.destroy()
 })

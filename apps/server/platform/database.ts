@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, WithDatabase } from './context.ts'
+import { InstallationError } from './installation.ts'
 import type { Tables } from './tables.ts'
 
 // bigint as BigInt (NSUs and ids are exact); dates and local times stay text: they are what a document says, not instants.
@@ -43,6 +44,8 @@ export interface PoolOptions {
   lockTimeoutMs: number
   role?: DatabaseRole
   statementTimeoutMs: number
+  /** The address is that of a pooler, which gives a connection to each transaction: nothing of a session is used. */
+  pooler?: boolean
 }
 
 /**
@@ -76,42 +79,66 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
     lockTimeoutMs,
     statementTimeoutMs,
     role = appRole,
+    pooler = false,
   } = { ...pools.task, ...options } as PoolOptions
-  const pool = new pg.Pool({
-    ...connectionTo(url, lockTimeoutMs, role),
-    max: connections,
-    types,
-    statement_timeout: statementTimeoutMs,
-  })
+  const pool = new pg.Pool(
+    pooler
+      ? { connectionString: addressOf(url, role), max: connections, types }
+      : {
+          ...connectionTo(url, lockTimeoutMs, role),
+          max: connections,
+          types,
+          statement_timeout: statementTimeoutMs,
+        },
+  )
+  const settings = pooler ? localSettings(lockTimeoutMs, statementTimeoutMs) : null
   // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    saveTrips(client)
+    saveTrips(client, settings)
   })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   poolOf.set(db, pool)
   return db
 }
 
-// The beginning of a transaction leaves with its first statement, and a prepared statement by its name.
-function saveTrips(client: pg.PoolClient): void {
+// The beginning of a transaction leaves with its first statement, and a prepared statement by its name. `settings`: with them each transaction begins, and a
+// statement outside of one gets one of its own; then nothing has a name, because the next transaction is another session's.
+function saveTrips(client: pg.PoolClient, settings: string | null): void {
   const send = client.query.bind(client) as (query: string | pg.QueryConfig, values?: unknown[]) => Promise<unknown>
   let begin: string | null = null
+  let isInside = false
   const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
     if (typeof text !== 'string') return send(text, values)
     if (text === 'begin' || text.startsWith('start transaction')) {
-      begin = text
+      begin = settings ? `${text}; ${settings}` : text
+      isInside = true
       return { rows: [] }
     }
+    if (settings && !isInside) return alone(text, values)
+    if (text === 'commit' || text === 'rollback') isInside = false
     const begun = begin
     begin = null
     // Several statements at once give a list.
     if (begun && values.length === 0) return [await send(`${begun}; ${text}`)].flat().at(-1)
     if (begun) await send(begun)
-    const name = prepared.get(text)
+    const name = settings ? undefined : prepared.get(text)
     return name ? send({ name, text, values }) : send(text, values)
+  }
+  const alone = async (text: string, values: unknown[]) => {
+    // Statements that are sent together are one transaction.
+    if (values.length === 0) return [await send(`${settings}; ${text}`)].flat().at(-1)
+    await send(`begin; ${settings}`)
+    try {
+      const result = await send(text, values)
+      await send('commit')
+      return result
+    } catch (error) {
+      await send('rollback').catch(() => {})
+      throw error
+    }
   }
   client.query = query as typeof client.query
 }
@@ -132,26 +159,45 @@ export async function executePrepared<T>(db: Database, statement: RawBuilder<T>)
   return rows
 }
 
+// To compile a statement takes longer than to carry it out: all of ours are short.
+const sessionSettings = {
+  plan_cache_mode: 'force_custom_plan',
+  jit: 'off',
+  timezone: 'UTC',
+  default_text_search_config: 'pg_catalog.simple',
+}
+
+function localSettings(lockTimeoutMs: number, statementTimeoutMs: number): string {
+  const settings = { ...sessionSettings, lock_timeout: lockTimeoutMs, statement_timeout: statementTimeoutMs }
+  return Object.entries(settings)
+    .map(([name, value]) => `set local ${name} = '${value}'`)
+    .join('; ')
+}
+
 /** How a role connects to the database at `url`, the address of its owner: so that it can never act as the owner. */
 export function connectionTo(
   url: string,
   lockTimeoutMs: number,
   role: DatabaseRole,
 ): { connectionString: string; options: string } {
+  const address = new URL(addressOf(url, role))
+  // Options of the address would take the place of ours instead of standing beside them.
+  const theirs = address.searchParams.get('options') ?? ''
+  address.searchParams.delete('options')
+  const ours = Object.entries({ ...sessionSettings, lock_timeout: lockTimeoutMs }).map(
+    ([name, value]) => `-c ${name}=${value}`,
+  )
+  return { connectionString: address.href, options: [theirs, ...ours].join(' ') }
+}
+
+function addressOf(url: string, role: DatabaseRole): string {
   const address = new URL(url)
   // What stands in the query goes before what stands in front of the host, which an address without host cannot have.
   address.searchParams.set('user', role)
   address.searchParams.set('password', rolePassword(url, role) ?? '')
   address.username = ''
   address.password = ''
-  // Options of the address would take the place of ours instead of standing beside them.
-  const theirs = address.searchParams.get('options') ?? ''
-  address.searchParams.delete('options')
-  return {
-    connectionString: address.href,
-    // To compile a statement takes longer than to carry it out: all of ours are short.
-    options: `${theirs} -c plan_cache_mode=force_custom_plan -c jit=off -c timezone=UTC -c lock_timeout=${lockTimeoutMs} -c default_text_search_config=pg_catalog.simple`,
-  }
+  return address.href
 }
 
 const poolOf = new WeakMap<Database, pg.Pool>()
@@ -172,6 +218,24 @@ export async function requireRole(db: Database, role: DatabaseRole): Promise<voi
   const { name, login, free } = rows[0]!
   if (name !== role || login !== role || free)
     throw new Error(`connections of ${login} act as ${name}${free ? ', who may do more than the application' : ''}`)
+}
+
+/** Makes sure that `db`, behind a pooler, is the database at `url`: one would be migrated and another one written otherwise. */
+export async function requireSameDatabase(url: string, db: Database): Promise<void> {
+  const direct = openDatabase(url, { connections: 1 })
+  const ask = async (db: Database) => {
+    const { rows } = await sql<{ one: string }>`
+      select concat_ws(' ', current_database(), pg_postmaster_start_time()) as one`.execute(db)
+    return rows[0]!.one
+  }
+  try {
+    if ((await ask(direct)) === (await ask(db))) return
+  } finally {
+    await direct.destroy()
+  }
+  throw new InstallationError(
+    'O pooler em DATABASE_URL leva a outro banco de dados que DATABASE_DIRECT_URL. Corrija a linha dele em [databases].',
+  )
 }
 
 /** What somebody may see who may not see all of their workspace, and the database that shows all. */
