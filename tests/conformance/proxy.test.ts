@@ -1,107 +1,151 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
+import { openStream } from '../support/hub-wire.ts'
 import { type Product, startProduct } from '../support/product.ts'
+import { freePort, hasProxy, proxies, startProxy } from '../support/proxy.ts'
 
-// The product behind the nginx of deploy/nginx.conf, as it is shipped but for names, ports and TLS. Where there is no nginx nothing can be shown.
+// The product behind each proxy of deploy/. Where there is none on this machine nothing can be shown.
 
-const nginx = process.env.NGINX ?? 'nginx'
-const isThere = spawnSync(nginx, ['-v']).status === 0
-if (!isThere) console.log('there is no nginx on this machine: deploy/nginx.conf is not tried')
+for (const kind of proxies) {
+  const isThere = hasProxy(kind)
+  if (!isThere) console.log(`there is no ${kind} on this machine: what deploy/ has for it is not tried`)
+  describe.runIf(isThere)(`behind ${kind}`, () => {
+    const stack = new AsyncDisposableStack()
+    let proxy: Awaited<ReturnType<typeof startProxy>>
+    let product: Product
+    let url: string
+    let securePort: number
+    let client: Client
 
-const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-function localised(shipped: string, folder: string, front: number, back: string): string {
-  const [, ...servers] = shipped.split(/^server \{$/m)
-  const site = servers
-    .at(-1)!
-    .replace('listen 443 ssl http2;', `listen 127.0.0.1:${front};`)
-    .replace(/^ {2}ssl_.*\n/gm, '')
-    .replace('server_name vigia.exemplo.com.br;', 'server_name localhost;')
-    .replace('/var/log/nginx/vigia.log', `${folder}/access.log`)
-  const head = shipped.slice(0, shipped.indexOf('server {\n  listen')).replace('127.0.0.1:3000', new URL(back).host)
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
-  )
-  return `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {}\nhttp { ${temporary.join(' ')}\n${head}\nserver {${site}\n}`
-}
-
-describe.runIf(isThere)('behind nginx', () => {
-  let folder: string
-  let product: Product
-  let proxy: ChildProcess
-  let url: string
-  let client: Client
-
-  const readLog = () => readFile(join(folder, 'access.log'), 'utf8')
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'vigia-proxy-'))
-    const front = await freePort()
-    url = `http://localhost:${front}`
-    product = await startProduct({ roles: ['api'], config: { publicUrl: url, trustedProxies: ['127.0.0.1', '::1'] } })
-    const shipped = await readFile(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8')
-    await writeFile(join(folder, 'nginx.conf'), localised(shipped, folder, front, product.url))
-    proxy = spawn(nginx, ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], {
-      stdio: 'ignore',
+    beforeAll(async () => {
+      const ports = { port: await freePort(), securePort: await freePort() }
+      securePort = ports.securePort
+      url = `http://localhost:${ports.port}`
+      product = stack.use(
+        await startProduct({ roles: ['api'], config: { publicUrl: url, trustedProxies: ['127.0.0.1', '::1'] } }),
+      )
+      proxy = stack.use(await startProxy(kind, ports, product.url))
+      client = await newClient({ url, simulator: product.simulator })
     })
-    await vi.waitFor(() => fetch(`${url}/health`), { timeout: 20_000 })
-    client = await newClient({ url, simulator: product.simulator })
-  })
-  afterAll(async () => {
-    proxy?.kill()
-    await product?.[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true, force: true })
-  })
+    afterAll(() => stack.disposeAsync())
 
-  test('a certificate is uploaded, the company is there, and the metrics are not', async () => {
-    const id = await client.register('44555666000181')
-    expect(id).toMatch(/\w/)
-    expect((await fetch(`${url}/metrics`)).status).toBe(404)
-  })
+    async function enter(email: string) {
+      const account = { email, senha: 'segredo1' }
+      const other = await newClient({ url, simulator: product.simulator }, { nome: 'Ana Souza', ...account })
+      const { body } = await other.call<{ token: string }>('POST', '/v1/api/Auth', account)
+      return { account, other, token: body.data.token }
+    }
 
-  test('a page hears by the socket of the hub, and its token is in no log', async () => {
-    const account = { email: 'hub@exemplo.com.br', senha: 'segredo1' }
-    const other = await newClient({ url, simulator: product.simulator }, { nome: 'Ana Souza', ...account })
-    const { body } = await other.call<{ token: string }>('POST', '/v1/api/Auth', account)
-    const { token } = body.data
-    const connection = new HubConnectionBuilder()
-      .withUrl(`${url}/notification-hub`, {
-        transport: HttpTransportType.WebSockets,
-        skipNegotiation: true,
-        accessTokenFactory: () => token,
+    test('a certificate is uploaded, the company is there, and the metrics are not', async () => {
+      expect(await client.register('44555666000181')).toMatch(/\w/)
+      for (const path of ['/metrics', '/%6detrics', '//metrics', '/metrics?a=1'])
+        expect((await fetch(url + path)).status, path).toBe(404)
+    })
+
+    test('what has twelve megabytes is left to the product to refuse; what has more is refused', async () => {
+      const send = (bytes: number) =>
+        fetch(`${url}/v1/api/Auth`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ email: 'x'.repeat(bytes) }),
+        })
+      const ours = await send(11_900_000)
+      // nginx may find the connection closed by who refuses before everything is sent, and then says so itself.
+      if (ours.status !== 502) expect(await ours.json()).toMatchObject({ success: false, statusCode: 413 })
+      // Of the proxy, where it looks at the length first.
+      const theirs = await send(14_000_000).then(
+        ({ status }) => status,
+        () => 'cut off',
+      )
+      expect([413, 'cut off']).toContain(theirs)
+    })
+
+    test('a page hears by the socket of the hub and by an event stream, and their token is in no log', async () => {
+      const { token } = await enter('hub@exemplo.com.br')
+      const connection = new HubConnectionBuilder()
+        .withUrl(`${url}/notification-hub`, {
+          transport: HttpTransportType.WebSockets,
+          skipNegotiation: true,
+          accessTokenFactory: () => token,
+        })
+        .configureLogging(LogLevel.None)
+        .build()
+      await connection.start()
+      expect(connection.state).toBe('Connected')
+
+      const negotiated = await fetch(`${url}/notification-hub/negotiate?negotiateVersion=1`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
       })
-      .configureLogging(LogLevel.None)
-      .build()
-    await connection.start()
-    expect(connection.state).toBe('Connected')
-    await connection.stop()
-    // It is written when the connection has ended.
-    await vi.waitFor(async () => expect(await readLog()).toContain('"GET /notification-hub" 101'), { timeout: 20_000 })
-    expect(await readLog()).not.toContain(token)
-  })
-
-  test('who calls is whom the proxy sees, whatever the caller says', async () => {
-    const account = { email: 'endereco@exemplo.com.br', senha: 'segredo1' }
-    const other = await newClient({ url, simulator: product.simulator }, { nome: 'Ana Souza', ...account })
-    await fetch(`${url}/v1/api/Auth`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.7', forwarded: 'for=198.51.100.7' },
-      body: JSON.stringify(account),
+      const { connectionToken } = (await negotiated.json()) as { connectionToken: string }
+      const line = `${url}/notification-hub?id=${connectionToken}`
+      const stream = await openStream(line, token)
+      await fetch(line, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: '{"protocol":"json","version":1}\x1e',
+      })
+      // The answer to the handshake, while the stream is open: nothing in between waits for more.
+      await stream.heard((record) => Object.keys(record).length === 0)
+      stream.leave()
+      await connection.stop()
+      // It is written when a connection has ended.
+      await vi.waitFor(async () => expect(await proxy.readLog()).toMatch(/GET.*\/notification-hub"/), {
+        timeout: 20_000,
+      })
+      for (const secret of [token, connectionToken]) expect(await proxy.readLog()).not.toContain(secret)
     })
-    const { body } = await other.call<{ items: { endereco: string }[] }>('GET', '/v1/api/Auditoria')
-    expect(new Set(body.data.items.map(({ endereco }) => endereco))).toEqual(new Set(['127.0.0.1']))
+
+    test('addresses that are secrets themselves are in no log', async () => {
+      for (const path of ['/prazos/segredo-1.ics', '/avisos/segredo-2?x=segredo-3', '/entrar?codigo=segredo-4'])
+        await fetch(url + path, { headers: { referer: `${url}/entrar?codigo=segredo-5` } })
+      await vi.waitFor(async () => expect(await proxy.readLog()).toContain('/entrar'), { timeout: 20_000 })
+      expect(await proxy.readLog()).not.toContain('segredo')
+    })
+
+    test('who calls is whom the proxy sees, whatever the caller says', async () => {
+      const { account, other } = await enter('endereco@exemplo.com.br')
+      await fetch(`${url}/v1/api/Auth`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-forwarded-for': '198.51.100.7',
+          'x-forwarded-host': 'evil.example',
+          'x-forwarded-proto': 'ftp',
+          forwarded: 'for=198.51.100.7',
+        },
+        body: JSON.stringify(account),
+      })
+      const { body } = await other.call<{ items: { endereco: string }[] }>('GET', '/v1/api/Auditoria')
+      expect(new Set(body.data.items.map(({ endereco }) => endereco))).toEqual(new Set(['127.0.0.1']))
+    })
+
+    test('by TLS, a response comes compressed once, as the product made it', async () => {
+      const { other, token } = await enter('comprimida@exemplo.com.br')
+      for (const cnpj of ['11222333000181', '44555666000181', '12ABC34501DE35']) await other.register(cnpj)
+      const response = await getSecurely(
+        await readFile(proxy.certificate),
+        `https://localhost:${securePort}/v1/api/Empresas/obter-empresas`,
+        {
+          'accept-encoding': 'gzip',
+          authorization: `Bearer ${token}`,
+        },
+      )
+      expect([response.statusCode, response.headers['content-encoding']]).toEqual([200, 'gzip'])
+      const body = JSON.parse(gunzipSync(await buffer(response)).toString())
+      expect(body).toMatchObject({ success: true })
+    })
   })
-})
+}
+
+function getSecurely(ca: Buffer, url: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request(url, { ca, headers }, resolve).on('error', reject).end()
+  })
+}

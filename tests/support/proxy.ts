@@ -65,16 +65,20 @@ async function nginxSettings(folder: string, { port, securePort }: ProxyPorts, b
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   )
-  return `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {}\nhttp { ${temporary.join(' ')}\n${own}\n}`
+  const user = process.getuid?.() === 0 ? 'user root; ' : ''
+  return `${user}daemon off; pid ${folder}/pid; error_log ${folder}/error.log; events {}\nhttp { ${temporary.join(' ')}\n${own}\n}`
 }
 
 async function caddySettings(folder: string, { port, securePort }: ProxyPorts, backend: string): Promise<string> {
   const own = adapt(await read('Caddyfile'), {
-    'vigia.exemplo.com.br {': `http://localhost:${port}, https://localhost:${securePort} {\n  bind 127.0.0.1\n  tls ${folder}/certificate.pem ${folder}/key.pem`,
+    'vigia.exemplo.com.br {': '(site) {',
     '127.0.0.1:3000': new URL(backend).host,
     '/var/log/caddy/vigia.log': `${folder}/access.log`,
   })
-  return `{\n  admin off\n  auto_https off\n  storage file_system ${folder}\n}\n${own}`
+  const site = 'bind 127.0.0.1\nimport site'
+  return `{\nadmin off\nauto_https off\nstorage file_system ${folder}\n}\n${own}
+http://localhost:${port} {\n${site}\n}
+https://localhost:${securePort} {\ntls ${folder}/certificate.pem ${folder}/key.pem\n${site}\n}\n`
 }
 
 /** Starts one in front of the product at `backend`. */
