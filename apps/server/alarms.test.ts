@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
+import { repeat } from './jobs/jobs.ts'
+import { createLogger } from './platform/log.ts'
 import { openProbes, type Probes, readConfig, type Server, start } from './start.ts'
 
 const metricsToken = 'a-token-for-prometheus'
@@ -59,6 +61,26 @@ test('a process that only captures says that it lives, is ready, and what it mea
   expect(text).toContain('vigia_database_up 1')
   expect(text).toMatch(/vigia_database_response_seconds 0\.\d+/)
   expect(text).toContain('vigia_database_connections{pool="worker",state="idle"}')
+})
+
+test('a worker whose loops do not turn is not ready, and says which', async () => {
+  let goOn = () => {}
+  const neverTurning = () =>
+    new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+  const loop = repeat(1, neverTurning, createLogger('silent'))
+  const now = performance.now()
+  const moved = vi.spyOn(performance, 'now').mockImplementation(() => now + 3 * 3_600_000)
+  try {
+    expect(await (await ask('/ready')).json()).toEqual({ ready: false, roles: { worker: 'not-ready' } })
+    expect(await (await ask('/metrics', { headers })).text()).toContain('vigia_late_loops{loop="neverTurning"} 1')
+  } finally {
+    moved.mockRestore()
+    goOn()
+    await loop[Symbol.asyncDispose]()
+  }
+  expect(await (await ask('/ready')).json()).toEqual({ ready: true, roles: { worker: 'ready' } })
 })
 
 test('numbers are for who has the token, and nothing else is there', async () => {

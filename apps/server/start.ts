@@ -41,7 +41,7 @@ import { describeApi } from './http/openapi.ts'
 import type { Probes } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
-import { repeat } from './jobs/jobs.ts'
+import { lateLoops, repeat } from './jobs/jobs.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -291,6 +291,7 @@ export async function start(
       await requireReady(working)
       if (!(await working.storage.prove())) throw new Error('nothing can be stored')
       if (working.signer.isDown) throw new Error('the signer does not respond')
+      if (lateLoops().length > 0) throw new Error('a loop does not turn')
     })
   }
   const owned = stack.move()

@@ -5,6 +5,7 @@ import type { RouteDefinition } from '@vigia/contract/route'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { lateLoops } from '../jobs/jobs.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inCapture, poolUse } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -86,6 +87,16 @@ function ofProcess(): Registry {
   if (!processRegistry) {
     processRegistry = new Registry()
     collectDefaultMetrics({ register: processRegistry })
+    new Gauge({
+      name: 'vigia_late_loops',
+      help: 'Loops of this process (captures, mails, exports, …) that should have turned by now: what they wait for hangs.',
+      labelNames: ['loop'],
+      registers: [processRegistry],
+      collect() {
+        this.reset()
+        for (const loop of lateLoops()) this.inc({ loop })
+      },
+    })
   }
   return processRegistry
 }

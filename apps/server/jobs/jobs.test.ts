@@ -5,7 +5,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { asOperator, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { afterGrace, claimRows, type JobKind, type Lane, LeaseLost, startJobs } from './jobs.ts'
+import { afterGrace, claimRows, type JobKind, type Lane, LeaseLost, lateLoops, repeat, startJobs } from './jobs.ts'
 
 const log = createLogger('silent')
 const hourMs = 3_600_000
@@ -46,6 +46,42 @@ describe('the loop', () => {
     await rounds()
     expect(run.mock.calls.length).toBeGreaterThan(2)
     expect(postpone.mock.calls.length).toBeGreaterThan(2)
+  })
+
+  test('is late when what it waits for hangs, and not while it only rests', async () => {
+    const never = new AbortController()
+    const hanging = () =>
+      new Promise<never>((_, reject) => {
+        never.signal.addEventListener('abort', () => reject(new Error('at last')))
+      })
+    const named = (name: string, claim: () => Promise<object | null>, run: () => Promise<void>) =>
+      startJobs({ name, claim, run, concurrency: 1, idleMs: 4 * hourMs }, log)
+    await using _ = {
+      all: [
+        named('a claim', hanging, () => Promise.resolve()),
+        named('a job', () => Promise.resolve({}), hanging),
+        named(
+          'a rest',
+          () => Promise.resolve(null),
+          () => Promise.resolve(),
+        ),
+        repeat(1, hanging, log),
+        repeat(4 * hourMs, async function resting() {}, log),
+      ],
+      async [Symbol.asyncDispose]() {
+        const ended = this.all.map((one) => one[Symbol.asyncDispose]())
+        never.abort()
+        await Promise.all(ended)
+      },
+    }
+    await rounds()
+    expect(lateLoops()).toEqual([])
+    const now = performance.now()
+    const moved = vi.spyOn(performance, 'now').mockReturnValue(now + 2.5 * hourMs)
+    expect(lateLoops().sort()).toEqual(['a job', 'hanging'])
+    moved.mockReturnValue(now + 4.5 * hourMs)
+    expect(lateLoops().sort()).toEqual(['a claim', 'a job', 'a rest', 'hanging'])
+    moved.mockRestore()
   })
 
   test('leaves a job alone that another process took over', async () => {

@@ -26,6 +26,18 @@ export class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
 
+// The loops of this process, and until when (`performance.now`) each has to turn.
+const loops = new Map<object, { name: string; dueBy: number }>()
+// A claim and a short work take moments; whatever is carried out has less than hours.
+const claimMs = 5 * 60_000
+const workMs = 2 * 3_600_000
+
+/** The loops of this process that should have turned by now: something that they wait for hangs. */
+export function lateLoops(): string[] {
+  const now = performance.now()
+  return [...loops.values()].filter(({ dueBy }) => dueBy < now).map(({ name }) => name)
+}
+
 /** Claims and carries out jobs until disposed; then waits for those under way. */
 export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable {
   const stop = new AbortController()
@@ -46,15 +58,18 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
       })
     running.set(job, done)
   }
-  const loop = async () => {
+  const loop = async (due: (ms: number) => void) => {
     while (!stop.signal.aborted) {
       if (restFirst) {
         restFirst = false
+        due(kind.idleMs + claimMs)
         await pause(kind.idleMs, stop.signal)
       } else if (running.size >= kind.concurrency) {
+        due(workMs)
         await Promise.race(running.values())
       } else {
         rest = new AbortController()
+        due(kind.idleMs + claimMs)
         const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
           log.error({ err: error, job: kind.name }, 'no job could be claimed')
           return null
@@ -65,7 +80,7 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
     }
     await Promise.all(running.values())
   }
-  return untilDisposed(stop, loop())
+  return untilDisposed(stop, kind.name, loop)
 }
 
 // Returns whether the job was let go.
@@ -167,16 +182,22 @@ export function afterGrace(signal: AbortSignal, graceMs: number, cut: () => void
 /** Carries out `work` at once and then every `everyMs`, until disposed; when it fails it is tried the next time. */
 export function repeat(everyMs: number, work: () => Promise<void>, log: Logger): AsyncDisposable {
   const stop = new AbortController()
-  const loop = async () => {
+  const loop = async (due: (ms: number) => void) => {
     while (!stop.signal.aborted) {
+      due(everyMs + workMs)
       await work().catch((error: unknown) => log.error({ err: error }, 'periodic work failed'))
       await pause(everyMs, stop.signal)
     }
   }
-  return untilDisposed(stop, loop())
+  return untilDisposed(stop, work.name || `every ${everyMs / 1000} s`, loop)
 }
 
-function untilDisposed(stop: AbortController, done: Promise<void>): AsyncDisposable {
+function untilDisposed(
+  stop: AbortController,
+  name: string,
+  loop: (due: (ms: number) => void) => Promise<void>,
+): AsyncDisposable {
+  const done = loop((ms) => loops.set(stop, { name, dueBy: performance.now() + ms })).finally(() => loops.delete(stop))
   return {
     [Symbol.asyncDispose]: async () => {
       stop.abort()
