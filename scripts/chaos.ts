@@ -7,17 +7,20 @@ import { type Check, compareAll } from './chaos/compare.ts'
 import { matchCalls, unwritten } from './chaos/conversations.ts'
 import {
   fillDiskAgainAndAgain,
+  killApisAgainAndAgain,
   killDatabaseNowAndThen,
   makeTrouble,
   type Note,
   stallAgainAndAgain,
+  troubleConnections,
   troubles,
+  troublesOfProcesses,
 } from './chaos/faults.ts'
 import { comeAndGo, compareFollowers, newFollowers } from './chaos/followers.ts'
 import { type Installation, install } from './chaos/installation.ts'
 import { askForEvents } from './chaos/people.ts'
 import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
-import { keepKilling, measurePace, sleep } from './chaos/processes.ts'
+import { hasClocks, keepKilling, measurePace, sleep } from './chaos/processes.ts'
 import { readLedger, readOutgoing } from './chaos/records.ts'
 import { restoreAndCompare } from './chaos/restore.ts'
 import { endLeasesOfJudging, waitUntilQuiet } from './chaos/settle.ts'
@@ -25,6 +28,8 @@ import { cancelNotes } from './chaos/suppliers.ts'
 
 // The whole product against an authority with every fault, while its workers are killed again and again; then everything is compared
 // with what the authority knows. `npm run chaos -- --short --seed 7`: the seed repeats all choices, but not at which instant each process acts.
+// With `--processes` there are three APIs behind one address, killed like the workers, clocks that disagree by minutes, and connections to the
+// database that are cut and slow.
 
 const began = performance.now()
 const say = (text: string) => console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`)
@@ -62,13 +67,17 @@ for (const { name, problems } of failed) {
   for (const problem of problems.slice(0, 20)) console.log(`    ${problem}`)
   if (problems.length > 20) console.log(`    and ${problems.length - 20} more`)
 }
-if (failed.length > 0) console.log(`Repeat with: npm run chaos -- ${plan.short ? '--short ' : ''}--seed ${plan.seed}`)
+if (failed.length > 0)
+  console.log(
+    `Repeat with: npm run chaos -- ${plan.short ? '--short ' : ''}${plan.processes ? '--processes ' : ''}--seed ${plan.seed}`,
+  )
 console.log(`${checks.length - failed.length} passed, ${failed.length} failed`)
 process.exitCode = failed.length > 0 ? 1 : 0
 
 async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]> {
   const { authority, database, companies } = installation
   const { seed, hourMs, hours, workers, lifeMs, requestEveryMs: everyMs } = plan
+  if (plan.processes && !hasClocks) say('libfaketime is not here: all processes have the same clock')
   say(`${companies.length} companies, an hour of ${hourMs / 1000} s; ${hours} hours of trouble begin`)
   const over = new AbortController()
   const calm = over.signal
@@ -83,7 +92,10 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
     const calls = await authority.calls()
     seen.set('calls', calls.length)
     seen.set('faults', calls.filter(({ fault }) => fault !== undefined).length)
-    return troubles.map((trouble) => ({ trouble, times: seen.get(trouble) ?? 0 }))
+    return [...troubles, ...(plan.processes ? troublesOfProcesses : [])].map((trouble) => ({
+      trouble,
+      times: seen.get(trouble) ?? 0,
+    }))
   }
   {
     using _ = { [Symbol.dispose]: () => over.abort() }
@@ -107,6 +119,12 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
       killDatabaseNowAndThen(installation.killDatabase, plan, createChance(seed + 6), note, calm),
       setClockAgainAndAgain(database, plan, createChance(seed + 7), note, calm),
       makeTrouble(authority, plan, createChance(seed), calm),
+      ...(plan.processes
+        ? [
+            troubleConnections(installation.doors, plan, createChance(seed + 11), note, calm),
+            killApisAgainAndAgain(plan, installation.restartApi, createChance(seed + 12), note, calm),
+          ]
+        : []),
       comeAndGo(followers, { chance: createChance(seed + 9), everyMs }, calm),
       cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
     ])

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A door to a server on this machine, which can hold back what the server says, and cut what is open. */
+/** A door to a server on this machine, which can hold back or delay what the server says, and cut what is open. */
 export interface Door extends AsyncDisposable {
   port: number
   /** Nothing that the server says gets through for `ms`; then all of it does. */
@@ -11,6 +11,8 @@ export interface Door extends AsyncDisposable {
    * Resolves when it does, or with false when the connection ended before.
    */
   stallAnnouncement(ms: number): Promise<boolean>
+  /** What the server says comes `delayMs` later, for `ms`. */
+  slow(delayMs: number, ms: number): void
   /** Ends all connections, without a word. */
   cut(): void
 }
@@ -21,6 +23,7 @@ const announcement = /"asked_at" = now\(\)|"sent_at" = now\(\)/
 export async function openDoor(serverPort: number): Promise<Door> {
   const connections = new Set<{ client: Socket; server: Socket }>()
   let timer: NodeJS.Timeout | undefined
+  let slow = { delayMs: 0, until: 0 }
   let onAnnouncement: (() => (isHeard: boolean) => void) | null = null
   const stall = (ms: number) => {
     for (const { server } of connections) server.pause()
@@ -52,9 +55,20 @@ export async function openDoor(serverPort: number): Promise<Door> {
       settle = onAnnouncement()
       onAnnouncement = null
     })
+    // What comes while something is held back comes after it.
+    let late: Buffer[] | null = null
     server.on('data', (chunk) => {
-      client.write(chunk)
-      settle(true)
+      if (late) return void late.push(chunk)
+      if (performance.now() >= slow.until) {
+        client.write(chunk)
+        return settle(true)
+      }
+      late = [chunk]
+      setTimeout(() => {
+        for (const one of late!) client.write(one)
+        late = null
+        settle(true)
+      }, slow.delayMs)
     })
     if (timer) server.pause()
   })
@@ -76,6 +90,9 @@ export async function openDoor(serverPort: number): Promise<Door> {
           return resolve
         }
       })
+    },
+    slow(delayMs, ms) {
+      slow = { delayMs, until: performance.now() + ms }
     },
     cut,
     async [Symbol.asyncDispose]() {

@@ -18,8 +18,11 @@ export const troubles = [
   'clocks set',
 ] as const
 
+/** And with several APIs besides. */
+export const troublesOfProcesses = ['APIs killed', 'connections slowed'] as const
+
 /** Notes that it happened once more. */
-export type Note = (trouble: (typeof troubles)[number]) => void
+export type Note = (trouble: (typeof troubles | typeof troublesOfProcesses)[number]) => void
 
 // After these the conversation goes on, so that there may be more of them.
 const harmless = ['corruptedDocZip', 'unknownSchema', 'maxNsuZero']
@@ -83,6 +86,51 @@ export async function stallAgainAndAgain(
     door.cut()
     note('connections cut')
   }
+}
+
+/** Again and again one of all the connections between processes and database is cut, says nothing for a while, or is slow; until `signal`. */
+export async function troubleConnections(
+  doors: ReadonlySet<Door>,
+  { answerMs, hourMs }: Pick<ChaosPlan, 'answerMs' | 'hourMs'>,
+  chance: Chance,
+  note: Note,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(chance.between(0, hourMs / 2), signal)
+    if (signal.aborted || doors.size === 0) continue
+    const door = chance.pick([...doors])
+    const trouble = chance.pick(['cut', 'stall', 'slow', 'slow'] as const)
+    if (trouble === 'cut') {
+      door.cut()
+      note('connections cut')
+    } else if (trouble === 'stall') {
+      door.stall(chance.between(answerMs / 4, 4 * answerMs))
+      note('stalls')
+    } else {
+      door.slow(chance.between(2, 50), chance.between(hourMs / 4, hourMs))
+      note('connections slowed')
+    }
+  }
+}
+
+/** Each API is killed again and again, and started anew; until `signal`. */
+export async function killApisAgainAndAgain(
+  { apis, apiLifeMs }: Pick<ChaosPlan, 'apis' | 'apiLifeMs'>,
+  restart: (index: number) => Promise<void>,
+  chance: Chance,
+  note: Note,
+  signal: AbortSignal,
+): Promise<void> {
+  const keep = async (index: number) => {
+    while (!signal.aborted) {
+      await sleep(chance.between(...apiLifeMs), signal)
+      if (signal.aborted) return
+      note('APIs killed')
+      await restart(index)
+    }
+  }
+  await Promise.all(Array.from({ length: apis }, (_, index) => keep(index)))
 }
 
 /** What is said of a database that was killed, or of a connection to it that was cut. */

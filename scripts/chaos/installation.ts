@@ -9,9 +9,11 @@ import { type Client, newClient } from '../../tests/support/client.ts'
 import { startDatabase } from '../../tests/support/postgres.ts'
 import { keepAnnouncements } from './announcements.ts'
 import { type AuthorityCall, createAuthority, type Remote } from './authority.ts'
+import { createChance } from './chance.ts'
 import { giveClock } from './clock.ts'
 import { type Door, openDoor } from './door.ts'
 import { databaseIsDown } from './faults.ts'
+import { findPort, openFront } from './front.ts'
 import type { ChaosPlan, PlannedCompany } from './plan.ts'
 import { type RoleProcess, startRole } from './processes.ts'
 import type { RoleOrder } from './role.ts'
@@ -34,7 +36,11 @@ export interface Installation {
   installedAt: number
   /** What the processes of the product wrote. */
   complaints: string[]
+  /** To the database, of each process of the product; empty unless the plan has several APIs. */
+  doors: ReadonlySet<Door>
   startWorker(signal?: AbortSignal): Promise<RoleProcess | null>
+  /** Kills an API and starts it again at its address. */
+  restartApi(index: number): Promise<void>
   /** Starts a worker that reaches its database through a door. */
   startWorkerBehindDoor(): Promise<AsyncDisposable & { door: Door }>
   /** Kills the server of the database, which is started again. */
@@ -77,38 +83,79 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     },
   }
   const complaints: string[] = []
-  const startProcess = (role: RoleOrder['role'], signal?: AbortSignal, environment = order.environment) =>
-    startRole({ ...order, environment, role }, (line) => complaints.push(line), signal)
+  const doors = new Set<Door>()
+  const clocks = createChance(plan.seed + 10)
+  const complain = (line: string) => void complaints.push(line)
+  const startProcess = async (
+    role: RoleOrder['role'],
+    signal?: AbortSignal,
+    environment = order.environment,
+  ): Promise<RoleProcess | null> => {
+    if (!plan.processes) return startRole({ ...order, environment, role }, complain, { signal })
+    const url = new URL(environment.DATABASE_URL!)
+    const door = await openDoor(Number(url.port))
+    url.port = String(door.port)
+    const close = async () => {
+      doors.delete(door)
+      await door[Symbol.asyncDispose]()
+    }
+    const aheadMs = clocks.pick([0, Math.round(clocks.between(-clockMsMax, clockMsMax))])
+    const started = await startRole(
+      { ...order, environment: { ...environment, DATABASE_URL: url.href }, role },
+      complain,
+      {
+        signal,
+        aheadMs,
+      },
+    ).catch(async (error: unknown) => {
+      await close()
+      throw error
+    })
+    if (!started) {
+      await close()
+      return null
+    }
+    doors.add(door)
+    void started.ended.then(close)
+    return started
+  }
   // As its supervisor would, when the database was down just then.
-  const startWorker = async (signal?: AbortSignal): Promise<RoleProcess | null> => {
+  const insistOn = async (start: () => Promise<RoleProcess | null>): Promise<RoleProcess | null> => {
     for (;;) {
       try {
-        return await startProcess('worker', signal)
+        return await start()
       } catch (error) {
         if (!databaseIsDown.test(String(error))) throw error
       }
     }
   }
-  let api = (await startProcess('api'))!
-  stack.defer(() => api.stop())
-  const { url: apiUrl } = api
-  const startApiAgain = async () => {
-    api = (await startProcess('api', undefined, { ...order.environment, PORT: new URL(apiUrl).port }))!
+  const startWorker = (signal?: AbortSignal) => insistOn(() => startProcess('worker', signal))
+  const ports = await Promise.all(Array.from({ length: plan.apis }, findPort))
+  const apis: RoleProcess[] = []
+  stack.defer(async () => void (await Promise.all(apis.map((api) => api.stop()))))
+  const startApi = async (index: number) => {
+    const environment = () => ({ ...order.environment, PORT: String(ports[index]) })
+    apis[index] = (await insistOn(() => startProcess('api', undefined, environment())))!
   }
+  const startApis = async () => void (await Promise.all(ports.map((_, index) => startApi(index))))
+  const stopApis = async () => void (await Promise.all(apis.splice(0).map((api) => api.stop())))
+  await startApi(0)
   // It has migrated the database.
-  await api.stop()
+  await stopApis()
   await administer(postgres.url, async (client) => {
     order.environment.DATABASE_URL = await giveClock(client, postgres.url)
     await keepAnnouncements(client)
   })
-  await startApiAgain()
+  await startApis()
+  const front = plan.processes ? stack.use(await openFront(ports, directory)) : null
+  const apiUrl = front?.url ?? apis[0]!.url
   const database = new pg.Pool({ connectionString: postgres.url, max: 4 })
   database.on('error', () => {})
   stack.defer(() => database.end())
 
   const companies: RegisteredCompany[] = []
   for (const [index, workspace] of plan.workspaces.entries()) {
-    const client = await newClient({ url: apiUrl, simulator })
+    const client = orAway(await newClient({ url: apiUrl, simulator }))
     for (const company of workspace) {
       const id = await register(client, simulator, company)
       companies.push({ ...company, id, client, workspace: index })
@@ -123,13 +170,19 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     companies,
     installedAt,
     complaints,
+    doors,
     startWorker,
+    async restartApi(index) {
+      await apis[index]!.kill()
+      await startApi(index)
+    },
     async startWorkerBehindDoor() {
       await using stack = new AsyncDisposableStack()
       const url = new URL(order.environment.DATABASE_URL!)
       const door = stack.use(await openDoor(Number(url.port)))
       url.port = String(door.port)
-      const worker = (await startProcess('worker', undefined, { ...order.environment, DATABASE_URL: url.href }))!
+      const environment = { ...order.environment, DATABASE_URL: url.href }
+      const worker = (await startRole({ ...order, environment, role: 'worker' }, complain))!
       stack.defer(() => worker.kill())
       const owned = stack.move()
       return { door, [Symbol.asyncDispose]: () => owned.disposeAsync() }
@@ -146,12 +199,12 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     },
     async copyDatabase() {
       const whileClosed = async (statements: string[]) => {
-        await api.stop()
+        await stopApis()
         // A database cannot be copied from inside.
         await administer(new URL('/postgres', postgres.url).href, async (client) => {
           for (const statement of statements) await client.query(statement)
         })
-        await startApiAgain()
+        await startApis()
       }
       const name = new URL(postgres.url).pathname.slice(1)
       await whileClosed([endSessions(name), `create database copy template ${name}`])
@@ -165,6 +218,26 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
       }
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+// Both ways.
+const clockMsMax = 180_000
+
+// A process that was killed does not answer: what became of the call nobody knows, as when the database is down.
+function orAway(client: Client): Client {
+  return {
+    ...client,
+    call: (method, path, body) =>
+      client.call<never>(method, path, body).catch((error: unknown) => {
+        if (!(error instanceof TypeError)) throw error
+        const message = String(error.cause ?? error)
+        return {
+          status: 503,
+          body: { success: false, message, data: null as never, errors: [] },
+          bytes: Buffer.alloc(0),
+        }
+      }),
   }
 }
 

@@ -5,6 +5,12 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 export interface ChaosPlan {
   seed: number
   short: boolean
+  /** Several APIs behind one address, which are killed too; each process has a clock of its own and a door to the database that is cut and slowed. */
+  processes: boolean
+  /** API processes at the same time. */
+  apis: number
+  /** An API lives so long after it began to work. */
+  apiLifeMs: [from: number, to: number]
   /** Length of the authority's hour. */
   hourMs: number
   /** What the product adds to the hour; as in reality more than it waits for a response, so that a call that comes late does no harm. */
@@ -55,11 +61,17 @@ const others = [
 
 /** The plan that the command line asks for, on a machine that is `pace` times slower than usual. */
 export function readChaosPlan(args: string[], pace: number): ChaosPlan {
-  const { values } = parseArgs({ args, options: { short: { type: 'boolean' }, seed: { type: 'string' } } })
+  const { values } = parseArgs({
+    args,
+    options: { short: { type: 'boolean' }, processes: { type: 'boolean' }, seed: { type: 'string' } },
+  })
   const short = values.short ?? false
   const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
   if (!Number.isInteger(seed) || seed < 0) throw new Error(`--seed takes a whole number, not ${values.seed}`)
-  const common = { seed, short, probability: 0.02 }
+  const processes = values.processes ?? false
+  const apis = processes ? 3 : 1
+  const apiLifeMs: [number, number] = short ? [1_000 * pace, 8_000 * pace] : [10_000 * pace, 40_000 * pace]
+  const common = { seed, short, processes, apis, apiLifeMs, probability: 0.02 }
   if (short)
     return {
       ...common,
@@ -71,7 +83,7 @@ export function readChaosPlan(args: string[], pace: number): ChaosPlan {
       lifeMs: [100 * pace, 1_000 * pace],
       liveEveryMs: 200 * pace,
       requestEveryMs: 200 * pace,
-      workers: 2,
+      workers: processes ? 3 : 2,
       workspaces: [
         [matriz, filial, letters],
         [letters, filialOfLetters],
@@ -82,11 +94,13 @@ export function readChaosPlan(args: string[], pace: number): ChaosPlan {
     hourMs: 15_000 * pace,
     marginMs: 3_000 * pace,
     answerMs: 2_000 * pace,
-    hours: 8,
+    // Ten minutes, or on a slow machine longer.
+    hours: processes ? Math.max(8, Math.ceil(40 / pace)) : 8,
     patienceHours: 24,
     lifeMs: [500 * pace, 8_000 * pace],
     liveEveryMs: 500 * pace,
     requestEveryMs: 400 * pace,
+    // With the one behind the door that stalls, four.
     workers: 3,
     workspaces: [
       [matriz, filial, letters, others[0]!],

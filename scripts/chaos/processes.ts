@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Chance } from './chance.ts'
@@ -31,13 +32,34 @@ export async function measurePace(): Promise<number> {
   return Math.min(paceMax, Math.max(1, pace))
 }
 
-/** Starts a role; `complain` gets each line of an error that it writes. Null when `signal` ended it before it was ready. */
+const fakers = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
+const faker = fakers.find((path) => existsSync(path))
+
+/** Whether processes here can have clocks of their own: where `libfaketime` is (Debian: `faketime`). */
+export const hasClocks: boolean = faker !== undefined
+
+// What nobody can set, the time since the machine started, stays as it is.
+const clockOf = (aheadMs: number) =>
+  faker && aheadMs !== 0
+    ? {
+        LD_PRELOAD: faker,
+        FAKETIME: `${aheadMs < 0 ? '-' : '+'}${Math.abs(aheadMs) / 1000}`,
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        DONT_FAKE_MONOTONIC: '1',
+      }
+    : {}
+
+/**
+ * Starts a role, whose clock is `aheadMs` ahead of the right one where that can be done; `complain` gets each line of an error that it writes. Null when
+ * `signal` ended it before it was ready.
+ */
 export async function startRole(
   order: RoleOrder,
   complain: (line: string) => void,
-  signal?: AbortSignal,
+  { signal, aheadMs = 0 }: { signal?: AbortSignal; aheadMs?: number } = {},
 ): Promise<RoleProcess | null> {
-  const child = fork(program, [JSON.stringify(order)], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+  const env = { ...process.env, ...clockOf(aheadMs) }
+  const child = fork(program, [JSON.stringify(order)], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   // What it says before it is ready is told by the failure to start.
   let started = false
   const said: string[] = []

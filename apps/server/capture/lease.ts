@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type UpdateObject } from 'kysely'
-import { claimRows, fromNow, type Lane, LeaseLost } from '../jobs/jobs.ts'
+import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane, LeaseLost } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
@@ -51,7 +51,7 @@ interface TurnLane extends Lane {
 
 /**
  * Takes the line whose turn it is, or null when there is none; `paused`: services that may not be called now. Lines that are due come first,
- * half of the places for those of which nothing was ever answered, in turns by workspace; but one place is kept for each kind, which would
+ * half of the places for those of which nothing was ever answered, each kind in turns by workspace; but one place is kept for each kind, which would
  * otherwise wait for as long as any line of another is due.
  */
 export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
@@ -111,9 +111,12 @@ async function claim(
         due[lanes.findIndex((one) => one.due === lane.due)] &&
         (held[lane.turn] ?? 0) < (lane.heldMax ?? Math.max(1, Math.floor(shareOfTurn[lane.turn] * places))),
     )
+    const underWay = await countUnderWay(db, subscribedLines)
     const claimed = await claimRows<LineRow, TurnLane>(db, {
       table: sql`capture_line`,
-      lanes: open.map((lane) => ({ ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${lane.turn}` })),
+      lanes: open
+        .map((lane) => ({ ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${lane.turn}` }))
+        .flatMap((lane) => (lane.turn === 'first' ? [lane] : fewestFirst(lane, underWay, { isOfOthers }))),
       leaseMs,
       returning: lineColumns(config),
     })
@@ -121,6 +124,13 @@ async function claim(
     return claimed && row ? { ...row, turn: claimed.lane.turn, leaseBy, leaseMs } : null
   })
 }
+
+const subscribedLines = sql`capture_line l join capture_subscription s on s.line_id = l.id and not s.paused`
+
+// A line that several receive has its turn with the one that has the fewest under way.
+const isOfOthers = (busier: readonly number[]): RawBuilder<unknown> =>
+  sql`exists (select from capture_subscription s
+    where s.line_id = capture_line.id and not s.paused and s.workspace_id <> all (${[...busier]}::int[]))`
 
 // Each lane has an index in its order. Before the table is analysed, as when many companies have just been registered, the planner would rather
 // read and sort all that is due, for each claim. A lease that a crash takes back harms nobody: nothing is asked before a later commit, which waits

@@ -138,6 +138,23 @@ describe('many companies and two processes', () => {
     expect((await rowOf(first!)).state).toBe('waiting')
   })
 
+  test('are served by workspace: who has many companies due waits with each for those that have one', async () => {
+    const { workspaceId } = await newCompany(ctx, { cnpj: cnpjOf(0) })
+    for (let index = 1; index < 4; index++) await newCompany(ctx, { cnpj: cnpjOf(index), workspaceId })
+    await newCompany(ctx, { cnpj: cnpjOf(90) })
+    // One that both have has its turn with the smaller one.
+    await newCompany(ctx, { cnpj: cnpjOf(91), workspaceId })
+    await newCompany(ctx, { cnpj: cnpjOf(91) })
+    await inCapture(ctx, ({ db }) =>
+      sql`update capture_line set last_success_at = now(), next_at = now() - interval '1 minute' + id * interval '1 ms'
+           where next_at is not null and service = 0`.execute(db),
+    )
+    await inCapture(ctx, ({ db }) => sql`update capture_line set next_at = null where service = 2`.execute(db))
+    const order = []
+    for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) order.push(line.cnpj)
+    expect(order).toEqual([0, 90, 91, 1, 2, 3].map(cnpjOf))
+  })
+
   test('leave a paused service alone, and only it', async () => {
     await newCompany(ctx)
     expect((await claimLine(ctx, [0]))?.service).toBe(2)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { claimRows, fromNow, LeaseLost, repeat, startJobs } from '../jobs/jobs.ts'
+import { claimRows, fewestFirst, fromNow, LeaseLost, repeat, startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -41,18 +41,17 @@ async function claimFile(ctx: Pick<Context, 'db' | 'signer'>, running: readonly 
   // No key can be sealed.
   if (ctx.signer.isDown) return null
   const busy = Map.groupBy(running, ({ workspaceId }) => workspaceId)
-  const counts = JSON.stringify(Object.fromEntries([...busy].map(([workspace, files]) => [workspace, files.length])))
+  const underWay = new Map([...busy].map(([workspaceId, files]) => [workspaceId, files.length]))
   const lane = {
     due: sql`state = 'waiting'`,
-    // First of the workspace that has the fewest places.
-    order: sql`coalesce((${counts}::jsonb ->> workspace_id::text)::int, 0), id`,
+    order: sql`id`,
     set: sql`attempt = attempt + 1`,
   }
   return asOperator(ctx, async ({ db }) => {
     const claimed = await claimRows<HeldFile, typeof lane>(db, {
       table: sql`certificate_file`,
       key: ['workspace_id', 'id'],
-      lanes: [lane],
+      lanes: fewestFirst(lane, underWay),
       leaseMs,
       returning: sql`workspace_id as "workspaceId", id, batch_id as "batchId", name, content, attempt`,
     })

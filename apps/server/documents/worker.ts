@@ -177,7 +177,7 @@ function contentOf(
   const rowsUntil = (abandoned: AbortSignal) => readInBatches(ctx, workspaceId, choice, { withContent, abandoned })
   if (contents === null) {
     const title = fileName.replace(/\.pdf$/, '')
-    return mergeForms(title, printedForms({ rows: rowsUntil(ended), logoOf, tally }, ctx))
+    return mergeForms(title, printedForms({ workspaceId, rows: rowsUntil(ended), logoOf, tally }, ctx))
   }
   const made = `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`
   const { productName } = ctx.config
@@ -191,7 +191,7 @@ function contentOf(
       yield rows
     }
   }
-  const task = { contents, role: criteria?.role, logoOf, productName, filter, made, at, tally }
+  const task = { workspaceId, contents, role: criteria?.role, logoOf, productName, filter, made, at, tally }
   return zip((abandoned) => exportFiles({ ...task, rows: noted(rowsUntil(AbortSignal.any([abandoned, ended]))) }, ctx))
 }
 

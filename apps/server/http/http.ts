@@ -106,8 +106,8 @@ export const weights = {
 }
 
 // A page of the application asks for six things at once. The database has ten connections for all: one client holds four of them at most,
-// and heavy calls of all clients together leave some free.
-const callsAtOnce = { all: 24, each: 4, waiting: 100 }
+// and one heavy call; heavy calls of all clients together hold five, and the rest is left for lists.
+const callsAtOnce = { all: 24, heavy: 15, each: 4, waiting: 100 }
 const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.'
 const ofStrangers =
   'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
@@ -194,7 +194,7 @@ export async function serveRoutes(
   // Of those who are logged in by workspace, of others by address: however many of these come, they hold up only each other.
   const places = {
     session: createPlaces({ ...callsAtOnce, full: ofWorkspaces }),
-    public: createPlaces({ ...callsAtOnce, all: 8, full: ofStrangers }),
+    public: createPlaces({ ...callsAtOnce, all: 8, heavy: 6, full: ofStrangers }),
   }
   for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited })
   return app

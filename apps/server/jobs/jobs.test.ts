@@ -5,7 +5,18 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { asOperator, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { afterGrace, claimRows, type JobKind, type Lane, LeaseLost, lateLoops, repeat, startJobs } from './jobs.ts'
+import {
+  afterGrace,
+  claimRows,
+  countUnderWay,
+  fewestFirst,
+  type JobKind,
+  type Lane,
+  LeaseLost,
+  lateLoops,
+  repeat,
+  startJobs,
+} from './jobs.ts'
 
 const log = createLogger('silent')
 const hourMs = 3_600_000
@@ -264,5 +275,33 @@ describe('a claim', () => {
       return (await claimRows(db, { table: sql`mail`, lanes, leaseMs: null, returning }))?.rows[0]
     })
     expect(row).toEqual({ failures: 7, until: null })
+  })
+
+  test('serves first who has the fewest under way, and nobody with more than each may have', async () => {
+    const workspace = sql`failures`
+    const isOfOthers = (busier: readonly number[]) => sql`failures <> all (${[...busier]}::int[])`
+    await asOperator({ db }, async ({ db }) => {
+      await db.deleteFrom('mail').execute()
+      // The number stands for a workspace: one wants five things, another two, and a third one.
+      for (const failures of [1, 1, 1, 1, 1, 2, 2, 3])
+        await db.insertInto('mail').values({ kind: 'a', recipient: 'ana@exemplo.com.br', failures }).execute()
+    })
+    const next = (each?: number) =>
+      asOperator({ db }, async ({ db }) => {
+        const underWay = await countUnderWay(db, sql`mail`, { workspace })
+        const lanes = fewestFirst({ due: sql`state = 'waiting'`, order: sql`id` }, underWay, { isOfOthers, each })
+        const returning = sql`failures as of`
+        const claimed = await claimRows<{ of: number }, Lane>(db, {
+          table: sql`mail`,
+          lanes,
+          leaseMs: 60_000,
+          returning,
+        })
+        return claimed?.rows[0]?.of ?? null
+      })
+    const served = []
+    for (let of = await next(3); of !== null; of = await next(3)) served.push(of)
+    expect(served).toEqual([1, 2, 3, 1, 2, 1])
+    expect([await next(), await next(), await next()]).toEqual([1, 1, null])
   })
 })

@@ -158,6 +158,41 @@ export async function claimRows<Row, L extends Lane>(
   return null
 }
 
+/** How many jobs each workspace has under way; one that has none is not there. */
+export type UnderWay = ReadonlyMap<number, number>
+
+/** Counts by workspace what is leased in `table`, which is already restricted to what can be; `jobs` when a row is not a job. */
+export async function countUnderWay(
+  db: Database,
+  table: RawBuilder<unknown>,
+  {
+    workspace = sql`workspace_id`,
+    jobs = sql`count(*)`,
+  }: Partial<Record<'workspace' | 'jobs', RawBuilder<unknown>>> = {},
+): Promise<UnderWay> {
+  const { rows } = await sql<{ id: number; n: number }>`
+    select ${workspace} as id, ${jobs}::int as n from ${table} where lease_until > now() group by 1`.execute(db)
+  return new Map(rows.map(({ id, n }) => [id, n]))
+}
+
+const ofOthers = (busier: readonly number[]): RawBuilder<unknown> => sql`workspace_id <> all (${[...busier]}::int[])`
+
+/**
+ * The lanes of `lane` for those first who have the fewest jobs under way: so a workspace that wants a thousand things waits with each for those that want
+ * one, in all processes. `isOfOthers` tells the rows that are of somebody else than `busier`; of nobody more than `each` jobs are claimed.
+ */
+export function fewestFirst<L extends Lane>(
+  lane: L,
+  underWay: UnderWay,
+  { isOfOthers = ofOthers, each = Number.POSITIVE_INFINITY }: { isOfOthers?: typeof ofOthers; each?: number } = {},
+): L[] {
+  const counts = [...new Set([0, ...underWay.values()])].filter((n) => n < each).sort((a, b) => a - b)
+  return counts.map((most) => {
+    const busier = [...underWay].filter(([, n]) => n > most).map(([id]) => id)
+    return busier.length === 0 ? lane : { ...lane, due: sql`${lane.due} and ${isOfOthers(busier)}` }
+  })
+}
+
 /** A time by the clock of the database, which all processes share. */
 export function fromNow(ms: number): RawBuilder<Date> {
   return sql<Date>`now() + ${Math.round(ms)} * interval '1 ms'`

@@ -2,7 +2,7 @@ import { ufs } from '@vigia/dfe/uf'
 import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/documents.ts'
-import { claimRows, fromNow, type Lane } from '../jobs/jobs.ts'
+import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
@@ -64,7 +64,6 @@ export const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id 
 export const blocksAuthor = sql`b.cnpj = o.cnpj and b.type = o.type and b.state in ('waiting', 'sending')
   and b.c_stat in (656, 678) and b.next_at > now()`
 
-// Events that a person requested come first: the person waits for the response.
 const turn = sql`o.requested_by is null, o.next_at, o.id`
 // Unknown although there was a response: it was in a lote that was rejected as a whole.
 const leavesAlone = sql`(o.state = 'sending' and o.c_stat is not null)`
@@ -84,7 +83,7 @@ interface ClaimedEvent extends QueuedEvent {
 }
 
 /**
- * Claims the events that have waited longest of those that may be sent now. None after a restore that nobody released; not to a paused service, not of an author with a batch under way or
+ * Claims the events that have waited longest of those that may be sent now, of a workspace with the fewest batches under way. None after a restore that nobody released; not to a paused service, not of an author with a batch under way or
  * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
  */
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
@@ -106,12 +105,17 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     if (rows.length === 0) return null
     // One claim at a time: two would not see each other's authors.
     await holdLock({ db }, 'eventClaims')
-    const claim = async (due: RawBuilder<unknown>, rowsMax: number) => {
-      const lanes = [{ due, order: turn, set: sql`lease_by = ${leaseBy}` }]
+    const laneOf = (due: RawBuilder<unknown>): Lane => ({ due, order: turn, set: sql`lease_by = ${leaseBy}` })
+    const claim = async (lanes: Lane[], rowsMax: number) => {
       const claimed = await claimRows<ClaimedEvent, Lane>(db, { table, key, lanes, leaseMs, rowsMax, returning })
       return claimed?.rows ?? []
     }
-    const [first] = await claim(sql`${mayLeave} and ${authorIsFree}`, 1)
+    const underWay = await countUnderWay(db, sql`outgoing_event`, { jobs: sql`count(distinct lease_by)` })
+    // Events that a person requested come first: the person waits for the response. Of each kind, those of who has the fewest batches under way.
+    const wanted = [sql`o.requested_by is not null`, sql`o.requested_by is null`].flatMap((kind) =>
+      fewestFirst(laneOf(sql`${kind} and ${mayLeave} and ${authorIsFree}`), underWay),
+    )
+    const [first] = await claim(wanted, 1)
     if (!first) return null
     const { workspaceId, companyId, type, cnpj } = first
     const service = serviceOf(type)
@@ -119,7 +123,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     const others =
       first.leavesAlone || eventsMax[service] === 1
         ? []
-        : await claim(sql`${sameAuthor} and ${mayLeave} and not ${leavesAlone}`, eventsMax[service] - 1)
+        : await claim([laneOf(sql`${sameAuthor} and ${mayLeave} and not ${leavesAlone}`)], eventsMax[service] - 1)
     const url = eventUrl(ctx.config, service, first.chave)
     const events = [first, ...others].sort((a, b) => (a.id < b.id ? -1 : 1))
     return { leaseBy, lasts, workspaceId, companyId, service, cnpj, url, events }

@@ -17,6 +17,7 @@ import { toldOf } from '../notifications/testing.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { authorityFile, testSigner } from '../signer/testing.ts'
 import { manifestationAnnouncements } from './announcements.ts'
 import { manifestationKinds } from './kinds.ts'
@@ -211,6 +212,26 @@ describe('a claim', () => {
     await change(sql`requested_by = null where id <> ${ids.at(-1)}`)
     await change(sql`next_at = now() where id = ${ids.at(-1)}`)
     expect((await claim()).events.at(-1)?.id).toBe(ids.at(-1))
+  })
+
+  test('serves first who has the fewest batches under way, people before switches', async () => {
+    // Of one workspace three companies, of another one; a switch of a third.
+    const [large, small, automatic] = [
+      await newWorkspace(ctx.db),
+      await newWorkspace(ctx.db),
+      await newWorkspace(ctx.db),
+    ]
+    const events = [1, 2, 3, 4, 5].map((n) => [n < 4 ? large : n === 4 ? small : automatic, n])
+    await owner.query(
+      `with c as (insert into company (workspace_id, cnpj, name, search, uf)
+                  select w, lpad(n::text, 14, '0'), 'X', 'x', 35 from unnest($1::int[], $2::int[]) e (w, n) returning workspace_id, id, cnpj)
+       insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why, requested_by)
+       select workspace_id, id, 1, 0, cnpj, lpad(cnpj, 44, '0'), 210200, 1, 'x', case when cnpj::bigint < 5 then 1 end from c order by cnpj`,
+      [events.map(([workspaceId]) => workspaceId), events.map(([, number]) => number)],
+    )
+    const order = []
+    for (let batch = await claimBatch(ctx); batch; batch = await claimBatch(ctx)) order.push(batch.workspaceId)
+    expect(order).toEqual([large, small, large, large, automatic])
   })
 
   test('passes over a row that somebody else holds', async () => {

@@ -65,6 +65,19 @@ describe('places', () => {
     expect(order).toEqual(['heavy', 'light'])
   })
 
+  test('heavy work of all together leaves places for light work, however many want heavy work', async () => {
+    const places = createPlaces({ all: 8, heavy: 6, each: 4, waiting: 10, full })
+    const order: string[] = []
+    const heavy = [await places.take('a', 3), await places.take('b', 3)]
+    void places.take('c', 3).then(() => order.push('heavy'))
+    void places.take('d').then(() => order.push('light'))
+    await new Promise(setImmediate)
+    expect(order).toEqual(['light'])
+    heavy[0]![Symbol.dispose]()
+    await new Promise(setImmediate)
+    expect(order).toEqual(['light', 'heavy'])
+  })
+
   test('that were left are free again, once', async () => {
     const places = createPlaces({ all: 1, each: 1, waiting: 0, full })
     const first = await places.take(1)

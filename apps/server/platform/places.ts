@@ -1,9 +1,12 @@
 import { AppError } from './errors.ts'
+import { createTurns, type Who } from './turns.ts'
 
 /** How much of one kind of work goes on at the same time in this process. */
 interface PlacesOptions {
   /** Places of all together. */
   all: number
+  /** Of these, what work of more than one place may take together: the others are left for light work. Absent: all. */
+  heavy?: number
   /** Places of each, at least as many as one takes at once. */
   each: number
   /** How many of each may wait for a place. */
@@ -12,63 +15,60 @@ interface PlacesOptions {
   full: string
 }
 
-/** Places for work that costs, given to all in turns: who asks for much waits for their own, not the others for them. */
+/** Places for work that costs, given to all in turns. */
 export interface Places {
   /** As many places as `weight` for `who`, until disposed; refuses when too many of theirs wait already. */
-  take(who: number | string, weight?: number): Promise<Disposable>
+  take(who: Who, weight?: number): Promise<Disposable>
 }
 
 const retryAfterMs = 2_000
 
-export function createPlaces({ all, each, waiting, full }: PlacesOptions): Places {
-  const busy = new Map<number | string, number>()
-  // In the order of their turns: who was served goes to the end.
-  const queues = new Map<number | string, { weight: number; begin: () => void }[]>()
+interface Asked {
+  weight: number
+  begin: () => void
+}
+
+export function createPlaces({ all, heavy: heavyMax = all, each, waiting, full }: PlacesOptions): Places {
+  const busy = new Map<Who, number>()
+  const asked = createTurns<Asked>()
   let total = 0
-  const enter = (who: number | string, weight: number): Disposable => {
-    total += weight
-    busy.set(who, (busy.get(who) ?? 0) + weight)
+  let heavy = 0
+  const add = (who: Who, weight: number, sign: 1 | -1) => {
+    total += sign * weight
+    if (weight > 1) heavy += sign * weight
+    const left = (busy.get(who) ?? 0) + sign * weight
+    if (left > 0) busy.set(who, left)
+    else busy.delete(who)
+  }
+  const enter = (who: Who, weight: number): Disposable => {
+    add(who, weight, 1)
     let isLeft = false
     return {
       [Symbol.dispose]() {
         if (isLeft) return
         isLeft = true
-        total -= weight
-        const left = busy.get(who)! - weight
-        if (left > 0) busy.set(who, left)
-        else busy.delete(who)
+        add(who, weight, -1)
         admit()
       },
     }
   }
-  const findNext = () => {
-    for (const [who, queue] of queues) {
-      const { weight } = queue[0]!
-      if ((busy.get(who) ?? 0) + weight > each) continue
-      // Whose turn it is waits for enough places, without lighter work of others passing.
-      return total + weight <= all ? { who, queue } : null
-    }
-    return null
+  const look = (who: Who, { weight }: Asked) => {
+    if ((busy.get(who) ?? 0) + weight > each) return 'pass'
+    // Whoever waits for the end of other heavy work does not keep out what has places of its own.
+    if (weight > 1 && heavy + weight > heavyMax) return 'pass'
+    // Whose turn it is waits for enough places, without lighter work of others passing.
+    return total + weight <= all ? 'take' : 'stop'
   }
   const admit = () => {
-    for (let next = findNext(); next; next = findNext()) {
-      const { who, queue } = next
-      queues.delete(who)
-      const { begin } = queue.shift()!
-      if (queue.length > 0) queues.set(who, queue)
-      begin()
-    }
+    for (let next = asked.take(look); next; next = asked.take(look)) next.begin()
   }
   return {
     take(who, weight = 1) {
       return new Promise((resolve, reject) => {
-        const queue = queues.get(who) ?? []
-        queue.push({ weight, begin: () => resolve(enter(who, weight)) })
-        queues.set(who, queue)
+        const takeBack = asked.add(who, { weight, begin: () => resolve(enter(who, weight)) })
         admit()
-        if (queue.length <= waiting) return
-        queue.pop()
-        if (queue.length === 0) queues.delete(who)
+        if (asked.count(who) <= waiting) return
+        takeBack()
         reject(new AppError('too-many', full, { retryAfterMs }))
       })
     },

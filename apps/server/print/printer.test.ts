@@ -103,8 +103,8 @@ test('when too much waits, people are told to come back', async () => {
   const printer = open({ file: poisonable, timeoutMs: 1_500, waitingMax: 0 })
   const poisoned = expect(printer.print(note('LACO INFINITO'))).rejects.toMatchObject({ code: 'unavailable' })
   await expect(printer.print(note())).rejects.toMatchObject({
-    code: 'unavailable',
-    message: /impressões demais na fila/,
+    code: 'too-many',
+    message: /impressões demais desta conta na fila/,
     retryAfterMs: 5_000,
   })
   await poisoned

@@ -42,8 +42,8 @@ const megabyte = 1024 * 1024
 const defaultOptions: PrinterOptions = {
   file: new URL('./printer-worker.ts', import.meta.url),
   threads: defaultPrintThreads,
-  // A second or two of work.
-  waitingMax: 200,
+  // A second of work.
+  waitingMax: 50,
   // The largest documents that the authority accepts take less than one.
   timeoutMs: 15_000,
   memoryMb: 256,
@@ -127,12 +127,17 @@ function ownCopy(bytes: Uint8Array): Uint8Array {
 }
 
 function refusalOf(error: ThreadError, name: string): AppError {
-  if (error.reason === 'full' || error.reason === 'closed')
-    return new AppError(
-      'unavailable',
-      'Há impressões demais na fila neste momento. Seus documentos estão seguros; tente de novo em instantes.',
-      { cause: error, retryAfterMs: 5_000 },
-    )
+  const safe = 'Seus documentos estão seguros; tente de novo em instantes.'
+  if (error.reason === 'full')
+    return new AppError('too-many', `Já há impressões demais desta conta na fila. ${safe}`, {
+      cause: error,
+      retryAfterMs: 5_000,
+    })
+  if (error.reason === 'closed')
+    return new AppError('unavailable', `O sistema está sendo reiniciado. ${safe}`, {
+      cause: error,
+      retryAfterMs: 5_000,
+    })
   const what =
     error.reason === 'too-slow'
       ? `Montar ${name} demorou demais e foi interrompido.`

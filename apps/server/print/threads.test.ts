@@ -84,6 +84,20 @@ test('work of people goes before patient work, whatever came first', async () =>
   expect(order).toEqual(['person', ...patient.map(() => 'patient')])
 })
 
+test.each([true, false])('all take turns: who has much waits for their own (patient: %s)', async (patient) => {
+  const threads = open({ waitingMax: 3 })
+  const busy = gate()
+  const order: number[] = []
+  const running = threads.run({ waitFor: busy.waitFor }, { patient, who: 1 })
+  const ask = (who: number) => threads.run({ add: [1, 1] }, { patient, who }).then(() => order.push(who))
+  const all = [ask(1), ask(1), ask(1), ask(2), ask(3), ask(2)]
+  // Only of who has too many waiting already.
+  if (!patient) await expect(ask(1)).rejects.toMatchObject({ reason: 'full' })
+  busy.open()
+  await Promise.all([running, ...all])
+  expect(order).toEqual([1, 2, 3, 1, 2, 1])
+})
+
 test('patient work leaves a thread for people', async () => {
   const threads = open({ threads: 2 })
   const gates = [gate(), gate()] as const

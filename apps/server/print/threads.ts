@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { createTurns, type Who } from '../platform/turns.ts'
 
 /** Why a piece of work was not carried out; `cause` is the error of a thread that died. */
 export class ThreadError extends Error {
@@ -15,7 +16,7 @@ export interface ThreadsOptions {
   /** What a thread runs: it sends one message when it is ready, and from then on one for each message of its parent. */
   file: URL
   threads: number
-  /** Work of people that may wait at once. */
+  /** Work of people that may wait at once, of each. */
   waitingMax: number
   /** From the moment that a thread which is ready takes a piece of work. */
   timeoutMs: number
@@ -26,6 +27,8 @@ export interface ThreadsOptions {
 }
 
 export interface RunOptions {
+  /** Whose work it is: all take turns. Absent: that of nobody in particular, together. */
+  who?: Who
   /** No person waits for it: work of people goes first, and where there are several threads one is left for them. */
   patient?: boolean
 }
@@ -59,7 +62,7 @@ interface Thread {
 /** Threads that are bounded in number, in what waits for them, in time and in memory. */
 export function createThreads<Input, Output>(options: ThreadsOptions): Threads<Input, Output> {
   type Work = ThreadTask<Input, Output>
-  const lanes: { people: Work[]; patient: Work[] } = { people: [], patient: [] }
+  const lanes = { people: createTurns<Work>(), patient: createTurns<Work>() }
   const patientMax = Math.max(1, options.threads - 1)
   const running = new Set<Work>()
   const threads = new Set<Worker>()
@@ -69,7 +72,7 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
   const begin = () => {
     while (!closed && running.size < options.threads) {
       const patientRunning = [...running].filter(({ patient }) => patient).length
-      const task = lanes.people.shift() ?? (patientRunning < patientMax ? lanes.patient.shift() : undefined)
+      const task = lanes.people.take() ?? (patientRunning < patientMax ? lanes.patient.take() : undefined)
       if (!task) return
       runOn(task, idle.pop() ?? open())
     }
@@ -135,19 +138,20 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
   }
 
   return {
-    run: (input, { patient = false } = {}) =>
+    run: (input, { patient = false, who = '' } = {}) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new ThreadError('closed'))
         const lane = patient ? lanes.patient : lanes.people
-        if (!patient && running.size >= options.threads && lane.length >= options.waitingMax)
+        if (!patient && running.size >= options.threads && lane.count(who) >= options.waitingMax)
           return reject(new ThreadError('full'))
-        lane.push({ input, patient, resolve, reject })
+        lane.add(who, { input, patient, resolve, reject })
         begin()
       }),
-    use: () => ({ threads: threads.size, people: lanes.people.length, patient: lanes.patient.length }),
+    use: () => ({ threads: threads.size, people: lanes.people.count(), patient: lanes.patient.count() }),
     async [Symbol.asyncDispose]() {
       closed = true
-      for (const lane of Object.values(lanes)) for (const task of lane.splice(0)) task.reject(new ThreadError('closed'))
+      for (const lane of Object.values(lanes))
+        for (let task = lane.take(); task; task = lane.take()) task.reject(new ThreadError('closed'))
       for (const { idleTimer } of idle) clearTimeout(idleTimer)
       await Promise.all([...threads].map((worker) => worker.terminate()))
     },

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Change, readChanges, wireOf } from '../changes/changes.ts'
 import type { Session } from '../http/http.ts'
 import { countTry } from '../http/throttle.ts'
-import { claimRows, fromNow } from '../jobs/jobs.ts'
+import { claimRows, countUnderWay, fewestFirst, fromNow } from '../jobs/jobs.ts'
 import { warn } from '../notifications/notifications.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -118,27 +118,27 @@ export interface HeldDelivery {
 
 /** The next delivery: of one document one after the other, of one workspace a few at once, and none to an address that rests. */
 export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | null> {
-  // Who has the fewest under way is served first: slow receivers of a few workspaces would otherwise take every place that becomes free.
-  const lanes = Array.from({ length: placesOfEach }, (_, underWay) => ({
+  const lane = {
     due: sql`d.state = 'waiting' and d.next_at <= now()
       and exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id
                                           and (d.version is null or (w.paused_at is null and w.rest_until <= now())))
       and not exists (select from webhook_delivery e
                        where e.workspace_id = d.workspace_id and e.webhook_id = d.webhook_id and e.document_id = d.document_id
-                         and e.id < d.id and e.state = 'waiting')
-      and (select count(*) from webhook_delivery o where o.workspace_id = d.workspace_id and o.lease_until > now()) = ${underWay}`,
+                         and e.id < d.id and e.state = 'waiting')`,
     order: sql`d.next_at, d.id`,
     set: sql`attempts = attempts + 1`,
-  }))
+  }
   return asOperator(ctx, async ({ db }) => {
     // Mostly nothing is due, and to plan the statements of the lanes costs more than to look.
     const { rows } =
       await sql`select 1 from webhook_delivery where state = 'waiting' and next_at <= now() limit 1`.execute(db)
     if (rows.length === 0) return null
-    const claimed = await claimRows<HeldDelivery, (typeof lanes)[number]>(db, {
+    // Slow receivers of a few workspaces would otherwise take every place that becomes free.
+    const underWay = await countUnderWay(db, sql`webhook_delivery`)
+    const claimed = await claimRows<HeldDelivery, typeof lane>(db, {
       table: sql`webhook_delivery d`,
       key: ['workspace_id', 'id'],
-      lanes,
+      lanes: fewestFirst(lane, underWay, { each: placesOfEach }),
       leaseMs,
       returning: sql`workspace_id as "workspaceId", id, lease_until::text as lease`,
     })

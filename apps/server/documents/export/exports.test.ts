@@ -770,7 +770,7 @@ describe('the forms of an export', () => {
       logoOf: async () => undefined,
       tally: newTally(),
     }
-    const task = { rows, contents: everything, ...words, at: new Date() }
+    const task = { workspaceId, rows, contents: everything, ...words, at: new Date() }
     const chunks: Buffer[] = []
     for await (const chunk of zip(() => exportFiles(task, { log: ctx.log, printer: watched }))) chunks.push(chunk)
     const files = readZip(Buffer.concat(chunks))
@@ -895,7 +895,7 @@ describe('a long download', () => {
       logoOf: async () => undefined,
       tally: newTally(),
     }
-    const task = { rows: watched(), contents: everything, ...words, at: new Date() }
+    const task = { workspaceId, rows: watched(), contents: everything, ...words, at: new Date() }
     for await (const _ of zip(() => exportFiles(task, ctx))) break
     await expect.poll(() => seen.ended).toBe(true)
     expect(seen.batches).toBeLessThan(3)

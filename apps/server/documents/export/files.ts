@@ -20,6 +20,7 @@ import { type ExportContents, families, readMe, type Tally } from './texts.ts'
 
 /** What is exported, in words too. */
 interface ExportTask {
+  workspaceId: number
   rows: AsyncIterable<ExportRow[]>
   contents: ExportContents
   /** The role that was asked for: each document shows that one. */
@@ -47,7 +48,7 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
   const folders = new Map<number, string>()
   for await (const rows of task.rows) {
     const lines: string[][] = []
-    for (const [row, pdf] of printAhead(rows, contents.pdf, task.logoOf, ctx)) {
+    for (const [row, pdf] of printAhead(rows, contents.pdf, task, ctx)) {
       tally.documents++
       if (!folders.has(row.company_id)) folders.set(row.company_id, folderOf(row))
       const { entries, problem } = await filesOf(row, pdf, folders.get(row.company_id)!, contents, tally, ctx)
@@ -62,11 +63,11 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
 
 /** The printed forms of documents, one after the other; what has none is a line of `tally`. */
 export async function* printedForms(
-  { rows, logoOf, tally }: Pick<ExportTask, 'rows' | 'logoOf' | 'tally'>,
+  { rows, tally, ...of }: Pick<ExportTask, 'workspaceId' | 'rows' | 'logoOf' | 'tally'>,
   ctx: Pick<Context, 'log' | 'printer'>,
 ): AsyncGenerator<MergedForm> {
   for await (const batch of rows)
-    for (const [row, pdf] of printAhead(batch, true, logoOf, ctx)) {
+    for (const [row, pdf] of printAhead(batch, true, of, ctx)) {
       tally.documents++
       const form = await formOf(row, pdf, ctx.log)
       if (typeof form === 'string') tally.problems.push(problemOf(row, form))
@@ -87,7 +88,7 @@ type Pdf = Promise<Uint8Array> | undefined
 export function* printAhead(
   rows: readonly ExportRow[],
   withPdf: boolean,
-  logoOf: ExportTask['logoOf'],
+  { workspaceId, logoOf }: Pick<ExportTask, 'workspaceId' | 'logoOf'>,
   { printer }: Pick<Context, 'printer'>,
 ): Generator<[ExportRow, Pdf]> {
   const begun: Pdf[] = []
@@ -95,7 +96,7 @@ export function* printAhead(
     if (!withPdf || !row.complete || noDanfeText(chaveParts(row.chave).mod)) return undefined
     const kind = serviceOf(row.type)
     const pdf = logoOf(row.tax_id).then((logo) =>
-      printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: true }),
+      printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: true, who: workspaceId }),
     )
     // Its failure is reported when its turn comes; until then it must not count as unhandled.
     pdf.catch(() => {})

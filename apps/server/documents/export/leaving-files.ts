@@ -114,10 +114,12 @@ async function* readReceipts(
 
 async function* filesOfReceipts(
   receipts: Receipt[],
-  { workspaceId, volume: { pdf }, logoOf, tally, at }: LeavingTask,
+  task: LeavingTask,
   rest: Rest,
   ctx: LeavingContext,
 ): AsyncGenerator<Entry> {
+  const { workspaceId, volume, tally, at } = task
+  const { pdf } = volume
   const arrivals = await readPage(receipts)
   const documents = await documentsOf(ctx, workspaceId, receipts, arrivals)
   const best: ExportRow[] = []
@@ -129,7 +131,7 @@ async function* filesOfReceipts(
       best.push({ ...document, content: receipt.content })
     else yield { ...restOf(receipt, arrivals[index]!, document, rest, tally), at }
   }
-  for (const [row, printed] of printAhead(best, pdf, logoOf, ctx)) {
+  for (const [row, printed] of printAhead(best, pdf, task, ctx)) {
     const { entries } = await filesOf(row, printed, folderOf(row), { xml: true, pdf, planilha: false }, tally, ctx)
     for (const entry of entries) yield { ...entry, at }
   }

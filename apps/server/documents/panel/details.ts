@@ -44,7 +44,7 @@ export async function getDetails(
   const file = await getFile(ctx, workspaceId, publicId)
   // No connection waits for a thread. Documents stay, so what follows finds it again.
   const events = await readWorkspace(ctx, workspaceId, ({ db }) => readEventFiles(db, workspaceId, file, toldEvents))
-  const { sections, items, references, names, protocol, reform, ...said } = await readDocument({
+  const { sections, items, references, names, protocol, reform, ...said } = await readDocument(workspaceId, {
     content: file.content,
     events,
   })
@@ -76,25 +76,26 @@ export async function getDetails(
 const threads = createThreads<Files, Said>({
   file: new URL('./reader-worker.ts', import.meta.url),
   threads: defaultPrintThreads,
-  waitingMax: 200,
+  waitingMax: 50,
   timeoutMs: 10_000,
   memoryMb: 256,
   idleMs: 60_000,
 })
 
-async function readDocument({ content, events }: Files): Promise<Said> {
+async function readDocument(workspaceId: number, { content, events }: Files): Promise<Said> {
   try {
     // A view into a larger buffer would be sent with the whole buffer.
-    return await threads.run({
+    const files = {
       content: new Uint8Array(content),
       events: events.map(([id, xml]) => [id, new Uint8Array(xml)] as const),
-    })
+    }
+    return await threads.run(files, { who: workspaceId })
   } catch (cause) {
     if (!(cause instanceof ThreadError)) throw cause
     throw new AppError(
-      'unavailable',
+      cause.reason === 'full' ? 'too-many' : 'unavailable',
       cause.reason === 'full' || cause.reason === 'closed'
-        ? 'Há documentos demais sendo abertos neste momento. Seus documentos estão seguros; tente de novo em instantes.'
+        ? 'Há documentos demais desta conta sendo abertos neste momento. Seus documentos estão seguros; tente de novo em instantes.'
         : 'Ler este documento demorou demais ou foi interrompido. O XML original está guardado e íntegro, e pode ser baixado.',
       { cause, retryAfterMs: cause.reason === 'full' ? 5_000 : 60_000 },
     )
