@@ -1,10 +1,10 @@
-import { openReceived } from '../platform/received/bytes.ts'
-import { receivedContent } from '../platform/received/column.ts'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { openReceived } from '../platform/received/bytes.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { serviceOf } from '../platform/service.ts'
 import type { KnownProof } from './proving/proof.ts'
 

@@ -1,8 +1,8 @@
-import { receivedContent } from '../../platform/received/column.ts'
 import { sql } from 'kysely'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { holdSharedLock, tryLock } from '../../platform/locks.ts'
+import { receivedContent } from '../../platform/received/column.ts'
 import type { KnownProof } from './proof.ts'
 import { proveAlone } from './prover.ts'
 
