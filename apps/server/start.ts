@@ -31,7 +31,7 @@ import { deletionMails } from './deletion/mails.ts'
 import { deletionRoutes } from './deletion/routes.ts'
 import { documentAnnouncements, proveMissed, rebuildAll as rebuildDocuments } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
-import { forgetExports, startExportWorker } from './documents/worker.ts'
+import { forgetExports, startExportWorker, startPackingWorker } from './documents/worker.ts'
 import { freightRoutes } from './freight/routes.ts'
 import { prepareClosing } from './http/closing.ts'
 import { serveDocs } from './http/docs.ts'
@@ -262,6 +262,7 @@ export async function start(
     stack.use(startWebhookWorker(working))
     stack.use(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
     stack.use(startContentWorker(working))
+    stack.use(startPackingWorker(working))
     stack.use(startLetterWorker(working))
     stack.use(startCertificateWorker(working, captures))
     stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
 import type pg from 'pg'
+import { openReceived } from '../../apps/server/platform/received/bytes.ts'
 
 export type Service = 'nfe' | 'cte'
 
@@ -64,17 +64,18 @@ export interface OutgoingEventRow {
 const service = (column: string) => `case ${column} when 0 then 'nfe' else 'cte' end`
 
 export async function readReceipts(db: pg.Pool): Promise<Receipt[]> {
-  const { rows } = await db.query<Omit<Receipt, 'sha256' | 'nsu'> & { nsu: string; codec: number; content: Buffer }>(`
-    select c.cnpj, (select count(*)::int from workspace w where w.id < r.workspace_id) as workspace, ${service('r.service')} as service, r.nsu, r.codec, r.content, r.unread, r.problem
-      from receipt r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
+  const { rows } = await db.query<Omit<Receipt, 'sha256' | 'nsu'> & { nsu: string; content: Buffer }>(`
+    select c.cnpj, (select count(*)::int from workspace w where w.id < r.workspace_id) as workspace, ${service('r.service')} as service, r.nsu,
+           case when k.id is null then r.content else r.content || k.der end as content, r.unread, r.problem
+      from receipt r left join issuer_certificate k on k.workspace_id = r.workspace_id and k.id = r.issuer_certificate_id
+      join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
      order by 1, 2, 3, r.nsu`)
-  return rows.map(({ content, codec, nsu, ...row }) => ({ ...row, nsu: BigInt(nsu), sha256: hash(codec, content) }))
+  return rows.map(({ content, nsu, ...row }) => ({ ...row, nsu: BigInt(nsu), sha256: hash(content) }))
 }
 
-function hash(codec: number, content: Buffer): string | null {
-  if (codec !== 0) throw new Error(`a receipt has the codec ${codec}, which is not known here`)
+function hash(content: Buffer): string | null {
   try {
-    return createHash('sha256').update(gunzipSync(content)).digest('hex')
+    return createHash('sha256').update(openReceived(content)).digest('hex')
   } catch {
     return null
   }

@@ -1,8 +1,9 @@
+import { openReceived } from '../platform/received/bytes.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { formatBrasiliaMoment, formatMoney } from '@vigia/contract/text'
 import type { Alert } from '@vigia/contract/workspace'
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import { type Entry, eventId, getDetails, readInBatches, xmlName, zip } from '../documents/documents.ts'
@@ -71,9 +72,9 @@ async function* entriesOf(
     for await (const rows of readInBatches(ctx, workspaceId, { ids: [one] }, { withContent: true, abandoned }))
       for (const row of rows) {
         const folder = one === id ? 'documento' : `comparados/${row.chave}`
-        if (row.content) yield file(`${folder}/${xmlName(row)}`, unzipDocument(row.content))
+        if (row.content) yield file(`${folder}/${xmlName(row)}`, openReceived(row.content))
         for (const event of await readEvents(ctx, workspaceId, row))
-          yield file(`${folder}/eventos/${eventId(event)}.xml`, unzipDocument(event.content))
+          yield file(`${folder}/eventos/${eventId(event)}.xml`, openReceived(event.content))
       }
   yield { name: 'sha256.txt', content: Buffer.from(`${sums.join('\n')}\n`), at }
 }
@@ -85,7 +86,7 @@ async function readEvents(
 ) {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<{ tp_evento: number; sequence: number; orgao: number; content: Buffer }>`
-      select e.tp_evento, e.sequence, e.orgao, r.content
+      select e.tp_evento, e.sequence, e.orgao, ${receivedContent('r')} as content
         from document_event e
         join receipt r on r.workspace_id = e.workspace_id and r.company_id = e.company_id and r.service = e.type and r.nsu = e.nsu
        where e.workspace_id = ${workspaceId} and e.company_id = ${company_id} and e.chave = ${chave}

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { alertFacts } from '@vigia/alerts/facts'
 import { readDetails, readReceived } from '@vigia/dfe/read'
-import { unzipDocument } from '@vigia/sefaz/distribution'
+import { openReceived } from '../platform/received/bytes.ts'
 import type { ReadQuestion } from './reading.ts'
 
 // Runs in a thread of its own: a document of 990 items takes longer to read than a hundred verdicts.
@@ -10,7 +10,7 @@ parentPort?.on('message', (questions: ReadQuestion[]) => {
   parentPort?.postMessage(
     questions.map(({ chave, content, events, known }) => {
       try {
-        const xml = unzipDocument(Buffer.from(content))
+        const xml = openReceived(content)
         const { facts } = readReceived(xml)
         if (facts.kind !== 'document') return null
         const read = alertFacts(facts, readDetails(xml), [], known)

@@ -1,4 +1,5 @@
-import { type DistributionResponse, unzipDocument } from '@vigia/sefaz/distribution'
+import { openReceived } from '../platform/received/bytes.ts'
+import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import {
@@ -60,7 +61,8 @@ export async function readArrivals(response: Pick<DistributionResponse, 'documen
     if (!first) page.set(place, { nsu: place, schema, content })
     else if (isSameDocument(first.content, content) !== true) others.push({ nsu: place, schema, content })
   }
-  return [...(await readPage([...page.values()])), ...(await readPage(others)).map(besideAnother)]
+  const pack = { pack: true }
+  return [...(await readPage([...page.values()], pack)), ...(await readPage(others, pack)).map(besideAnother)]
 }
 
 /** How long a page may wait for its proofs. */
@@ -76,7 +78,7 @@ export function damagedPositions(arrivals: Arrival[]): bigint[] {
 function isDamaged({ facts, content }: Arrival): boolean {
   if (facts) return false
   try {
-    unzipDocument(content)
+    openReceived(content)
     return false
   } catch (error) {
     return !(error instanceof DocumentTooLargeError)
@@ -245,7 +247,7 @@ async function copySome(
       behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
       copyAtOnce,
     )
-    const arrivals = prove(ctx, await readPage(copies), { withinMs: proofWithinMs(line) })
+    const arrivals = prove(ctx, await readPage(copies, { pack: true }), { withinMs: proofWithinMs(line) })
     const more = copies.length === copyAtOnce
     // One that came by chave may have a position that the line has not reached.
     const last = copies[copies.length - 1]?.nsu ?? line.lastNsu

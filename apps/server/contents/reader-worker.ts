@@ -3,7 +3,7 @@ import { type CteContents, contentsOf, type NfeContents, readDetails } from '@vi
 import { noteOf, tripOf } from '@vigia/freight/trip'
 import { findingsOf } from '@vigia/reform/findings'
 import { inForceFrom } from '@vigia/reform/tables'
-import { unzipDocument } from '@vigia/sefaz/distribution'
+import { openReceived } from '../platform/received/bytes.ts'
 import { pack, productsOf, unpack } from './packing.ts'
 import type { ReadAnswer, ReadQuestion, ThreadWork } from './reading.ts'
 import { findingBits, presence } from './reading.ts'
@@ -23,7 +23,7 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
     const contentsBefore = before && unpack(before.value, before.products)
     const taken = contentsBefore ? sums(contentsBefore, before.side) : noSums
     if (content === null) return { taken, added: noSums, read: null }
-    const details = readDetails(unzipDocument(Buffer.from(content)))
+    const details = readDetails(openReceived(content))
     const contents = details && contentsOf(details)
     if (!contents) return { taken, added: noSums, read: null }
     const { products } = productsOf(contents)

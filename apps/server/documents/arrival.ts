@@ -3,16 +3,16 @@ import { setImmediate } from 'node:timers/promises'
 import { crc32, gunzipSync } from 'node:zlib'
 import { localTime } from '@vigia/dfe/document'
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import type { Proof } from '@vigia/sefaz/proof'
 import { damagedProblem } from '../platform/damage.ts'
+import { isPacked, openReceived, type Packed, packXml } from '../platform/received/bytes.ts'
 
 /** A docZip as it was received, or as its receipt keeps it. */
 export interface ReceivedDocZip {
   nsu: bigint
   schema: string
-  /** The gzip stream as received. */
+  /** The gzip stream as received, or what `receivedContent` gives of a receipt. */
   content: Buffer
   /** What its receipt says of it. */
   problem?: string | null
@@ -25,6 +25,8 @@ export interface Arrival extends Omit<ReceivedDocZip, 'problem'> {
   facts: DocumentFacts | EventFacts | null
   /** The XML, of a page that was opened at once. */
   xml?: Buffer
+  /** What its receipt will keep; without it, the gzip stream. */
+  packed?: Packed
   /** What the verification of a document or an event finds; null when it did not come about. It never rejects. */
   proof?: Promise<Proof | null>
   /** The position that it came for, when that holds other bytes: then `nsu` is one of ours, below 0. */
@@ -61,7 +63,7 @@ function withProblem(problem: string | null, sentence: string | undefined): stri
 export function isSameDocument(one: Buffer, other: Buffer): boolean | null {
   if (one.equals(other)) return true
   try {
-    return unzipDocument(one).equals(unzipDocument(other))
+    return openReceived(one).equals(openReceived(other))
   } catch {
     return null
   }
@@ -71,7 +73,7 @@ export function isSameDocument(one: Buffer, other: Buffer): boolean | null {
 export function readArrival(nsu: bigint, schema: string, content: Buffer): Arrival {
   let xml: Buffer
   try {
-    xml = unzipDocument(content)
+    xml = openReceived(content)
   } catch (error) {
     const problem = error instanceof DocumentTooLargeError ? error.message : damagedProblem
     return { nsu, schema, content, problem, facts: null }
@@ -79,31 +81,57 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
   return readUnzipped({ nsu, schema, content }, xml)
 }
 
-// So many bytes of gzip stream are read in one go, because a process that captures may serve people too.
+// So many bytes of gzip stream are read in one go, because a process that captures may serve people too; packing takes twice as long as reading.
 const bytesAtOnce = 128 * 1024
+const packedAtOnce = 40 * 1024
 
 /**
  * Reads a page of docZips, each as `readArrival` would; of a receipt that stood beside another document it still says so. Lets other work in
- * between large documents.
+ * between large documents. `pack`: they are to be stored.
  */
-export async function readPage(page: readonly ReceivedDocZip[]): Promise<Arrival[]> {
+export async function readPage(
+  page: readonly ReceivedDocZip[],
+  { pack = false }: { pack?: boolean } = {},
+): Promise<Arrival[]> {
   const unzipped = unzipTogether(page.map(({ content }) => content))
+  const atOnce = pack ? packedAtOnce : bytesAtOnce
   const arrivals: Arrival[] = []
   let bytes = 0
   for (const [index, docZip] of page.entries()) {
     const { nsu, schema, content, problem: stored } = docZip
     bytes += content.length
-    if (bytes > bytesAtOnce && index > 0) {
+    if (bytes > atOnce && index > 0) {
       await setImmediate()
       bytes = content.length
     }
     const xml = unzipped?.[index]
     const arrival = xml ? { ...readUnzipped(docZip, xml), xml } : readArrival(nsu, schema, content)
-    arrivals.push(
-      stored ? { ...arrival, problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) } : arrival,
-    )
+    const packed = pack ? packOf(content, xml) : null
+    arrivals.push({
+      ...arrival,
+      ...(stored && { problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) }),
+      ...(packed && { packed }),
+    })
   }
   return arrivals
+}
+
+/** What a receipt keeps instead of `content`, or null: as what it was received it is kept as well. `xml` is what stands in it, where that is known. */
+export function packOf(content: Buffer, xml?: Buffer): Packed | null {
+  try {
+    const opened = xml ?? openReceived(content)
+    // Of a stream with anything behind it, or of several, the end says something else.
+    if (!isPacked(content) && !endsWith(content, opened)) return null
+    const packed = packXml(opened)
+    return packed && packed.content.length < content.length ? packed : null
+  } catch {
+    return null
+  }
+}
+
+function endsWith(stream: Buffer, xml: Buffer): boolean {
+  const at = stream.length - 8
+  return stream.length >= 18 && stream.readUInt32LE(at) === crc32(xml) && stream.readUInt32LE(at + 4) === xml.length
 }
 
 function readUnzipped({ nsu, schema, content }: ReceivedDocZip, xml: Buffer): Arrival {
@@ -147,7 +175,7 @@ const togetherBytesMax = 4_000_000
 // Opening a gzip stream costs as much as unpacking a small document, and concatenated streams are one stream (RFC 1952 §2.2), so a page is
 // opened at once. Each stream ends with its checksum and size; if one of them is wrong, all are opened one by one.
 export function unzipTogether(contents: Buffer[]): Buffer[] | null {
-  if (contents.length < 2 || contents.some((content) => content.length < 18)) return null
+  if (contents.length < 2 || contents.some((content) => content.length < 18 || isPacked(content))) return null
   const sizes = contents.map((content) => content.readUInt32LE(content.length - 4))
   const total = sizes.reduce((sum, size) => sum + size, 0)
   // Zeros after a stream end the reading, and would be taken for the checksum and size of an empty stream.

@@ -1,9 +1,10 @@
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { openReceived } from '../platform/received/bytes.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { serviceOf } from '../platform/service.ts'
 import type { KnownProof } from './proving/proof.ts'
 
@@ -60,7 +61,7 @@ async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
       'd.status',
       sql<KnownProof | null>`d.proof`.as('proof'),
       's.tax_id as issuerTaxId',
-      'r.content',
+      receivedContent('r').as('content'),
       'r.received_at',
       'e.protocol as cancelProtocol',
       'e.registered_at as cancelledAt',
@@ -101,7 +102,7 @@ async function findEvent(
         .onRef('r.service', '=', 'e.type')
         .onRef('r.nsu', '=', 'e.nsu'),
     )
-    .select(['e.summary', 'e.undone', 'r.content'])
+    .select(['e.summary', 'e.undone', receivedContent('r').as('content')])
     .where('e.workspace_id', '=', workspaceId)
     .where('e.company_id', '=', of.company_id)
     .where('e.chave', '=', of.chave)
@@ -130,7 +131,7 @@ export async function readEventFiles(
         .onRef('r.service', '=', 'e.type')
         .onRef('r.nsu', '=', 'e.nsu'),
     )
-    .select(['e.tp_evento', 'e.sequence', 'e.orgao', 'r.content'])
+    .select(['e.tp_evento', 'e.sequence', 'e.orgao', receivedContent('r').as('content')])
     .where('e.workspace_id', '=', workspaceId)
     .where('e.company_id', '=', of.company_id)
     .where('e.chave', '=', of.chave)
@@ -154,7 +155,7 @@ export async function getXml(
   publicId: string,
 ): Promise<{ content: Buffer; fileName: string; chave: string }> {
   const found = await getFile(ctx, workspaceId, publicId)
-  return { content: unzipDocument(found.content), fileName: xmlName(found), chave: found.chave }
+  return { content: openReceived(found.content), fileName: xmlName(found), chave: found.chave }
 }
 
 /** The name of the best file of a document. */

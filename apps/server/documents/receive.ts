@@ -1,11 +1,12 @@
 import { isOfCte } from '@vigia/dfe/chave'
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import { sql } from 'kysely'
 import { noteChanges, noteUntold } from '../changes/changes.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
 import { holdLock, holdSharedLock } from '../platform/locks.ts'
+import { openReceived } from '../platform/received/bytes.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
@@ -184,13 +185,13 @@ export async function findXml(
 ): Promise<Buffer | null> {
   const row = await db
     .selectFrom('receipt')
-    .select('content')
+    .select(receivedContent('receipt').as('content'))
     .where('workspace_id', '=', from.workspaceId)
     .where('company_id', '=', from.companyId)
     .where('service', '=', serviceCodes[service])
     .where('nsu', '=', nsu)
     .executeTakeFirst()
-  return row ? unzipDocument(row.content) : null
+  return row ? openReceived(row.content) : null
 }
 
 /** Up to `limit` receipts of a company after an NSU, oldest first, as they are stored; `ctx.db` is inside its workspace. */
@@ -203,7 +204,7 @@ export async function listReceipts(
 ) {
   return db
     .selectFrom('receipt')
-    .select(['nsu', 'schema', 'content', 'problem'])
+    .select(['nsu', 'schema', receivedContent('receipt').as('content'), 'problem'])
     .where('workspace_id', '=', from.workspaceId)
     .where('company_id', '=', from.companyId)
     .where('service', '=', serviceCodes[service])

@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { type Arrival, besideAnother, isSameDocument, placeOf } from './arrival.ts'
+import { keepCertificates } from './packing/certificates.ts'
 import {
   type Changes,
   copyTypes,
@@ -52,7 +54,7 @@ async function findOthers(
   taken: readonly Arrival[],
 ): Promise<Arrival[]> {
   const { rows } = await sql<{ nsu: bigint; content: Buffer }>`
-    select nsu, content from receipt
+    select nsu, ${receivedContent('receipt')} as content from receipt
      where workspace_id = ${workspaceId} and company_id = ${companyId} and service = ${serviceCodes[service]}
        and nsu = any(${taken.map(({ nsu }) => nsu)}::bigint[])`.execute(db)
   const held = new Map(rows.map(({ nsu, content }) => [nsu, content]))
@@ -70,12 +72,18 @@ async function insertReceipts(
   arrivals: readonly Arrival[],
 ): Promise<Set<bigint>> {
   if (arrivals.length === 0) return new Set()
+  const certificates = await keepCertificates(
+    { db },
+    workspaceId,
+    arrivals.map(({ packed }) => packed?.certificate ?? null),
+  )
   const column = receiptColumns(arrivals)
   const { rows } = await sql<{ nsu: bigint }>`
-    insert into receipt (workspace_id, company_id, service, codec, nsu, schema, problem, unread, content)
-    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, 0, r.*
-      from unnest(${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
-                  ${arrivals.map(({ content }) => content)}::bytea[]) r
+    insert into receipt (workspace_id, company_id, service, codec, issuer_certificate_id, nsu, schema, problem, unread, content)
+    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, r.*
+      from unnest(${arrivals.map(({ packed }) => packed?.dictionary ?? 0)}::smallint[], ${certificates}::int[],
+                  ${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
+                  ${arrivals.map(({ packed, content }) => packed?.content ?? content)}::bytea[]) r
     on conflict do nothing returning nsu`.execute(db)
   return new Set(rows.map(({ nsu }) => nsu))
 }

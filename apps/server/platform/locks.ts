@@ -24,6 +24,8 @@ const locks = {
   announcements: 7_656_014,
   /** One process takes the log to the copies. */
   backup: 7_316_016,
+  /** By workspace: one process packs its receipts. */
+  packing: 7_316_017,
   // 7_656_015, by workspace: `append_audit` of the schema chains each entry to the one before it, right before the commit.
 }
 

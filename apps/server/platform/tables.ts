@@ -733,6 +733,18 @@ interface ReceiptTable {
   problem: string | null
   unread: boolean
   content: Buffer
+  issuer_certificate_id: Optional<number | null>
+}
+interface DictionaryTable {
+  id: number
+  content: Buffer
+  created_at: Timestamp
+}
+interface IssuerCertificateTable {
+  workspace_id: number
+  id: Generated<number>
+  sha256: Buffer
+  der: Buffer
 }
 interface SupplierTable {
   workspace_id: number
@@ -1119,6 +1131,8 @@ export interface Tables {
   company: CompanyTable
   certificate: CertificateTable
   receipt: ReceiptTable
+  dictionary: DictionaryTable
+  issuer_certificate: IssuerCertificateTable
   supplier: SupplierTable
   change_position: ChangePositionTable
   document_change: DocumentChangeTable

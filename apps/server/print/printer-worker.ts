@@ -2,14 +2,14 @@ import { parentPort } from 'node:worker_threads'
 import { dacte } from '@vigia/print/dacte'
 import { danfe, PrintError } from '@vigia/print/danfe'
 import { printEvent } from '@vigia/print/event'
-import { unzipDocument } from '@vigia/sefaz/distribution'
+import { openReceived } from '../platform/received/bytes.ts'
 import type { PrintOrder, PrintResult } from './printer.ts'
 
 // Runs in a thread of its own, because a layout cannot be interrupted, but a thread can be ended.
 
 function print({ form, content, document, options }: PrintOrder): Uint8Array {
-  const bytes = unzipDocument(content)
-  if (form === 'evento') return printEvent(bytes, document && unzipDocument(document), options)
+  const bytes = openReceived(content)
+  if (form === 'evento') return printEvent(bytes, document && openReceived(document), options)
   return form === 'danfe' ? danfe(bytes, options) : dacte(bytes, options)
 }
 

@@ -4,9 +4,9 @@ import { primaryRole, roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
 import { PrintError } from '@vigia/print/danfe'
 import type { MergedForm } from '@vigia/print/merge'
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
+import { openReceived } from '../../platform/received/bytes.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { xmlName } from '../files.ts'
 import { noDanfeText } from '../no-danfe.ts'
@@ -142,7 +142,7 @@ export async function filesOf(
   }
   let content: Buffer
   try {
-    content = unzipDocument(row.content!)
+    content = openReceived(row.content!)
   } catch (err) {
     log.error({ err, chave: row.chave }, 'a document could not be opened')
     return short([], 'não conseguimos abrir o arquivo guardado.')

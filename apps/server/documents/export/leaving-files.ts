@@ -3,11 +3,12 @@ import { exportMax } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { planKinds } from '@vigia/contract/workspace'
 import { roleNames } from '@vigia/dfe/roles'
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import { type RawBuilder, sql } from 'kysely'
 import { writeAudit } from '../../audit/audit.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
+import { openReceived } from '../../platform/received/bytes.ts'
+import { receivedContent } from '../../platform/received/column.ts'
 import { nsuText, serviceOf } from '../../platform/service.ts'
 import { type Arrival, readPage } from '../arrival.ts'
 import { xmlName } from '../files.ts'
@@ -101,7 +102,7 @@ async function* readReceipts(
         with r as materialized (
           select * from receipt where workspace_id = ${workspaceId} and ${since} and ${until}
            order by company_id, service, nsu limit ${batchSize})
-        select c.id as "companyId", c.name as company, c.cnpj, r.service, r.nsu, r.schema, r.problem, r.content
+        select c.id as "companyId", c.name as company, c.cnpj, r.service, r.nsu, r.schema, r.problem, ${receivedContent('r')} as content
           from r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
          order by r.company_id, r.service, r.nsu`.execute(db),
     )
@@ -191,7 +192,7 @@ function restOf(
 function openedOf({ content }: Receipt, { xml }: Arrival): { content: Buffer; isOpen: boolean } {
   if (xml) return { content: xml, isOpen: true }
   try {
-    return { content: unzipDocument(content), isOpen: true }
+    return { content: openReceived(content), isOpen: true }
   } catch {
     return { content, isOpen: false }
   }

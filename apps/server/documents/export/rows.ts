@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
+import { receivedContent } from '../../platform/received/column.ts'
 import { isAltered } from '../desk/remarks.ts'
 import { epecCodes } from '../files.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
@@ -134,7 +135,7 @@ async function readBatch(
            u.delivered_at, case when u.delivered_by is not null then author_name(d.workspace_id, u.delivered_by) end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
            case when u.remarks > 0 then (select string_agg(m.text, E'\n' order by m.id) from document_remark m
              where m.workspace_id = d.workspace_id and m.document_id = d.id) end as remarks,
-           r.content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
+           ${receivedContent('r')} as content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
       from d
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

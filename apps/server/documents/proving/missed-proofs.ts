@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { holdSharedLock, tryLock } from '../../platform/locks.ts'
+import { receivedContent } from '../../platform/received/column.ts'
 import type { KnownProof } from './proof.ts'
 import { proveAlone } from './prover.ts'
 
@@ -31,7 +32,7 @@ async function proveBatch(
 ): Promise<boolean> {
   const missed = await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<{ company_id: number; chave: string; nsu: bigint; content: Buffer }>`
-      select d.company_id, d.chave, d.nsu, r.content
+      select d.company_id, d.chave, d.nsu, ${receivedContent('r')} as content
         from ${table} d
         join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
        where d.workspace_id = ${workspaceId} and d.proof is null and ${provable}

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import { unzipDocument } from '@vigia/sefaz/distribution'
 import { proofOf } from '@vigia/sefaz/proof'
+import { openReceived } from '../../platform/received/bytes.ts'
 import { unzipTogether } from '../arrival.ts'
 
 // Runs in a thread of its own: XML or gzip streams in, proofs out.
@@ -13,7 +13,7 @@ export interface Unproved {
 
 parentPort?.on('message', ({ files, zipped }: Unproved) => {
   const bytes = files.map((file) => Buffer.from(file.buffer, file.byteOffset, file.length))
-  const documents = zipped ? (unzipTogether(bytes) ?? bytes.map(unzipDocument)) : bytes
+  const documents = zipped ? (unzipTogether(bytes) ?? bytes.map(openReceived)) : bytes
   parentPort?.postMessage(documents.map(proofOf))
 })
 parentPort?.postMessage('ready')

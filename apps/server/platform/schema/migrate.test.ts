@@ -28,3 +28,22 @@ test('a start that ends in the middle leaves the application no right that it do
   await client.end()
   expect(rows).toEqual([{ keys: false, receipts: false }])
 })
+
+test('a start refuses documents that were packed with a dictionary that it does not have', async () => {
+  await using database = await createDatabase()
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  for (const [change, undo] of [
+    [
+      'update dictionary set content = content || content',
+      'update dictionary set content = substring(content from 1 for 16384)',
+    ],
+    ["insert into dictionary (id, content) values (200, 'x')", 'delete from dictionary where id = 200'],
+  ] as const) {
+    await client.query(change)
+    await expect(migrate(database.url)).rejects.toThrow(InstallationError)
+    await client.query(undo)
+    expect(await migrate(database.url)).toEqual({ applied: [] })
+  }
+  await client.end()
+})

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { appRole, connectionTo, type DatabaseRole, limitedRole, rolePassword, signerRole } from '../database.ts'
 import { InstallationError } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
+import { keepDictionaries } from '../received/dictionaries.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
@@ -33,6 +34,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
       await apply(client, text, { name, sha256 })
       applied.push(name)
     }
+    await keepDictionaries(client)
     await createRoles(client)
     // All rights are given first and some taken back then: nobody may come in between.
     await inTransaction(client, async () => {
@@ -196,8 +198,9 @@ async function grant(client: pg.Client, role: typeof appRole | typeof limitedRol
   await client.query(`grant select, insert, update, delete on all tables in schema public to ${role}`)
   await client.query(`revoke insert, update, delete on migration, installation from ${role}`)
   await client.query(
-    `revoke update, delete on receipt, capture_call, certificate_use, outgoing_event_call, audit from ${role}`,
+    `revoke update, delete on receipt, issuer_certificate, capture_call, certificate_use, outgoing_event_call, audit from ${role}`,
   )
+  await client.query(`revoke insert, update, delete on dictionary from ${role}`)
   await client.query(`grant usage on all sequences in schema public to ${role}`)
   // Other logins of the server may enter the database, and functions are everybody's when they are made.
   await client.query(`grant execute on all functions in schema public to ${role}`)
@@ -211,7 +214,10 @@ async function grant(client: pg.Client, role: typeof appRole | typeof limitedRol
   await client.query(`revoke insert on certificate_use from ${role}`)
   await client.query(`revoke all on workspace_key, installation_key from ${role}`)
   if (role === appRole) await client.query(`grant select (workspace_id, key_id), delete on workspace_key to ${role}`)
-  else await client.query(`revoke all on ${closedToLimited.join()} from ${role}`)
+  else {
+    await client.query(`revoke all on ${closedToLimited.join()} from ${role}`)
+    await client.query(`revoke execute on function pack_receipts from ${role}`)
+  }
 }
 
 // Who may see some companies only has nothing to do there; what is theirs alone they ask with the login of everybody.

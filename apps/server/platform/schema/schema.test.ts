@@ -124,6 +124,7 @@ const shared = [
     'clock_skew',
     'trouble',
     'storage_probe',
+    'dictionary',
   ],
   ...['restore', 'mail', 'contact_message', 'erasure'],
   ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],

@@ -65,6 +65,17 @@ test('received bytes can be added, never changed or removed', async () => {
   await expect(change).rejects.toThrow(/permission denied/)
   const remove = inWorkspace({ db }, mine, ({ db }) => db.deleteFrom('receipt').execute())
   await expect(remove).rejects.toThrow(/permission denied/)
+  for (const attempt of [
+    "update issuer_certificate set der = ''",
+    'delete from issuer_certificate',
+    "insert into dictionary (id, content) values (2, '')",
+    'delete from dictionary',
+    "update dictionary set content = ''",
+  ])
+    await expect(
+      inWorkspace({ db }, mine, ({ db }) => sql.raw(attempt).execute(db)),
+      attempt,
+    ).rejects.toThrow(/permission denied/)
 })
 
 test('the connections of the application cannot become their owner', async () => {
@@ -173,6 +184,11 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     why: 'only in the workspace that the transaction has entered',
     call: `select restate_receipts(${theirs}, 5, 0::smallint, '{1}', '{changed}', '{true}')::text as done`,
     gives: [{ done: null }],
+  },
+  pack_receipts: {
+    why: 'only in the workspace that the transaction has entered',
+    call: `select pack_receipts(${theirs}, 5, 0::smallint, '{1}', '{null}', '{null}') as done`,
+    gives: [{ done: 0 }],
   },
   erase_workspace: {
     why: 'only the workspace that the transaction has entered, when its time is over',

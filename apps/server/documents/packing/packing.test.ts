@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { start } from '@vigia/simulator/start'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { askForAll, weeksAgo } from '../../../../tests/support/authority.ts'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import type { Database } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createLogger } from '../../platform/log.ts'
+import { openReceived } from '../../platform/received/bytes.ts'
+import { receivedContent } from '../../platform/received/column.ts'
+import { type ReceivedDocZip, readPage } from '../arrival.ts'
+import { everything, newOffice, type TestWorkspace } from '../office.testing.ts'
+import { cnpjs } from '../order.testing.ts'
+import { prove } from '../proving/prover.ts'
+import { rebuildProjection } from '../rebuild.ts'
+import { receive } from '../receive.ts'
+import { arrive, nfeProc } from '../testing.ts'
+import { packSome } from './packing.ts'
+
+const log = createLogger('silent')
+let directory: string
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+let owner: pg.Client
+let docZips: ReceivedDocZip[]
+let workspace: TestWorkspace
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vigia-packing-'))
+  database = await createDatabase()
+  db = openDatabase(database.url)
+  owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  const company = { cnpj: cnpjs[0]!, nome: 'EMPRESA LTDA', uf: 'SC' }
+  await using simulator = await start({ port: 0, directory, seed: 5, since: weeksAgo(), companies: [company] })
+  docZips = (await askForAll(simulator, company))
+    .filter(({ service }) => service === 'nfe')
+    .map(({ nsu, schema, content }) => ({ nsu: BigInt(nsu!), schema, content }))
+})
+afterAll(async () => {
+  await owner.end()
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+  await rm(directory, { recursive: true, force: true })
+})
+beforeEach(async () => {
+  workspace = await newOffice(db)
+})
+
+const recipient = () => ({ workspaceId: workspace.id, companyId: workspace.companies[0]!, cnpj: cnpjs[0]! })
+
+async function keep(received: readonly ReceivedDocZip[], options?: { pack: boolean }): Promise<void> {
+  const arrivals = prove({ log }, await readPage(received, options), { patient: true })
+  await inWorkspace({ db, log }, workspace.id, (ctx) => receive(ctx, recipient(), 'nfe', arrivals))
+}
+
+interface Row {
+  nsu: bigint
+  codec: number
+  content: Buffer
+}
+
+const rows = () =>
+  inWorkspace({ db }, workspace.id, async ({ db }) => {
+    const { rows } =
+      await sql<Row>`select nsu, codec, ${receivedContent('receipt')} as content from receipt order by nsu`.execute(db)
+    return rows
+  })
+
+function expectAsArrived(stored: readonly Row[], received: readonly ReceivedDocZip[] = docZips): void {
+  const opened = new Map(stored.map(({ nsu, content }) => [nsu, openReceived(content)]))
+  expect(received.filter(({ nsu, content }) => !opened.get(nsu)?.equals(openReceived(content)))).toEqual([])
+}
+
+async function packUntilDone(): Promise<void> {
+  while ((await packSome({ db, log }, workspace.id)).looked > 0);
+}
+
+test('what is captured is stored packed, with each certificate once, and read as it arrived', async () => {
+  await keep(docZips, { pack: true })
+  const stored = await rows()
+  expect(stored.every(({ codec }) => codec > 0)).toBe(true)
+  expectAsArrived(stored)
+  const { rows: certificates } = await owner.query(
+    'select count(*)::int as n, count(distinct r.issuer_certificate_id)::int as named, count(r.issuer_certificate_id)::int as cut from receipt r, (select count(*)::int as kept from issuer_certificate where workspace_id = $1) k where r.workspace_id = $1',
+    [workspace.id],
+  )
+  expect(certificates[0].cut).toBeGreaterThan(certificates[0].named)
+})
+
+test('what an earlier version stored takes its small form and changes in nothing else', async () => {
+  await keep(docZips)
+  const before = await everything(db, workspace)
+  expect((await rows()).every(({ codec }) => codec === 0)).toBe(true)
+  await packUntilDone()
+  const stored = await rows()
+  expect(stored.every(({ codec }) => codec > 0)).toBe(true)
+  expectAsArrived(stored)
+  expect(await everything(db, workspace)).toEqual(before)
+  await rebuildProjection({ db, log }, recipient())
+  expect(await everything(db, workspace)).toEqual(before)
+  // Received again, as they came and packed.
+  await keep(docZips)
+  await keep(docZips, { pack: true })
+  expect(await everything(db, workspace)).toEqual(before)
+})
+
+test('what cannot be packed stays as it arrived, and is not looked at again', async () => {
+  const stream = gzipSync(nfeProc())
+  const odd: ReceivedDocZip[] = [
+    Buffer.alloc(0),
+    Buffer.from('no gzip'),
+    stream.subarray(0, 100),
+    Buffer.concat([stream, Buffer.alloc(3)]),
+    Buffer.concat([stream, gzipSync(nfeProc({ number: 2 }))]),
+    gzipSync(Buffer.alloc(0)),
+  ].map((content, index) => ({ nsu: BigInt(index + 1), schema: 'procNFe_v4.00.xsd', content }))
+  await keep(odd, { pack: true })
+  await packUntilDone()
+  expect(await rows()).toEqual(odd.map(({ nsu, content }) => ({ nsu, codec: -1, content })))
+})
+
+test('the application can give a receipt no other small form than one of its own bytes, and no second one', async () => {
+  await keep([docZips[0]!])
+  await keep([docZips[1]!], { pack: true })
+  const [first, second] = (await rows()) as [Row, Row]
+  const pack = (nsu: bigint, content: Buffer | null, certificate: number | null = null) =>
+    inWorkspace({ db }, workspace.id, async ({ db }) => {
+      const { rows } = await sql<{ n: number }>`
+        select pack_receipts(${workspace.id}::int, ${workspace.companies[0]!}::int, 0::smallint, ${[nsu]}::bigint[],
+                             ${[content]}::bytea[], ${[certificate]}::int[]) as n`.execute(db)
+      return rows[0]!.n
+    })
+  expect(await pack(first.nsu, second.content)).toBe(0)
+  expect(await pack(first.nsu, Buffer.alloc(0))).toBe(0)
+  expect(await pack(first.nsu, Buffer.from('nothing of it, but longer than a head'))).toBe(0)
+  expect(await pack(second.nsu, null)).toBe(0)
+  expect(await pack(second.nsu, second.content)).toBe(0)
+  expect(await rows()).toEqual([first, second])
+})
+
+test('a process that is killed while it packs loses nothing, and another one goes on', async () => {
+  await keep(docZips)
+  await keep(Array.from({ length: 200 }, (_, index) => arrive(1_000_000 + index, nfeProc({ number: index + 1 }))))
+  const all = await rows()
+  const program = `
+    import { packSome } from ${JSON.stringify(new URL('./packing.ts', import.meta.url).href)}
+    import { openDatabase } from ${JSON.stringify(new URL('../../platform/database.ts', import.meta.url).href)}
+    import { createLogger } from ${JSON.stringify(new URL('../../platform/log.ts', import.meta.url).href)}
+    const ctx = { db: openDatabase(process.argv[1]), log: createLogger('silent') }
+    for (;;) {
+      const { looked } = await packSome(ctx, Number(process.argv[2]))
+      console.log(looked)
+      if (looked === 0) break
+    }
+    process.exit()`
+  for (let killed = 0; killed < 2; killed++) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, database.url, String(workspace.id)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
+    })
+    await firstLine(child)
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('close', resolve))
+    expectAsArrived(await rows(), all)
+  }
+  // The database may still hold what the killed process had begun.
+  const left = async () => {
+    await packUntilDone()
+    return (await rows()).filter(({ codec }) => codec === 0).length
+  }
+  await expect.poll(left, { timeout: 20_000 }).toBe(0)
+  expectAsArrived(await rows(), all)
+})
+
+const firstLine = (child: ChildProcess) => new Promise<void>((resolve) => child.stdout!.once('data', () => resolve()))
