@@ -149,8 +149,9 @@ export function connectionTo(
   address.searchParams.delete('options')
   return {
     connectionString: address.href,
-    // To compile a statement takes longer than to carry it out: all of ours are short.
-    options: `${theirs} -c plan_cache_mode=force_custom_plan -c jit=off -c timezone=UTC -c lock_timeout=${lockTimeoutMs} -c default_text_search_config=pg_catalog.simple`,
+    // To compile a statement takes longer than to carry it out: all of ours are short. The last one has `set local` reach the other servers of
+    // a database that is distributed over several; a server that is alone knows nothing of it.
+    options: `${theirs} -c plan_cache_mode=force_custom_plan -c jit=off -c timezone=UTC -c lock_timeout=${lockTimeoutMs} -c default_text_search_config=pg_catalog.simple -c citus.propagate_set_commands=local`,
   }
 }
 
