@@ -4,7 +4,7 @@ import pg from 'pg'
 /** How a statement of the product is carried out on a cluster. */
 export interface Statement {
   text: string
-  /** `local`: nothing of a workspace in it; `router`: one server; `many`: several tasks; `error`: refused. */
+  x
   how: 'local' | 'router' | 'many' | 'error'
   detail: string
 }
@@ -34,14 +34,19 @@ if (file) {
     if (seen.has(text) || !/^\s*(select|insert|update|delete|with|merge)\b/i.test(text)) return carryOut()
     seen.add(text)
     return (async () => {
-      const plan = (await send.call(this, `explain (costs off) ${text}`, config.values).catch((error) => {
-        note({ text, how: 'error', detail: `explain: ${error.code} ${error.message}` })
+      let plan: pg.QueryResult<{ 'QUERY PLAN': string }>
+      try {
+        plan = (await send.call(this, `explain (costs off) ${text}`, config.values)) as typeof plan
+      } catch (error) {
+        const { code, message } = error as pg.DatabaseError
+        note({ text, how: 'error', detail: `explain: ${code} ${message}` })
         throw error
-      })) as pg.QueryResult<{ 'QUERY PLAN': string }>
-      const lines = plan.rows.map((row) => row['QUERY PLAN']).join('\n')
+      }
+      const lines = plan.rows.map((row) => String(row['QUERY PLAN'])).join('\n')
       const tasks = [...lines.matchAll(/Task Count: (\d+)/g)].map(([, n]) => Number(n))
       const citus = /Citus|Distributed Subplan/.test(lines)
-      const how = !citus ? 'local' : tasks.length === 1 && tasks[0] === 1 && !/Subplan/.test(lines) ? 'router' : 'many'
+      const one = tasks.every((n) => n === 1)
+      const how = !citus ? 'local' : !one ? 'many' : /Subplan|INSERT/.test(lines) ? 'steps' : 'router'
       note({ text, how, detail: how === 'many' ? lines.slice(0, 400) : '' })
       return carryOut()
     })()

@@ -223,7 +223,7 @@ export async function updateCompany(
       shown_cte: switched('cte', before.shown_cte, change.shown.cte),
       // The person who turned it on first stays on record.
       ...(change.acknowledges === true && {
-        acknowledges_since: sql<Date>`coalesce(acknowledges_since, now())`,
+        acknowledges_since: sql<Date>`least(acknowledges_since, now())`,
         acknowledges_by: sql<number>`case when acknowledges_since is null then ${accountId}::int else acknowledges_by end`,
       }),
       ...(change.acknowledges === false && { acknowledges_since: null, acknowledges_by: null }),

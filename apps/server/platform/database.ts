@@ -163,6 +163,22 @@ export function poolUse(db: Database): { open: number; idle: number; waiting: nu
   return { open: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 }
 }
 
+const distributed = new WeakMap<object, Promise<boolean>>()
+
+/** Whether the database is distributed over several servers (Citus); `db` may be a transaction. Asked once for each pool. */
+export function isDistributed({ db }: WithDatabase): Promise<boolean> {
+  // One for a pool and its transactions.
+  const { adapter } = db.getExecutor()
+  const known = distributed.get(adapter)
+  if (known) return known
+  const asked = sql<{ there: boolean }>`select exists (select from pg_extension where extname = 'citus') as there`
+    .execute(db)
+    .then(({ rows }) => rows[0]!.there)
+  asked.catch(() => distributed.delete(adapter))
+  distributed.set(adapter, asked)
+  return asked
+}
+
 /** Makes sure that the connections of `db` are those of `role`, cannot see past row-level security, nor become somebody who can. */
 export async function requireRole(db: Database, role: DatabaseRole): Promise<void> {
   const { rows } = await sql<{ name: string; login: string; free: boolean }>`

@@ -1,6 +1,5 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
-import { sql } from 'kysely'
 import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
