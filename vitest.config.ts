@@ -18,7 +18,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
-    setupFiles: ['tests/support/seed.ts'],
+    setupFiles: ['tests/support/seed.ts', ...(process.env.CITUS_STATEMENTS ? ['tests/support/statements.ts'] : [])],
     projects: [
       {
         extends: true,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { copyClusterDatabase, dropClusterDatabase } from './cluster.ts'
 
 interface TestDatabase {
   url: string
@@ -12,6 +13,14 @@ interface TestDatabase {
 export async function createDatabase(): Promise<TestDatabase> {
   const server = inject('postgresUrl')
   const name = `test_${randomBytes(6).toString('hex')}`
+  const ports = inject('clusterPorts')
+  if (ports) {
+    await copyClusterDatabase(ports, 'template', name)
+    return {
+      url: new URL(`/${name}`, server).href,
+      [Symbol.asyncDispose]: () => dropClusterDatabase(ports, name),
+    }
+  }
   await execute(server, `create database ${name} template template strategy file_copy`)
   return {
     url: new URL(`/${name}`, server).href,

@@ -5,11 +5,14 @@ import { type EmbeddedPostgres, startPostgres } from '@vigia/postgres/postgres'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../apps/server/platform/schema/migrate.ts'
+import { closeClusterDatabase, createClusterDatabase, startCluster } from './cluster.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Login of the PostgreSQL of this run; its database `template` has all migrations and no rows. */
     postgresUrl: string
+    /** Ports of all its servers where the run is on a cluster (`CITUS=1`). */
+    clusterPorts: number[]
   }
 }
 
@@ -36,6 +39,8 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const run = project.vitest.getRootProject()
   if (run.getProvidedContext().postgresUrl) return
   const directory = await mkdtemp(join(tmpdir(), 'vigia-tests-'))
+  // Slices can be tried on several servers, too: `CITUS=1 npx vitest run FILE`.
+  if (process.env.CITUS) return setupCluster(run, directory)
   const postgres = await startDatabase(directory)
   const stop = async () => {
     await postgres[Symbol.asyncDispose]()
@@ -49,6 +54,20 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   }
   run.provide('postgresUrl', postgres.url)
   return stop
+}
+
+async function setupCluster(run: TestProject, directory: string): Promise<() => Promise<void>> {
+  const cluster = await startCluster(directory, { shards: 2 })
+  const ports = [cluster.coordinator, ...cluster.workers].map(({ port }) => port)
+  await createClusterDatabase(cluster, 'template')
+  await migrate(new URL('/template', cluster.url).href)
+  await closeClusterDatabase(ports, 'template')
+  run.provide('postgresUrl', cluster.url)
+  run.provide('clusterPorts', ports)
+  return async () => {
+    await cluster[Symbol.asyncDispose]()
+    await rm(directory, { recursive: true, force: true })
+  }
 }
 
 async function createTemplate(url: string): Promise<void> {

@@ -131,7 +131,8 @@ async function insertAccount(
       returning id, public_id),
     person as (
       insert into account (workspace_id, id, email, name, phone, password_hash)
-      select id, ${accountId}::int, ${account.email}, ${account.name}, ${account.phone ?? null}, ${account.passwordHash} from created)
+      select id, ${accountId}::int, ${account.email}, ${account.name}, ${account.phone ?? null}, ${account.passwordHash} from created
+      returning id)
     select public_id from created`.execute(db)
   await sql`
     insert into workspace_directory (public_id, workspace_id)
@@ -256,7 +257,7 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
     await db
       .updateTable('account')
       // Whose password everybody knows has no owner who could confirm anything.
-      .set({ shared: true, email_proved_at: sql<Date>`coalesce(email_proved_at, now())`, new_email: null })
+      .set({ shared: true, email_proved_at: sql<Date>`least(email_proved_at, now())`, new_email: null })
       .where('workspace_id', '=', workspaceId)
       .where('id', '=', accountId)
       .execute()

@@ -53,7 +53,7 @@ export async function requireProvedEmail(
 export async function prove({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner) {
   return db
     .updateTable('account')
-    .set({ email_proved_at: sql<Date>`coalesce(email_proved_at, now())` })
+    .set({ email_proved_at: sql<Date>`least(email_proved_at, now())` })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', accountId)
     .returning(['name', 'email'])

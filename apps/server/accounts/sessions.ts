@@ -155,7 +155,7 @@ async function isLetIn({ db }: WithDatabase, { workspaceId, accountId }: Place):
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', accountId)
-    .where(sql<boolean>`access_until is null or access_until > now()`)
+    .where(sql<boolean>`(access_until is null or access_until > now())`)
     .executeTakeFirst()
   return row !== undefined
 }

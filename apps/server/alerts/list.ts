@@ -3,6 +3,7 @@ import { rules } from '@vigia/alerts/rules'
 import { type Alert, type AlertBand, type AlertState, alertBands, alertMax } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
+import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { companiesShown } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -142,7 +143,7 @@ export async function readRows(db: Database, workspaceId: number, chosen: RawBui
     select a.document_id as id, a.chave, d.type, d.number, s.name as issuer, s.tax_id as "taxId", c.public_id as "companyPublicId", c.name as company,
            d.amount, d.issued_at as "issuedAt", d.issued_offset as "offset", d.complete, a.score, a.at, a.band, a.state, a.fired, a.stated_fired as stated,
            a.stated_rules as "statedRules", a.learning, a.judged_at as "judgedAt", a.state_at as "stateAt",
-           case when a.state_by is not null then author_name(a.workspace_id, a.state_by) end as by
+           case when a.state_by is not null then ${nameOfAuthor('a.workspace_id', 'a.state_by')} end as by
       from alert a
       join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

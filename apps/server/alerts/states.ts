@@ -6,6 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Session } from '../http/http.ts'
+import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { readDecided, readDowngraded } from './downgrading.ts'
@@ -171,7 +172,7 @@ export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, worksp
     by: string | null
     at: Date
   }>`
-    select k.id, k.rule, k.issuer_base as "issuerBase", k.ceiling::float8 as ceiling, k.until, k.said_at as at, author_name(k.workspace_id, k.said_by) as by,
+    select k.id, k.rule, k.issuer_base as "issuerBase", k.ceiling::float8 as ceiling, k.until, k.said_at as at, ${nameOfAuthor('k.workspace_id', 'k.said_by')} as by,
            c.public_id as "companyPublicId", c.name as company,
            (select s.name from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
              where d.workspace_id = k.workspace_id and d.id = k.document_id) as issuer

@@ -412,9 +412,8 @@ async function writeFacts(db: Database, workspaceId: number, known: readonly Kno
   )
   await sql`
     insert into alert_citation (workspace_id, document_id, chave)
-    select ${workspaceId}, q."documentId", q.chave from ${records(citations, { documentId: 'bigint', chave: 'text' })}`.execute(
-    db,
-  )
+    select ${workspaceId}, q."documentId", q.chave from ${records(citations, { documentId: 'bigint', chave: 'text' })}
+    returning document_id`.execute(db)
 }
 
 const citedOf = (facts: AlertFacts | null) => [...new Set(facts?.references.map(({ chave }) => chave))].sort()
@@ -518,7 +517,8 @@ async function writeNames(db: Database, workspaceId: number, known: readonly Kno
   await sql`
     insert into alert_name (workspace_id, company_base, issuer_base, name, at, chave, key)
     select ${workspaceId}, q."companyBase", q."issuerBase", q.name, q.at, q.chave, q.key
-      from ${records(keyed, { ...place, at: 'bigint', chave: 'text', key: 'text' })}`.execute(db)
+      from ${records(keyed, { ...place, at: 'bigint', chave: 'text', key: 'text' })}
+    returning key`.execute(db)
   return rows.map(({ companyBase, issuerBase, name, was, is }) => ({
     companyBase,
     issuerBase,

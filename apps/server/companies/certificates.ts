@@ -150,7 +150,7 @@ export async function removeCertificate(
 ): Promise<RemovedCertificate> {
   // Without the id of a key the rotation of the master key skips the row.
   const { rows } = await sql<RemovedCertificate & { current: boolean }>`
-    update certificate set replaced_at = coalesce(replaced_at, now()), key_encrypted = '', key_id = ''
+    update certificate set replaced_at = least(replaced_at, now()), key_encrypted = '', key_id = ''
      where workspace_id = ${workspaceId} and company_id = ${company.id}
     returning old.replaced_at is null as current, holder_name as name, holder_cnpj as cnpj, valid_to as "validTo"`.execute(
     ctx.db,
@@ -172,7 +172,7 @@ export async function removeCertificate(
  */
 export async function destroyKeys({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
   const { rows } = await sql`
-    update certificate set replaced_at = coalesce(replaced_at, now()), key_encrypted = '', key_id = ''
+    update certificate set replaced_at = least(replaced_at, now()), key_encrypted = '', key_id = ''
      where workspace_id = ${workspaceId} and key_id <> '' returning id`.execute(db)
   await db.deleteFrom('workspace_key').where('workspace_id', '=', workspaceId).execute()
   // With their files, which hold keys too.

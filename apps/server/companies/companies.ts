@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import type { Session } from '../http/http.ts'
 import { announce } from '../notifications/notifications.ts'
 import { requireRoomForCompany } from '../plans/plans.ts'
+import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -222,7 +223,7 @@ export async function updateCompany(
       shown_cte: switched('cte', before.shown_cte, change.shown.cte),
       // The person who turned it on first stays on record.
       ...(change.acknowledges === true && {
-        acknowledges_since: sql<Date>`coalesce(acknowledges_since, now())`,
+        acknowledges_since: sql<Date>`least(acknowledges_since, now())`,
         acknowledges_by: sql<number>`case when acknowledges_since is null then ${accountId}::int else acknowledges_by end`,
       }),
       ...(change.acknowledges === false && { acknowledges_since: null, acknowledges_by: null }),
@@ -283,7 +284,7 @@ export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: numbe
   return readWorkspace({ db }, workspaceId, async ({ db }) => ({
     ...(await selectCompanies(db, workspaceId)
       .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
-      .select(sql<string | null>`author_name(c.workspace_id, c.acknowledges_by)`.as('acknowledges_by'))
+      .select(nameOfAuthor('c.workspace_id', 'c.acknowledges_by').as('acknowledges_by'))
       .select(hasLogo)
       .where('c.id', '=', id)
       .executeTakeFirstOrThrow()),

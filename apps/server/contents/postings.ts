@@ -35,7 +35,8 @@ async function insert(
       returning id)
     insert into content_posting (workspace_id, segment_id, bucket, value)
     select ${workspaceId}, s.id, u.place - 1, u.value from s, unnest(${values.map((value) => Buffer.from(value))}::bytea[]) with ordinality u (value, place)
-     where length(u.value) > 0`.execute(db)
+     where length(u.value) > 0
+    returning bucket`.execute(db)
 }
 
 async function remove(db: Database, workspaceId: number, ids: readonly number[]): Promise<void> {

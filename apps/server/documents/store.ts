@@ -217,9 +217,10 @@ const eventNames = namesOf(eventTypes)
 function newSuppliers(workspaceId: number, rows: readonly SupplierName[]): RawBuilder<unknown> {
   return sql`new_suppliers as (
     insert into supplier (workspace_id, tax_id, name, search)
-    select ${workspaceId}, n.tax_id, n.name, n.search
-      from (select distinct on (tax_id, name) * from ${recordsOf(rows, supplierTypes)} order by tax_id, name) n
-     where not exists (select 1 from supplier s where s.workspace_id = ${workspaceId} and s.tax_id = n.tax_id and s.name = n.name)
+    select ${workspaceId}, n.tax_id, n.name, n.search from (
+      select * from (select distinct on (tax_id, name) * from ${recordsOf(rows, supplierTypes)} order by tax_id, name) n
+       where not exists (select 1 from supplier s where s.workspace_id = ${workspaceId} and s.tax_id = n.tax_id and s.name = n.name)
+      offset 0) n
     on conflict (workspace_id, tax_id, name) do update set search = excluded.search
     returning id, tax_id, name)`
 }
@@ -228,10 +229,12 @@ function putDocuments({ workspaceId, companyId, service }: Place, rows: Changes[
   const records = recordsOf(rows, { ...copyTypes, ...standingTypes, ...supplierTypes })
   return sql`documents as (
     insert into document (workspace_id, company_id, type, supplier_id, ${list(documentNames)})
-    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, coalesce(s.id, n.id), ${list(documentNames, 'r')}
-      from ${records}
-      left join supplier s on s.workspace_id = ${workspaceId} and s.tax_id = r.tax_id and s.name = r.name
-      left join new_suppliers n on n.tax_id = r.tax_id and n.name = r.name
+    select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, supplier, ${list(documentNames)} from (
+      select coalesce(s.id, n.id) as supplier, ${list(documentNames, 'r')}
+        from ${records}
+        left join supplier s on s.workspace_id = ${workspaceId} and s.tax_id = r.tax_id and s.name = r.name
+        left join new_suppliers n on n.tax_id = r.tax_id and n.name = r.name
+      offset 0) r
     on conflict (workspace_id, chave, company_id) do update set ${replaced(['supplier_id', ...documentNames])}
     returning id, chave)`
 }
@@ -275,13 +278,14 @@ function countMoves({ workspaceId, companyId, service }: Place, moves: readonly 
     return sql`${sql.ref(`${unit}s`)} as (
       insert into ${table} as c (workspace_id, type, ${at}, company_id, roles, status, n, amount)
       select ${workspaceId}, ${serviceCodes[service]}, date_trunc(${unit}, issued_at)::date, ${companyId}, roles, status, sum(sign)::int, sum(sign * amount)
-        from moves ${unit === 'day' ? sql`where (select large from workspace where id = ${workspaceId})` : sql``}
+        from moves ${unit === 'day' ? sql`where exists (select from large)` : sql``}
        group by 3, 5, 6 having sum(sign) <> 0 or sum(sign * amount) <> 0 order by 3, 5, 6
       on conflict (workspace_id, type, ${at}, company_id, roles, status)
         do update set n = c.n + excluded.n, amount = c.amount + excluded.amount)`
   }
   return [
     sql`moves as materialized (select * from ${recordsOf(moves, moveTypes)})`,
+    sql`large as materialized (select from workspace where id = ${workspaceId} and large)`,
     counted('month'),
     counted('year'),
     counted('day'),

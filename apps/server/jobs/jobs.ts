@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../platform/context.ts'
+import { isDistributed } from '../platform/database.ts'
 import type { Logger } from '../platform/log.ts'
 import { pause } from '../platform/pause.ts'
 
@@ -121,6 +122,8 @@ interface Claim<L extends Lane> {
   table: RawBuilder<unknown>
   /** All columns of its primary key: without the first one the index is searched once for each workspace. */
   key?: readonly string[]
+  /** The column with the workspace, where the rows belong to one and the key does not name it `workspace_id`. */
+  workspace?: string
   /** Tried in this order; rows of one lane only are claimed. */
   lanes: readonly L[]
   /** How long the rows are left to this process; null: `set` of each lane makes them not due any more. */
@@ -135,7 +138,7 @@ interface Claim<L extends Lane> {
  */
 export async function claimRows<Row, L extends Lane>(
   db: Database,
-  { table, key = ['id'], lanes, leaseMs, rowsMax = 1, returning }: Claim<L>,
+  { table, key = ['id'], workspace, lanes, leaseMs, rowsMax = 1, returning }: Claim<L>,
 ): Promise<{ lane: L; rows: Row[] } | null> {
   const free = leaseMs === null ? sql`true` : sql`(lease_until is null or lease_until < now())`
   const lease = leaseMs === null ? [] : [sql`lease_until = ${fromNow(leaseMs)}`]
@@ -145,14 +148,33 @@ export async function claimRows<Row, L extends Lane>(
     columns.map(({ own, chosen }) => sql`${own} = ${chosen}`),
     sql` and `,
   )
-  // A statement for each lane, so that each can use its own index.
-  for (const lane of lanes) {
+  const take = async (lane: L, rowsMax: number, own = sql`true`) => {
     const { rows } = await sql<Row>`
       with chosen as materialized (
-        select ${chosen} from ${table} where ${lane.due} and ${free} order by ${lane.order} limit ${rowsMax}
+        select ${chosen} from ${table} where ${own} and ${lane.due} and ${free} order by ${lane.order} limit ${rowsMax}
            for no key update skip locked)
-      update ${table} set ${sql.join([...lease, ...(lane.set ? [lane.set] : [])])} from chosen where ${isChosen}
+      update ${table} set ${sql.join([...lease, ...(lane.set ? [lane.set] : [])])} from chosen where ${own} and ${isChosen}
       returning ${returning}`.execute(db)
+    return rows
+  }
+  // Rows of several servers cannot be locked by one statement: it is asked whose turn it is, more than are wanted because another process may be
+  // taking the first, and then taken from one workspace after the other.
+  const takeFromEach = async (lane: L, column: string) => {
+    const { rows: waiting } = await sql<{ id: number }>`
+      select ${sql.ref(column)} as id from ${table} where ${lane.due} and ${free} order by ${lane.order} limit ${rowsMax + 8}`.execute(
+      db,
+    )
+    const rows: Row[] = []
+    for (const id of new Set(waiting.map(({ id }) => id)))
+      if (rows.length < rowsMax)
+        rows.push(...(await take(lane, rowsMax - rows.length, sql`${sql.ref(column)} = ${id}::int`)))
+    return rows
+  }
+  const column = workspace ?? key.find((name) => name === 'workspace_id')
+  const isFar = column !== undefined && (await isDistributed({ db }))
+  // A statement for each lane, so that each can use its own index.
+  for (const lane of lanes) {
+    const rows = isFar ? await takeFromEach(lane, column) : await take(lane, rowsMax)
     if (rows.length > 0) return { lane, rows }
   }
   return null

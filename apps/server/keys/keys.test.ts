@@ -9,6 +9,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import { requireProvedEmail } from '../accounts/accounts.ts'
 import { readConfig } from '../config.ts'
 import { handle, type Session, serveRoutes } from '../http/http.ts'
+import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
@@ -271,7 +272,8 @@ describe('in the audit', () => {
     const { key } = await newKey({ name: 'ERP', scopes: ['empresas:gerir', 'documentos:ler'] })
     for (let n = 0; n < 2; n++) await call(key, write)
     await call(key)
-    const name = sql<{ name: string }>`select author_name(${session.workspaceId}, ${seen[0]!.accountId}) as name`
+    const name = sql<{ name: string }>`
+      select ${nameOfAuthor('done.ws', 'done.by')} as name from (select ${session.workspaceId}::int as ws, ${seen[0]!.accountId}::int as by) done`
     await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       await removeAllKeys(ctx, session.workspaceId)
       expect((await name.execute(ctx.db)).rows).toEqual([{ name: 'chave de API “ERP”' }])

@@ -1,6 +1,7 @@
 import { type AnswerRuleAnswer, answerRuleMax, type purposes } from '@vigia/contract/manifestation'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { type RawBuilder, sql } from 'kysely'
+import { nameOfAuthor } from '../platform/authors.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { serviceCodes } from '../platform/service.ts'
 import { recipient } from './rules.ts'
@@ -49,7 +50,7 @@ export async function readAnswerRules({ db }: WithDatabase, workspaceId: number)
   const rows = await db
     .selectFrom('answer_rule')
     .select(['id', 'name', 'active', 'answer', 'after_days as afterDays', 'conditions', 'saved_at as savedAt'])
-    .select(sql<string | null>`author_name(workspace_id, saved_by)`.as('savedBy'))
+    .select(nameOfAuthor('answer_rule.workspace_id', 'answer_rule.saved_by').as('savedBy'))
     .where('workspace_id', '=', workspaceId)
     .orderBy('position')
     .orderBy('id')

@@ -39,10 +39,11 @@ export async function findHoldups(
   if (ids.length === 0) return new Map()
   const { rows } = await inCapture(ctx, ({ db }) =>
     sql<HoldupRow>`
-      select o.id, o.type, o.chave, greatest(o.next_at, now()) as "dueAt",
-             (select max(b.next_at) from outgoing_event b where ${blocksAuthor}) as "blockedUntil",
+      with blocked as materialized (
+        select b.cnpj, b.type, max(b.next_at) as until from outgoing_event b where ${blocksAuthor} group by b.cnpj, b.type)
+      select o.id, o.type, o.chave, greatest(o.next_at, now()) as "dueAt", b.until as "blockedUntil",
              (select max(e.next_at) from outgoing_event e where ${comesBefore}) as "behindUntil"
-        from outgoing_event o
+        from outgoing_event o left join blocked b on b.cnpj = o.cnpj and b.type = o.type
        where o.workspace_id = ${workspaceId} and o.id = any (${ids}::bigint[]) and o.state in ('waiting', 'sending')
          and (o.lease_until is null or o.lease_until < now())`.execute(db),
   )

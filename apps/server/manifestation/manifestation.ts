@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { isDoubted, isJudgedOrLate } from '../alerts/alerts.ts'
 import { ciencia, conclusive, deadlines } from '../documents/documents.ts'
 import { announce } from '../notifications/notifications.ts'
+import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
 import { serviceCodes } from '../platform/service.ts'
@@ -42,7 +43,7 @@ export async function acknowledgePending(
     const company = await db
       .selectFrom('company as c')
       .select(['c.cnpj', 'c.active', 'c.shown_nfe', 'c.acknowledges_since'])
-      .select(sql<string | null>`author_name(c.workspace_id, c.acknowledges_by)`.as('name'))
+      .select(nameOfAuthor('c.workspace_id', 'c.acknowledges_by').as('name'))
       .where('c.workspace_id', '=', workspaceId)
       .where('c.id', '=', companyId)
       .executeTakeFirst()

@@ -60,9 +60,8 @@ function leaseMsOf({ sefaz }: Context['config']): number {
 export const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.id < o.id
   and e.state in ('waiting', 'sending') and not (e.tp_evento = 210210 and o.tp_evento = any (${conclusive}::int[]))`
 
-/** `b` is an event for which the authority blocked the author of `o`. */
-export const blocksAuthor = sql`b.cnpj = o.cnpj and b.type = o.type and b.state in ('waiting', 'sending')
-  and b.c_stat in (656, 678) and b.next_at > now()`
+/** `b` is an event for which the authority blocked its author. */
+export const blocksAuthor = sql`(b.state in ('waiting', 'sending') and b.c_stat in (656, 678) and b.next_at > now())`
 
 const turn = sql`o.requested_by is null, o.next_at, o.id`
 // Unknown although there was a response: it was in a lote that was rejected as a whole.
@@ -94,10 +93,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
   const reachable = reachableCondition(ctx.config, await pausedServices(ctx))
   const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${reachable} and not ${isHeld}
-     and not exists (select 1 from outgoing_event e where ${comesBefore})
-     and not exists (select 1 from outgoing_event b where ${blocksAuthor})`
-  const authorIsFree = sql`not exists (select 1 from outgoing_event b
-                      where b.cnpj = o.cnpj and b.type = o.type and b.state in ('waiting', 'sending') and b.lease_until > now())`
+     and not exists (select 1 from outgoing_event e where ${comesBefore})`
   return inCapture(ctx, async ({ db }) => {
     // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
     const { rows } = await sql`
@@ -110,10 +106,17 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
       const claimed = await claimRows<ClaimedEvent, Lane>(db, { table, key, lanes, leaseMs, rowsMax, returning })
       return claimed?.rows ?? []
     }
+    // Authors are those of all workspaces, which may be on different servers: so they are looked up first.
+    const { rows: authors } = await sql<Author>`
+      select b.cnpj, b.type, bool_or(${blocksAuthor}) as blocked from outgoing_event b
+       where b.state in ('waiting', 'sending') and b.lease_until > now() or ${blocksAuthor} group by b.cnpj, b.type`.execute(
+      db,
+    )
+    const isNotBlocked = isNoneOf(authors.filter(({ blocked }) => blocked))
     const underWay = await countUnderWay(db, sql`outgoing_event`, { jobs: sql`count(distinct lease_by)` })
     // Events that a person requested come first: the person waits for the response. Of each kind, those of who has the fewest batches under way.
     const wanted = [sql`o.requested_by is not null`, sql`o.requested_by is null`].flatMap((kind) =>
-      fewestFirst(laneOf(sql`${kind} and ${mayLeave} and ${authorIsFree}`), underWay),
+      fewestFirst(laneOf(sql`${kind} and ${mayLeave} and ${isNoneOf(authors)}`), underWay),
     )
     const [first] = await claim(wanted, 1)
     if (!first) return null
@@ -123,11 +126,29 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     const others =
       first.leavesAlone || eventsMax[service] === 1
         ? []
-        : await claim([laneOf(sql`${sameAuthor} and ${mayLeave} and not ${leavesAlone}`)], eventsMax[service] - 1)
+        : await claim(
+            [laneOf(sql`${sameAuthor} and ${mayLeave} and ${isNotBlocked} and not ${leavesAlone}`)],
+            eventsMax[service] - 1,
+          )
     const url = eventUrl(ctx.config, service, first.chave)
     const events = [first, ...others].sort((a, b) => (a.id < b.id ? -1 : 1))
     return { leaseBy, lasts, workspaceId, companyId, service, cnpj, url, events }
   })
+}
+
+interface Author {
+  cnpj: string
+  type: ServiceCode
+  /** By the authority; otherwise a batch of it is under way. */
+  blocked: boolean
+}
+
+function isNoneOf(authors: readonly Author[]): RawBuilder<unknown> {
+  const services = Object.values(serviceCodes).map((code) => {
+    const those = authors.filter(({ type }) => type === code).map(({ cnpj }) => cnpj)
+    return sql`o.type = ${code}::int and o.cnpj = any (${those}::text[])`
+  })
+  return sql`not (${sql.join(services, sql` or `)})`
 }
 
 /** The web service that takes the events about a document. */

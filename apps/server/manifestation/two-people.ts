@@ -6,6 +6,7 @@ import { conclusive, disagreement } from '../documents/documents.ts'
 import type { Session } from '../http/http.ts'
 import { queueMail } from '../mail/mail.ts'
 import { announce } from '../notifications/notifications.ts'
+import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -104,7 +105,7 @@ export async function readTwoPeople(
   { workspaceId, companies }: Pick<Session, 'workspaceId' | 'companies'>,
 ) {
   const { rows } = await sql<{ twoFrom: number | null; by: string | null; at: Date }>`
-    select two_from::float8 as "twoFrom", author_name(workspace_id, saved_by) as by, saved_at as at from answer_setting where workspace_id = ${workspaceId}`.execute(
+    select two_from::float8 as "twoFrom", ${nameOfAuthor('answer_setting.workspace_id', 'answer_setting.saved_by')} as by, saved_at as at from answer_setting where workspace_id = ${workspaceId}`.execute(
     db,
   )
   const { rows: alone } = await sql<{ name: string }>`

@@ -47,7 +47,7 @@ export async function warn(
       // Who only looks mends nothing, and a letter may name any company.
       .where('a.role', 'in', ['administrador', 'fiscal'])
       .where('a.all_companies', '=', true)
-      .where(sql<boolean>`a.access_until is null or a.access_until > now()`)
+      .where(sql<boolean>`(a.access_until is null or a.access_until > now())`)
       // Who leaves needs no warning that the capture stands still.
       .where('w.erase_at', 'is', null)
       .orderBy('a.id')

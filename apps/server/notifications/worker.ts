@@ -49,6 +49,7 @@ async function claimWorkspace(ctx: Pick<Context, 'db'>): Promise<{ id: number } 
   return asOperator(ctx, async ({ db }) => {
     const claimed = await claimRows<{ id: number }, (typeof lanes)[number]>(db, {
       table: sql`workspace`,
+      workspace: 'id',
       lanes,
       leaseMs: null,
       returning: sql`id`,

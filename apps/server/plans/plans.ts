@@ -217,7 +217,7 @@ function standing(plan: WorkspacePlan, config: ContactConfig): string {
 export async function notePaused({ db }: WithDatabase, workspaceId: number, paused: boolean): Promise<void> {
   await db
     .updateTable('workspace')
-    .set({ paused_at: paused ? sql<Date>`coalesce(paused_at, ${now})` : null })
+    .set({ paused_at: paused ? sql<Date>`least(paused_at, ${now})` : null })
     .where('id', '=', workspaceId)
     .execute()
 }
@@ -243,11 +243,11 @@ export async function activatePlan(
       .updateTable('workspace')
       .set({
         plan: type,
-        paid_from: sql<Date>`case when ${paidLasts} then paid_from else ${now} end`,
+        ...(before.situation === 'active' ? {} : { paid_from: now }),
         paid_until: paidUntil,
       })
       .where('id', '=', workspaceId)
-      .where(sql<boolean>`not ${paidLasts} or plan <> ${type} or paid_until is distinct from ${paidUntil}`)
+      .where(sql<boolean>`(not ${paidLasts} or plan <> ${type} or paid_until is distinct from ${paidUntil})`)
       .executeTakeFirst()
     if (numUpdatedRows === 0n) return false
     const after = await readPlan({ db }, workspaceId)

@@ -165,6 +165,8 @@ const sessionSettings = {
   jit: 'off',
   timezone: 'UTC',
   default_text_search_config: 'pg_catalog.simple',
+  // Has `set local` reach the other servers of a database that is distributed over several; a server that is alone knows nothing of it.
+  'citus.propagate_set_commands': 'local',
 }
 
 function localSettings(lockTimeoutMs: number, statementTimeoutMs: number): string {
@@ -206,6 +208,22 @@ const poolOf = new WeakMap<Database, pg.Pool>()
 export function poolUse(db: Database): { open: number; idle: number; waiting: number } {
   const pool = poolOf.get(db)
   return { open: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 }
+}
+
+const distributed = new WeakMap<object, Promise<boolean>>()
+
+/** Whether the database is distributed over several servers (Citus); `db` may be a transaction. Asked once for each pool. */
+export function isDistributed({ db }: WithDatabase): Promise<boolean> {
+  // One for a pool and its transactions.
+  const { adapter } = db.getExecutor()
+  const known = distributed.get(adapter)
+  if (known) return known
+  const asked = sql<{ there: boolean }>`select exists (select from pg_extension where extname = 'citus') as there`
+    .execute(db)
+    .then(({ rows }) => rows[0]!.there)
+  asked.catch(() => distributed.delete(adapter))
+  distributed.set(adapter, asked)
+  return asked
 }
 
 /** Makes sure that the connections of `db` are those of `role`, cannot see past row-level security, nor become somebody who can. */

@@ -1053,6 +1053,7 @@ interface ChangePositionTable {
 interface DocumentChangeTable {
   workspace_id: number
   document_id: bigint
+  company_id: number | null
   version: bigint
   at: Date
   event_id: bigint | null

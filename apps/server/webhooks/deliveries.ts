@@ -186,7 +186,8 @@ export async function releaseDelivery(
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const isPaused = await lockWebhookOf({ db }, workspaceId, id)
-    await sql`update webhook_delivery set lease_until = null, attempts = attempts - 1, next_at = ${nextAt(isPaused, fromNow(waitMs))}
+    await sql`update webhook_delivery set lease_until = null, attempts = attempts - 1, next_at = ${nextAt(isPaused, sql`c.at`)}
+                from (select ${fromNow(waitMs)} as at) c
                where workspace_id = ${workspaceId} and id = ${id} and lease_until = ${lease}::timestamptz`.execute(db)
   })
 }
@@ -216,17 +217,20 @@ export async function settleDelivery(
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, async (ctx) => {
     const isPaused = await lockWebhookOf(ctx, workspaceId, id)
-    const isExhausted = sql`failing_since < now() - ${patienceDays} * interval '1 day'`
+    const isExhausted = sql`coalesce(failing_since < c.patient_since, false)`
     const othersWereTaken = sql`exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id and w.delivered_at > d.failing_since)`
-    const wait = sql<Date>`now() + (${waitsMs}::bigint[])[least(failures + 1, ${waitsMs.length})] * interval '1 ms'`
+    const wait = sql<Date>`(c.waits)[least(failures + 1, ${waitsMs.length})]`
     const { rows } = await sql<{ webhookId: number; isTest: boolean; exhausted: boolean }>`
       update webhook_delivery d
          set lease_until = null, tried_at = now(), status = ${status}, answer = ${answer}, problem = ${problem}, duration_ms = ${durationMs},
              failures = case when ${delivered} then 0 else failures + 1 end,
-             failing_since = case when ${delivered} then null else coalesce(failing_since, now()) end,
+             failing_since = ${delivered ? sql`null` : sql`least(failing_since, now())`},
              state = case when ${delivered} then 'delivered' when version is null then 'failed'
                           when ${status !== 410} and ${isExhausted} and ${othersWereTaken} then 'failed' else 'waiting' end,
              next_at = ${nextAt(isPaused, wait)}
+        -- Beside the row: a distributed database takes no clock in a condition of what it writes.
+        from (select now() - ${patienceDays} * interval '1 day' as patient_since,
+                     array(select now() + ms * interval '1 ms' from unnest(${waitsMs}::bigint[]) with ordinality w (ms, n) order by n) as waits) c
        where workspace_id = ${workspaceId} and id = ${id} and lease_until = ${lease}::timestamptz
       returning webhook_id as "webhookId", version is null as "isTest", state = 'waiting' and ${isExhausted} as exhausted`.execute(
       ctx.db,

@@ -110,7 +110,7 @@ export async function changeWebhook(
     await sql`
       update webhook
          set url = ${choice.url}, kinds = ${choice.kinds}::text[], company_ids = ${companyIds}::int[],
-             paused_at = case when ${active} then null else coalesce(paused_at, now()) end,
+             paused_at = ${active ? sql`null` : sql`least(paused_at, now())`},
              problem = case when ${active} then null else problem end
        where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
     if (active && pausedAt !== null) {

@@ -13,6 +13,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../audit/audit.ts'
 import { getCompanyId, readHiding, shownConditions } from '../../companies/companies.ts'
 import { handle, type Session, weights } from '../../http/http.ts'
+import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -224,7 +225,7 @@ async function readRows(
       select i.*, ${at} as at ${await found(ctx, workspaceId, filter)} ${next}
        order by ${at} ${direction}, i.document_id ${direction}, i.place ${direction} limit ${limit})
     select i.document_id, i.place, i.at::text as at, i.number, i.due_on::text, i.amount, i.issuer, ${isOverdue} as overdue, i.paid_at,
-           case when i.paid_by is not null then author_name(i.workspace_id, i.paid_by) end as "paidBy",
+           case when i.paid_by is not null then ${nameOfAuthor('i.workspace_id', 'i.paid_by')} end as "paidBy",
            d.chave, d.number as "nNF", s.name, c.name as company, c.public_id as "companyPublicId"
       from page i
       join document d on d.workspace_id = i.workspace_id and d.id = i.document_id

@@ -5,6 +5,7 @@ import { recordAudit } from '../../audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import { handle, type Session, weights } from '../../http/http.ts'
 import { announce } from '../../notifications/notifications.ts'
+import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -152,7 +153,7 @@ export async function listRemarks(
   const rows = await db
     .selectFrom('document_remark')
     .select(['id', 'text', 'written_at', 'written_by'])
-    .select(sql<string | null>`author_name(workspace_id, written_by)`.as('author'))
+    .select(nameOfAuthor('document_remark.workspace_id', 'document_remark.written_by').as('author'))
     .where('workspace_id', '=', workspaceId)
     .where('document_id', '=', documentId)
     .orderBy('id')

@@ -80,7 +80,7 @@ async function keepView(
     .onConflict((conflict) =>
       conflict
         .columns(['workspace_id', 'type', 'name'])
-        .doUpdateSet({ address: endereco, saved_by: accountId, saved_at: sql<Date>`now()` }),
+        .doUpdateSet({ address: endereco, saved_by: accountId, saved_at: sql<Date>`excluded.saved_at` }),
     )
     .returning('id')
     .executeTakeFirstOrThrow()

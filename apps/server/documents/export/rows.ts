@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
+import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { receivedContent } from '../../platform/received/column.ts'
@@ -130,9 +131,9 @@ async function readBatch(
       select d.* from document d where ${condition} order by ${order} limit ${batchSize})
     select d.id, d.type, d.company_id, d.nsu, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
            d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete, d.proof,
-           u.checked_at, case when u.checked_by is not null then author_name(d.workspace_id, u.checked_by) end as "checkedBy",
-           u.booked_at, case when u.booked_by is not null then author_name(d.workspace_id, u.booked_by) end as "bookedBy",
-           u.delivered_at, case when u.delivered_by is not null then author_name(d.workspace_id, u.delivered_by) end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
+           u.checked_at, case when u.checked_by is not null then ${nameOfAuthor('d.workspace_id', 'u.checked_by')} end as "checkedBy",
+           u.booked_at, case when u.booked_by is not null then ${nameOfAuthor('d.workspace_id', 'u.booked_by')} end as "bookedBy",
+           u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor('d.workspace_id', 'u.delivered_by')} end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
            case when u.remarks > 0 then (select string_agg(m.text, E'\n' order by m.id) from document_remark m
              where m.workspace_id = d.workspace_id and m.document_id = d.id) end as remarks,
            ${receivedContent('r')} as content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"

@@ -1,6 +1,6 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
-import { sql } from 'kysely'
+import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
@@ -60,7 +60,7 @@ export async function readTimeline(db: Database, workspaceId: number, subject: T
       'o.rule_id',
       'o.approved_by',
     ])
-    .select(sql<string | null>`author_name(o.workspace_id, o.requested_by)`.as('name'))
+    .select(nameOfAuthor('o.workspace_id', 'o.requested_by').as('name'))
     .select(['o.requested_at', 'o.answered_at', 'o.registered_at', 'o.protocol'])
     .where('o.workspace_id', '=', workspaceId)
     .where('o.company_id', '=', company_id)

@@ -5,6 +5,7 @@ import { appRole, connectionTo, type DatabaseRole, limitedRole, rolePassword, si
 import { InstallationError } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
 import { keepDictionaries } from '../received/dictionaries.ts'
+import { distribute, isDistributed } from './distribute.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
@@ -36,13 +37,15 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     }
     await keepDictionaries(client)
     await createRoles(client)
+    const distributed = await isDistributed(client)
     // All rights are given first and some taken back then: nobody may come in between.
     await inTransaction(client, async () => {
+      if (distributed) await distribute(client)
       for (const role of [appRole, limitedRole] as const) await grant(client, role)
       await client.query('revoke execute on all functions in schema public from public')
       await grantSigner(client)
       await bindOwner(client)
-      await limitCompanies(client)
+      await limitCompanies(client, distributed)
     })
     for (const role of roles) await openLogin(client, url, role)
     return { applied }
@@ -265,13 +268,11 @@ async function bindOwner(client: pg.Client): Promise<void> {
 }
 
 // What the limited login sees: of tables that name a company, the rows of those that its transaction names. New tables are found by themselves.
-async function limitCompanies(client: pg.Client): Promise<void> {
-  // Once for a query, not for each row.
-  const shown = '((select current_companies())::int[])'
+async function limitCompanies(client: pg.Client, distributed: boolean): Promise<void> {
+  // Once for a query, not for each row; a policy of a distributed table may have no subquery.
+  const shown = distributed ? '(current_companies())' : '((select current_companies())::int[])'
   const rules: Record<string, string> = {
     company: `id = any ${shown}`,
-    document_change:
-      'exists (select from document d where d.workspace_id = document_change.workspace_id and d.id = document_id)',
     document_export: `company_ids <@ ${shown}`,
     // What the operator writes is for everybody.
     announcement: `company_ids <@ ${shown} or company_ids is null and what is null`,

@@ -1,0 +1,54 @@
+import type pg from 'pg'
+
+/**
+ * What belongs to the installation, to capture lines or to the directories: tables that no workspace has for itself. Where the database is
+ * distributed over several servers they stay on one of them.
+ */
+export const sharedTables: readonly string[] = [
+  ...['migration', 'installation', 'installation_key', 'throttle', 'circuit', 'clock', 'clock_skew', 'trouble'],
+  ...['storage_probe', 'restore', 'mail', 'contact_message', 'erasure', 'dictionary'],
+  ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
+  ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
+]
+
+/** Whether the database of `client` is a coordinator of Citus that has servers for rows. */
+export async function isDistributed(client: pg.Client): Promise<boolean> {
+  const { rows: found } = await client.query("select from pg_extension where extname = 'citus'")
+  if (found.length === 0) return false
+  const { rows } = await client.query('select from pg_dist_node where shouldhaveshards and isactive')
+  return rows.length > 0
+}
+
+/**
+ * Distributes what belongs to a workspace by workspace, all of a workspace on one server, where the database is made for that; what is
+ * distributed already stays. Each table is done by itself, with the rows that it has, when a later migration makes it.
+ */
+export async function distribute(client: pg.Client): Promise<string[]> {
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all ($1)
+        and not exists (select from pg_dist_partition p where p.logicalrelid = c.oid)
+      order by c.relname <> 'workspace', c.relname`,
+    [sharedTables],
+  )
+  if (tables.length === 0) return []
+  const names = tables.map(({ name }) => name)
+  // A key that leads from or to a table that is not yet distributed is made anew afterwards.
+  const { rows: keys } = await client.query<{ table: string; name: string; definition: string }>(
+    `select k.conrelid::regclass::text as table, quote_ident(k.conname) as name, pg_get_constraintdef(k.oid) as definition
+       from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class f on f.oid = k.confrelid
+      where k.contype = 'f' and c.relnamespace = 'public'::regnamespace and (c.relname = any ($1) or f.relname = any ($1))`,
+    [names],
+  )
+  await client.query("set local citus.multi_shard_modify_mode = 'sequential'")
+  // As one server has them: `migrate` makes them anew without the subquery that a distributed table may not have.
+  for (const name of names) await client.query(`drop policy if exists companies on ${name}`)
+  for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
+  for (const name of names) {
+    const [column, others] = name === 'workspace' ? ['id', 'none'] : ['workspace_id', 'workspace']
+    await client.query('select create_distributed_table($1::regclass, $2, colocate_with => $3)', [name, column, others])
+  }
+  for (const { table, name, definition } of keys)
+    await client.query(`alter table ${table} add constraint ${name} ${definition}`)
+  return names
+}
