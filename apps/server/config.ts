@@ -13,6 +13,8 @@ export interface Config {
   dataDir: string
   /** Set: an external PostgreSQL instead of the embedded one. */
   databaseUrl?: string
+  /** A standby of it that answers reads; absent: it answers all of them itself. */
+  databaseReplicaUrl?: string
   publicUrl: string
   /** The names by which it may be called: that of `publicUrl`, and those by which only this machine reaches itself. */
   hostNames: string[]
@@ -202,6 +204,7 @@ const environment = z.object({
   ),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgres://usuario:senha@servidor:5432/vigia').optional(),
+  DATABASE_REPLICA_URL: url(['postgres:', 'postgresql:'], 'postgres://replica:5432').optional(),
   PUBLIC_URL: url(['http:', 'https:'], 'https://vigia.exemplo.com.br').optional(),
   PRODUCT_NAME: z.string().max(60, 'deve ter no máximo 60 caracteres').default('Vigia Fiscal'),
   LOG_LEVEL: z
@@ -314,6 +317,8 @@ function combinations(
     problems.push('BACKUP_DIR e BACKUP_KEY vão juntas: informe as duas ou nenhuma.')
   if (given.BACKUP_KEY && given.BACKUP_KEY === given.MASTER_KEY)
     problems.push('BACKUP_KEY deve ser outra que MASTER_KEY: quem abre uma cópia não deve abrir os certificados.')
+  if (given.DATABASE_REPLICA_URL && !given.DATABASE_URL)
+    problems.push('DATABASE_REPLICA_URL pede DATABASE_URL: o banco embutido não tem réplica.')
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
   if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
@@ -369,6 +374,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     listenHost: env.LISTEN_HOST,
     dataDir,
     databaseUrl: env.DATABASE_URL,
+    databaseReplicaUrl: env.DATABASE_REPLICA_URL,
     publicUrl,
     hostNames: [...ownNames, publicName],
     productName: env.PRODUCT_NAME,
