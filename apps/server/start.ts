@@ -84,11 +84,13 @@ import {
 import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
+import { followReplica } from './platform/replica.ts'
 import { advanceMark } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import { type PlannedMigration, planMigrations } from './platform/schema/migration-plan.ts'
 import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
+import { endTrouble } from './platform/trouble.ts'
 import { createVault } from './platform/vault.ts'
 import { createPrinter } from './print/printer.ts'
 import { reformRoutes } from './reform/routes.ts'
@@ -179,6 +181,18 @@ export async function start(
     opened[name] = db
     return { ...ctx, db }
   }
+  const replicaUrl = config.databaseReplicaUrl
+  const replica = replicaUrl ? stack.use(followReplica(ctx, databaseUrl, replicaUrl)) : null
+  if (!replica) await endTrouble(ctx, 'replica')
+  // `db` for what only reads.
+  const readingOf = (db: Database, whole: keyof typeof pools, limited: keyof typeof pools): Database => {
+    if (!replica) return db
+    const { reading, ...own } = replica.reading(db, { whole: pools[whole], limited: pools[limited] })
+    opened[whole] = own.whole
+    opened[limited] = own.limited
+    return reading
+  }
+  const replicaMetrics = replica ? [replica.metrics] : []
   // An API that asks nothing must know too, and say it before somebody waits.
   stack.use(repeat(proveEveryMs, async () => void (await ctx.storage.prove()), ctx.log))
   let url = ''
@@ -188,7 +202,8 @@ export async function start(
     const hub = openHub(serving, databaseUrl, findSession)
     const limited = openNext(pools.limited)
     await requireRole(limited, limitedRole)
-    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited })
+    const reading = readingOf(serving.db, 'replica', 'limitedReplica')
+    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited, reading })
     const close = prepareClosing(app, ctx.log)
     // Who is sent away to come back later finds nobody listening here any more.
     stack.defer(async () => {
@@ -198,7 +213,7 @@ export async function start(
     })
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
-    const metrics = createMetrics(serving, opened, [hub.metrics, backupMetrics(config)])
+    const metrics = createMetrics(serving, opened, [hub.metrics, backupMetrics(config), ...replicaMetrics])
     serveMetrics(app, serving, contract, metrics)
     probes?.tell(() => metrics).add([hub.metrics], opened)
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
@@ -258,7 +273,8 @@ export async function start(
     stack.use(repeat(usesEveryMs, () => recordUses(working), working.log))
     const limited = openNext(pools.limitedWorker)
     await requireRole(limited, limitedRole)
-    stack.use(startExportWorker(working, limited))
+    const exporting = readingOf(working.db, 'replicaWorker', 'limitedReplicaWorker')
+    stack.use(startExportWorker({ ...working, db: exporting }, limited))
     stack.use(startWebhookWorker(working))
     stack.use(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
     stack.use(startContentWorker(working))
@@ -287,7 +303,7 @@ export async function start(
       operatorMails,
     ]
     stack.use(startMailWorker(working, Object.assign({}, ...mails)))
-    probes?.tell(() => createMetrics(working, opened, [backupMetrics(config)])).add([], opened)
+    probes?.tell(() => createMetrics(working, opened, [backupMetrics(config), ...replicaMetrics])).add([], opened)
     probes?.add('worker', async () => {
       await requireReady(working)
       if (!(await working.storage.prove())) throw new Error('nothing can be stored')

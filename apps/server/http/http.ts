@@ -114,13 +114,13 @@ const ofStrangers =
 
 /**
  * A Fastify server of `handlers`, in which `guest` serves its own path, and `keys` open calls too; call `listen` or `inject` on it. Who may see some
- * companies only is served from `limited`, and from nothing where there is none.
+ * companies only is served from `limited`, and from nothing where there is none. Calls that only read are served from `reading`, where there is one.
  */
 export async function serveRoutes(
   ctx: Context,
   handlers: Handled[],
   authenticate: Authenticate,
-  { guest, keys, limited }: { guest?: Guest; keys?: Keys; limited?: Database } = {},
+  { guest, keys, limited, reading }: { guest?: Guest; keys?: Keys; limited?: Database; reading?: Database } = {},
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
@@ -196,7 +196,7 @@ export async function serveRoutes(
     session: createPlaces({ ...callsAtOnce, full: ofWorkspaces }),
     public: createPlaces({ ...callsAtOnce, all: 8, heavy: 6, full: ofStrangers }),
   }
-  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited })
+  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited, reading })
   return app
 }
 
@@ -242,11 +242,13 @@ function addRoute(
     keys,
     places,
     limited,
+    reading,
   }: {
     authenticate: Authenticate
     keys: Keys | undefined
     places: Record<'session' | 'public', Places>
     limited: Database | undefined
+    reading: Database | undefined
   },
 ): void {
   const sessions = new WeakMap<FastifyRequest, Session>()
@@ -276,7 +278,7 @@ function addRoute(
         session = await againOf(ctx, request, session, { authenticate, keys })
         requireMay(session, route)
       }
-      const answer = await run(contextOf(ctx, limited, session, route), input, session, caller)
+      const answer = await run(contextOf(ctx, { limited, reading }, session, route), input, session, caller)
       if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
       const { data, message } = answer as { data: unknown; message?: string }
       const envelope: Envelope<unknown> = {
@@ -313,14 +315,17 @@ const ofAdministrators =
 const ofAllCompanies =
   'Isto é só para quem vê todas as empresas do workspace. Nada foi lido nem alterado: peça a quem administra.'
 
-// What is the person's own has nothing to do with companies.
+// What is the person's own has nothing to do with companies. What a call is asked for that changes something, it reads where it writes.
 function contextOf(
   ctx: Context,
-  limited: Database | undefined,
+  { limited, reading }: Record<'limited' | 'reading', Database | undefined>,
   session: Session | null,
   route: RouteDefinition,
 ): Context {
-  if (!session?.companies || route.atLeast === 'pessoa') return ctx
+  if (!session || route.atLeast === 'pessoa') return ctx
+  if (reading && route.method === 'GET')
+    return contextOf({ ...ctx, db: reading }, { limited, reading: undefined }, session, route)
+  if (!session.companies) return ctx
   if (!limited) throw new Error('there is no database for who may see some companies only')
   return { ...ctx, db: limitTo(limited, session.companies, ctx.db) }
 }
