@@ -29,16 +29,21 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- restauracao  mostra e libera o que espera depois que o banco voltou de uma cópia
   npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
 
+backup iniciar [--mesmo-disco]
 backup
 backup listar
-backup conferir [--ate "AAAA-MM-DD HH:MM"]
+backup conferir [--ate "AAAA-MM-DD HH:MM"] [--linha N]
+  Iniciar, uma vez, faz de BACKUP_DIR o lugar das cópias desta instalação e a primeira cópia; sem isso nada é gravado ali, como no lugar vazio
+  de um disco que não está montado. Uma pasta no disco do banco é recusada sem --mesmo-disco. Quando duas instalações vieram das mesmas
+  cópias, iniciar diz que a linha desta é a que vale.
   Com o programa no ar ou parado, com BACKUP_DIR e BACKUP_KEY. Copia o banco inteiro; com BACKUP_DIR, o programa no ar leva para lá também,
   a cada minuto, o que grava: assim se volta a qualquer momento depois da cópia mais antiga. Faça uma por dia; as que não servem para
   os últimos BACKUP_DAYS dias são apagadas. Conferir restaura em uma pasta à parte, conta tudo e a apaga: precisa do espaço do banco.
 
-restore [--ate "AAAA-MM-DD HH:MM[:SS]"] [--fazer]
+restore [--ate "AAAA-MM-DD HH:MM[:SS]"] [--linha N] [--fazer]
   Com o programa parado e sem um banco em DATA_DIR: o que está no lugar nunca é substituído. Sem --fazer, mostra as cópias e nada faz. Sem
-  --ate, restaura até o último momento que elas têm; a hora é a de Brasília. Depois inicie o programa: a captura busca de novo o que
+  --ate, restaura até o último momento que elas têm; a hora é a de Brasília. Cada restauração começa uma linha: um momento é o da linha que
+  contava nele, ou o da linha N. Depois inicie o programa: a captura busca de novo o que
   falta, e manifestações esperam por restauracao liberar. A chave mestra não está nas cópias: ponha no lugar a que estava em uso.
 
 rotate-key

@@ -244,7 +244,12 @@ test('api, worker and simulator as programs of their own capture together', asyn
     const task = run(env, 'scripts/admin.ts', ...words)
     return { code: await task.ended, output: task.output() }
   }
-  expect(await admin('backup')).toEqual({ code: 0, output: expect.stringContaining('Cópia feita: ') })
+  expect(await admin('backup')).toEqual({ code: 1, output: expect.stringContaining('backup iniciar') })
+  expect(await admin('backup', 'iniciar')).toEqual({ code: 1, output: expect.stringContaining('--mesmo-disco') })
+  expect(await admin('backup', 'iniciar', '--mesmo-disco')).toEqual({
+    code: 0,
+    output: expect.stringContaining('Cópia feita: '),
+  })
   for (const program of [worker, api, simulator]) await stop(program)
   expect(await processesOf(env)).toEqual([])
 

@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
 import { repeat } from './jobs/jobs.ts'
+import { openDatabase } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
 import { openProbes, type Probes, readConfig, type Server, start } from './start.ts'
 
@@ -96,7 +97,12 @@ test('each metric of the alarms and of the dashboard exists', async () => {
   const { backupMetrics } = await import('./backup/worker.ts')
   const { measureCertificate } = await import('./http/certificate.ts')
   const copied = config({ BACKUP_DIR: `${dataDir}-copies`, BACKUP_KEY: Buffer.alloc(32, 1).toString('base64') })
-  const parts = [backupMetrics({ ...copied, databaseUrl: undefined }), measureCertificate('https://localhost:1')]
+  const db = openDatabase(database.url)
+  const parts = [
+    backupMetrics({ config: { ...copied, databaseUrl: undefined }, db }),
+    measureCertificate('https://localhost:1'),
+  ]
+  await db.destroy()
   for (const part of parts) for (const { name } of part.getMetricsAsArray()) known.add(name)
   await using api = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['api'] })
   const text = await (await fetch(`${api.url}/metrics`, { headers })).text()

@@ -213,7 +213,7 @@ export async function start(
     })
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
-    const metrics = createMetrics(serving, opened, [hub.metrics, backupMetrics(config), ...replicaMetrics])
+    const metrics = createMetrics(serving, opened, [hub.metrics, backupMetrics(serving), ...replicaMetrics])
     serveMetrics(app, serving, contract, metrics)
     probes?.tell(() => metrics).add([hub.metrics], opened)
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
@@ -303,7 +303,7 @@ export async function start(
       operatorMails,
     ]
     stack.use(startMailWorker(working, Object.assign({}, ...mails)))
-    probes?.tell(() => createMetrics(working, opened, [backupMetrics(config), ...replicaMetrics])).add([], opened)
+    probes?.tell(() => createMetrics(working, opened, [backupMetrics(working), ...replicaMetrics])).add([], opened)
     probes?.add('worker', async () => {
       await requireReady(working)
       if (!(await working.storage.prove())) throw new Error('nothing can be stored')
@@ -429,7 +429,16 @@ async function exists(path: string): Promise<boolean> {
 export { PostgresError } from '@vigia/postgres/postgres'
 export { confirmEmailOf, dropSecondFactorOf, shareAccount } from './accounts/accounts.ts'
 export { type AuditCheck, checkAudits } from './audit/audit.ts'
-export { backUp, listCopies, type MasterKeyCheck, type Restored, restore, tryRestore } from './backup/backup.ts'
+export {
+  backUp,
+  beginCopies,
+  listCopies,
+  type MasterKeyCheck,
+  type Restored,
+  restore,
+  type Target,
+  tryRestore,
+} from './backup/backup.ts'
 export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'
 export { findCompleteness } from './capture/completeness.ts'

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { systemIdentifier, takeBaseBackup } from './backup.ts'
+import { identifySystem, takeBaseBackup } from './backup.ts'
 import { type EmbeddedPostgres, startPostgres } from './postgres.ts'
 import { unpackTar } from './tar.ts'
 
@@ -85,7 +85,12 @@ test('a running server is copied, and goes on from the copy to the moment that i
   await cp(copy, ofCopy, { recursive: true })
   await using earlier = await startPostgres({ directory: ofCopy, recovery: { feed, until } })
   expect(await newest(earlier.url)).toBe(30_002)
-  expect(await systemIdentifier(earlier.url)).toBe(await systemIdentifier(server.url))
+  const { systemIdentifier } = await identifySystem(server.url)
+  expect(await identifySystem(earlier.url)).toEqual({
+    systemIdentifier,
+    timeline: 2,
+    history: expect.stringMatching(/^1\t[0-9A-F]+\/[0-9A-F]+\tbefore 20/),
+  })
   await query(earlier.url, 'insert into kept values (0)')
   await using whole = await startPostgres({ directory: copy, recovery: { feed } })
   expect(await newest(whole.url)).toBe(40_000)

@@ -45,13 +45,22 @@ export async function takeBaseBackup(url: string): Promise<BaseBackup> {
   return { tar: query.content, ended }
 }
 
-/** Identifies the cluster behind `url`: copies of it, and what a copy became, have the same number. */
-export async function systemIdentifier(url: string): Promise<string> {
+/**
+ * Identifies the cluster behind `url`: copies of it, and what a copy became, have the same number, but each restore begins a timeline. `history` is where the timelines before it
+ * were left, as the server writes it; null for the first.
+ */
+export async function identifySystem(
+  url: string,
+): Promise<{ systemIdentifier: string; timeline: number; history: string | null }> {
   const client = replicationClient(url)
   await client.connect()
   try {
-    const { rows } = await client.query<{ systemid: string }>('IDENTIFY_SYSTEM')
-    return rows[0]!.systemid
+    const { rows } = await client.query<{ systemid: string; timeline: string }>('IDENTIFY_SYSTEM')
+    const { systemid: systemIdentifier } = rows[0]!
+    const timeline = Number(rows[0]!.timeline)
+    if (timeline === 1) return { systemIdentifier, timeline, history: null }
+    const { rows: histories } = await client.query<{ content: Buffer | string }>(`TIMELINE_HISTORY ${timeline}`)
+    return { systemIdentifier, timeline, history: histories[0]!.content.toString() }
   } finally {
     await client.end()
   }

@@ -47,6 +47,8 @@ export interface Recovery {
   /** Writes a part of the log, by its name, to a path; false, or ENOENT: there is no such part. Any other error fails the recovery. */
   feed: (name: string, path: string) => Promise<boolean>
   until?: Date
+  /** The timeline that is followed; absent: the newest. */
+  timeline?: number
 }
 
 const settings: Record<string, string> = {
@@ -363,7 +365,7 @@ async function waitForOther(directory: string): Promise<number | null> {
 }
 
 // The server asks for parts of the log by empty files, and finds them beside: so it needs neither their key nor a right to where they are kept.
-async function prepareRecovery(directory: string, { feed, until }: Recovery) {
+async function prepareRecovery(directory: string, { feed, until, timeline }: Recovery) {
   const folder = await mkdtemp(`${directory}.new-${process.pid}-`)
   await mkdir(join(folder, 'asked'))
   await mkdir(join(folder, 'given'))
@@ -403,6 +405,7 @@ async function prepareRecovery(directory: string, { feed, until }: Recovery) {
       ...(until
         ? { recovery_target_time: until.toISOString().replace('Z', '+00'), recovery_target_action: 'promote' }
         : {}),
+      recovery_target_timeline: String(timeline ?? 'latest'),
       // Nobody enters before it has come to its end.
       hot_standby: 'off',
     },

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { joinPostgres } from '@vigia/postgres/postgres'
 import {
   backUp,
+  beginCopies,
   type Config,
   listCopies,
   operate,
@@ -129,6 +130,8 @@ test('a database comes back to a moment, and what was done since is neither lost
   await expect.poll(received, patience).toBeGreaterThan(3)
 
   // While documents arrive.
+  await expect(backUp(config)).rejects.toThrow('backup iniciar')
+  await beginCopies(config, { sameDisk: true })
   const { base } = await backUp(config)
   expect(base).toMatchObject({ timeline: 1, contents: { companies: 1, workspaces: expect.any(Number) } })
   const [first, second] = await client.list('TipoDFe=0&Status=1')
@@ -151,15 +154,15 @@ test('a database comes back to a moment, and what was done since is neither lost
 
   // The disk is lost, with all that stood beside the database but what waited for the copies.
   const lost = config
-  await expect(restore(lost, until)).rejects.toThrow('já há um banco de dados')
+  await expect(restore(lost, { until })).rejects.toThrow('já há um banco de dados')
   config = configOf(join(directory, 'new'))
   await mkdir(config.dataDir)
   await rename(join(lost.dataDir, 'postgres.wal'), join(config.dataDir, 'postgres.wal'))
-  const tried = await tryRestore(config, undefined)
+  const tried = await tryRestore(config, {})
   expect(tried.contents.receipts).toBeGreaterThanOrEqual(base.contents.receipts)
   expect((await readdir(config.dataDir)).sort()).toEqual(['postgres.wal'])
 
-  const restored = await restore(config, until)
+  const restored = await restore(config, { until })
   expect(restored).toMatchObject({ base: { name: base.name }, masterKey: 'right' })
   expect(restored.contents.receipts).toBeGreaterThanOrEqual(base.contents.receipts)
   expect((await readdir(config.dataDir)).sort()).toEqual(['mark.json', 'postgres', 'postgres.password', 'postgres.wal'])
@@ -196,7 +199,7 @@ test('a new copy follows the new history', async () => {
   const { base } = await backUp(config)
   expect(base.timeline).toBe(2)
   expect((await listCopies(config)).bases).toHaveLength(2)
-  const tried = await tryRestore(config, undefined)
+  const tried = await tryRestore(config, {})
   expect(tried).toMatchObject({ base: { name: base.name } })
   await end()
 }, 120_000)
@@ -207,7 +210,7 @@ test('a damaged, a foreign or an exchanged copy is refused, and nothing of it is
   const elsewhere: Config = { ...config, dataDir: join(directory, 'elsewhere') }
   const bytes = await readFile(newer!)
   const refused = async () => {
-    await expect(restore(elsewhere, undefined)).rejects.toThrow('não abre')
+    await expect(restore(elsewhere, {})).rejects.toThrow('não abre')
     expect((await readdir(elsewhere.dataDir)).filter((name) => name.startsWith('postgres'))).toEqual([])
   }
   const damaged = Buffer.from(bytes)
@@ -221,9 +224,13 @@ test('a damaged, a foreign or an exchanged copy is refused, and nothing of it is
   await writeFile(newer!, bytes)
 
   const otherKey: Config = { ...elsewhere, backup: { ...config.backup!, key: randomBytes(32) } }
-  await expect(restore(otherKey, undefined)).rejects.toThrow('nenhuma das 2 que há ali abre')
-  await expect(restore(elsewhere, new Date('2020-01-01'))).rejects.toThrow('todas são de depois do momento pedido')
-  await expect(restore(elsewhere, new Date(Date.now() + 60_000))).rejects.toThrow('não chegam até o momento pedido')
+  await expect(restore(otherKey, {})).rejects.toThrow('nenhuma das 2 que há ali abre')
+  await expect(restore(elsewhere, { until: new Date('2020-01-01') })).rejects.toThrow(
+    'todas são de depois do momento pedido',
+  )
+  await expect(restore(elsewhere, { until: new Date(Date.now() + 60_000) })).rejects.toThrow(
+    'não chegam até o momento pedido',
+  )
 }, 120_000)
 
 test('a part of the log that is missing is told, and nothing is restored', async () => {
@@ -237,7 +244,7 @@ test('a part of the log that is missing is told, and nothing is restored', async
   const later = join(wal, nameOf(number + 40))
   await writeFile(later, 'never read')
   const elsewhere: Config = { ...config, dataDir: join(directory, 'holed') }
-  await expect(restore(elsewhere, undefined)).rejects.toThrow(
+  await expect(restore(elsewhere, {})).rejects.toThrow(
     new RegExp(`falta o trecho 00000002[0-9A-F]{16}; há até ${nameOf(number + 40)}`),
   )
   expect((await readdir(elsewhere.dataDir)).filter((name) => name.startsWith('postgres'))).toEqual([])
@@ -247,7 +254,7 @@ test('a part of the log that is missing is told, and nothing is restored', async
 test('without its master key a restored installation does not start, and makes no other', async () => {
   const dataDir = join(directory, 'keyless')
   const keyless: Config = { ...config, dataDir, masterKey: undefined }
-  expect(await restore(keyless, undefined)).toMatchObject({ masterKey: 'missing' })
+  expect(await restore(keyless, {})).toMatchObject({ masterKey: 'missing' })
   await expect(start(keyless, { roles: ['api'] })).rejects.toThrow('Falta a chave mestra')
   expect(await readdir(dataDir)).not.toContain('master.key')
   // Recovered from where it was kept apart.

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
-import { systemIdentifier, takeBaseBackup } from '@vigia/postgres/backup'
+import { takeBaseBackup } from '@vigia/postgres/backup'
 import { syncFolder } from '@vigia/postgres/durable'
 import { PostgresError, sharePostgres, startPostgres } from '@vigia/postgres/postgres'
 import { readSecret } from '@vigia/postgres/secret-file'
@@ -12,9 +12,9 @@ import { expectRestore } from '../platform/restore.ts'
 import { wrapByCommand, wrapWithKey } from '../signer/wrapping.ts'
 import { type Contents, readContents } from './contents.ts'
 import {
-  type BackupPlace,
   type Base,
-  claimFolder,
+  baseFor,
+  claimPlace,
   fetchWal,
   findHole,
   listBases,
@@ -23,9 +23,26 @@ import {
   prune,
   readClaim,
   readCluster,
+  requireClaim,
+  walName,
   writeBase,
 } from './folder.ts'
+import {
+  chainOf,
+  claimLine,
+  historyName,
+  type Identity,
+  identify,
+  idPathOf,
+  type Line,
+  lineAt,
+  positionOf,
+  preferLine,
+  readLines,
+  segmentOf,
+} from './lines.ts'
 import { shipWal } from './shipping.ts'
+import type { BackupPlace } from './store.ts'
 
 export type { Base } from './folder.ts'
 
@@ -42,30 +59,61 @@ function placeOf({ backup, databaseUrl }: Pick<Config, 'backup' | 'databaseUrl'>
   )
 }
 
+/**
+ * Makes the place of the settings one of copies of this database, before the first; or says that of the lines in it this database is the one that counts. A folder on the
+ * disk of the database is refused unless `sameDisk`: it is what is there while a disk is not mounted.
+ */
+export async function beginCopies(
+  config: Config,
+  { sameDisk }: { sameDisk: boolean },
+  step: Step = () => {},
+): Promise<void> {
+  const place = placeOf(config)
+  const cluster = embeddedCluster(config)
+  await requireCluster(cluster.directory)
+  if (!sameDisk && (await readClaim(place)) === null && (await isOnDisk(place, cluster.directory)))
+    throw new InstallationError(
+      `A pasta ${place.directory} está no mesmo disco que o banco de dados: ou o disco das cópias não está montado, ou quem perde um perde as duas. Nada foi alterado: monte o outro disco, ou diga que deve ser assim com --mesmo-disco.`,
+    )
+  await using server = await sharePostgres({ ...cluster, log: step })
+  const { systemIdentifier, line } = await identify(server.url, cluster.directory)
+  await claimPlace(place, systemIdentifier)
+  await preferLine(place, line)
+}
+
+// The folder itself may not be there yet.
+async function isOnDisk({ directory }: BackupPlace, other: string): Promise<boolean> {
+  for (let path = directory; ; path = dirname(path)) {
+    const found = await stat(path).catch(() => null)
+    if (found) return found.dev === (await stat(other)).dev
+  }
+}
+
 /** Copies the whole cluster, running or not, to the folder of copies, with all of its log that waits; then removes what is too old. */
 export async function backUp(config: Config, step: Step = () => {}): Promise<{ base: Base; removed: string[] }> {
   const place = placeOf(config)
   const cluster = embeddedCluster(config)
   await requireCluster(cluster.directory)
   await using server = await sharePostgres({ ...cluster, log: step })
-  const identifier = await systemIdentifier(server.url)
-  await claimFolder(place, identifier)
+  const identity = await identify(server.url, cluster.directory)
+  await requireClaim(place, identity.systemIdentifier)
+  await claimLine(place, identity.line)
   const { now: startedAt, ...contents } = await readContents(server.url)
   step('Copiando o banco de dados…')
   const { tar, ended } = await takeBaseBackup(server.url)
   const base = await writeBase(place, tar, async () => {
     const end = await ended
     const { now: endedAt } = await readContents(server.url)
-    return { systemIdentifier: identifier, startedAt, endedAt, ...end, contents }
+    return { systemIdentifier: identity.systemIdentifier, startedAt, endedAt, ...end, contents }
   })
-  if (cluster.archive) await shipWal(cluster.archive, place, identifier)
+  if (cluster.archive) await shipWal(cluster.archive, place, identity)
   const { bases, damaged } = await listBases(place)
   // What does not open now may open again, and then it needs its log.
   if (damaged.length > 0) {
     step(`Cópias que não abrem: ${damaged.join(', ')}. Por isso nada antigo foi apagado: confira a pasta.`)
     return { base, removed: [] }
   }
-  return { base, removed: await prune(place, bases) }
+  return { base, removed: await prune(place, bases, await readLines(place)) }
 }
 
 // What is copied is there: an empty installation would be made otherwise.
@@ -79,22 +127,31 @@ async function requireCluster(directory: string): Promise<void> {
 /** What the folder of copies has: which moments can be reached. */
 export async function listCopies(
   config: Config,
-): Promise<{ bases: Base[]; damaged: string[]; until: Date | null; place: string }> {
+): Promise<{ bases: Base[]; damaged: string[]; lines: Line[]; until: Date | null; place: string }> {
   const place = placeOf(config)
-  return { ...(await listBases(place)), until: await newestWal(place), place: place.directory }
+  const lines = await readLines(place)
+  return { ...(await listBases(place)), lines, until: await newestWal(place), place: place.directory }
+}
+
+/** What to restore: the moment (absent: the last there is), and the line (absent: the one that counted then). */
+export interface Target {
+  until?: Date
+  line?: number
 }
 
 export interface Restored {
   base: Base
+  /** The line that was followed. */
+  line: number
   contents: Contents
 }
 
 /** Restores into a folder of its own what would be restored, reads all of it, and removes it. */
-export async function tryRestore(config: Config, until: Date | undefined, step: Step = () => {}): Promise<Restored> {
+export async function tryRestore(config: Config, target: Target, step: Step = () => {}): Promise<Restored> {
   const place = placeOf(config)
   await using temporary = await makeFolder(config)
-  const { base, contents } = await recover(place, join(temporary.path, 'postgres'), until, step)
-  return { base, contents }
+  const { identity: _, ...restored } = await recover(place, join(temporary.path, 'postgres'), target, step)
+  return restored
 }
 
 /** Whether the key that the settings name is the one that opens what was restored. */
@@ -106,7 +163,7 @@ export type MasterKeyCheck = 'right' | 'missing' | 'other' | 'elsewhere' | 'not-
  */
 export async function restore(
   config: Config,
-  until: Date | undefined,
+  target: Target,
   step: Step = () => {},
 ): Promise<Restored & { masterKey: MasterKeyCheck }> {
   const place = placeOf(config)
@@ -115,7 +172,7 @@ export async function restore(
   // What the lost database had put aside goes to the copies first: it may be the last that was stored.
   const claimed = await readClaim(place)
   if (claimed && cluster.archive)
-    await shipWal(cluster.archive, place, claimed).catch((error: unknown) =>
+    await shipWal(cluster.archive, place, { systemIdentifier: claimed }).catch((error: unknown) =>
       step(
         `O que o banco de dados anterior tinha separado não foi aproveitado: ${error instanceof Error ? error.message : String(error)}`,
       ),
@@ -124,7 +181,7 @@ export async function restore(
   const made = join(temporary.path, 'postgres')
   // What it puts aside at its beginning counts only when it is in its place.
   const archive = join(temporary.path, 'archive')
-  const restored = await recover(place, made, until, step, archive)
+  const { identity, ...restored } = await recover(place, made, target, step, archive)
   await expectRestore(config, restored.contents)
   await refuseToReplace(cluster.directory)
   // It fails when there is something: a folder takes the place of an empty one only.
@@ -132,10 +189,23 @@ export async function restore(
   await rename(`${made}.password`, `${cluster.directory}.password`)
   if (cluster.archive) {
     await mkdir(cluster.archive, { recursive: true, mode: 0o700 })
-    for (const name of await readdir(archive)) await rename(join(archive, name), join(cluster.archive, name))
+    // The rest of a part in which the line before was left is in the copies already, or was not wanted.
+    for (const name of (await readdir(archive)).filter((name) => walName.test(name)))
+      await rename(join(archive, name), join(cluster.archive, name))
   }
   await syncFolder(dirname(cluster.directory))
+  await claimRestored(place, identity, step)
   return { ...restored, masterKey: await checkMasterKey(config, restored.contents.masterKeyId) }
+}
+
+// From now on it is this line that counts. What cannot be written down now is by the worker, before it takes anything there.
+async function claimRestored(place: BackupPlace, { line }: Identity, step: Step): Promise<void> {
+  await claimLine(place, line).catch((error: unknown) => {
+    if (error instanceof InstallationError) throw error
+    step(
+      `Nas cópias não pôde ser anotado que este banco voltou delas (${(error as NodeJS.ErrnoException).code ?? error}): isso é feito quando o programa puder gravar lá.`,
+    )
+  })
 }
 
 async function refuseToReplace(directory: string): Promise<void> {
@@ -155,17 +225,21 @@ async function makeFolder({ dataDir }: Config): Promise<AsyncDisposable & { path
 async function recover(
   place: BackupPlace,
   directory: string,
-  until: Date | undefined,
+  { until, line: wanted }: Target,
   step: Step,
   archive?: string,
-): Promise<Restored> {
-  const base = await chooseBase(place, until)
+): Promise<Restored & { identity: Identity }> {
+  const lines = await readLines(place)
+  const line = wanted === undefined ? lineAt(lines, until) : lines.find(({ timeline }) => timeline === wanted)
+  if (!line) throw new InstallationError(`Em ${place.directory} não há uma linha ${wanted}. Nada foi alterado.`)
+  const base = await chooseBase(place, line, until)
   step(`Abrindo a cópia ${base.name}…`)
   await mkdir(directory, { mode: 0o700 })
   await readCluster(place, base, (tar) => unpackTar(tar, directory))
+  await rm(idPathOf(directory), { force: true })
   step('Refazendo o que foi gravado depois dela…')
   const feed = (name: string, path: string) =>
-    fetchWal(place, name, path).catch((error: NodeJS.ErrnoException) => {
+    feedLine(place, lines, line, name, path).catch((error: NodeJS.ErrnoException) => {
       if (error instanceof InstallationError || error.code === 'ENOENT') throw error
       throw new InstallationError(
         `O trecho ${name} do registro não pôde ser lido das cópias em ${place.directory} (${error.code ?? error.message}). Nada foi alterado: confira a pasta e tente de novo, ou peça com --ate um momento anterior.`,
@@ -175,7 +249,7 @@ async function recover(
   // A worker may go on adding to it meanwhile.
   const kept = await listWal(place)
   try {
-    const recovery = until ? { feed, until } : { feed }
+    const recovery = { feed, until, timeline: line.timeline }
     await using server = await startPostgres({ directory, archive, recovery, log: step })
     step('Contando o que foi restaurado…')
     const contents = await readContents(server.url)
@@ -184,8 +258,8 @@ async function recover(
       throw new InstallationError(
         `A cópia ${base.name} não traz o que o banco de dados tinha quando foi feita. Nada foi alterado: use uma anterior (--ate) e faça uma nova.`,
       )
-    if (!until) await refuseHole(directory, kept, contents.markedAt)
-    return { base, contents }
+    if (!until) await refuseHole(directory, kept, line, contents.markedAt)
+    return { base, line: line.timeline, contents, identity: await identify(server.url, directory) }
   } catch (error) {
     if (!(error instanceof PostgresError && error.message.includes('recovery target was reached'))) throw error
     throw new InstallationError(
@@ -195,18 +269,44 @@ async function recover(
   }
 }
 
+// What the server may see of the log: the histories of all lines, so that a new one takes no number twice, and of a timeline that was left nothing behind that position,
+// also where a part of the next one is missing.
+async function feedLine(
+  place: BackupPlace,
+  lines: readonly Line[],
+  line: Line,
+  name: string,
+  path: string,
+): Promise<boolean> {
+  const known = lines.find(({ timeline, history }) => history !== null && historyName(timeline) === name)
+  if (known) {
+    await writeFile(path, known.history!, { mode: 0o600 })
+    return true
+  }
+  const timeline = Number.parseInt(name.slice(0, 8), 16)
+  const until = chainOf(line).find((one) => one.timeline === timeline)?.until
+  const isLast = until && name.slice(8) === segmentOf(until)
+  if (until && /^[0-9A-F]{24}$/.test(name) && name.slice(8) > segmentOf(until)) return false
+  if (!(await fetchWal(place, name, path))) return false
+  if (!isLast) return true
+  await using file = await open(path, 'r+')
+  const from = Number(positionOf(until) & 0xff_ffffn)
+  await file.write(Buffer.alloc((await file.stat()).size - from), 0, null, from)
+  return true
+}
+
 // A part that is missing ends a recovery like the end of the log.
-async function refuseHole(directory: string, kept: readonly string[], reached: Date): Promise<void> {
+async function refuseHole(directory: string, kept: readonly string[], line: Line, reached: Date): Promise<void> {
   const log = join(directory, 'pg_wal')
   const history = (await readdir(log))
     .filter((name) => /^[0-9A-F]{8}\.history$/.test(name))
     .sort()
     .at(-1)
   // Its last line: the timeline that was left, and where.
-  const line = history && (await readFile(join(log, history), 'utf8')).trim().split('\n').at(-1)
-  const [, timeline, lsn] = /^(\d+)\t([0-9A-F]+\/[0-9A-F]+)/.exec(line ?? '') ?? []
-  if (!timeline || !lsn) throw new Error('the recovered server does not say where its log ended')
-  const hole = findHole(kept, Number(timeline), lsn)
+  const text = history && (await readFile(join(log, history), 'utf8')).trim().split('\n').at(-1)
+  const [, lsn] = /^\d+\t([0-9A-F]+\/[0-9A-F]+)/.exec(text ?? '') ?? []
+  if (!lsn) throw new Error('the recovered server does not say where its log ended')
+  const hole = findHole(kept, line, lsn)
   if (!hole) return
   const why = hole.missing ? `falta o trecho ${hole.missing}` : `o registro não continua depois da posição ${lsn}`
   const moment = formatBrasiliaMoment(reached)
@@ -215,15 +315,17 @@ async function refuseHole(directory: string, kept: readonly string[], reached: D
   )
 }
 
-async function chooseBase(place: BackupPlace, until: Date | undefined): Promise<Base> {
+async function chooseBase(place: BackupPlace, line: Line, until: Date | undefined): Promise<Base> {
   const { bases, damaged } = await listBases(place)
-  const base = bases.findLast(({ endedAt }) => until === undefined || endedAt <= until)
+  const base = baseFor(bases, line, until)
   if (base) return base
   const why =
     damaged.length > 0 && bases.length === 0
       ? `nenhuma das ${damaged.length} que há ali abre com a chave de BACKUP_KEY`
       : bases.length > 0
-        ? 'todas são de depois do momento pedido'
+        ? until
+          ? 'todas são de depois do momento pedido, ou de uma linha que não leva a ele'
+          : `nenhuma leva à linha ${line.timeline}`
         : 'não há nenhuma'
   throw new InstallationError(`Nenhuma cópia em ${place.directory} serve: ${why}. Nada foi alterado.`)
 }

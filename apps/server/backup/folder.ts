@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { syncFolder } from '@vigia/postgres/durable'
-import type { Config } from '../config.ts'
 import { InstallationError } from '../platform/installation.ts'
 import type { Contents } from './contents.ts'
+import { chainOf, type Line, nextSegment, partName, positionOf, segmentOf } from './lines.ts'
 import { seal, unseal } from './sealed.ts'
+import { type BackupPlace, storeOf } from './store.ts'
 
 /** What is written down beside a copy of the whole cluster. Times are those of the clock of the database. */
 export interface BaseRecord {
@@ -28,62 +27,41 @@ export interface Base extends BaseRecord {
   bytes: number
 }
 
-export type BackupPlace = NonNullable<Config['backup']>
-
-/**
- * The folder of copies: `installation.json` says of which database they are, `key` opens with their key alone, `bases` has copies of the whole,
- * `wal` the parts of its log, each under the name that the server gave it.
- */
-export function pathsOf({ directory }: Pick<BackupPlace, 'directory'>) {
-  return {
-    claim: join(directory, 'installation.json'),
-    key: join(directory, 'key'),
-    bases: join(directory, 'bases'),
-    wal: join(directory, 'wal'),
-  }
-}
+// The copies: `installation.json` says of which database they are, `key` opens with their key alone, `lines` has the timelines, `bases` copies of the whole,
+// `wal` the parts of the log, each under the name that the server gave it.
+const claimName = 'installation.json'
+const keyName = 'key'
 
 const baseName = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{8}$/
-/** A part of the log, the history of a timeline, or the last part of a timeline that was left. */
-export const walName = /^([0-9A-F]{24}(\.partial|\.[0-9A-F]{8}\.backup)?|[0-9A-F]{8}\.history)$/
+/** A part of the log, the history of a timeline, or the mark of a copy of the whole. */
+export const walName = /^([0-9A-F]{24}(\.[0-9A-F]{8}\.backup)?|[0-9A-F]{8}\.history)$/
 
-/** Makes the folder on first use, for the first copy; then as `requireClaim`. */
-export async function claimFolder(place: BackupPlace, systemIdentifier: string): Promise<void> {
-  const paths = pathsOf(place)
-  await mkdir(paths.bases, { recursive: true, mode: 0o700 })
-  await mkdir(paths.wal, { recursive: true, mode: 0o700 })
-  const temporary = `${paths.claim}.${randomBytes(6).toString('hex')}`
-  await writeFile(temporary, `${JSON.stringify({ systemIdentifier })}\n`, { mode: 0o600, flush: true })
-  // A link replaces nothing.
-  await link(temporary, paths.claim).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  await rm(temporary, { force: true })
-  if (!(await stat(paths.key).catch(absent))) {
+/** Makes the place one of copies of this database; then as `requireClaim`. */
+export async function claimPlace(place: BackupPlace, systemIdentifier: string): Promise<void> {
+  const store = storeOf(place)
+  const claim = Buffer.from(`${JSON.stringify({ systemIdentifier })}\n`)
+  await store.write(claimName, Readable.from([claim]))
+  if (!(await store.look(keyName))) {
     // Made before there was a check of the key: this key must open what is there.
     const { bases, damaged } = await listBases(place)
     if (damaged.length > 0 && bases.length === 0) throw new InstallationError(otherKey(place))
-    await seal(Readable.from([Buffer.from(systemIdentifier)]), paths.key, place.key, keyName)
+    await seal(store, Readable.from([Buffer.from(systemIdentifier)]), keyName, place.key, keyName)
   }
   await requireClaim(place, systemIdentifier)
 }
 
-const keyName = 'key'
-
-/** Makes sure that the folder is of this database, and its key the one of the settings: nothing is written to an empty place where it was mounted. */
+/** Makes sure that the place is of this database, and its key the one of the settings: nothing is written to an empty folder where it was mounted. */
 export async function requireClaim(place: BackupPlace, systemIdentifier: string): Promise<void> {
   const claimed = await readClaim(place)
   if (claimed === null)
     throw new InstallationError(
-      `Em ${place.directory} não estão as cópias desta instalação: ou o disco delas não está montado, ou falta a primeira cópia (npm run admin -- backup). Nada foi levado para lá, e o que o banco de dados separou continua guardado.`,
+      `Em ${place.directory} não estão as cópias desta instalação: ou o disco delas não está montado, ou elas ainda não começaram (na primeira vez: npm run admin -- backup iniciar). Nada foi levado para lá, e o que o banco de dados separou continua guardado.`,
     )
   if (claimed !== systemIdentifier)
     throw new InstallationError(
       `A pasta ${place.directory} guarda as cópias de outro banco de dados. Nada foi alterado: use em BACKUP_DIR uma pasta para cada instalação.`,
     )
-  const { key } = pathsOf(place)
-  if (!(await stat(key).catch(absent))) return
-  await unseal(key, place.key, keyName, buffer).catch((cause: NodeJS.ErrnoException) => {
+  await unseal(storeOf(place), keyName, place.key, keyName, buffer).catch((cause: NodeJS.ErrnoException) => {
     // A disk that does not read says nothing of the key.
     throw cause instanceof InstallationError ? new InstallationError(otherKey(place), { cause }) : cause
   })
@@ -92,65 +70,55 @@ export async function requireClaim(place: BackupPlace, systemIdentifier: string)
 const otherKey = ({ directory }: BackupPlace) =>
   `BACKUP_KEY não é a chave das cópias que estão em ${directory}. Nada foi alterado: use a chave com que foram feitas, ou outra pasta em BACKUP_DIR.`
 
-function absent(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null
-  throw error
-}
-
 /** The number of the database whose copies are there; null: there are none. */
 export async function readClaim(place: BackupPlace): Promise<string | null> {
+  const source = await storeOf(place).read(claimName)
+  if (!source) return null
+  const { systemIdentifier } = JSON.parse((await buffer(source)).toString()) as { systemIdentifier: string }
+  return systemIdentifier
+}
+
+/** Keeps a copy of the whole: `tar` first, then what `record` says when it has ended, without which it is none. */
+export async function writeBase(place: BackupPlace, tar: Readable, record: () => Promise<BaseRecord>): Promise<Base> {
+  const store = storeOf(place)
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  const name = `${time}-${randomBytes(4).toString('hex')}`
   try {
-    const { systemIdentifier } = JSON.parse(await readFile(pathsOf(place).claim, 'utf8')) as {
-      systemIdentifier: string
-    }
-    return systemIdentifier
+    await seal(store, tar, `bases/${name}/cluster`, place.key, `${name}/cluster`)
+    const written = await record()
+    const text = Readable.from([Buffer.from(JSON.stringify(written, null, 1))])
+    await seal(store, text, `bases/${name}/record`, place.key, `${name}/record`)
+    return { name, bytes: (await store.look(`bases/${name}/cluster`))!.bytes, ...written }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    await store.remove(`bases/${name}`).catch(() => {})
     throw error
   }
 }
 
-/** Keeps a copy of the whole: `tar` first, then what `record` says when it has ended. Whole, or not there. */
-export async function writeBase(place: BackupPlace, tar: Readable, record: () => Promise<BaseRecord>): Promise<Base> {
-  const { bases } = pathsOf(place)
-  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
-  const name = `${time}-${randomBytes(4).toString('hex')}`
-  const partial = join(bases, `${name}.part-${process.pid}`)
-  try {
-    await mkdir(partial, { mode: 0o700 })
-    await seal(tar, join(partial, 'cluster'), place.key, `${name}/cluster`)
-    const written = await record()
-    const text = JSON.stringify(written, null, 1)
-    await seal(Readable.from([Buffer.from(text)]), join(partial, 'record'), place.key, `${name}/record`)
-    await rename(partial, join(bases, name))
-    await syncFolder(bases)
-    return { name, bytes: (await stat(join(bases, name, 'cluster'))).size, ...written }
-  } finally {
-    await rm(partial, { recursive: true, force: true })
-  }
+/** When the copies of the whole began, as their names say, the oldest first. */
+export async function listBaseTimes(place: BackupPlace): Promise<{ name: string; at: Date }[]> {
+  const names = (await storeOf(place).list('bases')).filter((name) => name.endsWith('/record'))
+  return names
+    .map((name) => name.slice(0, -'/record'.length))
+    .sort()
+    .flatMap(timed)
 }
 
-/** When the copies of the whole began, as their names say, the oldest first. */
-export async function listBaseTimes(place: Pick<BackupPlace, 'directory'>): Promise<{ name: string; at: Date }[]> {
-  const names = await readdir(pathsOf(place).bases).catch(none)
-  return names
-    .sort()
-    .flatMap((name) =>
-      baseName.test(name) ? [{ name, at: new Date(name.replace(baseName, '$1-$2-$3T$4:$5:$6Z')) }] : [],
-    )
-}
+const timed = (name: string) =>
+  baseName.test(name) ? [{ name, at: new Date(name.replace(baseName, '$1-$2-$3T$4:$5:$6Z')) }] : []
 
 /** The copies of the whole, the oldest first; `damaged` has the names of those that do not open. */
 export async function listBases(place: BackupPlace): Promise<{ bases: Base[]; damaged: string[] }> {
+  const store = storeOf(place)
   const found: { bases: Base[]; damaged: string[] } = { bases: [], damaged: [] }
   for (const { name } of await listBaseTimes(place)) {
-    const folder = join(pathsOf(place).bases, name)
     try {
-      const read = await unseal(join(folder, 'record'), place.key, `${name}/record`, buffer)
+      const read = await unseal(store, `bases/${name}/record`, place.key, `${name}/record`, buffer)
+      const cluster = await store.look(`bases/${name}/cluster`)
+      if (!read || !cluster) throw new Error('a part of it is missing')
       const record = JSON.parse(read.toString()) as BaseRecord
-      const { size } = await stat(join(folder, 'cluster'))
       const times = { startedAt: new Date(record.startedAt), endedAt: new Date(record.endedAt) }
-      found.bases.push({ ...record, ...times, name, bytes: size })
+      found.bases.push({ ...record, ...times, name, bytes: cluster.bytes })
     } catch {
       found.damaged.push(name)
     }
@@ -159,100 +127,124 @@ export async function listBases(place: BackupPlace): Promise<{ bases: Base[]; da
 }
 
 /** Hands the archive of a copy to `read`. */
-export function readCluster<T>(
+export async function readCluster<T>(
   place: BackupPlace,
   { name }: Pick<Base, 'name'>,
   read: (tar: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
-  return unseal(join(pathsOf(place).bases, name, 'cluster'), place.key, `${name}/cluster`, read)
+  const path = `bases/${name}/cluster`
+  const result = await unseal(storeOf(place), path, place.key, `${name}/cluster`, read)
+  if (result === null) throw new InstallationError(`Em ${place.directory} falta ${path}. Nada foi alterado.`)
+  return result
 }
 
 /** Keeps a part of the log. One of this name that is there already must be the same. */
 export async function keepWal(place: BackupPlace, name: string, file: string): Promise<void> {
-  const path = join(pathsOf(place).wal, name)
-  if (!(await stat(path).catch(() => null))) return seal(createReadStream(file), path, place.key, `wal/${name}`)
-  const kept = await unseal(path, place.key, `wal/${name}`, buffer)
-  if (!kept.equals(await readFile(file)))
+  const store = storeOf(place)
+  const path = `wal/${name}`
+  if (!(await store.look(path)) && (await seal(store, createReadStream(file), path, place.key, path))) return
+  const kept = await unseal(store, path, place.key, path, buffer)
+  if (!kept?.equals(await readFile(file)))
     throw new InstallationError(
-      `Em ${path} está outro trecho do registro do banco de dados com o mesmo nome: duas instalações gravam na mesma pasta, ou um banco restaurado por fora do programa. Nada foi sobrescrito: use outra pasta em BACKUP_DIR.`,
+      `Em ${place.directory}/${path} está outro trecho do registro do banco de dados com o mesmo nome: duas instalações gravam na mesma pasta, ou um banco restaurado por fora do programa. Nada foi sobrescrito: use outra pasta em BACKUP_DIR.`,
     )
 }
 
 /** Writes a part of the log to `to`; false: it is not there. */
 export async function fetchWal(place: BackupPlace, name: string, to: string): Promise<boolean> {
   if (!walName.test(name)) return false
-  const path = join(pathsOf(place).wal, name)
-  if (!(await stat(path).catch(absent))) return false
-  await unseal(path, place.key, `wal/${name}`, async (content) => writeFile(to, content, { mode: 0o600 }))
-  return true
+  const path = `wal/${name}`
+  const write = async (content: AsyncIterable<Buffer>) => {
+    await writeFile(to, content, { mode: 0o600 })
+    return true
+  }
+  return (await unseal(storeOf(place), path, place.key, path, write)) ?? false
 }
 
 /** The names of the whole parts of the log, in their order. */
-export async function listWal(place: Pick<BackupPlace, 'directory'>): Promise<string[]> {
-  const names = await readdir(pathsOf(place).wal).catch(none)
+export async function listWal(place: BackupPlace): Promise<string[]> {
+  const names = await storeOf(place).list('wal')
   return names.filter((name) => /^[0-9A-F]{24}$/.test(name)).sort()
 }
 
-/** When `names` go on behind the position `lsn` of a timeline: the first part that is missing (null: none is), and the last there is. */
+/**
+ * What `names` have behind the position `lsn`, to which a line was followed: the first part that is missing (null: none is), and the last there is; null: it was followed to
+ * its end. A timeline before it must have led to where it was left.
+ */
 export function findHole(
   names: readonly string[],
-  timeline: number,
+  line: Line,
   lsn: string,
 ): { missing: string | null; last: string } | null {
-  const prefix = timeline.toString(16).toUpperCase().padStart(8, '0')
+  const there = new Set(names)
   const reached = segmentOf(lsn)
+  const { timeline } = line
+  // A part in which one timeline was left for another is of both.
+  const chain = chainOf(line)
+  const left = chain.findIndex(({ until }) => until !== null && positionOf(lsn) < positionOf(until))
+  if (left >= 0)
+    for (let segment = reached; ; segment = nextSegment(segment)) {
+      const { until } = chain[left]!
+      const isLast = segment >= segmentOf(until!)
+      const own = partName(chain[left]!.timeline, segment)
+      if (!there.has(own) || isLast) return { missing: there.has(own) ? null : own, last: names.at(-1) ?? own }
+    }
+  const prefix = partName(timeline, '')
   const later = names.filter((name) => name.startsWith(prefix) && name.slice(8) >= reached)
   const last = later.at(-1)
   if (!last || last.slice(8) === reached) return null
-  const there = new Set(later)
-  let name = prefix + reached
-  while (there.has(name)) name = prefix + nextSegment(name.slice(8))
-  return { missing: name < last ? name : null, last }
+  let segment = reached
+  while (there.has(prefix + segment)) segment = nextSegment(segment)
+  return { missing: prefix + segment < last ? prefix + segment : null, last }
 }
 
-// 256 parts to a number of the first half.
-function nextSegment(segment: string): string {
-  const number = (BigInt(`0x${segment.slice(0, 8)}`) << 8n) + BigInt(`0x${segment.slice(8)}`) + 1n
-  const hex = (value: bigint) => value.toString(16).toUpperCase().padStart(8, '0')
-  return hex(number >> 8n) + hex(number & 0xffn)
-}
-
-/** The newest part of the log that is kept, and when; null: none. */
-export async function newestWal(place: Pick<BackupPlace, 'directory'>): Promise<Date | null> {
+/** When the newest part of the log was kept; null: there is none. */
+export async function newestWal(place: BackupPlace): Promise<Date | null> {
   const newest = (await listWal(place)).at(-1)
-  return newest ? (await stat(join(pathsOf(place).wal, newest))).mtime : null
+  return newest ? ((await storeOf(place).look(`wal/${newest}`))?.at ?? null) : null
+}
+
+/** The last of `bases` from which `line` is reached, at a moment or at all. */
+export function baseFor(bases: readonly Base[], line: Line, until: Date | undefined): Base | undefined {
+  const chain = chainOf(line)
+  return bases.findLast(({ timeline, endLsn, endedAt }) => {
+    const part = chain.find((one) => one.timeline === timeline)
+    if (!part || (part.until !== null && positionOf(endLsn) > positionOf(part.until))) return false
+    return until === undefined || endedAt <= until
+  })
 }
 
 const dayMs = 86_400_000
 
-/** Removes what no moment of the last `days` needs; the newest copy always stays. */
-export async function prune(place: BackupPlace, bases: readonly Base[]): Promise<string[]> {
-  const since = Date.now() - place.days * dayMs
-  // The last one from which the first of these days is reached.
-  const first = Math.max(
-    0,
-    bases.findLastIndex(({ endedAt }) => endedAt.getTime() <= since),
-  )
-  const removed = bases.slice(0, first)
-  for (const { name } of removed) await rm(join(pathsOf(place).bases, name), { recursive: true, force: true })
-  const oldest = bases[first]
-  const { wal } = pathsOf(place)
-  if (oldest)
-    for (const name of await readdir(wal)) {
-      const segment = /^[0-9A-F]{8}([0-9A-F]{16})/.exec(name)?.[1]
-      if (segment && segment < segmentOf(oldest.startLsn)) await rm(join(wal, name), { force: true })
-    }
-  return removed.map(({ name }) => name)
+/** Removes what no moment of the last `days` needs, of any line that counted in them; the newest copy always stays. */
+export async function prune(place: BackupPlace, bases: readonly Base[], lines: readonly Line[]): Promise<string[]> {
+  const store = storeOf(place)
+  const now = Date.now()
+  const since = now - place.days * dayMs
+  const needed = lines
+    .filter((_, n) => (lines[n + 1]?.since.getTime() ?? now) >= since)
+    .map((line) => baseFor(bases, line, new Date(Math.max(since, line.since.getTime()))))
+  // What a line needs that has none so early is not known.
+  const first = Math.max(0, Math.min(...needed.map((base) => (base ? bases.indexOf(base) : 0))))
+  const removed = bases.slice(0, first).map(({ name }) => name)
+  for (const name of removed) await removeBase(place, name)
+  // What was cut off while it was made.
+  const whole = new Set((await listBaseTimes(place)).map(({ name }) => name))
+  const others = new Set((await store.list('bases')).map((name) => name.split('/')[0]!))
+  for (const { name, at } of [...others].flatMap(timed))
+    if (!whole.has(name) && now - at.getTime() > 2 * dayMs) await removeBase(place, name)
+  const starts = bases.slice(first).map(({ startLsn }) => segmentOf(startLsn))
+  const oldest = starts.sort()[0]
+  for (const name of oldest === undefined ? [] : await store.list('wal')) {
+    const segment = /^[0-9A-F]{8}([0-9A-F]{16})/.exec(name)?.[1]
+    if (segment && segment < oldest!) await store.remove(`wal/${name}`)
+  }
+  return removed
 }
 
-/** The end of the name of the part of the log that has a position: parts have 16 MiB. */
-export function segmentOf(lsn: string): string {
-  const [high = '0', low = '0'] = lsn.split('/')
-  const hex = (value: number) => value.toString(16).toUpperCase().padStart(8, '0')
-  return hex(Number.parseInt(high, 16)) + hex(Number.parseInt(low, 16) >>> 24)
-}
-
-function none(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENOENT') return []
-  throw error
+async function removeBase(place: BackupPlace, name: string): Promise<void> {
+  const store = storeOf(place)
+  // Without it there is no copy, whatever happens next.
+  await store.remove(`bases/${name}/record`)
+  await store.remove(`bases/${name}`)
 }

@@ -2,7 +2,9 @@ import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolder } from '@vigia/postgres/durable'
 import { InstallationError } from '../platform/installation.ts'
-import { type BackupPlace, keepWal, requireClaim, walName } from './folder.ts'
+import { keepWal, requireClaim, walName } from './folder.ts'
+import { claimLine, type Identity } from './lines.ts'
+import type { BackupPlace } from './store.ts'
 
 /** What the server has put aside of its log and the copies do not have yet. */
 export interface Waiting {
@@ -33,15 +35,18 @@ export async function measureWaiting(archive: string): Promise<Waiting> {
   return waiting
 }
 
-/** Moves what the server has put aside in `archive` to the copies, encrypted; returns how many files. */
+/** Moves what the server has put aside in `archive` to the copies, encrypted; returns how many files. Without a line it is what a lost one left. */
 export async function shipWal(
   archive: string,
   place: BackupPlace,
-  systemIdentifier: string,
+  { systemIdentifier, line }: Pick<Identity, 'systemIdentifier'> & Partial<Identity>,
   most = Infinity,
 ): Promise<number> {
   const names = (await listWaiting(archive)).slice(0, most)
-  if (names.length > 0) await requireClaim(place, systemIdentifier)
+  if (names.length > 0) {
+    await requireClaim(place, systemIdentifier)
+    if (line) await claimLine(place, line)
+  }
   for (const name of names) {
     const file = join(archive, name)
     try {

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
-import { systemIdentifier } from '@vigia/postgres/backup'
+import { sql } from 'kysely'
 import { Gauge, Registry } from 'prom-client'
 import { repeat } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
@@ -8,8 +8,10 @@ import { inTransaction } from '../platform/database.ts'
 import { embeddedCluster, InstallationError } from '../platform/installation.ts'
 import { tryLock } from '../platform/locks.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
-import { type BackupPlace, listBaseTimes } from './folder.ts'
+import { listBaseTimes } from './folder.ts'
+import { type Identity, identify, readLines } from './lines.ts'
 import { discardWaiting, measureWaiting, readDiscarded, shipWal } from './shipping.ts'
+import type { BackupPlace } from './store.ts'
 
 const everyMs = 10_000
 // So that the lock is not held for long.
@@ -24,8 +26,8 @@ type BackupContext = Pick<Context, 'db' | 'config' | 'log'>
 interface Shipping {
   place: BackupPlace
   archive: string
-  /** Of the database whose log it is. */
-  identify: () => Promise<string>
+  /** The cluster whose log it is. */
+  identify: () => Promise<Identity>
   /** Free bytes where the log waits. */
   free: () => Promise<number>
 }
@@ -33,18 +35,18 @@ interface Shipping {
 /** Takes what the embedded server puts aside of its log to the copies, and tells the operator when copies are missing; until disposed. */
 export function startBackupWorker(ctx: BackupContext, databaseUrl: string): AsyncDisposable {
   const { backup, databaseUrl: external } = ctx.config
-  const { archive } = embeddedCluster(ctx.config)
+  const { directory, archive } = embeddedCluster(ctx.config)
   if (!backup || !archive || external) return { [Symbol.asyncDispose]: () => Promise.resolve() }
-  let identifier: Promise<string> | undefined
+  let identity: Promise<Identity> | undefined
   const shipping: Shipping = {
     place: backup,
     archive,
     identify() {
-      identifier ??= systemIdentifier(databaseUrl).catch((error: unknown) => {
-        identifier = undefined
+      identity ??= identify(databaseUrl, directory).catch((error: unknown) => {
+        identity = undefined
         throw error
       })
-      return identifier
+      return identity
     },
     async free() {
       const { bavail, bsize } = await statfs(archive)
@@ -68,6 +70,13 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
       error instanceof InstallationError
         ? error.message
         : `O registro do banco de dados não pôde ser levado para as cópias${codeIn(error)}.`,
+    )
+  }
+  const failing = await findArchiverFailure(ctx)
+  if (failing) {
+    ctx.log.warn(failing, 'the server cannot put its log aside')
+    problems.push(
+      `O PostgreSQL não consegue separar o que grava em ${archive} desde ${formatBrasiliaMoment(failing.since)} (${failing.wal}): confira espaço e permissões dessa pasta. Enquanto isso o registro cresce em pg_wal, no disco do banco de dados.`,
     )
   }
   try {
@@ -102,12 +111,37 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
     ctx.log.warn({ err: error }, 'whether the log was discarded cannot be read')
     problems.push(`Não se sabe se algo que esperava para ser levado foi descartado${codeIn(error)}.`)
   }
+  try {
+    const counting = (await readLines(place)).at(-1)!
+    const { line } = await shipping.identify()
+    if (counting.timeline !== line.timeline)
+      problems.push(
+        `Desde ${formatBrasiliaMoment(counting.since)} conta nelas a linha ${counting.timeline}, de um banco de dados que voltou destas cópias, e este é a linha ${line.timeline}. O que este grava vai para lá à parte, e uma restauração só o segue com --linha ${line.timeline}. Se a outra instalação está no ar, pare esta: as duas não podem capturar ao mesmo tempo. Se é esta que vale, pare a outra e diga-o: npm run admin -- backup iniciar.`,
+      )
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the lines of the copies cannot be read')
+    problems.push(
+      error instanceof InstallationError ? error.message : `Não se sabe que linha conta nelas${codeIn(error)}.`,
+    )
+  }
   if (problems.length === 0) return endTrouble(ctx, 'copia')
   await noteTrouble(
     ctx,
     'copia',
     `As cópias de segurança em ${place.directory} não estão em dia. ${problems.join(' ')} O banco de dados funciona, e nada se perdeu; se este disco falhar, falta o que não está nelas. O que fazer: confira se a pasta existe, tem espaço e aceita gravações, e faça uma cópia inteira por dia: npm run admin -- backup.`,
   )
+}
+
+/** Since when the server could not put a part of its log aside; null: it can. */
+export async function findArchiverFailure({
+  db,
+}: Pick<Context, 'db'>): Promise<{ since: Date; wal: string; failures: number } | null> {
+  // It tries the same part again and again: the first failure is not known, but no success is later than the last part that was put aside.
+  const { rows } = await sql<{ since: Date; wal: string; failures: number }>`
+    select coalesce(last_archived_time, stats_reset, last_failed_time) as since, last_failed_wal as wal, failed_count::float8 as failures
+      from pg_stat_archiver
+     where last_failed_time > coalesce(last_archived_time, '-infinity')`.execute(db)
+  return rows[0] ?? null
 }
 
 function codeIn(error: unknown): string {
@@ -118,7 +152,7 @@ function codeIn(error: unknown): string {
 const isOlder = (at: Date, hours: number) => Date.now() - at.getTime() > hours * 3_600_000
 
 /** What the folders tell of the copies, for Prometheus. */
-export function backupMetrics(config: Context['config']): Registry {
+export function backupMetrics({ config, db }: Pick<Context, 'config' | 'db'>): Registry {
   const registry = new Registry()
   const { archive } = embeddedCluster(config)
   const { backup } = config
@@ -149,6 +183,15 @@ export function backupMetrics(config: Context['config']): Registry {
     async collect() {
       const { since } = await measureWaiting(archive)
       this.set(since ? (Date.now() - since.getTime()) / 1000 : 0)
+    },
+  })
+  new Gauge({
+    name: 'vigia_backup_archiver_failing_seconds',
+    help: 'For how long the server has not been able to put its log aside; 0: it can.',
+    registers,
+    async collect() {
+      const failing = await findArchiverFailure({ db })
+      this.set(failing ? (Date.now() - failing.since.getTime()) / 1000 : 0)
     },
   })
   return registry
