@@ -9,8 +9,7 @@ import { participants, secondPairText, tomador } from './dacte/parties.ts'
 import { fiscoNotes, issuerNotes, remarks } from './dacte/remarks.ts'
 import { cargoFlow, service } from './dacte/service.ts'
 import { type Components, components, taxes } from './dacte/values.ts'
-import { documentNumber, series } from './formats.ts'
-import { assemble } from './layout/assemble.ts'
+import { assemble, formTitle } from './layout/assemble.ts'
 import { type Block, stack, title } from './layout/block.ts'
 import { continuedText } from './layout/continued.ts'
 import type { PrintSheet } from './layout/sheet.ts'
@@ -58,16 +57,14 @@ function printCte(cte: PrintedCte): Uint8Array {
   const listed = pages.map((rows, i) => {
     const canvas = new Canvas()
     if (i === 0) {
-      first.receipt?.draw(canvas, sheet.left, sheet.top)
       first.upper.draw(canvas, sheet.left, first.documentsTop - first.upper.height)
       if (!first.withoutDocuments) {
-        heading.draw(canvas, sheet.left, first.documentsTop)
-        documents.draw(canvas, sheet.left, first.documentsTop + heading.height, rows, first.documentsBottom)
+        documents.draw(canvas, sheet.left, first.documentsTop, heading, rows, first.documentsBottom)
       }
       first.lower.draw(canvas, sheet.left, first.documentsBottom)
+      canvas.atEnd(() => first.receipt?.draw(canvas, sheet.left, sheet.top))
     } else {
-      continuedHeading.draw(canvas, sheet.left, body)
-      documents.draw(canvas, sheet.left, body + heading.height, rows, body + usedHeight(rows, documents))
+      documents.draw(canvas, sheet.left, body, continuedHeading, rows, body + usedHeight(rows, documents))
     }
     return canvas
   })
@@ -76,11 +73,13 @@ function printCte(cte: PrintedCte): Uint8Array {
   const headerCanvas = new Canvas()
   head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
-    head.sheetNumber(canvas, sheet.top + (i === 0 ? first.shift : 0), `${i + 1}/${canvases.length}`)
+    canvas.silently(() => {
+      head.sheetNumber(canvas, sheet.top + (i === 0 ? first.shift : 0), `${i + 1}/${canvases.length}`)
+    })
   })
-  const number = documentNumber(value(cte.ide, 'nCT')) ?? ''
+  const name = { cte: 'DACTE', simplificado: 'DACTE', os: 'DACTE OS', gtve: 'DAGTV-E' }[cte.layout]
   return assemble({
-    title: `DACTE ${number} série ${series(value(cte.ide, 'serie')) ?? ''} - ${cte.chave}`,
+    title: formTitle(name, value(cte.ide, 'nCT'), value(cte.ide, 'serie'), value(cte.infCte, 'emit/xNome')),
     sheet,
     header: headerCanvas,
     headerHeight: head.height,

@@ -9,8 +9,7 @@ import { type PrintedNfe, readNote, stampLines, upright } from './danfe/note.ts'
 import { destinatario, place, placeText } from './danfe/parties.ts'
 import { totals } from './danfe/totals.ts'
 import { transport, transportOverflow, volumeRowsMax } from './danfe/transport.ts'
-import { documentNumber, series } from './formats.ts'
-import { assemble } from './layout/assemble.ts'
+import { assemble, formTitle } from './layout/assemble.ts'
 import { type Block, stack, title } from './layout/block.ts'
 import { continuedText } from './layout/continued.ts'
 import { qrBlock } from './layout/qrcode.ts'
@@ -60,11 +59,12 @@ function printNote(note: PrintedNfe, receipt: Block): Uint8Array {
   const headerCanvas = new Canvas()
   head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
-    head.sheetNumber(canvas, sheet.top + (i === 0 ? first.shift : 0), `FOLHA ${i + 1}/${canvases.length}`)
+    canvas.silently(() => {
+      head.sheetNumber(canvas, sheet.top + (i === 0 ? first.shift : 0), `FOLHA ${i + 1}/${canvases.length}`)
+    })
   })
-  const number = documentNumber(value(note.ide, 'nNF')) ?? ''
   return assemble({
-    title: `DANFE ${number} série ${series(value(note.ide, 'serie')) ?? ''} - ${note.chave}`,
+    title: formTitle('DANFE', value(note.ide, 'nNF'), value(note.ide, 'serie'), value(note.infNFe, 'emit/xNome')),
     sheet,
     header: headerCanvas,
     headerHeight: head.height,
@@ -127,8 +127,7 @@ function drawItems(products: Table, headerHeight: number, rows: readonly TableRo
   const canvas = new Canvas()
   const top = sheet.top + headerHeight
   const height = heightOf(rows) + products.headingHeight
-  productsTitle.draw(canvas, sheet.left, top)
-  products.draw(canvas, sheet.left, top + productsTitle.height, rows, top + productsTitle.height + height)
+  products.draw(canvas, sheet.left, top, productsTitle, rows, top + productsTitle.height + height)
   return canvas
 }
 
@@ -254,17 +253,16 @@ function textRoom(room: number, itemsHeight: number, leastItems: number, leastTe
 function drawFirst(first: DanfeFirstSheet, rows: readonly TableRow[], sheet: PrintSheet): Canvas {
   const canvas = new Canvas()
   const { receipt, upper, lower, products, productsTop, productsBottom } = first
-  if (receipt && sheet.landscape) {
-    canvas.upwards(sheet.left - receipt.height, sheet.bottom, (strip) => receipt.draw(strip, 0, 0))
-  } else {
-    receipt?.draw(canvas, sheet.left, sheet.top)
-  }
   upper.draw(canvas, sheet.left, productsTop - upper.height)
   if (first.withItems) {
-    productsTitle.draw(canvas, sheet.left, productsTop)
-    products.draw(canvas, sheet.left, productsTop + productsTitle.height, rows, productsBottom)
+    products.draw(canvas, sheet.left, productsTop, productsTitle, rows, productsBottom)
   }
   lower.draw(canvas, sheet.left, productsBottom)
+  if (!receipt) return canvas
+  canvas.atEnd(() => {
+    if (!sheet.landscape) return receipt.draw(canvas, sheet.left, sheet.top)
+    canvas.upwards(sheet.left - receipt.height, sheet.bottom, (strip) => receipt.draw(strip, 0, 0))
+  })
   return canvas
 }
 

@@ -78,13 +78,13 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   const headerCanvas = new Canvas()
   head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
-    head.sheetNumber(canvas, `FOLHA ${i + 1}/${canvases.length}`)
+    canvas.silently(() => head.sheetNumber(canvas, `FOLHA ${i + 1}/${canvases.length}`))
   })
   const { numero } = chaveParts(event.chave)
   const worthless = !event.registered || value(event.infEvento, 'tpAmb') === '2'
   return assemble({
     sheet,
-    title: `${event.name} ${event.sequence} - ${event.model} ${numero} - ${event.chave}`,
+    title: joined(' · ', `${event.name} ${event.sequence}`, `${event.model} ${numero}`, issuerName(event))!,
     header: headerCanvas,
     headerHeight: head.height,
     firstShift: 0,
@@ -150,7 +150,7 @@ function header({ family, name, model, chave }: PrintedEvent): EventHeader {
   const { serie, numero } = chaveParts(chave)
   const about = winAnsi(`${model} Nº ${documentNumber(String(numero)) ?? ''} - SÉRIE ${series(String(serie)) ?? ''}`)
   const key = winAnsi(formatChave(chave))
-  const bars = barcode(chave, codeWidth, 34)
+  const bars = barcode(chave, 'da chave de acesso', codeWidth, 34)
   const consult = wrap(winAnsi(consultText[family]), roman, 8, codeWidth - 4 * padding)
   const linesHeight = lines.length * leading(headingSize)
   const height = Math.max(92, linesHeight + 52)
@@ -159,16 +159,20 @@ function header({ family, name, model, chave }: PrintedEvent): EventHeader {
     draw(canvas, x, y) {
       canvas.box(x, y, sheet.width, height)
       canvas.line(x + titleWidth, y, x + titleWidth, y + height)
-      lines.forEach((line, n) => {
-        const baseline = y + 8 + headingSize + n * leading(headingSize)
-        canvas.aligned(x + 2 * padding, room, baseline, line, bold, headingSize, 'center')
+      canvas.tagged('H1', () => {
+        lines.forEach((line, n) => {
+          const baseline = y + 8 + headingSize + n * leading(headingSize)
+          canvas.aligned(x + 2 * padding, room, baseline, line, bold, headingSize, 'center')
+        })
       })
       canvas.aligned(x, titleWidth, y + linesHeight + 24, about, bold, 10, 'center')
       const code = x + titleWidth
       bars?.draw(canvas, code, y + 4.5)
       canvas.line(code, y + 43, x + sheet.width, y + 43)
-      canvas.text(code + padding, y + 49.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
-      canvas.aligned(code, codeWidth, y + 59, key, bold, 10, 'center')
+      canvas.tagged('P', () => {
+        canvas.text(code + padding, y + 49.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
+        canvas.aligned(code, codeWidth, y + 59, key, bold, 10, 'center')
+      })
       canvas.line(code, y + 63, x + sheet.width, y + 63)
       consult.forEach((line, n) => {
         canvas.aligned(code, codeWidth, y + 74 + n * leading(8), line, roman, 8, 'center')
@@ -296,6 +300,10 @@ function parties({ family, model, chave, document }: PrintedEvent): Block {
   )
 }
 
+function issuerName({ document }: PrintedEvent): string | undefined {
+  return value(document?.name === 'resNFe' ? document : child(document, 'emit'), 'xNome')
+}
+
 function partyName({ document }: PrintedEvent, infEvento: XmlElement): string | undefined {
   const id = value(infEvento, 'CNPJ') ?? value(infEvento, 'CPF')
   const party = [document, ...(document?.children ?? [])].find(
@@ -351,8 +359,7 @@ function drawTable(heading: string, shown: Table, where: Where): FlowPosition {
       top = where.nextTop
     }
     const bottom = top + taken + rows.reduce((sum, row) => sum + row.height, 0)
-    head.draw(canvas!, sheet.left, top)
-    shown.draw(canvas!, sheet.left, top + head.height, rows, bottom)
+    shown.draw(canvas!, sheet.left, top, head, rows, bottom)
     top = bottom
   })
   return { canvas, top }

@@ -64,26 +64,18 @@ function twoColumns(title: string, carried: readonly Carried[], width: number): 
   const side = (row: TableRow, from: number): TableRow => ({
     cells: row.cells.slice(from, from + columns.length),
     height: row.height,
+    ...(row.goesOn ? { goesOn: true } : {}),
   })
   return {
     title,
     headingHeight: single.headingHeight,
     rows,
-    draw(canvas, x, y, shown, bottom) {
-      single.draw(
-        canvas,
-        x,
-        y,
-        shown.map((row) => side(row, 0)),
-        bottom,
-      )
-      single.draw(
-        canvas,
-        x + half,
-        y,
-        shown.map((row) => side(row, columns.length)),
-        bottom,
-      )
+    draw(canvas, x, y, title, shown, bottom) {
+      const [left, right] = [0, columns.length].map((from) => shown.map((row) => side(row, from)))
+      single.draw(canvas, x, y, title, left!, bottom)
+      const beside = { height: title.height, draw() {} }
+      const present = right!.filter(({ cells }) => cells.length > 0)
+      single.draw(canvas, x + half, y, beside, present, bottom)
     },
   }
 }

@@ -72,7 +72,7 @@ function portrait(cte: PrintedCte): Drawing {
   const rest = sheet.width - issuerWidth
   const middle = rest - (qr ? qrSide : 0)
   const identification = identificationRow(cte, middle)
-  const bars = barcode(cte.chave, middle, 43)
+  const bars = barcode(cte.chave, 'da chave de acesso', middle, 43)
   const consultHeight = consultOf(cte)
   const height = Math.max(issuer.height, titleHeight + rowHeight + barsHeight + keyHeight + consultHeight)
   const lower = height - keyHeight - consultHeight
@@ -83,10 +83,10 @@ function portrait(cte: PrintedCte): Drawing {
     identificationWidth: middle,
     draw(canvas, x, y) {
       canvas.box(x, y, sheet.width, height)
-      issuer.draw(canvas, x, y + (height - issuer.height) / 2)
       const left = x + issuerWidth
       canvas.line(left, y, left, y + height)
       titleBox(canvas, left, y, middle, titleHeight, cte)
+      issuer.draw(canvas, x, y + (height - issuer.height) / 2)
       identification.draw(canvas, left, y + titleHeight)
       bars?.draw(canvas, left, y + titleHeight + rowHeight + (lower - titleHeight - rowHeight - 43) / 2)
       if (qr) {
@@ -115,7 +115,7 @@ function landscape(cte: PrintedCte): Drawing {
   const issuerWidth = sheet.width - identificationWidth - codeWidth - qrWidth
   const issuer = besideLogo(cte.logo, issuerWidth, (width) => issuerBox(cte, width))
   const identification = identificationRow(cte, identificationWidth)
-  const bars = barcode(cte.chave, codeWidth, 43)
+  const bars = barcode(cte.chave, 'da chave de acesso', codeWidth, 43)
   const consultHeight = consultOf(cte)
   const height = Math.max(issuer.height, qrSide, 48 + keyHeight + consultHeight)
   return {
@@ -125,10 +125,10 @@ function landscape(cte: PrintedCte): Drawing {
     identificationWidth,
     draw(canvas, x, y) {
       canvas.box(x, y, sheet.width, height)
-      issuer.draw(canvas, x, y + (height - issuer.height) / 2)
       const left = x + issuerWidth
       canvas.line(left, y, left, y + height)
       titleBox(canvas, left, y, identificationWidth, titleHeight, cte)
+      issuer.draw(canvas, x, y + (height - issuer.height) / 2)
       identification.draw(canvas, left, y + titleHeight)
       protocolBox(canvas, left, y + titleHeight + rowHeight, identificationWidth, cte)
       const code = left + identificationWidth
@@ -150,8 +150,10 @@ function landscape(cte: PrintedCte): Drawing {
 function keyBox(canvas: Canvas, x: number, y: number, width: number, { chave }: PrintedCte): void {
   const key = winAnsi(formatChave(chave))
   const size = fittingSize([{ value: key, font: bold, room: width - 2 * padding }], 11, 7)
-  canvas.text(x + padding, y + 6.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
-  canvas.aligned(x, width, y + 16.3, key, bold, size, 'center')
+  canvas.tagged('P', () => {
+    canvas.text(x + padding, y + 6.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
+    canvas.aligned(x, width, y + 16.3, key, bold, size, 'center')
+  })
 }
 
 function issuerBox({ infCte }: PrintedCte, width: number): Block {
@@ -180,10 +182,12 @@ function issuerBox({ infCte }: PrintedCte, width: number): Block {
     height,
     draw(canvas, x, y) {
       let at = y + 4
-      lines.forEach(({ text, size }, i) => {
-        if (i === nameLines) at += 4
-        at += leading(size) + 0.4
-        canvas.aligned(x + 2 * padding, room, at - size * 0.28, text, bold, size, 'center')
+      canvas.tagged('P', () => {
+        lines.forEach(({ text, size }, i) => {
+          if (i === nameLines) at += 4
+          at += leading(size) + 0.4
+          canvas.aligned(x + 2 * padding, room, at - size * 0.28, text, bold, size, 'center')
+        })
       })
     },
   }
@@ -200,15 +204,17 @@ function titleBox(
   const modalWidth = 84
   const nameWidth = width - modalWidth
   const [name, meaning] = titles[layout]
-  canvas.aligned(x, nameWidth, y + 13.5, winAnsi(name), bold, 13, 'center')
+  canvas.tagged('H1', () => canvas.aligned(x, nameWidth, y + 13.5, winAnsi(name), bold, 13, 'center'))
   wrap(winAnsi(meaning), roman, 7.5, nameWidth - 2 * padding).forEach((line, n) => {
     canvas.aligned(x, nameWidth, y + 22.5 + n * leading(7.5), line, roman, 7.5, 'center')
   })
   canvas.line(x + nameWidth, y, x + nameWidth, y + height)
-  canvas.text(x + nameWidth + padding, y + 6.8, winAnsi('MODAL'), roman, 6)
   const modal = winAnsi((codeText(codeTexts.modal, value(ide, 'modal')) ?? '').toUpperCase())
   const size = fittingSize([{ value: modal, font: bold, room: modalWidth - 2 * padding }], 12, 7)
-  canvas.aligned(x + nameWidth, modalWidth, y + 23, modal, bold, size, 'center')
+  canvas.tagged('P', () => {
+    canvas.text(x + nameWidth + padding, y + 6.8, winAnsi('MODAL'), roman, 6)
+    canvas.aligned(x + nameWidth, modalWidth, y + 23, modal, bold, size, 'center')
+  })
 }
 
 // Shares of the boxes of the identification row; the fourth is the number of the sheet.
@@ -245,7 +251,7 @@ function consultOf(cte: PrintedCte): number {
 function consultBox(canvas: Canvas, x: number, y: number, width: number, cte: PrintedCte): void {
   if (needsDataCode(cte)) {
     canvas.text(x + padding, y + 6.4, winAnsi('DADOS DO CT-E'), roman, 6)
-    barcode(dataCodeOfCte(cte), width, 28)?.draw(canvas, x, y + 11)
+    barcode(dataCodeOfCte(cte), 'dos dados do CT-e', width, 28)?.draw(canvas, x, y + 11)
     return
   }
   const lines = wrap(winAnsi(consult), roman, 7, width - 2 * padding)
@@ -256,14 +262,16 @@ function consultBox(canvas: Canvas, x: number, y: number, width: number, cte: Pr
 }
 
 function protocolBox(canvas: Canvas, x: number, y: number, width: number, cte: PrintedCte): void {
-  canvas.text(x + padding, y + 6.8, winAnsi(protocolLabel(cte)), roman, 6)
   const lines = protocolLines(cte)
   const size = lines.length > 1 ? 7.5 : 9
-  lines.forEach((line, n) => {
-    const font = lines.length > 1 && n === 0 ? bold : roman
-    const text = winAnsi(line)
-    const fitting = fittingSize([{ value: text, font, room: width - 2 * padding }], size, 6)
-    canvas.aligned(x, width, y + (lines.length > 1 ? 14.6 : 18.5) + n * 8.6, text, font, fitting, 'center')
+  canvas.tagged('P', () => {
+    canvas.text(x + padding, y + 6.8, winAnsi(protocolLabel(cte)), roman, 6)
+    lines.forEach((line, n) => {
+      const font = lines.length > 1 && n === 0 ? bold : roman
+      const text = winAnsi(line)
+      const fitting = fittingSize([{ value: text, font, room: width - 2 * padding }], size, 6)
+      canvas.aligned(x, width, y + (lines.length > 1 ? 14.6 : 18.5) + n * 8.6, text, font, fitting, 'center')
+    })
   })
 }
 

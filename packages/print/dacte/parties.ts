@@ -175,9 +175,11 @@ function partyBox(title: string, party: PartyFacts, size: number, sheet: PrintSh
       let top = y + 1.6
       rows.forEach((row, i) => {
         for (const one of row) {
-          canvas.text(x + one.x, top + 7.4, one.label, roman, 6)
-          one.lines.forEach((line, n) => {
-            canvas.text(x + one.valueX, top + 7.6 + n * closer, line, roman, size)
+          canvas.tagged('P', () => {
+            canvas.text(x + one.x, top + 7.4, one.label, roman, 6)
+            one.lines.forEach((line, n) => {
+              canvas.text(x + one.valueX, top + 7.6 + n * closer, line, roman, size)
+            })
           })
         }
         top += heights[i]!

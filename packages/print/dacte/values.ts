@@ -53,17 +53,21 @@ export function components({ infCte, layout, sheet }: PrintedCte, rowsMax: numbe
       for (let i = 0; i < pairs; i++) {
         const left = x + i * width
         if (i > 0) canvas.line(left, y, left, y + height)
-        canvas.text(left + padding, y + 6.6, winAnsi('NOME'), roman, 6)
-        canvas.aligned(left, width - padding, y + 6.6, winAnsi('VALOR'), roman, 6, 'right')
+        canvas.silently(() => {
+          canvas.text(left + padding, y + 6.6, winAnsi('NOME'), roman, 6)
+          canvas.aligned(left, width - padding, y + 6.6, winAnsi('VALOR'), roman, 6, 'right')
+        })
       }
       let top = y + headHeight
       rows.forEach((row, n) => {
         row.forEach((cell, i) => {
           const left = x + i * width + padding
-          cell.lines.forEach((line, k) => {
-            canvas.text(left, top + 8 + k * leading(cell.size), line, roman, cell.size)
+          canvas.tagged('P', () => {
+            cell.lines.forEach((line, k) => {
+              canvas.text(left, top + 8 + k * leading(cell.size), line, roman, cell.size)
+            })
+            canvas.aligned(left, width - 2 * padding, top + 8, cell.amount, roman, cell.size, 'right')
           })
-          canvas.aligned(left, width - 2 * padding, top + 8, cell.amount, roman, cell.size, 'right')
         })
         top += heights[n]!
       })

@@ -191,15 +191,15 @@ export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | 
           const top = y + heading.height
           canvas.box(x, top, sheet.width, height - heading.height)
           canvas.line(x + width, top, x + width, y + height)
-          canvas.text(x + padding, top + 6.8, winAnsi('INFORMAÇÕES COMPLEMENTARES'), roman, 6)
-          canvas.text(x + width + padding, top + 6.8, winAnsi('RESERVADO AO FISCO'), roman, 6)
-          const lines = fits ? used.lines : [...used.lines, continues]
-          lines.forEach((line, n) => {
-            canvas.text(x + padding, top + labelHeight + 6 + n * step, line, roman, textSize)
-          })
-          fiscoLines(note, fiscoWidth).forEach((line, n) => {
-            canvas.text(x + width + padding, top + labelHeight + 6 + n * step, line, roman, textSize)
-          })
+          const box = (left: number, label: string, lines: readonly Ansi[]) =>
+            canvas.tagged('P', () => {
+              canvas.text(left, top + 6.8, winAnsi(label), roman, 6)
+              lines.forEach((line, n) => {
+                canvas.text(left, top + labelHeight + 6 + n * step, line, roman, textSize)
+              })
+            })
+          box(x + padding, 'INFORMAÇÕES COMPLEMENTARES', fits ? used.lines : [...used.lines, continues])
+          box(x + width + padding, 'RESERVADO AO FISCO', fiscoLines(note, fiscoWidth))
           qr?.draw(canvas, x + sheet.width - qr.height - 3, top + 3)
         },
       }

@@ -85,9 +85,11 @@ function grid(cells: readonly Ansi[][], columns: readonly number[], perRow: numb
       cells.forEach(([number, due, amount], i) => {
         const left = x + (i % perRow) * width + cellGap
         const baseline = y + Math.floor(i / perRow) * rowHeight + 7.6
-        canvas.text(left, baseline, number!, roman, size)
-        canvas.text(left + first + spare, baseline, due!, roman, size)
-        canvas.aligned(left, width - 2 * cellGap, baseline, amount!, roman, size, 'right')
+        canvas.tagged('P', () => {
+          canvas.text(left, baseline, number!, roman, size)
+          canvas.text(left + first + spare, baseline, due!, roman, size)
+          canvas.aligned(left, width - 2 * cellGap, baseline, amount!, roman, size, 'right')
+        })
       })
     },
   }

@@ -50,8 +50,8 @@ export function header(note: PrintedNfe): DanfeHeader {
       canvas.box(x, y, sheet.width, height)
       canvas.line(x + widths.issuer, y, x + widths.issuer, y + height)
       canvas.line(x + widths.issuer + widths.danfe, y, x + widths.issuer + widths.danfe, y + height)
-      issuer.draw(canvas, x, y + (height - issuer.height) / 2)
       danfeBox(canvas, x + widths.issuer, y, widths.danfe, drawing, note)
+      issuer.draw(canvas, x, y + (height - issuer.height) / 2)
       code.draw(canvas, x + widths.issuer + widths.danfe, y)
     },
   }
@@ -87,10 +87,12 @@ function issuerBox({ infNFe }: PrintedNfe, issuerWidth: number): Block {
     height,
     draw(canvas, x, y) {
       let at = y + 4
-      lines.forEach(({ text, size }, i) => {
-        if (i === nameLines) at += 4
-        at += leading(size) + 0.6
-        canvas.aligned(x + 2 * padding, room, at - size * 0.28, text, bold, size, 'center')
+      canvas.tagged('P', () => {
+        lines.forEach(({ text, size }, i) => {
+          if (i === nameLines) at += 4
+          at += leading(size) + 0.6
+          canvas.aligned(x + 2 * padding, room, at - size * 0.28, text, bold, size, 'center')
+        })
       })
     },
   }
@@ -134,15 +136,17 @@ function danfeBox(
   const { operation, numbersLeft, numbers } = drawing
   const centred = (baseline: number, text: string, font: Font, size: number, from = 0) =>
     canvas.aligned(x + from, width - from, y + baseline, winAnsi(text), font, size, 'center')
-  centred(15, 'DANFE', bold, 14)
+  canvas.tagged('H1', () => centred(15, 'DANFE', bold, 14))
   drawing.meaning.forEach((line, n) => {
     centred(25 + n * leading(8), line, roman, 8)
   })
   const box = numbersLeft > 0 ? 58 : 70
-  canvas.text(x + (numbersLeft > 0 ? 4 : 8), y + operation + 6, winAnsi('0 - ENTRADA'), roman, 8)
-  canvas.text(x + (numbersLeft > 0 ? 4 : 8), y + operation + 16, winAnsi('1 - SAÍDA'), roman, 8)
   canvas.box(x + box, y + operation, 18, 18)
-  canvas.aligned(x + box, 18, y + operation + 13, winAnsi(value(ide, 'tpNF') ?? ''), bold, 12, 'center')
+  canvas.tagged('P', () => {
+    canvas.text(x + (numbersLeft > 0 ? 4 : 8), y + operation + 6, winAnsi('0 - ENTRADA'), roman, 8)
+    canvas.text(x + (numbersLeft > 0 ? 4 : 8), y + operation + 16, winAnsi('1 - SAÍDA'), roman, 8)
+    canvas.aligned(x + box, 18, y + operation + 13, winAnsi(value(ide, 'tpNF') ?? ''), bold, 12, 'center')
+  })
   centred(numbers[0], `Nº ${documentNumber(value(ide, 'nNF')) ?? ''}`, bold, 10, numbersLeft)
   centred(numbers[1], `SÉRIE ${series(value(ide, 'serie')) ?? ''}`, bold, 10, numbersLeft)
 }
@@ -155,16 +159,18 @@ function codeBox(note: PrintedNfe, codeWidth: number, least: number): Block {
   const consult = wrap(winAnsi(consultText(note)), roman, 8, room - 4)
   const keyTop = 43
   const textTop = keyTop + 20
-  const bars = barcode(note.chave, codeWidth, 34)
-  const secondBars = second && barcode(second, codeWidth, 28)
+  const bars = barcode(note.chave, 'da chave de acesso', codeWidth, 34)
+  const secondBars = second && barcode(second, 'dos dados da NF-e', codeWidth, 28)
   const height = Math.max(least, textTop + (second ? 46 : consult.length * leading(8) + 7))
   return {
     height,
     draw(canvas, x, y) {
       bars?.draw(canvas, x, y + 4.5)
       canvas.line(x, y + keyTop, x + codeWidth, y + keyTop)
-      canvas.text(x + padding, y + keyTop + 6.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
-      canvas.aligned(x, codeWidth, y + keyTop + 16, key, bold, size, 'center')
+      canvas.tagged('P', () => {
+        canvas.text(x + padding, y + keyTop + 6.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
+        canvas.aligned(x, codeWidth, y + keyTop + 16, key, bold, size, 'center')
+      })
       canvas.line(x, y + textTop, x + codeWidth, y + textTop)
       if (secondBars) {
         canvas.text(x + padding, y + textTop + 6.4, winAnsi('DADOS DA NF-E'), roman, 6)

@@ -1,7 +1,8 @@
-import { Canvas, lowered, pageUnits } from '../pdf/canvas.ts'
+import { joined } from '../formats.ts'
+import { Canvas, lowered, pageUnits, repeated } from '../pdf/canvas.ts'
+import { titleOf } from '../pdf/identification.ts'
 import type { PngPicture } from '../pdf/png.ts'
 import { stamp } from '../pdf/stamp.ts'
-import { winAnsi } from '../pdf/winansi.ts'
 import { PdfWriter } from '../pdf/writer.ts'
 import type { PrintSheet } from './sheet.ts'
 
@@ -22,26 +23,36 @@ interface FormPlan {
   sheets: readonly Canvas[]
 }
 
-/** The file of a form. The header is one stream that all pages share, and a part of the stream of a single page. */
+/** "DANFE 1234 série 1 · EMITENTE". */
+export function formTitle(
+  name: string,
+  number: string | undefined,
+  series: string | undefined,
+  issuer: string | undefined,
+): string {
+  return joined(' · ', joined(' ', name, number, series && `série ${series}`), issuer) ?? name
+}
+
+/** The file of a form. The header is read on the first sheet, and is one stream that all others share. */
 export function assemble(form: FormPlan): Uint8Array {
   const pdf = new PdfWriter(form.sheet.page)
-  const header = form.header.content(0) + lowered(0).after
-  const { roles } = form.header
-  if (form.sheets.length === 1) {
-    const canvas = form.sheets[0]!
-    const content = opening(form, form.firstShift) + header + canvas.content(roles.length)
-    pdf.page([pdf.stream(content)], [...roles, ...canvas.roles])
-  } else {
-    const shared = pdf.stream(header)
-    const first = pdf.stream(opening(form, form.firstShift))
-    const others = pdf.stream(opening(form, 0))
-    form.sheets.forEach((canvas, i) => {
-      const own = pdf.stream(canvas.content(roles.length))
-      pdf.page([i === 0 ? first : others, shared, own], [...roles, ...canvas.roles])
-    })
+  const { header, sheets } = form
+  const { after } = lowered(0)
+  const heading = { marks: header.marks, lowered: form.firstShift }
+  const [first, ...others] = sheets
+  const own = first!.content(header.marks.length)
+  pdf.page([pdf.stream(opening(form, form.firstShift) + header.content(0) + after + own)], heading, first!)
+  if (others.length > 0) {
+    const shared = pdf.stream(opening(form, 0) + repeated(header.content()) + after)
+    for (const canvas of others) pdf.page([shared, pdf.stream(canvas.content(0))], canvas)
   }
-  const shown = [form.header, ...form.sheets].map((canvas) => canvas.shown)
-  return pdf.bytes(winAnsi(form.title), shown, form.picture)
+  const canvases = [header, ...sheets]
+  return pdf.bytes({
+    title: titleOf(form.title),
+    parts: [...canvases.flatMap(({ parts }) => parts), ...canvases.flatMap(({ lastParts }) => lastParts)],
+    shown: canvases.map(({ shown }) => shown),
+    picture: form.picture,
+  })
 }
 
 function opening(form: FormPlan, shift: number): string {

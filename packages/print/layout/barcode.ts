@@ -8,15 +8,20 @@ import type { Block } from './block.ts'
 const quietModules = 10
 const moduleMax = 0.85
 
-/** A CODE-128 centred in a width, its quiet zones inside it; nothing for a text that a bar code cannot hold. */
-export function barcode(text: string, width: number, height: number): Block | undefined {
+/** A CODE-128 centred in a width, its quiet zones inside it; nothing for a text that a bar code cannot hold. `of` tells what the text is. */
+export function barcode(text: string, of: string, width: number, height: number): Block | undefined {
   if (!/^[0-9A-Z]+$/.test(text)) return undefined
   const modules = code128Modules(code128Symbols(text))
   const total = modules.reduce((sum, module) => sum + module, 0)
   const module = Math.min(moduleMax, width / (total + 2 * quietModules))
   return {
     height,
-    draw: (canvas, x, y) => canvas.bars(x + (width - total * module) / 2, y, module, height, modules),
+    draw(canvas, x, y) {
+      const left = x + (width - total * module) / 2
+      canvas.figure(`Código de barras ${of} ${text}`, { x: left, y, width: total * module, height }, () => {
+        canvas.bars(left, y, module, height, modules)
+      })
+    },
   }
 }
 

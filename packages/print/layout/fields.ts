@@ -62,12 +62,14 @@ export function fieldRow(fields: readonly FormField[], width: number, style: Row
       const first = y + labelHeight + Math.max(0, height - labelHeight - valueHeight - 3.2) + size * 0.86
       cells.forEach((cell, i) => {
         if (i > 0) canvas.line(left, y, left, y + height)
-        labels[i]!.forEach((label, n) => {
-          canvas.text(left + padding, y + (n + 1) * labelLeading, label, roman, labelSize)
-        })
-        cell.lines.forEach((line, n) => {
-          const baseline = first + n * leading(cell.size)
-          canvas.aligned(left + padding, cell.room, baseline, line, cell.font, cell.size, cell.align)
+        canvas.tagged('P', () => {
+          labels[i]!.forEach((label, n) => {
+            canvas.text(left + padding, y + (n + 1) * labelLeading, label, roman, labelSize)
+          })
+          cell.lines.forEach((line, n) => {
+            const baseline = first + n * leading(cell.size)
+            canvas.aligned(left + padding, cell.room, baseline, line, cell.font, cell.size, cell.align)
+          })
         })
         left += cell.box
       })

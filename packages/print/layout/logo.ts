@@ -15,7 +15,8 @@ export function besideLogo(logo: PngPicture | undefined, width: number, block: (
   return {
     height,
     draw(canvas, x, y) {
-      canvas.image(x + 2 * padding, y + (height - high) / 2, across, high)
+      const area = { x: x + 2 * padding, y: y + (height - high) / 2, width: across, height: high }
+      canvas.figure('Logotipo do emitente', area, () => canvas.image(area.x, area.y, across, high))
       text.draw(canvas, x + left, y + (height - text.height) / 2)
     },
   }

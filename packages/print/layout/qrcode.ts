@@ -10,6 +10,10 @@ export function qrBlock(text: string | undefined, side: number): Block | undefin
   const module = side / (dark.length + 2 * quietModules)
   return {
     height: side,
-    draw: (canvas, x, y) => canvas.matrix(x + quietModules * module, y + quietModules * module, module, dark),
+    draw(canvas, x, y) {
+      canvas.figure(`Código QR para a consulta do documento: ${text}`, { x, y, width: side, height: side }, () => {
+        canvas.matrix(x + quietModules * module, y + quietModules * module, module, dark)
+      })
+    },
   }
 }

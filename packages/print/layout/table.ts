@@ -1,7 +1,9 @@
 import type { Align, Canvas } from '../pdf/canvas.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
+import type { Part } from '../pdf/structure.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
+import type { Block } from './block.ts'
 import { leading, wrap } from './text.ts'
 
 /** A column of a table; the one without `widest` takes the room the others leave. */
@@ -19,14 +21,16 @@ export interface TableColumn<Row> {
 export interface TableRow {
   cells: Ansi[][]
   height: number
+  /** Goes on with the row before it, of which the sheet before has the beginning. */
+  goesOn?: boolean
 }
 
-/** A table ready to be shared out over sheets: the same columns on all of them. */
+/** A table ready to be shared out over sheets: the same columns on all of them. It is read as one table. */
 export interface Table {
   headingHeight: number
   rows: TableRow[]
-  /** Draws the heading, some of the rows and the frame down to `bottom`. */
-  draw(canvas: Canvas, x: number, y: number, rows: readonly TableRow[], bottom: number): void
+  /** Draws a title, the heading, some of the rows and the frame down to `bottom`. Title and heading are read once. */
+  draw(canvas: Canvas, x: number, y: number, title: Block, rows: readonly TableRow[], bottom: number): void
 }
 
 interface MeasuredTable {
@@ -163,17 +167,35 @@ function build<Row>(chosen: {
   })
   const headingLines = Math.max(...columns.map((column) => column.title.length))
   const headingHeight = headingLines * headingLeading + 3
+  let whole: Part | undefined
+  // The cells of the row drawn last, by where it begins: tables may stand side by side.
+  const drawn = new Map<number, Part[]>()
   return {
     headingHeight,
     rows,
-    draw(canvas, x, y, shown, bottom) {
-      drawFrame(canvas, x, y, bottom, columns, widths, headingHeight)
-      let top = y + headingHeight
-      shown.forEach((row, n) => {
-        if (n > 0) canvas.line(x, top, x + sum(widths), top, 'divider')
-        drawRow(canvas, x, top, row, columns, widths, size)
-        top += row.height
-      })
+    draw(canvas, x, y, title, shown, bottom) {
+      const heading = () => drawHeading(canvas, x, y + title.height, bottom, columns, widths, headingHeight)
+      const body = () => {
+        let top = y + title.height + headingHeight
+        shown.forEach((row, n) => {
+          if (n > 0) canvas.line(x, top, x + sum(widths), top, 'divider')
+          drawn.set(x, drawRow(canvas, x, top, row, columns, widths, size, row.goesOn ? drawn.get(x) : undefined))
+          top += row.height
+        })
+      }
+      if (whole) {
+        canvas.silently(() => {
+          title.draw(canvas, x, y)
+          heading()
+        })
+        canvas.within(whole, body)
+      } else {
+        title.draw(canvas, x, y)
+        whole = canvas.tagged('Table', () => {
+          canvas.tagged('TR', heading)
+          body()
+        })
+      }
     },
   }
 }
@@ -183,7 +205,7 @@ function rowOf(cells: Ansi[][], size: number): TableRow {
   return { cells, height: lines * leading(size) + rowPadding }
 }
 
-function drawFrame<Row>(
+function drawHeading<Row>(
   canvas: Canvas,
   x: number,
   y: number,
@@ -201,9 +223,11 @@ function drawFrame<Row>(
     if (title.length > 0 && i > 0) canvas.line(left, y, left, bottom)
     const span = sum(widths.slice(i, groupEnd(columns, i) + 1))
     const first = y + (headingHeight - title.length * headingLeading) / 2 + headingSize * 0.84
-    title.forEach((line, n) => {
-      canvas.aligned(left, span, first + n * headingLeading, winAnsi(line), roman, headingSize, 'center')
-    })
+    const draw = () =>
+      title.forEach((line, n) => {
+        canvas.aligned(left, span, first + n * headingLeading, winAnsi(line), roman, headingSize, 'center')
+      })
+    if (title.length > 0) canvas.tagged('TH', draw, groupEnd(columns, i) + 1 - i)
     left += widths[i]!
   }
 }
@@ -216,17 +240,30 @@ function drawRow<Row>(
   columns: readonly TableColumn<Row>[],
   widths: readonly number[],
   size: number,
-): void {
+  begun: readonly Part[] | undefined,
+): Part[] {
   const step = leading(size)
-  let left = x
-  row.cells.forEach((lines, i) => {
-    let baseline = y + rowPadding / 2 + size * 0.85
-    for (const line of lines) {
-      canvas.aligned(left + cellPadding, widths[i]! - 2 * cellPadding, baseline, line, roman, size, columns[i]!.align)
-      baseline += step
-    }
-    left += widths[i]!
-  })
+  const cells: Part[] = []
+  const drawCells = () => {
+    let left = x
+    row.cells.forEach((lines, i) => {
+      const draw = () => {
+        let baseline = y + rowPadding / 2 + size * 0.85
+        for (const line of lines) {
+          const room = widths[i]! - 2 * cellPadding
+          canvas.aligned(left + cellPadding, room, baseline, line, roman, size, columns[i]!.align)
+          baseline += step
+        }
+      }
+      const before = begun?.[i]
+      if (before) canvas.within(before, draw)
+      cells.push(before ?? canvas.tagged('TD', draw))
+      left += widths[i]!
+    })
+  }
+  if (begun) drawCells()
+  else canvas.tagged('TR', drawCells)
+  return cells
 }
 
 /** The parts of a row taller than a sheet: the first within one height, the others within another. */
@@ -237,7 +274,8 @@ function splitRow(row: TableRow, first: number, next: number): TableRow[] {
   const parts: TableRow[] = []
   for (let from = 0; from < lines; ) {
     const to = Math.min(lines, from + linesIn(from === 0 ? first : next))
-    parts.push({ cells: row.cells.map((cell) => cell.slice(from, to)), height: (to - from) * step + rowPadding })
+    const height = (to - from) * step + rowPadding
+    parts.push({ cells: row.cells.map((cell) => cell.slice(from, to)), height, goesOn: from > 0 })
     from = to
   }
   return parts

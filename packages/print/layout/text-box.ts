@@ -56,9 +56,11 @@ export function textBoxes(
           let left = x
           boxes.forEach((box, i) => {
             if (i > 0) canvas.line(left, y, left, y + available)
-            canvas.text(left + padding, y + 6.6, winAnsi(box.label), roman, 6)
-            parts[i]!.lines.forEach((line, n) => {
-              canvas.text(left + padding, y + labelHeight + size * 0.84 + n * step, line, roman, size)
+            canvas.tagged('P', () => {
+              canvas.text(left + padding, y + 6.6, winAnsi(box.label), roman, 6)
+              parts[i]!.lines.forEach((line, n) => {
+                canvas.text(left + padding, y + labelHeight + size * 0.84 + n * step, line, roman, size)
+              })
             })
             left += box.share * width
           })

@@ -1,3 +1,4 @@
+import { goesOn } from '../pdf/canvas.ts'
 import type { Font } from '../pdf/fonts.ts'
 import { emWidth } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
@@ -17,7 +18,7 @@ export function wrap(text: Ansi, font: Font, size: number, width: number): Ansi[
   const lines: Ansi[] = []
   for (let from = 0; from < text.length; ) {
     const to = lineEnd(text, from, font, limit)
-    lines.push(text.slice(from, to).trimEnd() as Ansi)
+    lines.push(lineOf(text, from, to))
     from = to
     while (text.charCodeAt(from) === space) from++
   }
@@ -53,7 +54,7 @@ export function cut(paragraphs: readonly Ansi[], font: Font, size: number, width
     do {
       if (lines.length >= linesMax) return { lines, rest: [text.slice(from) as Ansi, ...paragraphs.slice(i + 1)] }
       const to = lineEnd(text, from, font, limit)
-      lines.push(text.slice(from, to).trimEnd() as Ansi)
+      lines.push(lineOf(text, from, to))
       from = to
       while (text.charCodeAt(from) === space) from++
     } while (from < text.length)
@@ -64,6 +65,12 @@ export function cut(paragraphs: readonly Ansi[], font: Font, size: number, width
 /** The paragraphs of a text of the file: its own line breaks are kept, no others are invented. */
 export function paragraphs(text: string): Ansi[] {
   return text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => winAnsi(line).trim() as Ansi)
+}
+
+function lineOf(text: Ansi, from: number, to: number): Ansi {
+  const line = text.slice(from, to).trimEnd()
+  const insideWord = to < text.length && line.length === to - from && text.charCodeAt(to) !== space
+  return (insideWord ? line + goesOn : line) as Ansi
 }
 
 // Offset after the last character of the line that starts at `from`.

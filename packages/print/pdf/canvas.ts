@@ -1,5 +1,6 @@
 import type { Font } from './fonts.ts'
 import { emWidth, placeOf, Shown } from './fonts.ts'
+import type { Mark, Part, Role } from './structure.ts'
 import type { Ansi } from './winansi.ts'
 
 /** Width and height of a sheet of paper, in points. */
@@ -25,6 +26,11 @@ export type Rule = 'hair' | 'divider' | 'cut'
 
 const rules: readonly Rule[] = ['hair', 'divider', 'cut']
 
+// Words of a figure; the text of a code may be of any length.
+const altMax = 300
+
+const space = ' ' as Ansi
+
 // Graphics state of each kind of rule, set in this order. Words follow: text knows neither stroke colour nor dashes.
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
 
@@ -39,15 +45,27 @@ interface Outline {
   bottom: number
 }
 
-/** What a part of the document is for a screen reader (ISO 32000-1, 14.8.4): the title of a block, or all of its text. */
-export type StructureRole = 'H2' | 'P'
+// Parts that hold parts; a text among them is a paragraph of its own.
+const holders: ReadonlySet<Role> = new Set(['Document', 'Sect', 'Table', 'TR'])
+
+/** Ends a line that the next one goes on with inside a word. No text of a document has it. */
+export const goesOn = '\x01'
 
 /**
  * What one stream of a page shows. Coordinates are points from the top left corner of the sheet. The stamp lies under
  * everything, rules under words.
  */
 export class Canvas {
-  #marks: { role: StructureRole; words: string }[] = []
+  #marks: Mark[] = []
+  #pictures: Mark[] = []
+  #root: Part = { role: 'Document', kids: [] }
+  #open = this.#root
+  #end: Part = { role: 'Document', kids: [] }
+  #paragraph: Part | undefined
+  #silent = false
+  #figure: Mark | undefined
+  // Whether a space belongs between the text before and the next one of the same part.
+  #breaks = false
   /** The characters of its texts. */
   readonly shown: Shown
   #under = ''
@@ -64,34 +82,124 @@ export class Canvas {
     this.shown = shown
   }
 
-  /** The parts of the document that its texts are, in reading order. */
-  get roles(): StructureRole[] {
-    return [...this.#turned.flatMap(({ canvas }) => canvas.roles), ...this.#marks.map(({ role }) => role)]
+  /** What of its content is to be read, in the order of the numbers that `content` gives it. */
+  get marks(): Mark[] {
+    const own = [...this.#pictures, ...this.#marks].filter(({ part }) => part)
+    return [...own, ...this.#turned.flatMap(({ canvas }) => canvas.marks)]
   }
 
-  /** The title of what is drawn next: a part of its own, as is everything up to the next title. */
+  /** Its parts in reading order. */
+  get parts(): Part[] {
+    return this.#root.kids.filter((kid) => 'role' in kid)
+  }
+
+  /** The parts that are read after everything else, whatever the sheet. */
+  get lastParts(): Part[] {
+    return this.#end.kids.filter((kid) => 'role' in kid)
+  }
+
+  /** What is drawn is a part of this role; gives it, so that a later drawing can go on with it. */
+  tagged(role: Role, draw: () => void, columns?: number): Part {
+    const part: Part = { role, kids: [], ...(columns === undefined ? {} : { columns }) }
+    const { kids } = this.#open
+    if (!this.#silent) kids.push(part)
+    this.within(part, draw)
+    // A box without label and value.
+    if (role === 'P' && part.kids.length === 0 && !this.#silent) kids.pop()
+    return part
+  }
+
+  /** What is drawn goes on with a part, of this sheet or of another one. */
+  within(part: Part, draw: () => void): void {
+    const before = this.#open
+    this.#open = part
+    this.#paragraph = undefined
+    draw()
+    this.#open = before
+    this.#paragraph = undefined
+  }
+
+  /** What is drawn is for the eye only: the number of a sheet, or what was read before. */
+  silently(draw: () => void): void {
+    const before = this.#silent
+    this.#silent = true
+    draw()
+    this.#silent = before
+  }
+
+  /** What is drawn is read after everything else. */
+  atEnd(draw: () => void): void {
+    const before = this.#root
+    this.#root = this.#end
+    this.within(this.#end, () => {
+      this.tagged('Sect', draw)
+    })
+    this.#root = before
+  }
+
+  /** Bars, a matrix or an image with the words that say what it is. */
+  figure(alt: string, area: NonNullable<Part['area']>, draw: () => void): void {
+    const part: Part = { role: 'Figure', kids: [], alt: alt.slice(0, altMax), area }
+    this.#open.kids.push(part)
+    this.#paragraph = undefined
+    this.#figure = newMark(part)
+    this.#pictures.push(this.#figure)
+    draw()
+    this.#figure = undefined
+  }
+
+  /** The title of a section, to which everything up to the next title belongs. */
   heading(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
-    this.#marks.push({ role: 'H2', words: '' })
-    this.text(x, baseline, text, font, size)
-    this.#marks.push({ role: 'P', words: '' })
+    if (this.#silent) return this.text(x, baseline, text, font, size)
+    const section: Part = { role: 'Sect', kids: [] }
+    this.#root.kids.push(section)
+    this.#open = section
+    this.tagged('H2', () => this.text(x, baseline, text, font, size))
   }
 
   /** A line of text whose baseline starts at this point. */
   text(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
     if (text === '') return
-    this.shown.add(text, font)
-    if (this.#marks.length === 0) this.#marks.push({ role: 'P', words: '' })
-    const mark = this.#marks.at(-1)!
+    const whole = !text.endsWith(goesOn)
+    const shown = whole ? text : (text.slice(0, -1) as Ansi)
+    this.shown.add(shown, font)
+    const mark = this.#mark(font)
     if (font !== this.#font || size !== this.#size) {
-      mark.words += `/${font.resource} ${size * unitsPerPoint} Tf\n`
+      mark.operators += `/${font.resource} ${size * unitsPerPoint} Tf\n`
       this.#font = font
       this.#size = size
     }
     const px = Math.round(x * unitsPerPoint)
     const py = flip(baseline)
-    mark.words += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(text) ? this.#mixed(text, font, size) : `(${escaped(text)})Tj`}\n`
+    mark.operators += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(shown) ? this.#mixed(shown, font, size) : `(${escaped(shown)})Tj`}\n`
     this.#x = px
     this.#y = py
+    this.#breaks = whole
+  }
+
+  // The mark that the next text belongs to: where it goes on with a part, words of one text and of the next must not become one.
+  #mark(font: Font): Mark {
+    const part = this.#silent ? undefined : this.#textPart()
+    const last = this.#marks.at(-1)
+    if (last && last.part === part) {
+      if (this.#breaks) {
+        last.operators += '( )Tj\n'
+        this.shown.add(space, this.#font ?? font)
+      }
+      return last
+    }
+    const mark = newMark(part)
+    this.#marks.push(mark)
+    return mark
+  }
+
+  #textPart(): Part {
+    if (!holders.has(this.#open.role)) return this.#open
+    if (!this.#paragraph) {
+      this.#paragraph = { role: 'P', kids: [] }
+      this.#open.kids.push(this.#paragraph)
+    }
+    return this.#paragraph
   }
 
   /** A line of text placed between two edges. */
@@ -131,7 +239,7 @@ export class Canvas {
   /** The picture of the file, between these edges. */
   image(x: number, y: number, width: number, height: number): void {
     const size = `${units(width * unitsPerPoint)} 0 0 ${units(height * unitsPerPoint)}`
-    this.#shapes += `q ${size} ${Math.round(x * unitsPerPoint)} ${flip(y + height)} cm /${pictureName} Do Q\n`
+    this.#paint(`q ${size} ${Math.round(x * unitsPerPoint)} ${flip(y + height)} cm /${pictureName} Do Q\n`)
   }
 
   /** Bars of whole modules, from alternating widths of bar and space; all in one path, so that no renderer leaves seams. */
@@ -170,12 +278,34 @@ export class Canvas {
   /** A drawing turned to be read upwards: its top left corner stands at this point and its width goes up the sheet. */
   upwards(x: number, y: number, draw: (canvas: Canvas) => void): void {
     const canvas = new Canvas(this.shown)
+    canvas.#root = this.#root
+    canvas.#open = this.#open
     draw(canvas)
     this.#turned.push({ canvas, place: `0 1 -1 0 ${Math.round(x * unitsPerPoint)} ${flip(y)} cm` })
   }
 
-  /** The operators, for the writer; its texts are marked with numbers from `firstMark` on. */
-  content(firstMark: number): string {
+  /** The operators, for the writer; its marks have numbers from `firstMark` on. Without it nothing of it is to be read. */
+  content(firstMark?: number): string {
+    let number = firstMark ?? 0
+    const marked = ({ part, operators }: Mark) => {
+      if (firstMark === undefined) return operators
+      return `${part ? `/${part.role}<</MCID ${number++}>>BDC` : '/Artifact BMC'}\n${operators}EMC\n`
+    }
+    const pictures = this.#pictures.map(marked).join('')
+    const words = this.#marks.map(marked).join('')
+    const shapes = firstMark === undefined ? this.#drawing() : artifact(this.#drawing())
+    let turned = ''
+    for (const { canvas, place } of this.#turned) {
+      turned += `q ${place}\n${canvas.content(firstMark === undefined ? undefined : number)}Q\n`
+      number += canvas.marks.length
+    }
+    // The dashes of a divider last to the end of the stream.
+    const under = turned && shapes ? `q\n${shapes}Q\n` : shapes
+    return `${under}${pictures}${words ? `BT\n${words}ET\n` : ''}${turned}`
+  }
+
+  // Lines and the stamp, which say nothing that the texts do not.
+  #drawing(): string {
     let shapes = this.#under + this.#shapes
     if (this.#outlines.length > 0) {
       const outer = this.#outlines.map(
@@ -184,15 +314,7 @@ export class Canvas {
       shapes += `${outerState}\n${outer.join('')}S\n`
     }
     for (const rule of rules) if (this.#rules[rule]) shapes += `${ruleStates[rule]}\n${this.#rules[rule]}S\n`
-    let turned = ''
-    let mark = firstMark
-    for (const { canvas, place } of this.#turned) {
-      turned += `q ${place}\n${canvas.content(mark)}Q\n`
-      mark += canvas.roles.length
-    }
-    const words = this.#marks.map(({ role, words }) => `/${role}<</MCID ${mark++}>>BDC\n${words}EMC\n`)
-    // What is turned comes first, because the dashes of a divider last to the end of the stream.
-    return `${turned}${artifact(shapes)}${words.length > 0 ? `BT\n${words.join('')}ET\n` : ''}`
+    return shapes
   }
 
   // Each character outside WinAnsi in its further font; the line goes on where the text before it ended.
@@ -209,13 +331,28 @@ export class Canvas {
 
   #shape(sx: number, sy: number, x: number, bottom: number, path: string): void {
     const scale = `${units(sx * unitsPerPoint)} 0 0 ${units(sy * unitsPerPoint)}`
-    this.#shapes += `q ${scale} ${Math.round(x * unitsPerPoint)} ${flip(bottom)} cm\n${path}f Q\n`
+    this.#paint(`q ${scale} ${Math.round(x * unitsPerPoint)} ${flip(bottom)} cm\n${path}f Q\n`)
+  }
+
+  #paint(operators: string): void {
+    if (this.#figure) this.#figure.operators += operators
+    else this.#shapes += operators
   }
 }
 
-// Lines, bars and the stamp say nothing that the texts do not.
+function newMark(part: Part | undefined): Mark {
+  const mark: Mark = { part, operators: '', page: 0, id: 0, lowered: 0 }
+  part?.kids.push(mark)
+  return mark
+}
+
 function artifact(operators: string): string {
   return operators === '' ? '' : `/Artifact BMC\n${operators}EMC\n`
+}
+
+/** Operators that every sheet repeats and that are read on the first one. */
+export function repeated(operators: string): string {
+  return `/Artifact<</Type/Pagination/Subtype/Header>>BDC\n${operators}EMC\n`
 }
 
 // The origin of a page lies at its top left corner (see `pageUnits`), so that a canvas needs no page size.

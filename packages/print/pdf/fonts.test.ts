@@ -34,8 +34,8 @@ function sheet(draw: (canvas: Canvas) => void): Uint8Array {
   const canvas = new Canvas()
   draw(canvas)
   const pdf = new PdfWriter(a4)
-  pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas.roles)
-  return pdf.bytes(winAnsi('Larguras (teste)'), [canvas.shown])
+  pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas)
+  return pdf.bytes({ title: 'Larguras (teste)', parts: canvas.parts, shown: [canvas.shown] })
 }
 
 function sheetOf(lines: readonly string[]): Uint8Array {

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
-import { type PageSize, pictureName, type StructureRole } from './canvas.ts'
+import { type PageSize, pictureName } from './canvas.ts'
 import { embed } from './embedded.ts'
 import { fonts, Shown } from './fonts.ts'
+import { metadata, outputIntent, screenProfile } from './identification.ts'
 import type { PngPicture } from './png.ts'
-import type { Ansi } from './winansi.ts'
+import { type Mark, type Part, textString, writeStructure } from './structure.ts'
 
 // Numbers of the objects that others name before they are written.
 const catalog = 1
@@ -11,17 +13,28 @@ const pageTree = 2
 const information = 3
 const structure = 4
 const whole = 5
-const fixed = 5
+const resources = 6
+const fixed = 6
+
+/** What a finished file is and shows. */
+interface Finished {
+  title: string
+  /** In reading order. */
+  parts: readonly Part[]
+  /** The characters of all pages. */
+  shown: readonly Shown[]
+  picture?: PngPicture | undefined
+}
 
 /**
- * A PDF 1.7 file in the making (ISO 32000-1). Everything but streams stands in one compressed object stream. The same calls
- * always give the same bytes: there is no date and no identifier in it.
+ * A PDF 1.7 file in the making (ISO 32000-1), as PDF/A-2a (ISO 19005-2) and PDF/UA-1 (ISO 14289-1) ask. Everything but streams stands in one
+ * compressed object stream. The same calls always give the same bytes: there is no date in it, and its identifier is a hash of it.
  */
 export class PdfWriter {
   #objects = new Map<number, string>()
   #streams = new Map<number, Buffer>()
   #count = fixed
-  #pages: { number: number; roles: readonly StructureRole[] }[] = []
+  #pages: { number: number; marks: readonly Mark[] }[] = []
   readonly #size: PageSize
 
   constructor(size: PageSize) {
@@ -33,48 +46,48 @@ export class PdfWriter {
     return this.#stream(Buffer.from(content, 'latin1'), '')
   }
 
-  /** Adds a page that shows these streams one after the other, the parts marked in them having these roles. */
-  page(streams: readonly number[], roles: readonly StructureRole[]): void {
+  /** Adds a page that shows these streams one after the other, with these marks in them, by number; some stand lower than they were drawn. */
+  page(streams: readonly number[], ...groups: readonly { marks: readonly Mark[]; lowered?: number }[]): void {
+    const marks = groups.flatMap((group) => group.marks)
+    for (const group of groups) for (const mark of group.marks) mark.lowered = group.lowered ?? 0
+    marks.forEach((mark, id) => Object.assign(mark, { page: this.#pages.length, id }))
     const references = streams.map((stream) => `${stream} 0 R`).join(' ')
     const contents = streams.length === 1 ? `/Contents ${references}` : `/Contents[${references}]`
-    const page = `<</Type/Page/Parent ${pageTree} 0 R/StructParents ${this.#pages.length}${contents}>>`
-    this.#pages.push({ number: this.#object(page), roles })
+    const page = `<</Type/Page/Parent ${pageTree} 0 R/Resources ${resources} 0 R/StructParents ${this.#pages.length}${contents}>>`
+    this.#pages.push({ number: this.#object(page), marks })
   }
 
-  /** The finished file; `shown` are the characters of all its pages. */
-  bytes(title: Ansi, shown: readonly Shown[], picture?: PngPicture): Uint8Array {
+  /** The finished file. */
+  bytes({ title, parts, shown, picture }: Finished): Uint8Array {
     const kids = this.#pages.map(({ number }) => `${number} 0 R`).join(' ')
     const writer = {
       object: (body: string) => this.#object(body),
       stream: (content: Buffer, entries: string) => this.#stream(content, entries),
     }
-    const resources = fonts.map((font) => embed(font, Shown.inAny(shown, font), writer)).join('')
+    const faces = fonts.map((font) => embed(font, Shown.inAny(shown, font), writer)).join('')
     const pictures = picture ? `/XObject<</${pictureName} ${this.#picture(picture)} 0 R>>` : ''
+    const profile = this.#stream(screenProfile, '/N 3')
+    this.#streams.set(++this.#count, writtenStream(metadata(title), '/Type/Metadata/Subtype/XML'))
+    const identification = `/Metadata ${this.#count} 0 R${outputIntent(profile)}`
     this.#objects.set(
       catalog,
-      `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R>>`,
+      `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R${identification}>>`,
     )
     this.#objects.set(
       pageTree,
-      `<</Type/Pages/Count ${this.#pages.length}/Kids[${kids}]/MediaBox[0 0 ${this.#size.width} ${this.#size.height}]/Resources<</Font<<${resources}>>${pictures}>>>>`,
+      `<</Type/Pages/Count ${this.#pages.length}/Kids[${kids}]/MediaBox[0 0 ${this.#size.width} ${this.#size.height}]>>`,
     )
-    this.#objects.set(
-      information,
-      `<</Title(${title.replace(/[\\()]/g, '\\$&')})/Creator(Vigia Fiscal)/Producer(Vigia Fiscal)>>`,
-    )
-    this.#writeStructure()
+    this.#objects.set(information, `<</Title${textString(title)}/Creator(Vigia Fiscal)/Producer(Vigia Fiscal)>>`)
+    this.#objects.set(resources, `<</Font<<${faces}>>${pictures}>>`)
+    writeStructure(parts, {
+      root: structure,
+      whole,
+      pages: this.#pages,
+      pageHeight: this.#size.height,
+      reserve: () => ++this.#count,
+      write: (number, body) => this.#objects.set(number, body),
+    })
     return this.#assemble()
-  }
-
-  // ISO 32000-1, 14.7: one element for each marked part of each page, in reading order. A stream that pages share has its marks
-  // on each of them, and the parent tree leads from each page to that page's own elements.
-  #writeStructure(): void {
-    const parents = this.#pages.map(({ number, roles }) =>
-      roles.map((role, i) => `${this.#object(`<</S/${role}/P ${whole} 0 R/Pg ${number} 0 R/K ${i}>>`)} 0 R`).join(' '),
-    )
-    const tree = parents.map((elements, page) => `${page}[${elements}]`).join('')
-    this.#objects.set(structure, `<</Type/StructTreeRoot/K ${whole} 0 R/ParentTree<</Nums[${tree}]>>>>`)
-    this.#objects.set(whole, `<</S/Document/P ${structure} 0 R/K[${parents.join(' ')}]>>`)
   }
 
   #object(body: string): number {
@@ -102,13 +115,15 @@ export class PdfWriter {
     const offsets = new Map<number, number>()
     const put = (number: number, body: Buffer) => {
       offsets.set(number, length)
-      const head = Buffer.from(`${number} 0 obj`, 'latin1')
+      const head = Buffer.from(`${number} 0 obj\n`, 'latin1')
       parts.push(head, body)
       length += head.length + body.length
     }
     for (const [number, body] of this.#streams) put(number, body)
+    const hash = createHash('sha256')
+    for (const part of parts) hash.update(part)
     const table = ++this.#count
-    put(table, this.#crossReferences(container, offsets, length))
+    put(table, this.#crossReferences(container, offsets, length, hash.digest('hex').slice(0, 32)))
     parts.push(Buffer.from(`startxref\n${offsets.get(table)}\n%%EOF\n`, 'latin1'))
     return new Uint8Array(Buffer.concat(parts))
   }
@@ -124,11 +139,13 @@ export class PdfWriter {
     return this.#stream(Buffer.from(places + bodies, 'latin1'), entries)
   }
 
-  // ISO 32000-1, 7.5.8: the kind of each object, then its offset or the object stream it is in, then its place there.
-  #crossReferences(container: number, offsets: ReadonlyMap<number, number>, own: number): Buffer {
+  // ISO 32000-1, 7.5.8: the kind of each object, then its offset or the object stream it is in, then its place there; each row as the difference
+  // from the one before, which packs to almost nothing.
+  #crossReferences(container: number, offsets: ReadonlyMap<number, number>, own: number, id: string): Buffer {
     const places = new Map([...this.#objects.keys()].map((number, i) => [number, i]))
-    const [wide, deep] = [own > 0xffff ? 3 : 2, places.size > 0x100 ? 2 : 1]
-    const rows = Buffer.alloc((this.#count + 1) * (1 + wide + deep))
+    const [wide, deep] = [own > 0xffff ? 3 : 2, places.size > 0x10000 ? 3 : places.size > 0x100 ? 2 : 1]
+    const width = 1 + wide + deep
+    const rows = Buffer.alloc((this.#count + 1) * width)
     let at = 0
     for (let number = 0; number <= this.#count; number++) {
       const place = places.get(number)
@@ -138,9 +155,19 @@ export class PdfWriter {
       at = rows.writeUIntBE(where, at, wide)
       at = rows.writeUIntBE(place ?? 0, at, deep)
     }
-    const entries = `/Type/XRef/Size ${this.#count + 1}/W[1 ${wide} ${deep}]/Root ${catalog} 0 R/Info ${information} 0 R`
-    return streamObject(rows, entries)
+    const entries = `/Type/XRef/Size ${this.#count + 1}/W[1 ${wide} ${deep}]/Root ${catalog} 0 R/Info ${information} 0 R/ID[<${id}><${id}>]`
+    return packedStream(differences(rows, width), `${entries}/DecodeParms<</Predictor 12/Columns ${width}>>`)
   }
+}
+
+// Rows that begin with the sign of the PNG filter "up" (ISO 32000-1, 7.4.4.4).
+function differences(rows: Buffer, width: number): Buffer {
+  const out = Buffer.alloc((rows.length / width) * (width + 1))
+  for (let from = 0, to = 0; from < rows.length; from += width) {
+    out[to++] = 2
+    for (let i = from; i < from + width; i++) out[to++] = rows[i]! - (i < width ? 0 : rows[i - width]!)
+  }
+  return out
 }
 
 const packedFrom = 100
@@ -148,9 +175,11 @@ const packedFrom = 100
 const level = 6
 
 function streamObject(content: Buffer, entries: string): Buffer {
-  const packed = content.length >= packedFrom
-  const data = packed ? deflateSync(content, { level }) : content
-  return writtenStream(data, `${entries}${packed ? '/Filter/FlateDecode' : ''}`)
+  return content.length >= packedFrom ? packedStream(content, entries) : writtenStream(content, entries)
+}
+
+function packedStream(content: Buffer, entries: string): Buffer {
+  return writtenStream(deflateSync(content, { level }), `${entries}/Filter/FlateDecode`)
 }
 
 function writtenStream(data: Buffer, entries: string): Buffer {

@@ -10,8 +10,8 @@ function faults(draw: (canvas: Canvas) => void): string[] {
   const canvas = new Canvas()
   draw(canvas)
   const pdf = new PdfWriter(a4)
-  pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas.roles)
-  return layoutFaults(readGraphics(pdf.bytes(winAnsi('teste'), [canvas.shown])))
+  pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas)
+  return layoutFaults(readGraphics(pdf.bytes({ title: 'teste', parts: canvas.parts, shown: [canvas.shown] })))
 }
 
 const word = winAnsi('PALAVRA')

@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib'
-import { characterAt, emWidth, fonts } from '../pdf/fonts.ts'
+import { characterAt, emWidth, type Font, fonts } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 
 /** A straight rule of a page, in points from the top left corner. */
@@ -111,7 +111,7 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
     const [a, b, c, d, e, f] = matrix
     return [a * x + c * y + e, pageHeight - (b * x + d * y + f)]
   }
-  const runs: TextRun[] = []
+  const runs: (TextRun & { font: Font })[] = []
   let font = fonts[0]!
   let further = 0
   let size = 0
@@ -136,7 +136,7 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
       const points = size * (upwards ? matrix[1] : matrix[0])
       const width = (emWidth(text as Ansi, font) * points) / 1000
       const last = runs.at(-1)
-      if (moved || !last) runs.push({ text, x, baseline, width, size: points, upwards })
+      if (moved || !last) runs.push({ text, x, baseline, width, size: points, upwards, font })
       else {
         last.text += text
         last.width += width
@@ -213,7 +213,14 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
     }
     numbers = []
   }
-  return { rules, bars, pictures, runs }
+  return { rules, bars, pictures, runs: runs.flatMap((run) => withoutSpace(run)) }
+}
+
+// Spaces after the words of a line are for those who read the text, and nobody sees them.
+function withoutSpace({ font, ...run }: TextRun & { font: Font }): TextRun[] {
+  const text = run.text.trimEnd()
+  const space = ((run.text.length - text.length) * emWidth(' ' as Ansi, font) * run.size) / 1000
+  return text === '' ? [] : [{ ...run, text, width: run.width - space }]
 }
 
 function outline({ x, y, width, height }: Bar, dashed: boolean): DrawnRule[] {

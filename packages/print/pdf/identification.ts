@@ -1,0 +1,129 @@
+/** Where metadata and profile of a file are named, in its catalog: what its colours mean (ISO 19005-2, 6.2.3). */
+export function outputIntent(profile: number): string {
+  return `/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(sRGB)/Info(sRGB IEC61966-2.1)/DestOutputProfile ${profile} 0 R>>]`
+}
+
+const predefined = {
+  rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
+  dc: 'http://purl.org/dc/elements/1.1/',
+  pdf: 'http://ns.adobe.com/pdf/1.3/',
+  xmp: 'http://ns.adobe.com/xap/1.0/',
+  pdfaid: 'http://www.aiim.org/pdfa/ns/id/',
+  pdfuaid: 'http://www.aiim.org/pdfua/ns/id/',
+  pdfaExtension: 'http://www.aiim.org/pdfa/ns/extension/',
+  pdfaSchema: 'http://www.aiim.org/pdfa/ns/schema#',
+  pdfaProperty: 'http://www.aiim.org/pdfa/ns/property#',
+}
+const namespaces = Object.entries(predefined)
+  .map(([prefix, uri]) => ` xmlns:${prefix}="${uri}"`)
+  .join('')
+
+// The part of PDF/UA is no property that PDF/A knows: it has to be described (ISO 19005-2, 6.6.2.3).
+const described =
+  '<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource"><pdfaSchema:schema>PDF/UA</pdfaSchema:schema>' +
+  `<pdfaSchema:namespaceURI>${predefined.pdfuaid}</pdfaSchema:namespaceURI><pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>` +
+  '<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource"><pdfaProperty:name>part</pdfaProperty:name>' +
+  '<pdfaProperty:valueType>Integer</pdfaProperty:valueType><pdfaProperty:category>internal</pdfaProperty:category>' +
+  '<pdfaProperty:description>Part of ISO 14289</pdfaProperty:description></rdf:li></rdf:Seq></pdfaSchema:property>' +
+  '</rdf:li></rdf:Bag></pdfaExtension:schemas>'
+
+/** The XMP packet of a file (ISO 19005-2, 6.6; ISO 14289-1, 5): what it is and says it conforms to. */
+export function metadata(title: string): Buffer {
+  const name = title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  return Buffer.from(
+    `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="${predefined.rdf}">` +
+      `<rdf:Description rdf:about=""${namespaces.replace(/ xmlns:rdf="[^"]*"/, '')}>` +
+      '<pdfaid:part>2</pdfaid:part><pdfaid:conformance>A</pdfaid:conformance><pdfuaid:part>1</pdfuaid:part>' +
+      `<dc:title><rdf:Alt><rdf:li xml:lang="x-default">${name}</rdf:li></rdf:Alt></dc:title>` +
+      `<pdf:Producer>Vigia Fiscal</pdf:Producer><xmp:CreatorTool>Vigia Fiscal</xmp:CreatorTool>${described}` +
+      '</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="r"?>',
+  )
+}
+
+const titleMax = 200
+
+/** The words of a title, without what XML has no place for, and of a bounded length. */
+export function titleOf(words: string): string {
+  return words
+    .slice(0, titleMax)
+    .toWellFormed()
+    .replace(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ')
+    .trim()
+}
+
+const whitePoint = [0.9642, 1, 0.8249]
+
+function profile(): Buffer {
+  const curve = parametric([2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
+  const data: [tags: string[], content: Buffer][] = [
+    [['desc'], localized('sRGB')],
+    [['cprt'], localized('Public domain')],
+    [['wtpt'], xyz(whitePoint)],
+    [['chad'], fixedArray([1.04788, 0.02292, -0.05019, 0.02959, 0.99048, -0.01706, -0.00924, 0.01508, 0.75168])],
+    [['rXYZ'], xyz([0.43603, 0.22249, 0.01392])],
+    [['gXYZ'], xyz([0.38512, 0.7169, 0.09706])],
+    [['bXYZ'], xyz([0.14305, 0.06061, 0.71393])],
+    [['rTRC', 'gTRC', 'bTRC'], curve],
+  ]
+  const count = data.reduce((sum, [tags]) => sum + tags.length, 0)
+  const table: Buffer[] = [u32(count)]
+  let at = 128 + 4 + 12 * count
+  for (const [tags, content] of data) {
+    for (const tag of tags) table.push(Buffer.from(tag, 'latin1'), u32(at), u32(content.length))
+    at += content.length
+  }
+  const header = Buffer.alloc(128)
+  header.writeUInt32BE(at, 0)
+  header.writeUInt32BE(0x04200000, 8)
+  header.write('mntrRGB XYZ ', 12, 'latin1')
+  // The date that the format asks for is that of the version of ICC it follows.
+  for (const [i, part] of [2004, 10, 1, 0, 0, 0].entries()) header.writeUInt16BE(part, 24 + 2 * i)
+  header.write('acsp', 36, 'latin1')
+  whitePoint.forEach((value, i) => header.writeInt32BE(fixed(value), 68 + 4 * i))
+  return Buffer.concat([header, ...table, ...data.map(([, content]) => content)])
+}
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+// Signed, with sixteen bits after the point.
+function fixed(value: number): number {
+  return Math.round(value * 0x10000)
+}
+
+function typed(type: string, numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(8 + 4 * numbers.length)
+  bytes.write(type, 0, 'latin1')
+  numbers.forEach((number, i) => bytes.writeInt32BE(number, 8 + 4 * i))
+  return bytes
+}
+
+function xyz(values: readonly number[]): Buffer {
+  return typed('XYZ ', values.map(fixed))
+}
+
+function fixedArray(values: readonly number[]): Buffer {
+  return typed('sf32', values.map(fixed))
+}
+
+// Function 3: a power with a straight line at its foot.
+function parametric(values: readonly number[]): Buffer {
+  return typed('para', [3 << 16, ...values.map(fixed)])
+}
+
+// One text in English, in whole groups of four bytes.
+function localized(text: string): Buffer {
+  const letters = Buffer.from(text, 'utf16le').swap16()
+  const head = typed('mluc', [1, 12, 0, letters.length, 28])
+  head.write('enUS', 16, 'latin1')
+  return Buffer.concat([head, letters, Buffer.alloc(letters.length % 4)])
+}
+
+/**
+ * sRGB as an ICC profile (ISO 15076-1, version 4.2): the primaries of IEC 61966-2-1 adapted to D50 by the Bradford transform, and its curve in
+ * full. Written here, so that no file of others is needed.
+ */
+export const screenProfile: Buffer = profile()
