@@ -383,7 +383,8 @@ function onlyReExports(text: string): boolean {
 const statement = /^(?:import|export)\b(\s+type\b)?(?:[^'"`;()]*?\bfrom\s+|\s+)'([^'\n]+)'/gm
 const call = /(typeof\s+)?\bimport\(\s*'([^'\n]+)'/g
 
-function importsOf(text: string): Import[] {
+/** What a source file imports. */
+export function importsOf(text: string): Import[] {
   const code = withoutComments(text)
   return [...code.matchAll(statement), ...code.matchAll(call)].map(([, type, specifier = '']) => ({
     specifier,

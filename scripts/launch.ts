@@ -22,6 +22,7 @@ import { StartError } from './lifetime.ts'
 import { portInUse, requirePort } from './ports.ts'
 import { startSigner, takeKeys } from './signer-process.ts'
 import { type SimulatorProcess, startSimulator } from './simulator-process.ts'
+import { stopTogether } from './stopping.ts'
 import { buildWeb } from './web-build.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -99,9 +100,12 @@ export async function launch(
   if (over) return
 
   let url = ''
+  const servers: Server[] = []
+  stack.defer(() => stopTogether(servers, say))
   const starts = development ? [development.serve] : roles.map((role) => () => startRoles([role]))
   for (const startNext of starts) {
-    const server = stack.use(await startNext())
+    const server = await startNext()
+    servers.push(server)
     deaths.push(server.died.then(() => 'O PostgreSQL'))
     url ||= server.url
     if (over) return

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -117,6 +118,20 @@ test('each metric of the alarms and of the dashboard exists', async () => {
   }
   expect(named.size).toBeGreaterThan(20)
   expect([...named].filter((name) => !known.has(name))).toEqual([])
+})
+
+const isThere = spawnSync('promtool', ['--version']).status === 0
+if (!isThere) console.log('there is no promtool on this machine: deploy/prometheus-rules.yml is not tried')
+
+test.runIf(isThere)('Prometheus takes the alarms, and some of them say what they should', () => {
+  const folder = new URL('../../deploy/', import.meta.url)
+  for (const args of [
+    ['check', 'rules', 'prometheus-rules.yml'],
+    ['test', 'rules', 'prometheus-rules.test.yml'],
+  ]) {
+    const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' })
+    expect(status, stdout + stderr).toBe(0)
+  }
 })
 
 test('the certificate that people meet is looked at, and an address that shows none is not told', async () => {

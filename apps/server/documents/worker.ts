@@ -65,6 +65,8 @@ export function startExportWorker(ctx: Context, limited: Database): AsyncDisposa
           describe: ({ workspaceId, id }) => ({ workspaceId, export: String(id) }),
           concurrency: queues[queue].atOnce,
           idleMs,
+          // An archive of everything may take hours.
+          workMs: 48 * 3_600_000,
         },
         ctx.log,
       ),

@@ -18,6 +18,8 @@ export interface JobKind<Job> {
   describe?(job: Job): object
   /** How many jobs this process carries out at the same time. */
   concurrency: number
+  /** All of them together never take longer than this before one ends; two hours unless told otherwise. */
+  workMs?: number
   /** The wait after a claim that found nothing, unless a job ends meanwhile, and after a job that could not be let go. */
   idleMs: number
 }
@@ -29,7 +31,7 @@ export class LeaseLost extends Error {
 
 // The loops of this process, and until when (`performance.now`) each has to turn.
 const loops = new Map<object, { name: string; dueBy: number }>()
-// A claim and a short work take moments; whatever is carried out has less than hours.
+// A claim takes moments, what is carried out minutes.
 const claimMs = 5 * 60_000
 const workMs = 2 * 3_600_000
 
@@ -66,7 +68,7 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
         due(kind.idleMs + claimMs)
         await pause(kind.idleMs, stop.signal)
       } else if (running.size >= kind.concurrency) {
-        due(workMs)
+        due(kind.workMs ?? workMs)
         await Promise.race(running.values())
       } else {
         rest = new AbortController()

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { drainMs, stopTogether } from './stopping.ts'
+
+test('all are stopped at once, and what does not end is left', async () => {
+  const told: string[] = []
+  const complaints: string[] = []
+  const ending = (name: string, ended: Promise<void>) => ({
+    [Symbol.asyncDispose]: () => {
+      told.push(name)
+      return ended
+    },
+  })
+  const complain = (text: string) => void complaints.push(text)
+  await stopTogether([ending('a', Promise.resolve()), ending('b', Promise.resolve())], complain)
+  expect([told, complaints]).toEqual([['a', 'b'], []])
+  await stopTogether([ending('c', new Promise(() => {})), ending('d', Promise.resolve())], complain, 20)
+  expect(told).toEqual(['a', 'b', 'c', 'd'])
+  expect(complaints).toHaveLength(1)
+  const failing = ending('e', Promise.reject(new Error('it cannot')))
+  await expect(stopTogether([failing], complain)).rejects.toThrow('it cannot')
+})
+
+test('who stops the program waits longer than it takes, and says so where an operator reads it', async () => {
+  const read = (file: string) => readFile(new URL(`../${file}`, import.meta.url), 'utf8')
+  const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(await read('deploy/vigia.service'))?.[1])
+  // Besides the drain: the signer (5 s), and a checkpoint of the database.
+  expect(seconds).toBeGreaterThanOrEqual(drainMs / 1000 + 5 + 60)
+  const page = await read('docs/operations.md')
+  expect(page).toContain(`${drainMs / 1000} s`)
+  expect(page).toContain(`--stop-timeout ${seconds}`)
+})

@@ -1,0 +1,25 @@
+import { setTimeout } from 'node:timers/promises'
+
+/**
+ * How long calls, files and work under way may take until the database ends in any case: longer than files may (60 s, apps/server/http/closing.ts). Who
+ * stops the program from outside waits longer (`TimeoutStopSec` of deploy/vigia.service; docs/operations.md, "How long an end takes").
+ */
+export const drainMs = 75_000
+
+/** Stops all at once. What has not ended after `limitMs` is left: all of it stands a crash, and leases run out by themselves. */
+export async function stopTogether(
+  servers: readonly AsyncDisposable[],
+  complain: (text: string) => void,
+  limitMs = drainMs,
+): Promise<void> {
+  const waiting = new AbortController()
+  const stopped = Promise.all(servers.map((server) => server[Symbol.asyncDispose]())).then(() => true)
+  const late = setTimeout(limitMs, false, { signal: waiting.signal }).catch(() => false)
+  try {
+    if (!(await Promise.race([stopped, late])))
+      complain('O que estava em andamento demorou demais e foi deixado; continua no próximo início.')
+  } finally {
+    waiting.abort()
+    stopped.catch(() => {})
+  }
+}
