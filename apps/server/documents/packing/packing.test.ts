@@ -22,6 +22,7 @@ import { prove } from '../proving/prover.ts'
 import { rebuildProjection } from '../rebuild.ts'
 import { receive } from '../receive.ts'
 import { arrive, nfeProc } from '../testing.ts'
+import { readAndPack } from './packer.ts'
 import { packSome } from './packing.ts'
 
 const log = createLogger('silent')
@@ -56,8 +57,9 @@ beforeEach(async () => {
 
 const recipient = () => ({ workspaceId: workspace.id, companyId: workspace.companies[0]!, cnpj: cnpjs[0]! })
 
-async function keep(received: readonly ReceivedDocZip[], options?: { pack: boolean }): Promise<void> {
-  const arrivals = prove({ log }, await readPage(received, options), { patient: true })
+async function keep(received: readonly ReceivedDocZip[], { pack = false } = {}): Promise<void> {
+  const read = await (pack ? readAndPack(received) : readPage(received))
+  const arrivals = prove({ log }, read, { patient: true })
   await inWorkspace({ db, log }, workspace.id, (ctx) => receive(ctx, recipient(), 'nfe', arrivals))
 }
 
