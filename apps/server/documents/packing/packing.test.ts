@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { start } from '@vigia/simulator/start'
 import { sql } from 'kysely'
@@ -159,17 +158,18 @@ test('a process that is killed while it packs loses nothing, and another one goe
     import { packSome } from ${JSON.stringify(new URL('./packing.ts', import.meta.url).href)}
     import { openDatabase } from ${JSON.stringify(new URL('../../platform/database.ts', import.meta.url).href)}
     import { createLogger } from ${JSON.stringify(new URL('../../platform/log.ts', import.meta.url).href)}
-    const ctx = { db: openDatabase(process.argv[1]), log: createLogger('silent') }
+    const ctx = { db: openDatabase(process.argv[2]), log: createLogger('silent') }
     for (;;) {
-      const { looked } = await packSome(ctx, Number(process.argv[2]))
+      const { looked } = await packSome(ctx, Number(process.argv[3]))
       console.log(looked)
       if (looked === 0) break
     }
     process.exit()`
+  const file = join(directory, 'pack.mjs')
+  await writeFile(file, program)
   for (let killed = 0; killed < 2; killed++) {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program, database.url, String(workspace.id)], {
+    const child = spawn(process.execPath, [file, database.url, String(workspace.id)], {
       stdio: ['ignore', 'pipe', 'inherit'],
-      cwd: fileURLToPath(new URL('.', import.meta.url)),
     })
     await firstLine(child)
     child.kill('SIGKILL')
@@ -185,4 +185,8 @@ test('a process that is killed while it packs loses nothing, and another one goe
   expectAsArrived(await rows(), all)
 })
 
-const firstLine = (child: ChildProcess) => new Promise<void>((resolve) => child.stdout!.once('data', () => resolve()))
+const firstLine = (child: ChildProcess) =>
+  new Promise<void>((resolve, reject) => {
+    child.stdout!.once('data', () => resolve())
+    child.once('close', (code) => reject(new Error(`the process ended by itself: ${code}`)))
+  })
