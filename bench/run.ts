@@ -27,6 +27,7 @@ const programs: Record<string, string> = {
   leaving: '../apps/server/documents/leaving.bench.ts',
   api: './api.ts',
   users: './users.ts',
+  volume: '../apps/server/documents/packing/volume.bench.ts',
   neighbours: './neighbours.ts',
   hub: './hub.ts',
   web: './web.ts',

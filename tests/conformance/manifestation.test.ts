@@ -1,10 +1,10 @@
-import { gunzipSync } from 'node:zlib'
 import { readCertificate } from '@vigia/sefaz/certificate'
 import { connect } from '@vigia/sefaz/connection'
 import { sendManifestations, signManifestation } from '@vigia/sefaz/events'
 import { type Server, start as startServer } from '@vigia/server/start'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openReceived } from '../../apps/server/platform/received/bytes.ts'
 import { control, order } from '../support/authority.ts'
 import { type Client, type ClientResponse, type ListRow, newClient } from '../support/client.ts'
 import { hasSchemas, schema, verifyWithXmlCrypto } from '../support/judges.ts'
@@ -363,10 +363,13 @@ describe('CT-e', () => {
 // The distribution brings the emitente none of its own documents: here its sequence holds them all the same.
 async function handOver(chave: string, cnpj: string): Promise<void> {
   const { rows } = await database.query<{ content: Buffer }>(
-    'select r.content from document d join receipt r using (workspace_id, company_id, nsu) where d.chave = $1 and r.service = 2',
+    `select case when k.id is null then r.content else r.content || k.der end as content
+       from document d join receipt r using (workspace_id, company_id, nsu)
+       left join issuer_certificate k on k.workspace_id = r.workspace_id and k.id = r.issuer_certificate_id
+      where d.chave = $1 and r.service = 2`,
     [chave],
   )
-  const xmlBase64 = gunzipSync(rows[0]!.content).toString('base64')
+  const xmlBase64 = openReceived(rows[0]!.content).toString('base64')
   await order(product.simulator, 'publish', { cnpj, service: 'cte', schema: 'procCTe_v4.00.xsd', xmlBase64 })
 }
 

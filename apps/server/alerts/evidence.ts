@@ -1,5 +1,3 @@
-import { openReceived } from '../platform/received/bytes.ts'
-import { receivedContent } from '../platform/received/column.ts'
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { formatBrasiliaMoment, formatMoney } from '@vigia/contract/text'
@@ -12,6 +10,8 @@ import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { openReceived } from '../platform/received/bytes.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { findAlert } from './list.ts'
 
 // Why a document looks wrong, as files that can be handed on: what the person sees on the screen, and the bytes behind it.

@@ -1,4 +1,3 @@
-import { receivedContent } from '../platform/received/column.ts'
 import type { AlertCompany, AlertEvent, AlertFacts, Known } from '@vigia/alerts/facts'
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { ufs } from '@vigia/dfe/uf'
@@ -6,6 +5,7 @@ import { sql } from 'kysely'
 import { readCaptureStates } from '../companies/companies.ts'
 import { conclusive, deadlineOf, disagreement } from '../documents/documents.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { createThreads, runApart } from '../print/threads.ts'
 import type { FactChange } from './store.ts'
 

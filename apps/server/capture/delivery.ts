@@ -1,4 +1,3 @@
-import { openReceived } from '../platform/received/bytes.ts'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
@@ -12,6 +11,7 @@ import {
   prove,
   type ReceivedDocZip,
   type ReceiveResult,
+  readAndPack,
   readPage,
   receive,
 } from '../documents/documents.ts'
@@ -19,6 +19,7 @@ import { LeaseLost } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { openReceived } from '../platform/received/bytes.ts'
 import { serviceOf } from '../platform/service.ts'
 import { type Arrived, type Conflicting, conflictsNamed } from './announcements.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
@@ -61,8 +62,7 @@ export async function readArrivals(response: Pick<DistributionResponse, 'documen
     if (!first) page.set(place, { nsu: place, schema, content })
     else if (isSameDocument(first.content, content) !== true) others.push({ nsu: place, schema, content })
   }
-  const pack = { pack: true }
-  return [...(await readPage([...page.values()], pack)), ...(await readPage(others, pack)).map(besideAnother)]
+  return [...(await readAndPack([...page.values()])), ...(await readAndPack(others)).map(besideAnother)]
 }
 
 /** How long a page may wait for its proofs. */
@@ -247,7 +247,7 @@ async function copySome(
       behind.deliveredNsu === 0n ? beforeAll : behind.deliveredNsu,
       copyAtOnce,
     )
-    const arrivals = prove(ctx, await readPage(copies, { pack: true }), { withinMs: proofWithinMs(line) })
+    const arrivals = prove(ctx, await readPage(copies), { withinMs: proofWithinMs(line) })
     const more = copies.length === copyAtOnce
     // One that came by chave may have a position that the line has not reached.
     const last = copies[copies.length - 1]?.nsu ?? line.lastNsu

@@ -1,4 +1,4 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import fc from 'fast-check'
@@ -6,6 +6,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { openReceived } from '../platform/received/bytes.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { nsuText } from '../platform/service.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { bringForward, copyToOthers, listSubscribers } from './delivery.ts'
@@ -245,7 +247,7 @@ class Story {
     const rows = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db
         .selectFrom('receipt')
-        .select('content')
+        .select(receivedContent('receipt').as('content'))
         .where('company_id', '=', companyId)
         .where('workspace_id', '=', workspaceId)
         .execute(),
@@ -282,7 +284,7 @@ class Story {
 
 function unzipped(content: Buffer): string | null {
   try {
-    return gunzipSync(content).toString()
+    return openReceived(content).toString()
   } catch {
     return null
   }

@@ -1,4 +1,3 @@
-import { receivedContent } from '../platform/received/column.ts'
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
@@ -13,6 +12,7 @@ import {
 import { contentFollower as follower } from '../documents/documents.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, inWorkspace, isDataError, readWorkspace } from '../platform/database.ts'
+import { receivedContent } from '../platform/received/column.ts'
 import { readProducts } from './contents.ts'
 import { auditDue, markCiting, putFreight } from './freight.ts'
 import { type ReadQuestion, readAll } from './reading.ts'

@@ -6,7 +6,7 @@ import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/re
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import type { Proof } from '@vigia/sefaz/proof'
 import { damagedProblem } from '../platform/damage.ts'
-import { isPacked, openReceived, type Packed, packXml } from '../platform/received/bytes.ts'
+import { isPacked, openReceived, type Packed } from '../platform/received/bytes.ts'
 
 /** A docZip as it was received, or as its receipt keeps it. */
 export interface ReceivedDocZip {
@@ -81,57 +81,31 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
   return readUnzipped({ nsu, schema, content }, xml)
 }
 
-// So many bytes of gzip stream are read in one go, because a process that captures may serve people too; packing takes twice as long as reading.
+// So many bytes of gzip stream are read in one go, because a process that captures may serve people too.
 const bytesAtOnce = 128 * 1024
-const packedAtOnce = 40 * 1024
 
 /**
  * Reads a page of docZips, each as `readArrival` would; of a receipt that stood beside another document it still says so. Lets other work in
- * between large documents. `pack`: they are to be stored.
+ * between large documents.
  */
-export async function readPage(
-  page: readonly ReceivedDocZip[],
-  { pack = false }: { pack?: boolean } = {},
-): Promise<Arrival[]> {
+export async function readPage(page: readonly ReceivedDocZip[]): Promise<Arrival[]> {
   const unzipped = unzipTogether(page.map(({ content }) => content))
-  const atOnce = pack ? packedAtOnce : bytesAtOnce
   const arrivals: Arrival[] = []
   let bytes = 0
   for (const [index, docZip] of page.entries()) {
     const { nsu, schema, content, problem: stored } = docZip
     bytes += content.length
-    if (bytes > atOnce && index > 0) {
+    if (bytes > bytesAtOnce && index > 0) {
       await setImmediate()
       bytes = content.length
     }
     const xml = unzipped?.[index]
     const arrival = xml ? { ...readUnzipped(docZip, xml), xml } : readArrival(nsu, schema, content)
-    const packed = pack ? packOf(content, xml) : null
-    arrivals.push({
-      ...arrival,
-      ...(stored && { problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) }),
-      ...(packed && { packed }),
-    })
+    arrivals.push(
+      stored ? { ...arrival, problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) } : arrival,
+    )
   }
   return arrivals
-}
-
-/** What a receipt keeps instead of `content`, or null: as what it was received it is kept as well. `xml` is what stands in it, where that is known. */
-export function packOf(content: Buffer, xml?: Buffer): Packed | null {
-  try {
-    const opened = xml ?? openReceived(content)
-    // Of a stream with anything behind it, or of several, the end says something else.
-    if (!isPacked(content) && !endsWith(content, opened)) return null
-    const packed = packXml(opened)
-    return packed && packed.content.length < content.length ? packed : null
-  } catch {
-    return null
-  }
-}
-
-function endsWith(stream: Buffer, xml: Buffer): boolean {
-  const at = stream.length - 8
-  return stream.length >= 18 && stream.readUInt32LE(at) === crc32(xml) && stream.readUInt32LE(at + 4) === xml.length
 }
 
 function readUnzipped({ nsu, schema, content }: ReceivedDocZip, xml: Buffer): Arrival {

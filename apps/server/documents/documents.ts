@@ -33,6 +33,7 @@ export { type SpreadsheetColumn, startSpreadsheet } from './export/spreadsheet.t
 export { eventId, xmlName } from './files.ts'
 export { isIssuer, standingOnly } from './filter.ts'
 export { searchDocuments } from './list.ts'
+export { readAndPack } from './packing/packer.ts'
 export { getDetails } from './panel/details.ts'
 export { proveMissed } from './proving/missed-proofs.ts'
 export { prove } from './proving/prover.ts'

@@ -10,16 +10,18 @@ import { compare, report } from '../../../bench/measure.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/schema/migrate.ts'
-import { type Arrival, prove, readPage, receive } from './documents.ts'
+import { type Arrival, prove, receive } from './documents.ts'
+import { packInThread, readAndPack } from './packing/packer.ts'
 import { rowsOf } from './projection.ts'
 
-// The writing transaction (bytes, rows, counters), alone and with the verification of each document meanwhile, against a bare COPY of the same bytes and batch into a table without index.
+// The writing transaction (bytes, rows, counters) of packed documents, with the packing before it, of documents as they arrived, and with the verification
+// of each document meanwhile, against a bare COPY of the same bytes and batch into a table without index.
 const batch = 50
 const cnpj = '44555666000181'
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
 const documents = JSON.parse(await readFile(corpora.generated!, 'utf8')) as { schema: string; base64: string }[]
 const received = documents.map(({ schema, base64 }) => ({ nsu: 1n, schema, content: Buffer.from(base64, 'base64') }))
-const templates = (await readPage(received)).filter(
+const templates = (await readAndPack(received)).filter(
   (arrival) => arrival.facts?.kind === 'document' && arrival.facts.type === 'nfe' && arrival.facts.complete,
 )
 
@@ -80,6 +82,20 @@ const result = await compare(7, [
     },
   },
   {
+    name: 'asReceived',
+    run: async () => {
+      for (let page = 0; page < pagesAtOnce; page++) await write(nextPage().map(({ packed: _, ...arrival }) => arrival))
+      return pagesAtOnce * batch
+    },
+  },
+  {
+    name: 'withPacking',
+    run: async () => {
+      for (let page = 0; page < pagesAtOnce; page++) await write(await packed(nextPage()))
+      return pagesAtOnce * batch
+    },
+  },
+  {
     name: 'verified',
     run: async () => {
       for (let page = 0; page < pagesAtOnce; page++) await write(prove({ log }, nextPage()))
@@ -95,6 +111,11 @@ await rm(directory, { recursive: true })
 
 async function write(arrivals: Arrival[]): Promise<void> {
   await inWorkspace({ db, log }, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, 'nfe', arrivals))
+}
+
+async function packed(arrivals: Arrival[]): Promise<Arrival[]> {
+  const all = await packInThread(arrivals.map(({ content }) => content))
+  return arrivals.map((arrival, index) => ({ ...arrival, packed: all[index]! }))
 }
 
 async function copy(arrivals: Arrival[]): Promise<void> {

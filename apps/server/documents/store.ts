@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
+import { isPacked, packReceived } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { type Arrival, besideAnother, isSameDocument, placeOf } from './arrival.ts'
@@ -72,18 +73,20 @@ async function insertReceipts(
   arrivals: readonly Arrival[],
 ): Promise<Set<bigint>> {
   if (arrivals.length === 0) return new Set()
+  // What another workspace has packed stays so.
+  const packed = arrivals.map(({ packed, content }) => packed ?? (isPacked(content) ? packReceived(content) : null))
   const certificates = await keepCertificates(
     { db },
     workspaceId,
-    arrivals.map(({ packed }) => packed?.certificate ?? null),
+    packed.map((one) => one?.certificate ?? null),
   )
   const column = receiptColumns(arrivals)
   const { rows } = await sql<{ nsu: bigint }>`
     insert into receipt (workspace_id, company_id, service, codec, issuer_certificate_id, nsu, schema, problem, unread, content)
     select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, r.*
-      from unnest(${arrivals.map(({ packed }) => packed?.dictionary ?? 0)}::smallint[], ${certificates}::int[],
+      from unnest(${packed.map((one) => one?.dictionary ?? 0)}::smallint[], ${certificates}::int[],
                   ${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
-                  ${arrivals.map(({ packed, content }) => packed?.content ?? content)}::bytea[]) r
+                  ${arrivals.map(({ content }, index) => packed[index]?.content ?? content)}::bytea[]) r
     on conflict do nothing returning nsu`.execute(db)
   return new Set(rows.map(({ nsu }) => nsu))
 }

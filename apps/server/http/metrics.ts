@@ -164,6 +164,7 @@ interface Counted {
   troubles: { key: string; seconds: number }[]
   /** Null: the owner of the database may not see it. */
   use: { wal: number | null; temp: number | null }
+  unpacked: number
 }
 
 /**
@@ -257,6 +258,7 @@ function show(gauges: ReturnType<typeof createGauges>, counted: Counted): void {
   gauges.eventsDueSeconds.set(events.dueSeconds)
   gauges.alertsBuilding.set(counted.alerts.building)
   gauges.alertsBehindSeconds.set(counted.alerts.behindSeconds)
+  gauges.unpacked.set(counted.unpacked)
   for (const { key, seconds } of troubles) gauges.trouble.set({ key }, seconds)
   for (const [kind, bytes] of Object.entries(use)) if (bytes !== null) gauges.databaseUse.set({ kind }, bytes)
 }
@@ -313,6 +315,10 @@ function createGauges(registry: Registry) {
     eventsDueSeconds: gauge(
       'outgoing_events_due_seconds',
       'How long the unsettled event that is due longest has been due.',
+    ),
+    unpacked: gauge(
+      'receipts_unpacked',
+      'Received documents that wait for their small form, about, as of the last vacuum.',
     ),
     alertsBuilding: gauge('alerts_building', 'Workspaces whose older documents are still being read for alerts.'),
     alertsBehindSeconds: gauge(
@@ -395,6 +401,11 @@ async function count(ctx: MetricsContext): Promise<Counted> {
         select key, greatest(0, extract(epoch from now() - since))::float8 as seconds from trouble where ended_at is null`.execute(
         db,
       )
+      // As of the last vacuum: counting them would read them.
+      const unpacked = await sql<{ receipts: number }>`
+        select greatest(0, reltuples)::float8 as receipts from pg_class where oid = 'receipt_unpacked_ix'::regclass`.execute(
+        db,
+      )
       const use = await sql<Counted['use']>`select wal_bytes as wal, temp_bytes as temp from storage_use()`.execute(db)
       return {
         ...captures.rows[0]!,
@@ -402,6 +413,7 @@ async function count(ctx: MetricsContext): Promise<Counted> {
         events: events.rows[0]!,
         alerts: alerts.rows[0]!,
         troubles: troubles.rows,
+        unpacked: unpacked.rows[0]!.receipts,
         use: { ...use.rows[0]!, wal: use.rows[0]!.wal ?? (await embeddedWal(ctx.config)) },
       }
     }),

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { start } from '@vigia/simulator/start'
 import { sql } from 'kysely'
@@ -22,6 +21,7 @@ import { prove } from '../proving/prover.ts'
 import { rebuildProjection } from '../rebuild.ts'
 import { receive } from '../receive.ts'
 import { arrive, nfeProc } from '../testing.ts'
+import { readAndPack } from './packer.ts'
 import { packSome } from './packing.ts'
 
 const log = createLogger('silent')
@@ -56,8 +56,9 @@ beforeEach(async () => {
 
 const recipient = () => ({ workspaceId: workspace.id, companyId: workspace.companies[0]!, cnpj: cnpjs[0]! })
 
-async function keep(received: readonly ReceivedDocZip[], options?: { pack: boolean }): Promise<void> {
-  const arrivals = prove({ log }, await readPage(received, options), { patient: true })
+async function keep(received: readonly ReceivedDocZip[], { pack = false } = {}): Promise<void> {
+  const read = await (pack ? readAndPack(received) : readPage(received))
+  const arrivals = prove({ log }, read, { patient: true })
   await inWorkspace({ db, log }, workspace.id, (ctx) => receive(ctx, recipient(), 'nfe', arrivals))
 }
 
@@ -74,7 +75,10 @@ const rows = () =>
     return rows
   })
 
-function expectAsArrived(stored: readonly Row[], received: readonly ReceivedDocZip[] = docZips): void {
+function expectAsArrived(
+  stored: readonly Row[],
+  received: readonly Pick<ReceivedDocZip, 'nsu' | 'content'>[] = docZips,
+): void {
   const opened = new Map(stored.map(({ nsu, content }) => [nsu, openReceived(content)]))
   expect(received.filter(({ nsu, content }) => !opened.get(nsu)?.equals(openReceived(content)))).toEqual([])
 }
@@ -154,17 +158,18 @@ test('a process that is killed while it packs loses nothing, and another one goe
     import { packSome } from ${JSON.stringify(new URL('./packing.ts', import.meta.url).href)}
     import { openDatabase } from ${JSON.stringify(new URL('../../platform/database.ts', import.meta.url).href)}
     import { createLogger } from ${JSON.stringify(new URL('../../platform/log.ts', import.meta.url).href)}
-    const ctx = { db: openDatabase(process.argv[1]), log: createLogger('silent') }
+    const ctx = { db: openDatabase(process.argv[2]), log: createLogger('silent') }
     for (;;) {
-      const { looked } = await packSome(ctx, Number(process.argv[2]))
+      const { looked } = await packSome(ctx, Number(process.argv[3]))
       console.log(looked)
       if (looked === 0) break
     }
     process.exit()`
+  const file = join(directory, 'pack.mjs')
+  await writeFile(file, program)
   for (let killed = 0; killed < 2; killed++) {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program, database.url, String(workspace.id)], {
+    const child = spawn(process.execPath, [file, database.url, String(workspace.id)], {
       stdio: ['ignore', 'pipe', 'inherit'],
-      cwd: fileURLToPath(new URL('.', import.meta.url)),
     })
     await firstLine(child)
     child.kill('SIGKILL')
@@ -180,4 +185,8 @@ test('a process that is killed while it packs loses nothing, and another one goe
   expectAsArrived(await rows(), all)
 })
 
-const firstLine = (child: ChildProcess) => new Promise<void>((resolve) => child.stdout!.once('data', () => resolve()))
+const firstLine = (child: ChildProcess) =>
+  new Promise<void>((resolve, reject) => {
+    child.stdout!.once('data', () => resolve())
+    child.once('close', (code) => reject(new Error(`the process ended by itself: ${code}`)))
+  })

@@ -5,10 +5,10 @@ import type { Context } from '../../platform/context.ts'
 import { asOperator, inWorkspace } from '../../platform/database.ts'
 import { tryLock } from '../../platform/locks.ts'
 import { pause } from '../../platform/pause.ts'
-import { openReceived, type Packed } from '../../platform/received/bytes.ts'
+import { openReceived } from '../../platform/received/bytes.ts'
 import { receivedContent } from '../../platform/received/column.ts'
-import { packOf } from '../arrival.ts'
 import { keepCertificates } from './certificates.ts'
+import { packInThread } from './packer.ts'
 
 // What earlier versions stored as it arrived takes its small form, and what a capture stored so for once.
 
@@ -53,11 +53,7 @@ async function packTogether(
   { companyId, service }: Place,
   receipts: readonly { nsu: bigint; content: Buffer }[],
 ): Promise<number> {
-  const packed: (Packed | null)[] = []
-  for (const { content } of receipts) {
-    packed.push(packOf(content))
-    await setImmediate()
-  }
+  const packed = await packInThread(receipts.map(({ content }) => content))
   const certificates = await keepCertificates(
     { db },
     workspaceId,

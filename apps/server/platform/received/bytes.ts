@@ -43,6 +43,32 @@ const params = {
   [constants.ZSTD_c_checksumFlag]: 0,
 }
 
+/**
+ * What a receipt keeps instead of received bytes, after it was opened again and found the same; null when it is better kept as it arrived: what cannot
+ * be opened, a stream of which the end says something else than what is in it, and what would not become smaller.
+ */
+export function packReceived(received: Uint8Array): Packed | null {
+  try {
+    const content = Buffer.from(received.buffer, received.byteOffset, received.length)
+    const xml = openReceived(content)
+    if (isPacked(content)) {
+      const end = content.length - content.readUInt16LE(10)
+      const certificate = end < content.length ? content.subarray(end) : null
+      return { dictionary: content[1]!, content: content.subarray(0, end), certificate }
+    }
+    if (!endsWith(content, xml)) return null
+    const packed = packXml(xml)
+    return packed && packed.content.length < content.length ? packed : null
+  } catch {
+    return null
+  }
+}
+
+function endsWith(stream: Buffer, xml: Buffer): boolean {
+  const at = stream.length - 8
+  return stream.length >= 18 && stream.readUInt32LE(at) === crc32(xml) && stream.readUInt32LE(at + 4) === xml.length
+}
+
 /** `xml` packed, after it was opened again and found the same; null when it is better kept as it arrived. */
 export function packXml(xml: Buffer): Packed | null {
   if (xml.length === 0 || xml.length > packedBytesMax) return null

@@ -1,0 +1,271 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { chaveCheckDigit } from '@vigia/dfe/chave'
+import { unzipDocument } from '@vigia/sefaz/distribution'
+import pg from 'pg'
+import { median, quantile, report } from '../../../../bench/measure.ts'
+import { startDatabase } from '../../../../tests/support/postgres.ts'
+import { fill, terms } from '../../../../tests/support/volume.ts'
+import { startAlertWorker } from '../../alerts/worker.ts'
+import { readConfig } from '../../config.ts'
+import { startContentWorker } from '../../contents/worker.ts'
+import { readDashboard } from '../../dashboard/dashboard.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createLogger } from '../../platform/log.ts'
+import { openReceived } from '../../platform/received/bytes.ts'
+import { migrate } from '../../platform/schema/migrate.ts'
+import { readPage } from '../arrival.ts'
+import { readInBatches } from '../export/rows.ts'
+import { searchDocuments } from '../list.ts'
+import { prove } from '../proving/prover.ts'
+import { rebuildProjection } from '../rebuild.ts'
+import { receive } from '../receive.ts'
+import { readAndPack } from './packer.ts'
+import { packSome } from './packing.ts'
+
+// What a document costs on disk with everything that is made of it, and how a workspace with very many answers. The first is measured with SAMPLE
+// documents that come in as in a capture and are read and judged; the second with DOCUMENTS rows, which SQL makes, and the received bytes of the sample.
+const sample = Number(process.env.SAMPLE ?? 3_000)
+const documents = Number(process.env.DOCUMENTS ?? 100_000)
+const perIssuer = 50
+const batch = 50
+const rounds = 40
+const cnpj = '44555666000181'
+const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
+const corpus = JSON.parse(await readFile(corpora.generated!, 'utf8')) as { schema: string; base64: string }[]
+const received = corpus.map(({ schema, base64 }) => ({ nsu: 1n, schema, content: Buffer.from(base64, 'base64') }))
+const templates = (await readPage(received)).flatMap(({ facts, schema, content }) => {
+  if (facts?.kind !== 'document' || !facts.complete || !/procNFe|procCTe_/.test(schema)) return []
+  // Of production, because of others nothing is judged but that they are none.
+  const xml = unzipDocument(content).toString().replaceAll('<tpAmb>2<', '<tpAmb>1<')
+  return { service: facts.type, schema, xml, chave: facts.chave as string }
+})
+
+const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
+const postgres = await startDatabase(directory, { durable: true })
+await migrate(postgres.url)
+const owner = new pg.Client({ connectionString: postgres.url })
+await owner.connect()
+const log = createLogger('error')
+const config = readConfig({ PORT: '0', DATABASE_URL: postgres.url, LOG_LEVEL: 'error' }, process.cwd())
+const ctx = { db: openDatabase(postgres.url), config, log } as Context
+const ids = { sampled: 1, large: 2, received: 3 }
+
+let next = 0
+/** As many docZips, each with a chave of its own. */
+function docZips(count: number) {
+  return Array.from({ length: count }, () => {
+    const { service, xml, schema, chave } = templates[next % templates.length]!
+    const first = chave.slice(0, 25) + String(500_000_000 + ++next) + chave.slice(34, 43)
+    const renumbered = xml.replaceAll(chave, first + chaveCheckDigit(first))
+    return { service, nsu: BigInt(next), schema, content: gzipSync(renumbered) }
+  })
+}
+
+async function keep(workspaceId: number, companyId: number, page: ReturnType<typeof docZips>, packed: boolean) {
+  let ms = 0
+  for (const [service, some] of Map.groupBy(page, ({ service }) => service)) {
+    const read = prove({ log }, await (packed ? readAndPack(some) : readPage(some)), { patient: true })
+    const from = performance.now()
+    await inWorkspace(ctx, workspaceId, (inside) => receive(inside, { workspaceId, companyId, cnpj }, service, read))
+    ms += performance.now() - from
+  }
+  return ms / page.length
+}
+
+async function addCompany(workspaceId: number): Promise<number> {
+  await owner.query(`insert into workspace (id, name, plan) values ($1, 'bench', 3)`, [workspaceId])
+  const { rows } = await owner.query<{ id: number }>(
+    `insert into company (workspace_id, cnpj, name, search, uf) values ($1, $2, 'E', 'e', 35) returning id`,
+    [workspaceId, cnpj],
+  )
+  return rows[0]!.id
+}
+
+/** Bytes of each table with its indexes, by document. */
+async function sizes(count: number) {
+  await owner.query('vacuum (full, analyze)')
+  const { rows } = await owner.query<{ name: string; table: number; indexes: number }>(
+    `select relname as name, round(pg_table_size(oid)::numeric / $1)::int as table, round(pg_indexes_size(oid)::numeric / $1)::int as indexes
+       from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_total_relation_size(oid) > $1 * 10 order by 2 + 3 desc`,
+    [count],
+  )
+  return rows
+}
+
+async function waitFor(table: string): Promise<void> {
+  const left = async () => {
+    const { rows } = await owner.query<{ n: number }>(
+      `select (p.version - coalesce(f.version, 0))::int as n from change_position p left join ${table} f using (workspace_id) where p.workspace_id = $1`,
+      [ids.sampled],
+    )
+    return rows[0]!.n
+  }
+  while ((await left()) > 0) await setTimeout(200)
+}
+
+const seconds = async (work: () => Promise<unknown>) => {
+  const from = performance.now()
+  await work()
+  return Math.round(performance.now() - from) / 1_000
+}
+const timed = async (work: () => Promise<unknown>) => {
+  const times: number[] = []
+  for (let round = -1; round < rounds; round++) {
+    const from = performance.now()
+    await work()
+    if (round >= 0) times.push(performance.now() - from)
+  }
+  return { p50: Number(quantile(times, 0.5).toFixed(2)), p95: Number(quantile(times, 0.95).toFixed(2)) }
+}
+
+try {
+  const sampledCompany = await addCompany(ids.sampled)
+  for (let at = 0; at < sample; at += batch) await keep(ids.sampled, sampledCompany, docZips(batch), true)
+  {
+    await using _alerts = startAlertWorker(ctx, { judged: async () => 0 })
+    await using _contents = startContentWorker(ctx)
+    await waitFor('alert_position')
+    await waitFor('content_position')
+  }
+  const tables = await sizes(sample)
+  const { rows: bytes } = await owner.query(
+    `select round(avg(octet_length(r.content)))::int as packed, count(distinct r.issuer_certificate_id)::int as certificates,
+            (select round(pg_total_relation_size('issuer_certificate') / greatest(1, count(*)))::int from issuer_certificate) as "perCertificate"
+       from receipt r where r.workspace_id = $1`,
+    [ids.sampled],
+  )
+  const total = (names?: string[]) =>
+    tables
+      .filter(({ name }) => !names || names.includes(name))
+      .reduce((sum, { table, indexes }) => sum + table + indexes, 0)
+  report('volume', {
+    documents: sample,
+    goals: { bytesPerDocument: 2_500 },
+    gzipBytes: Math.round(templates.reduce((sum, { xml }) => sum + gzipSync(xml).length, 0) / templates.length),
+    ...bytes[0],
+    bytesPerDocument: {
+      documents: total([
+        ...['receipt', 'issuer_certificate', 'document', 'document_event', 'supplier'],
+        ...['count_year', 'count_month', 'count_day', 'document_change'],
+      ]),
+      everything: total(),
+    },
+    tables,
+  })
+
+  const receivedCompany = await addCompany(ids.received)
+  const asReceived = Math.min(sample, 1_000)
+  for (let at = 0; at < asReceived; at += batch) await keep(ids.received, receivedCompany, docZips(batch), false)
+  // Each document is read from the database and opened, as for a ZIP.
+  const exported = async (workspaceId: number) => {
+    let count = 0
+    const from = performance.now()
+    for await (const rows of readInBatches(ctx, workspaceId, 'everything', { withContent: true }))
+      for (const { content } of rows) count += openReceived(content!).length > 0 ? 1 : 0
+    return Math.round(count / ((performance.now() - from) / 1_000))
+  }
+  const alternately = async (workspaceId: number) => {
+    const speeds: number[] = []
+    for (let round = 0; round < 5; round++) speeds.push(await exported(workspaceId))
+    return median(speeds)
+  }
+  const opened = {
+    asReceivedPerSecond: await alternately(ids.received),
+    packedPerSecond: await alternately(ids.sampled),
+  }
+  const packing = await seconds(async () => {
+    while ((await packSome(ctx, ids.received)).looked > 0);
+  })
+  const rebuild = await seconds(() =>
+    rebuildProjection(ctx, { workspaceId: ids.sampled, companyId: sampledCompany, cnpj }),
+  )
+  report('volume', {
+    opened,
+    packedAfterwardsPerSecond: Math.round(asReceived / packing),
+    rebuiltPerSecond: Math.round(sample / rebuild),
+  })
+
+  await owner.query(`insert into workspace (id, name, plan) values ($1, 'bench', 3)`, [ids.large])
+  const suppliers = Math.max(10, Math.floor(documents / perIssuer))
+  const filling = await seconds(() =>
+    fill(owner, [
+      {
+        workspaceId: ids.large,
+        documents,
+        companies: 10,
+        suppliers,
+        currentMonth: Math.floor(documents / 10),
+        lastMonth: Math.floor(documents / 10),
+      },
+    ]),
+  )
+  const copying = await seconds(async () => {
+    await owner.query(
+      `insert into issuer_certificate (workspace_id, id, sha256, der)
+       select $2, id, sha256, der from issuer_certificate where workspace_id = $1`,
+      [ids.sampled, ids.large],
+    )
+    // As many certificates as issuers.
+    await owner.query(
+      `insert into issuer_certificate (workspace_id, sha256, der)
+       select $1, sha256(convert_to(i::text, 'UTF8')), (select der from issuer_certificate where workspace_id = $1 limit 1) from generate_series(1, $2::int) i`,
+      [ids.large, suppliers],
+    )
+    await owner.query(
+      `with kept as materialized (
+         select service, codec, schema, issuer_certificate_id, content, row_number() over (partition by service order by nsu) - 1 as n,
+                count(*) over (partition by service) as of
+           from receipt where workspace_id = $1)
+       insert into receipt (workspace_id, company_id, service, codec, nsu, received_at, schema, unread, content, issuer_certificate_id)
+       select d.workspace_id, d.company_id, d.type, k.codec, d.nsu, d.created_at, k.schema, false, k.content, k.issuer_certificate_id
+         from document d join kept k on k.service = d.type and k.n = d.nsu % k.of where d.workspace_id = $2`,
+      [ids.sampled, ids.large],
+    )
+  })
+  const vacuum = await seconds(() => owner.query('vacuum analyze'))
+  const { rows: large } = await owner.query<{ company: number; bytes: string }>(
+    `select (select min(id) from company where workspace_id = $1) as company, pg_database_size(current_database()) as bytes`,
+    [ids.large],
+  )
+  const capture: number[] = []
+  for (let page = 0; page < 20; page++) {
+    const some = docZips(batch).map((docZip) => ({ ...docZip, nsu: docZip.nsu + 1_000_000_000n }))
+    capture.push(await keep(ids.large, large[0]!.company, some, true))
+  }
+  const month = new Date().toISOString().slice(0, 7)
+  const inMonth = { from: `${month}-01T00:00:00`, to: `${month}-28T23:59:59` }
+  const list = (filter: object) => () => searchDocuments(ctx, ids.large, { type: 0, page: 1, ...filter })
+  report('volume', {
+    documents,
+    databaseGigabytes: Number(large[0]!.bytes) / 1e9,
+    list: {
+      month: await timed(list(inMonth)),
+      anyDate: await timed(list({})),
+      pageInTheMiddle: await timed(list({ page: Math.floor(documents / 200) })),
+    },
+    dashboard: await timed(() => readDashboard(ctx, ids.large)),
+    search: { rare: await timed(list({ text: terms.rare })), some: await timed(list({ text: terms.some })) },
+    captureMsPerDocument: { p50: quantile(capture, 0.5), p95: quantile(capture, 0.95) },
+    seconds: {
+      filling,
+      copying,
+      vacuum,
+      vacuumAfterChanges: await seconds(async () => {
+        await owner.query(`update document set status = status where workspace_id = $1 and nsu % 100 = 0`, [ids.large])
+        await owner.query('vacuum document')
+      }),
+      start: await seconds(() => migrate(postgres.url)),
+    },
+    exportedPerSecond: await exported(ids.large),
+  })
+} finally {
+  await ctx.db.destroy()
+  await owner.end()
+  await postgres[Symbol.asyncDispose]()
+  await rm(directory, { recursive: true })
+}
