@@ -8,6 +8,7 @@ import { warn } from '../notifications/notifications.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { isHeld } from '../platform/restore.ts'
 import { uuidOf } from '../platform/text.ts'
 import { webhookPurpose } from '../signer/keys.ts'
 import type { Attempt, Message } from './sending.ts'
@@ -120,7 +121,7 @@ export interface HeldDelivery {
 export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | null> {
   // Who has the fewest under way is served first: slow receivers of a few workspaces would otherwise take every place that becomes free.
   const lanes = Array.from({ length: placesOfEach }, (_, underWay) => ({
-    due: sql`d.state = 'waiting' and d.next_at <= now()
+    due: sql`d.state = 'waiting' and d.next_at <= now() and (d.version is null or not ${isHeld})
       and exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id
                                           and (d.version is null or (w.paused_at is null and w.rest_until <= now())))
       and not exists (select from webhook_delivery e
