@@ -140,6 +140,7 @@ export async function showPlan(config: Config): Promise<void> {
 
 const ways: Record<PlannedMigration['touched'][number]['how'], string> = {
   index: 'cria um índice: gravações nela esperam até o fim',
+  beside: 'cria um índice enquanto o programa funciona: ninguém espera',
   rows: 'lê ou regrava linhas',
   shape: 'muda a estrutura: tudo o que a usa espera, em geral por um instante',
 }
@@ -156,7 +157,7 @@ export function describePlan(plan: PlannedMigration[] | null): string {
     ),
   ])
   return [
-    `${formatCount(plan.length, 'migração seria aplicada', 'migrações seriam aplicadas')}, cada uma por inteiro ou nada:`,
+    `${formatCount(plan.length, 'migração seria aplicada', 'migrações seriam aplicadas')}, cada uma por inteiro ou nada, e esperando por uma tabela só por um instante de cada vez:`,
     ...lines,
     '',
     'Nada foi alterado. Faça uma cópia antes (npm run admin -- backup): uma migração não tem volta.',

@@ -291,7 +291,8 @@ test('a line is of the database that began it, and a moment of the line that cou
   const own = place('lines')
   await claimPlace(own, '1')
   const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour))
-  expect(await readLines(own)).toEqual([{ timeline: 1, id: null, since: new Date(0), history: null }])
+  const unknown = { timeline: 1, id: null, since: new Date(0), history: null }
+  expect(await readLines(own)).toEqual({ lines: [unknown], damaged: [] })
   const first = lineOf(1, null, at(1))
   const second = lineOf(2, '1\t0/2000200\tbefore\n', at(5))
   await claimLine(own, first)
@@ -301,12 +302,12 @@ test('a line is of the database that began it, and a moment of the line that cou
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   const refused = outcomes.find(({ status }) => status === 'rejected') as PromiseRejectedResult
   expect(String(refused.reason)).toContain('a linha 2 é de outro banco de dados')
-  const lines = await readLines(own)
+  const { lines } = await readLines(own)
   expect(lines.map(({ timeline }) => timeline)).toEqual([1, 2])
   expect([at(0), at(4), at(6), undefined].map((until) => lineAt(lines, until).timeline)).toEqual([1, 1, 2, 2])
   await preferLine(own, first)
   await preferLine(own, first)
-  const later = await readLines(own)
+  const { lines: later } = await readLines(own)
   expect(later.map(({ timeline }) => timeline)).toEqual([1, 2, 1])
   expect([at(6), undefined].map((until) => lineAt(later, until).timeline)).toEqual([2, 1])
 })
@@ -317,10 +318,13 @@ test('the lines of a folder from before they were written down are those of its 
   const history = join(folder, 'history')
   await writeFile(history, '1\t0/2000200\tbefore\n')
   await keepWal(own, '00000002.history', history)
-  expect(await readLines(own)).toMatchObject([
-    { timeline: 1 },
-    { timeline: 2, id: null, history: '1\t0/2000200\tbefore\n' },
-  ])
+  const second = { timeline: 2, id: null, history: '1\t0/2000200\tbefore\n' }
+  expect(await readLines(own)).toMatchObject({ lines: [{ timeline: 1 }, second], damaged: [] })
+  // As where what was written down does not open any more.
+  await mkdir(join(own.directory, 'lines'))
+  await writeFile(join(own.directory, 'lines', '000001'), 'x')
+  expect(await readLines(own)).toMatchObject({ lines: [{ timeline: 1 }, second], damaged: ['lines/000001'] })
+  await expect(claimLine(own, lineOf(1))).rejects.toThrow('não abre')
 })
 
 test('a copy that was cut off while it was made is none, and goes after two days', async () => {

@@ -107,13 +107,15 @@ export async function backUp(config: Config, step: Step = () => {}): Promise<{ b
     return { systemIdentifier: identity.systemIdentifier, startedAt, endedAt, ...end, contents }
   })
   if (cluster.archive) await shipWal(cluster.archive, place, identity)
-  const { bases, damaged } = await listBases(place)
+  const { bases, damaged: ofBases } = await listBases(place)
+  const { lines, damaged: ofLines } = await readLines(place)
+  const damaged = [...ofBases, ...ofLines]
   // What does not open now may open again, and then it needs its log.
   if (damaged.length > 0) {
     step(`Cópias que não abrem: ${damaged.join(', ')}. Por isso nada antigo foi apagado: confira a pasta.`)
     return { base, removed: [] }
   }
-  return { base, removed: await prune(place, bases, await readLines(place)) }
+  return { base, removed: await prune(place, bases, lines) }
 }
 
 // What is copied is there: an empty installation would be made otherwise.
@@ -129,8 +131,9 @@ export async function listCopies(
   config: Config,
 ): Promise<{ bases: Base[]; damaged: string[]; lines: Line[]; until: Date | null; place: string }> {
   const place = placeOf(config)
-  const lines = await readLines(place)
-  return { ...(await listBases(place)), lines, until: await newestWal(place), place: place.directory }
+  const { bases, damaged } = await listBases(place)
+  const { lines, damaged: ofLines } = await readLines(place)
+  return { bases, damaged: [...damaged, ...ofLines], lines, until: await newestWal(place), place: place.directory }
 }
 
 /** What to restore: the moment (absent: the last there is), and the line (absent: the one that counted then). */
@@ -229,7 +232,9 @@ async function recover(
   step: Step,
   archive?: string,
 ): Promise<Restored & { identity: Identity }> {
-  const lines = await readLines(place)
+  const { lines, damaged } = await readLines(place)
+  if (damaged.length > 0)
+    step(`Não abre o que diz desde quando conta uma linha (${damaged.join(', ')}): confira que é a certa (--linha).`)
   const line = wanted === undefined ? lineAt(lines, until) : lines.find(({ timeline }) => timeline === wanted)
   if (!line) throw new InstallationError(`Em ${place.directory} não há uma linha ${wanted}. Nada foi alterado.`)
   const base = await chooseBase(place, line, until)

@@ -56,47 +56,69 @@ export const historyName = (timeline: number) => `${hex8(timeline)}.history`
 
 const folder = 'lines'
 
-/** The lines, in the order in which they counted; one may come again. */
-export async function readLines(place: BackupPlace): Promise<Line[]> {
+/**
+ * The lines, in the order in which they counted; one may come again. Where what was written down of one does not open (`damaged`), or of before it was written down, the log has
+ * its history, and when it came.
+ */
+export async function readLines(place: BackupPlace): Promise<{ lines: Line[]; damaged: string[] }> {
   const store = storeOf(place)
-  const written = await listWritten(place, store)
+  const damaged: string[] = []
+  const opened = <T>(reading: Promise<T>, name: string) =>
+    reading.catch((error: unknown) => {
+      if (!(error instanceof InstallationError)) throw error
+      damaged.push(name)
+      return null
+    })
+  const written: Line[] = []
+  for (const name of await listNames(store)) {
+    const line = await opened(readLine(place, store, name), name)
+    if (line) written.push(line)
+  }
   const known = new Set(written.map(({ timeline }) => timeline))
-  // Of before they were written down: the log has their histories.
   const before: Line[] = known.has(1) ? [] : [{ timeline: 1, id: null, since: new Date(0), history: null }]
   for (const name of await store.list('wal')) {
     const timeline = Number.parseInt(/^([0-9A-F]{8})\.history$/.exec(name)?.[1] ?? '', 16)
     if (Number.isNaN(timeline) || known.has(timeline)) continue
-    const content = await unseal(store, `wal/${name}`, place.key, `wal/${name}`, buffer)
-    const found = await store.look(`wal/${name}`)
+    const path = `wal/${name}`
+    const content = await opened(unseal(store, path, place.key, path, buffer), path)
+    const found = await store.look(path)
     if (content && found) before.push({ timeline, id: null, since: found.at, history: content.toString() })
   }
-  return [...before, ...written].sort((a, b) => a.since.getTime() - b.since.getTime())
+  const lines = [...before, ...written].sort((a, b) => a.since.getTime() - b.since.getTime())
+  return { lines, damaged }
 }
 
-async function listWritten(place: BackupPlace, store: Store): Promise<Line[]> {
-  const lines: Line[] = []
-  for (const name of (await store.list(folder)).filter((name) => /^\d{6}$/.test(name)).sort()) {
-    const path = `${folder}/${name}`
-    const content = await unseal(store, path, place.key, path, buffer)
-    if (!content) continue
-    const line = JSON.parse(content.toString()) as Omit<Line, 'since'> & { since: string }
-    lines.push({ ...line, since: new Date(line.since) })
-  }
-  return lines
+async function listNames(store: Store): Promise<string[]> {
+  const names = await store.list(folder)
+  return names
+    .filter((name) => /^\d{6}$/.test(name))
+    .sort()
+    .map((name) => `${folder}/${name}`)
+}
+
+async function readLine(place: BackupPlace, store: Store, name: string): Promise<Line | null> {
+  const content = await unseal(store, name, place.key, name, buffer)
+  if (!content) return null
+  const line = JSON.parse(content.toString()) as Omit<Line, 'since'> & { since: string }
+  return { ...line, since: new Date(line.since) }
 }
 
 /** Makes sure that the timeline is this cluster's and no other's. */
 export async function claimLine(place: BackupPlace, line: Line): Promise<void> {
   const store = storeOf(place)
   for (;;) {
-    const written = await listWritten(place, store)
-    const owner = written.find(({ timeline }) => timeline === line.timeline)
+    const names = await listNames(store)
+    let owner: Line | undefined
+    for (const name of names) {
+      const one = await readLine(place, store, name)
+      if (one?.timeline === line.timeline) owner ??= one
+    }
     if (owner?.id === line.id) return
     if (owner)
       throw new InstallationError(
         `Em ${place.directory} a linha ${line.timeline} é de outro banco de dados, que voltou das mesmas cópias. Nada foi levado para lá: use em BACKUP_DIR outra pasta para este.`,
       )
-    if (await append(place, store, written.length, line)) return
+    if (await append(place, store, names.length, line)) return
   }
 }
 
@@ -105,10 +127,10 @@ export async function preferLine(place: BackupPlace, line: Line): Promise<void> 
   await claimLine(place, line)
   const store = storeOf(place)
   for (;;) {
-    const { timeline, since } = (await readLines(place)).at(-1)!
+    const { timeline, since } = (await readLines(place)).lines.at(-1)!
     if (timeline === line.timeline) return
     const now = new Date(Math.max(Date.now(), since.getTime() + 1))
-    await append(place, store, (await listWritten(place, store)).length, { ...line, since: now })
+    await append(place, store, (await listNames(store)).length, { ...line, since: now })
   }
 }
 

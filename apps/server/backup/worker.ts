@@ -112,7 +112,7 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
     problems.push(`Não se sabe se algo que esperava para ser levado foi descartado${codeIn(error)}.`)
   }
   try {
-    const counting = (await readLines(place)).at(-1)!
+    const counting = (await readLines(place)).lines.at(-1)!
     const { line } = await shipping.identify()
     if (counting.timeline !== line.timeline)
       problems.push(

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { asOperator } from '../platform/database.ts'
+import { isFromCopy } from '../platform/restore.ts'
 
 /** The text of a letter; the layout is the same for all. */
 export interface Letter {
@@ -77,4 +79,24 @@ export async function queueMail(
       useless_at: mail.usefulMs === undefined ? null : sql<Date>`now() + ${mail.usefulMs} * interval '1 ms'`,
     })
     .execute()
+}
+
+const held = sql`state = 'waiting' and ${isFromCopy(sql`created_at`)}`
+
+/** How many mails of the copy wait for the release of a restore: each may have left after the copy was made. */
+export async function countHeldMails(ctx: WithDatabase): Promise<number> {
+  return asOperator(ctx, async ({ db }) => {
+    const { rows } = await sql<{ count: number }>`select count(*)::int as count from mail where ${held}`.execute(db)
+    return rows[0]!.count
+  })
+}
+
+/** They do not leave; nothing of them is kept but that. */
+export async function dropHeldMails(ctx: WithDatabase): Promise<void> {
+  const problem = 'O sistema voltou de uma cópia de segurança: este e-mail podia já ter saído, e não foi enviado.'
+  await asOperator(ctx, async ({ db }) => {
+    await sql`update mail set state = 'dropped', problem = ${problem}, payload = '{}', lease_until = null, settled_at = now() where ${held}`.execute(
+      db,
+    )
+  })
 }

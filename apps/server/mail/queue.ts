@@ -2,6 +2,7 @@ import { sql, type UpdateObject } from 'kysely'
 import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
+import { isFromCopy } from '../platform/restore.ts'
 import type { Tables } from '../platform/tables.ts'
 import type { WaitingMail } from './mail.ts'
 
@@ -32,7 +33,7 @@ export type MailOutcome =
 export const leaseMs = 10 * 60_000
 
 const lane = (hasFailed: 0 | 1): Lane => ({
-  due: sql`state = 'waiting' and least(failures, 1) = ${hasFailed} and next_at <= now()`,
+  due: sql`state = 'waiting' and least(failures, 1) = ${hasFailed} and next_at <= now() and not ${isFromCopy(sql`created_at`)}`,
   order: sql`next_at, id`,
 })
 const [firstTries, retries] = [lane(0), lane(1)]

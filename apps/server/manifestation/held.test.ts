@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { createDatabase, dropDatabase, endConnections } from '../../../tests/support/database.ts'
+import { createDatabase, dropDatabase, endConnections, execute } from '../../../tests/support/database.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../documents/testing.ts'
+import { claimMail, settleMail } from '../mail/queue.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { prepareInstallation } from '../platform/installation.ts'
 import { advanceMark, findRestore } from '../platform/restore.ts'
 import { migrate } from '../platform/schema/migrate.ts'
 import { listNotices } from '../platform/trouble.ts'
+import { claimDelivery } from '../webhooks/deliveries.ts'
 import { listHeld, readBackEvents, releaseHeld } from './held.ts'
 import { findHoldups } from './holdups.ts'
 import { writeJournal } from './journal.ts'
@@ -39,6 +41,17 @@ const setSwitch = (since: Date | null) =>
     db.updateTable('company').set({ acknowledges_since: since }).where('id', '=', office.companyId).execute(),
   )
 
+// A mail and a delivery to a webhook that wait.
+const putNotices = (url: string) =>
+  execute(
+    url,
+    `insert into mail (kind, recipient) values ('x', 'ana@exemplo.com.br');
+     insert into webhook (workspace_id, url, kinds, secret, version)
+     select ${office.workspaceId}, 'https://exemplo.com.br', '{}', 'x', 0 where not exists (select from webhook);
+     insert into webhook_delivery (workspace_id, webhook_id, version, kind, body)
+     select workspace_id, id, (select count(*) from webhook_delivery), 'x', '{}' from webhook`,
+  )
+
 beforeAll(async () => {
   live = await createDatabase()
   admin = new pg.Client({ connectionString: inject('postgresUrl') })
@@ -48,6 +61,7 @@ beforeAll(async () => {
   office = await newOffice(ctx)
   await setSwitch(new Date('2026-11-01T12:00:00Z'))
   await store(ctx, office, 'nfe', [arrive(1, resNFe({ number: 1, issuedAt: daysAgo(1) }))])
+  await putNotices(live.url)
   await advanceMark(ctx)
   await ctx.db.destroy()
   const original = new URL(live.url).pathname.slice(1)
@@ -111,6 +125,17 @@ test('events that were registered after the copy are read back, once', async () 
   expect(await readBackEvents(ctx, { registered })).toBe(0)
 })
 
+test('what was on its way to people and programs waits too, and does not leave when it may have left already', async () => {
+  expect(await claimMail(ctx, { retry: true })).toBeNull()
+  expect(await claimDelivery(ctx)).toBeNull()
+  await putNotices(copyUrl())
+  // What somebody asked for since leaves; deliveries tell what is captured again, and wait.
+  const mail = (await claimMail(ctx, { retry: true }))!
+  await settleMail(ctx, mail, { state: 'sent' })
+  expect(await claimDelivery(ctx)).toBeNull()
+  expect(await listHeld(ctx)).toMatchObject({ mails: 1, deliveries: { waiting: 2, fromCopy: 1 } })
+})
+
 test('the release without the automatic Ciência turns the switches and the rules that send off first, and says so in the audit', async () => {
   const rules = ['ciencia', 'perguntar'].map((answer, position) => ({ answer: answer as 'ciencia', position }))
   await inWorkspace(ctx, office.workspaceId, ({ db }) =>
@@ -129,7 +154,7 @@ test('the release without the automatic Ciência turns the switches and the rule
       )
       .execute(),
   )
-  await releaseHeld(ctx, { withoutAutomatic: true })
+  await releaseHeld(ctx, { withoutAutomatic: true, withoutNotices: true })
   expect(await findRestore(ctx)).toBeNull()
   expect(await listHeld(ctx)).toBeNull()
   expect(await listNotices(ctx)).toEqual([])
@@ -144,6 +169,10 @@ test('the release without the automatic Ciência turns the switches and the rule
     expect.stringMatching(/^Desligou regras de resposta \(“ciencia”\), porque/),
   ])
   expect(active).toEqual([{ answer: 'perguntar' }])
+  // Only the one from after the restore.
+  expect(await claimMail(ctx, { retry: true })).toBeNull()
+  expect(await claimDelivery(ctx)).not.toBeNull()
+  expect(await claimDelivery(ctx)).toBeNull()
   // What waited is withdrawn by whoever makes it ready (signing.ts), because the switch is off.
   expect(await claimBatch(ctx)).not.toBeNull()
   await advanceMark(ctx)

@@ -1,10 +1,12 @@
 import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
+import { countHeldMails, dropHeldMails } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, releaseRestore } from '../platform/restore.ts'
 import type { Service } from '../platform/service.ts'
+import { countHeldDeliveries, dropHeldDeliveries } from '../webhooks/webhooks.ts'
 import { readAnswerRules, sends } from './answer-rules.ts'
 import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
 import { deliverEvents } from './settlement.ts'
@@ -24,9 +26,15 @@ export interface HeldCompany {
 }
 
 /** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
-export async function listHeld(
-  ctx: Pick<Context, 'db'>,
-): Promise<{ foundAt: Date; copyOf: Date | null; companies: HeldCompany[]; rules: number } | null> {
+export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
+  foundAt: Date
+  copyOf: Date | null
+  companies: HeldCompany[]
+  rules: number
+  /** Mails of the copy. */
+  mails: number
+  deliveries: { waiting: number; fromCopy: number }
+} | null> {
   const restore = await findRestore(ctx)
   if (!restore) return null
   const { rows: waiting } = await inCapture(ctx, ({ db }) =>
@@ -55,7 +63,8 @@ export async function listHeld(
       companies.push({ workspaceId, companyId: id, ...company, ...counts })
     }
   }
-  return { ...restore, companies, rules }
+  const [mails, deliveries] = [await countHeldMails(ctx), await countHeldDeliveries(ctx)]
+  return { ...restore, companies, rules, mails, deliveries }
 }
 
 // As the plans name them.
@@ -70,11 +79,12 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
 
 /**
  * Lets events leave again after a restore. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
- * because of them is withdrawn when its turn comes, and each workspace turns them on again where it wants them.
+ * because of them is withdrawn when its turn comes, and each workspace turns them on again where it wants them. `withoutNotices`: mails and deliveries to webhooks that are in
+ * the copy, and may have left since it was made, do not leave.
  */
 export async function releaseHeld(
   ctx: Pick<Context, 'db'>,
-  { withoutAutomatic }: { withoutAutomatic: boolean },
+  { withoutAutomatic, withoutNotices = false }: { withoutAutomatic: boolean; withoutNotices?: boolean },
 ): Promise<void> {
   const held = withoutAutomatic ? await listHeld(ctx) : null
   for (const { workspaceId, companyId, name, acknowledgesSince } of held?.companies ?? []) {
@@ -91,6 +101,10 @@ export async function releaseHeld(
     })
   }
   if (withoutAutomatic) await switchRulesOff(ctx)
+  if (withoutNotices) {
+    await dropHeldMails(ctx)
+    await dropHeldDeliveries(ctx)
+  }
   await releaseRestore(ctx)
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Context, WithDatabase } from './context.ts'
 import { endTrouble, noteTrouble } from './trouble.ts'
@@ -84,7 +84,7 @@ export async function noteRestore(ctx: Pick<Context, 'db' | 'log'>, copyOf: Date
   await noteTrouble(
     ctx,
     'restauracao',
-    `${when} O que está na cópia está seguro, e o que foi capturado desde então está sendo buscado de novo na SEFAZ. O que as pessoas mudaram aqui desde então (cadastros, certificados, opções, senhas) se perdeu. O que fazer: confira com elas as opções das empresas e libere o envio de manifestações, que até lá esperam: npm run admin -- restauracao.`,
+    `${when} O que está na cópia está seguro, e o que foi capturado desde então está sendo buscado de novo na SEFAZ. O que as pessoas mudaram aqui desde então (cadastros, certificados, opções, senhas) se perdeu. O que fazer: confira com elas as opções das empresas e libere o envio de manifestações, de webhooks e dos e-mails que já esperavam na cópia, que até lá ficam parados: npm run admin -- restauracao.`,
   )
 }
 
@@ -103,6 +103,10 @@ export async function releaseRestore({ db }: WithDatabase): Promise<void> {
   await db.updateTable('restore').set({ released_at: sql<Date>`now()` }).where('released_at', 'is', null).execute()
   await endTrouble({ db }, 'restauracao')
 }
+
+/** True of what is from the copy of a restore that is not released: it may have been done since the copy was made. */
+export const isFromCopy = (createdAt: RawBuilder<unknown>) =>
+  sql<boolean>`exists (select 1 from restore where released_at is null and ${createdAt} <= found_at)`
 
 /** True while a restore is not released: for conditions of statements. */
 export const isHeld = sql<boolean>`exists (select 1 from restore where released_at is null)`

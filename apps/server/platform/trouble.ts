@@ -20,7 +20,7 @@ const kinds = {
   restauracao: {
     title: 'Uma cópia de segurança foi restaurada',
     shown:
-      'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam. Confira se as opções das suas empresas estão como você deixou.',
+      'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam, e com elas os webhooks e os e-mails que já estavam na fila. Confira se as opções das suas empresas estão como você deixou.',
   },
   consultas: {
     title: 'Nada é consultado na SEFAZ',

@@ -8,6 +8,7 @@ import { warn } from '../notifications/notifications.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { isHeld } from '../platform/restore.ts'
 import { uuidOf } from '../platform/text.ts'
 import { webhookPurpose } from '../signer/keys.ts'
 import type { Attempt, Message } from './sending.ts'
@@ -119,7 +120,7 @@ export interface HeldDelivery {
 /** The next delivery: of one document one after the other, of one workspace a few at once, and none to an address that rests. */
 export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | null> {
   const lane = {
-    due: sql`d.state = 'waiting' and d.next_at <= now()
+    due: sql`d.state = 'waiting' and d.next_at <= now() and (d.version is null or not ${isHeld})
       and exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id
                                           and (d.version is null or (w.paused_at is null and w.rest_until <= now())))
       and not exists (select from webhook_delivery e

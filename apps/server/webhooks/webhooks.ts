@@ -6,8 +6,9 @@ import { newestVersion } from '../changes/changes.ts'
 import type { Session } from '../http/http.ts'
 import { countTry } from '../http/throttle.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { isFromCopy, isHeld } from '../platform/restore.ts'
 import { uuidOf } from '../platform/text.ts'
 import { webhookPurpose } from '../signer/keys.ts'
 
@@ -198,4 +199,23 @@ function requireAddress({ config }: Pick<Context, 'config'>, text: string): void
       'invalid-input',
       'O endereço do webhook deve começar por https:// e não levar usuário nem senha.',
     )
+}
+
+/** How many deliveries wait for the release of a restore, and how many of them are of the copy: each of these may have been made since. */
+export async function countHeldDeliveries(ctx: WithDatabase): Promise<{ waiting: number; fromCopy: number }> {
+  return asOperator(ctx, async ({ db }) => {
+    const { rows } = await sql<{ waiting: number; fromCopy: number }>`
+      select count(*)::int as waiting, count(*) filter (where ${isFromCopy(sql`created_at`)})::int as "fromCopy"
+        from webhook_delivery where state = 'waiting' and version is not null and ${isHeld}`.execute(db)
+    return rows[0]!
+  })
+}
+
+/** Those of the copy are not made; who administers the workspace sees why, and may want one all the same. */
+export async function dropHeldDeliveries(ctx: WithDatabase): Promise<void> {
+  const problem = 'O sistema voltou de uma cópia de segurança: esta entrega podia já ter sido feita, e não foi enviada.'
+  await asOperator(ctx, async ({ db }) => {
+    await sql`update webhook_delivery set state = 'failed', problem = ${problem}, lease_until = null
+               where state = 'waiting' and version is not null and ${isFromCopy(sql`created_at`)}`.execute(db)
+  })
 }

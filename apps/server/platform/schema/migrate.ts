@@ -1,17 +1,20 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { appRole, connectionTo, type DatabaseRole, limitedRole, rolePassword, signerRole } from '../database.ts'
 import { InstallationError } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
 import { keepDictionaries } from '../received/dictionaries.ts'
 import { distribute, isDistributed } from './distribute.ts'
+import { buildIndexes } from './concurrently.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
 /**
  * Brings the database at `url` to the newest schema. The login must own the database and be allowed to create roles.
- * Safe when several processes start at once: they take turns. Migrations are forward only and each runs in a transaction.
+ * Safe when several processes start at once, they take turns, and beside processes of the version before: nothing waits long behind a migration. Migrations are forward
+ * only; each runs in a transaction, but those that make indexes only. A database that a newer version has expanded is left as it is.
  */
 export async function migrate(url: string): Promise<{ applied: string[] }> {
   const client = new pg.Client({ connectionString: url })
@@ -19,7 +22,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   try {
     const { rows } = await client.query<{ server_version: string }>('show server_version')
     requireVersion(rows[0]!.server_version)
-    await client.query('select pg_advisory_lock($1)', [migrationLock])
+    await takeTurn(client)
     await client.query(
       'create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
     )
@@ -36,6 +39,8 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
       applied.push(name)
     }
     await keepDictionaries(client)
+    // Who may do what with tables that this version does not know, the newer one has said.
+    if (await isNewer(done)) return { applied }
     await createRoles(client)
     const distributed = await isDistributed(client)
     // All rights are given first and some taken back then: nobody may come in between.
@@ -54,6 +59,15 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   }
 }
 
+// Not by waiting inside of a statement: what makes an index waits for all statements that began before it.
+async function takeTurn(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [migrationLock])
+    if (rows[0]!.mine) return
+    await sleep(100)
+  }
+}
+
 interface Migration {
   name: string
   text: string
@@ -67,7 +81,7 @@ async function readDone(client: pg.Client): Promise<Map<string, string>> {
 
 // In their order; throws when the database comes from another version.
 async function listWanted(done: ReadonlyMap<string, string>): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort()
+  const names = await listNames()
   requireKnown(done, names)
   const wanted: Migration[] = []
   for (const name of names) {
@@ -76,7 +90,21 @@ async function listWanted(done: ReadonlyMap<string, string>): Promise<Migration[
     if (done.has(name)) throw otherVersion(name)
     wanted.push({ name, text, sha256 })
   }
+  if (wanted.length > 0 && (await isNewer(done))) throw otherVersion(wanted[0]!.name)
   return wanted
+}
+
+export async function listNames(): Promise<string[]> {
+  return (await readdir(folder)).filter((file) => /^\d{4}-.*\.sql$/.test(file)).sort()
+}
+
+/** Whether a migration takes away what the version before it uses. */
+export const isContract = (name: string) => name.endsWith('.contract.sql')
+
+// A process of the version before may start, or start again, while the new ones are up already.
+async function isNewer(done: ReadonlyMap<string, string>): Promise<boolean> {
+  const last = (await listNames()).at(-1)!
+  return [...done.keys()].some((name) => name > last)
 }
 
 /** The migrations that `migrate` would apply to the database of `client`, in their order; it changes nothing. */
@@ -105,7 +133,8 @@ async function readMigration(name: string): Promise<{ text: string; sha256: stri
 }
 
 function requireKnown(done: ReadonlyMap<string, string>, names: readonly string[]): void {
-  const unknown = [...done.keys()].find((name) => !names.includes(name))
+  const last = names.at(-1)!
+  const unknown = [...done.keys()].find((name) => !names.includes(name) && (name < last || isContract(name)))
   if (unknown !== undefined) throw otherVersion(unknown)
 }
 
@@ -151,24 +180,39 @@ async function apply(
   text: string,
   { name, sha256 }: { name: string; sha256: string },
 ): Promise<void> {
+  const note = () => client.query('insert into migration (name, sha256) values ($1, $2)', [name, sha256])
   try {
-    await inTransaction(client, async () => {
-      await client.query(text)
-      await client.query('insert into migration (name, sha256) values ($1, $2)', [name, sha256])
-    })
+    if (name.endsWith('.concurrently.sql')) {
+      await buildIndexes(client, text)
+      await note()
+    } else
+      await inTransaction(client, async () => {
+        await client.query(text)
+        await note()
+      })
   } catch (cause) {
     throw new Error(`migration ${name} failed`, { cause })
   }
 }
 
+// No lock in time, and a deadlock.
+const crossed = ['55P03', '40P01']
+const attemptsMax = 100
+
+// What waits for a table makes all who come later wait too: so it waits for a moment only, and tries again.
 async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
-  await client.query('begin')
-  try {
-    await work()
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback')
-    throw error
+  for (let attempt = 1; ; attempt++) {
+    await client.query('begin')
+    try {
+      await client.query("set local lock_timeout = '2s'")
+      await work()
+      await client.query('commit')
+      return
+    } catch (error) {
+      await client.query('rollback')
+      if (!crossed.includes((error as pg.DatabaseError).code ?? '') || attempt === attemptsMax) throw error
+      await sleep(500)
+    }
   }
 }
 

@@ -7,8 +7,8 @@ interface Touched {
   bytes: number
   /** As the database estimates them. */
   rows: number
-  /** `index`: writers wait while one is made; `rows`: they are written anew, or looked at; `shape`: all wait for a moment. */
-  how: 'index' | 'rows' | 'shape'
+  /** `index`: writers wait while one is made; `beside`: nobody does; `rows`: they are written anew, or looked at; `shape`: all wait for a moment. */
+  how: 'index' | 'beside' | 'rows' | 'shape'
 }
 
 export interface PlannedMigration {
@@ -17,7 +17,11 @@ export interface PlannedMigration {
 }
 
 const ways: readonly [RegExp, Touched['how']][] = [
-  [/\bcreate\s+(?:unique\s+)?index\s+(?:if\s+not\s+exists\s+)?(?:\w+\s+)?on\s+(?:only\s+)?(\w+)/gi, 'index'],
+  [/\bcreate\s+(?:unique\s+)?index\s+concurrently\s+\w+\s+on\s+(\w+)/gi, 'beside'],
+  [
+    /\bcreate\s+(?:unique\s+)?index\s+(?!concurrently\b)(?:if\s+not\s+exists\s+)?(?:\w+\s+)?on\s+(?:only\s+)?(\w+)/gi,
+    'index',
+  ],
   [/\b(?:update|delete\s+from|insert\s+into)\s+(\w+)/gi, 'rows'],
   [/\balter\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?(\w+)/gi, 'shape'],
   [/\bdrop\s+table\s+(?:if\s+exists\s+)?(\w+)/gi, 'shape'],
