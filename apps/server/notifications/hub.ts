@@ -138,6 +138,8 @@ class Audience implements AsyncDisposable {
   readonly #delivering = new Map<number, boolean>()
   /** What arrived at sessions and is not written yet. */
   readonly #arrived = new Map<number, { upTo: Map<string, bigint>; written: Promise<void> }>()
+  /** The last writing of them, by workspace. */
+  readonly #writing = new Map<number, Promise<void>>()
   /** Workspaces in which a page waits for another page of its session to confirm. */
   readonly #deferred = new Set<number>()
   #closed = false
@@ -357,15 +359,21 @@ class Audience implements AsyncDisposable {
     this.#run(wait())
   }
 
-  // Those that arrive at the same time are written together.
+  // Those that arrive while others are written are written together: a transaction for each handful would keep the database from what is sent next.
   #noteArrival(workspaceId: number, sessionId: string, upTo: bigint): Promise<void> {
     const arrived = this.#arrived.get(workspaceId)
     if (arrived) {
       arrived.upTo.set(sessionId, highest(upTo, arrived.upTo.get(sessionId) ?? 0n))
       return arrived.written
     }
-    const written = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#writeArrivals(workspaceId))
+    const before = this.#writing.get(workspaceId) ?? new Promise<void>((resolve) => setImmediate(resolve))
+    const written = before.catch(() => {}).then(() => this.#writeArrivals(workspaceId))
     this.#arrived.set(workspaceId, { upTo: new Map([[sessionId, upTo]]), written })
+    this.#writing.set(workspaceId, written)
+    const forget = () => {
+      if (this.#writing.get(workspaceId) === written) this.#writing.delete(workspaceId)
+    }
+    written.then(forget, forget)
     return written
   }
 
