@@ -4,6 +4,7 @@ import { unzipDocument } from '@vigia/sefaz/distribution'
 import type { CorpusDocZip } from './corpus.ts'
 import { type LoadClient, type LoadRequest, type LoadTimes, timeLoad } from './load.ts'
 import { quantile, report } from './measure.ts'
+import { compareShares } from './shares.ts'
 import { startTenants } from './tenants.ts'
 
 // Four people of a customer open their list, and again 50 ms after they have it; another customer, or a stranger, attacks on sixteen
@@ -18,10 +19,11 @@ const settlingMs = 1_000
 const goal = 3
 
 const [victim, attacker] = [
-  { documents: 10_000, companies: 3, suppliers: 1_000, currentMonth: 300, lastMonth: 300 },
-  { documents: 400_000, companies: 10, suppliers: 20_000, currentMonth: 4_000, lastMonth: 10_000 },
+  { documents: 10_000, companies: 1, suppliers: 1_000, currentMonth: 600, lastMonth: 300 },
+  { documents: 400_000, companies: 500, suppliers: 20_000, currentMonth: 4_000, lastMonth: 10_000 },
 ]
 const largeItems = 990
+const notesMax = 300
 
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
 const note = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as CorpusDocZip[])
@@ -32,8 +34,10 @@ const note = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as CorpusDo
 await using api = await startTenants([victim, attacker], { roles: ['api', 'worker'] })
 const [its, theirs] = api.tenants as [Tenant, Tenant]
 type Tenant = (typeof api.tenants)[number]
-const large = await addFiles()
 const company = await findCompany()
+// With documents as people have them; then the office gets one of many items.
+await compareShares(api.url, await addFiles(its, 1), await addFiles(theirs, 1))
+const [large = ''] = (await addFiles(theirs, largeItems)).notes
 
 for (const [attack, client] of Object.entries(attacks())) {
   const alone: number[] = []
@@ -179,34 +183,41 @@ async function findCompany(): Promise<string> {
   return data[0]!.id
 }
 
-// Gives the notes of the month bytes of their own, the newest complete one many items; returns the name of that one.
-async function addFiles(): Promise<string> {
+// Gives the notes of the month bytes of their own, the newest complete one so many items; returns the names of the complete ones, newest first.
+async function addFiles({ token, workspaceId }: Tenant, items: number): Promise<{ token: string; notes: string[] }> {
   const { rows } = await api.owner.query<{ company_id: number; nsu: string }>(
     `select company_id, nsu from document
       where workspace_id = $1 and type = 0 and issued_at >= date_trunc('month', now() at time zone 'America/Sao_Paulo')
       order by complete desc, issued_at desc, id desc`,
-    [theirs.workspaceId],
+    [workspaceId],
   )
   const item = /<det nItem="\d+">.*?<\/det>/s.exec(note.xml)![0]
-  const many = Array.from({ length: largeItems }, (_, index) => item.replace(/nItem="\d+"/, `nItem="${index + 1}"`))
+  const many = Array.from({ length: items }, (_, index) => item.replace(/nItem="\d+"/, `nItem="${index + 1}"`))
   const contents = rows.map((_, index) =>
     gzipSync(
       index === 0
         ? note.xml.replace(/<det .*<\/det>/s, many.join(''))
-        : note.xml.replace(/<nNF>\d+/, `<nNF>${index + 1}`),
+        : note.xml.replace(/<nNF>\d+/, `<nNF>${workspaceId}${index + 1}`),
     ),
   )
   await api.owner.query(
     `insert into receipt (workspace_id, company_id, service, codec, nsu, schema, unread, content)
-     select $1, company_id, 0, 0, nsu, $2, false, content from unnest($3::int[], $4::bigint[], $5::bytea[]) r (company_id, nsu, content)`,
-    [theirs.workspaceId, note.schema, rows.map(({ company_id }) => company_id), rows.map(({ nsu }) => nsu), contents],
+     select $1, company_id, 0, 0, nsu, $2, false, content from unnest($3::int[], $4::bigint[], $5::bytea[]) r (company_id, nsu, content)
+     on conflict (workspace_id, company_id, service, nsu) do update set content = excluded.content`,
+    [workspaceId, note.schema, rows.map(({ company_id }) => company_id), rows.map(({ nsu }) => nsu), contents],
   )
   await api.owner.query('analyze receipt')
-  const { data } = await read<{ items: { idDfe: string; notaCompleta: boolean }[] }>(pathOf(0))
-  return data.items.find(({ notaCompleta }) => notaCompleta)!.idDfe
+  const notes: string[] = []
+  for (let page = 1; notes.length < notesMax; page++) {
+    const path = pathOf(0, `&PaginaAtual=${page}`)
+    const { data } = await read<{ items: { idDfe: string; notaCompleta: boolean }[] }>(path, token)
+    if (data.items.length === 0) break
+    notes.push(...data.items.filter(({ notaCompleta }) => notaCompleta).map(({ idDfe }) => idDfe))
+  }
+  return { token, notes: notes.slice(0, notesMax) }
 }
 
-async function read<T>(path: string): Promise<{ data: T }> {
-  const response = await fetch(new URL(path, api.url), { headers: { authorization: `Bearer ${theirs.token}` } })
+async function read<T>(path: string, token = theirs.token): Promise<{ data: T }> {
+  const response = await fetch(new URL(path, api.url), { headers: { authorization: `Bearer ${token}` } })
   return (await response.json()) as { data: T }
 }

@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { keepFilesInMemory } from '../tests/support/memory.ts'
 import { createChance } from './chaos/chance.ts'
 import { setClockAgainAndAgain } from './chaos/clock.ts'
@@ -56,7 +57,8 @@ try {
       for (const line of installation.complaints.slice(-20)) console.log(`    ${line}`)
   }
 } catch (error) {
-  console.log(error)
+  // Also what it was suppressed by.
+  console.log(inspect(error, { depth: 5, showHidden: true }))
   checks.push({ name: 'it ran to its end', problems: [String(error)] })
 }
 await stack.disposeAsync()
@@ -152,6 +154,10 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
     ...(await compareAll(installation, plan, requests, pending)),
     ...(await compareFollowers(installation, followers)),
   ]
+  const failed = checks.filter(({ problems }) => problems.length > 0).map(({ name }) => name)
+  say(
+    `${checks.length - failed.length} comparisons passed, ${failed.length} failed${failed.length > 0 ? `: ${failed.join('; ')}` : ''}`,
+  )
   say('the database is brought back from a copy')
   return [...checks, ...(await restoreAndCompare(installation, plan, requests, followers))]
 }

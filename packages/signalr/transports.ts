@@ -45,6 +45,8 @@ export class WebSocketTransport implements HubTransport {
   readonly #listener: TransportListener
   readonly #times: Times
   readonly #flow: Flow
+  readonly #raw: Duplex
+  #isHeldTogether = false
   #beatAt: number
   #beatsMissed = 0
   #paused = false
@@ -54,6 +56,7 @@ export class WebSocketTransport implements HubTransport {
 
   constructor(socket: WebSocket, raw: Duplex, listener: TransportListener, times: Times, now: number) {
     this.#socket = socket
+    this.#raw = raw
     this.#listener = listener
     this.#times = times
     this.#flow = new Flow(raw as Socket, now)
@@ -77,7 +80,20 @@ export class WebSocketTransport implements HubTransport {
   }
 
   write(message: EncodedMessage): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(message.record, { binary: false })
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    this.#holdTogether()
+    this.#socket.send(message.record, { binary: false })
+  }
+
+  // What is written in one go leaves as one: a message and the ping behind it are one call of the system, here and wherever they pass.
+  #holdTogether(): void {
+    if (this.#isHeldTogether) return
+    this.#isHeldTogether = true
+    this.#raw.cork()
+    process.nextTick(() => {
+      this.#isHeldTogether = false
+      this.#raw.uncork()
+    })
   }
 
   // Every WebSocket answers a ping behind what came before it; of several it may answer the last one only.

@@ -120,12 +120,13 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     return started
   }
   // As its supervisor would, when the database was down just then.
+  let isOver = false
   const insistOn = async (start: () => Promise<RoleProcess | null>): Promise<RoleProcess | null> => {
     for (;;) {
       try {
         return await start()
       } catch (error) {
-        if (!databaseIsDown.test(String(error))) throw error
+        if (isOver || !databaseIsDown.test(String(error))) throw error
       }
     }
   }
@@ -217,7 +218,10 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
           ]),
       }
     },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+    async [Symbol.asyncDispose]() {
+      isOver = true
+      await owned.disposeAsync()
+    },
   }
 }
 

@@ -94,8 +94,8 @@ export function readChaosPlan(args: string[], pace: number): ChaosPlan {
     hourMs: 15_000 * pace,
     marginMs: 3_000 * pace,
     answerMs: 2_000 * pace,
-    // Ten minutes, or on a slow machine longer.
-    hours: processes ? Math.max(8, Math.ceil(40 / pace)) : 8,
+    // With several APIs ten minutes.
+    hours: processes ? Math.max(4, Math.ceil(40 / pace)) : 8,
     patienceHours: 24,
     lifeMs: [500 * pace, 8_000 * pace],
     liveEveryMs: 500 * pace,

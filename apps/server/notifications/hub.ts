@@ -8,6 +8,7 @@ import { networkOf } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { keepListening } from '../platform/listen.ts'
+import { pause } from '../platform/pause.ts'
 import { announcementChannel } from './notifications.ts'
 
 /** The session to which a connection belongs. */
@@ -127,6 +128,9 @@ const readAtOnce = 500
 const retryMs = 1_000
 // Missed announcements go to one page of a session. Other pages wait up to 5 s for it to confirm.
 const arrivingMs = 5_000
+// What arrives within this time is written down together: rows for thousands of sessions while the rest of them is still being told would take the
+// processor from that. A page that comes back meanwhile is told from memory what it has.
+const gatheringMs = 250
 
 /** The open connections of this process, by workspace, and what each was told. */
 class Audience implements AsyncDisposable {
@@ -136,11 +140,13 @@ class Audience implements AsyncDisposable {
   readonly #connections = new Map<number, Map<string, HubClient>>()
   /** Deliveries under way, by workspace; true: there is more since they began. */
   readonly #delivering = new Map<number, boolean>()
-  /** What arrived at sessions and is not written yet. */
+  /** What arrived at sessions and is not being written yet. */
   readonly #arrived = new Map<number, { upTo: Map<string, bigint>; written: Promise<void> }>()
+  /** What is being written of them now. */
+  readonly #writing = new Map<number, { upTo: ReadonlyMap<string, bigint>; written: Promise<void> }>()
   /** Workspaces in which a page waits for another page of its session to confirm. */
   readonly #deferred = new Set<number>()
-  #closed = false
+  readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
 
   constructor(ctx: Context) {
@@ -171,7 +177,7 @@ class Audience implements AsyncDisposable {
 
   /** Sends every connection of the workspace what it was not sent yet. */
   deliver(workspaceId: number): void {
-    if (this.#closed || !this.#connections.has(workspaceId)) return
+    if (this.#closing.signal.aborted || !this.#connections.has(workspaceId)) return
     const busy = this.#delivering.has(workspaceId)
     this.#delivering.set(workspaceId, busy)
     if (!busy) this.#run(this.#deliverAll(workspaceId))
@@ -188,7 +194,7 @@ class Audience implements AsyncDisposable {
   // Retries until it succeeds: otherwise an ended session would receive announcements as long as its page is open.
   async #endEnded(workspaceId: number, endSessions: (ids: ReadonlySet<string>) => void): Promise<void> {
     const connections = this.#connections.get(workspaceId)
-    if (this.#closed || !connections) return
+    if (this.#closing.signal.aborted || !connections) return
     try {
       const ended = await listEnded(this.#ctx, workspaceId, [...sessionsOf([...connections.values()])])
       endSessions(new Set(ended))
@@ -199,7 +205,7 @@ class Audience implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
     while (this.#running.size > 0) await Promise.all(this.#running)
   }
 
@@ -215,7 +221,7 @@ class Audience implements AsyncDisposable {
       do {
         this.#delivering.set(workspaceId, false)
         await this.#deliverOnce(workspaceId)
-      } while (this.#delivering.get(workspaceId) && !this.#closed)
+      } while (this.#delivering.get(workspaceId) && !this.#closing.signal.aborted)
     } catch (error) {
       // Listening again looks everything up, unless it was never interrupted.
       setTimeout(() => this.deliver(workspaceId), retryMs).unref()
@@ -301,6 +307,8 @@ class Audience implements AsyncDisposable {
   async #readPositions(workspaceId: number, justOpened: readonly HubClient[]): Promise<Map<HubClient, Position>> {
     if (justOpened.length === 0) return new Map()
     const sessions = justOpened.map(({ client }) => client.user.sessionId)
+    // Before the database is asked: what is written meanwhile is in neither of the two afterwards.
+    const known = new Map(justOpened.map((one) => [one, this.#arrivedAt(workspaceId, one.client.user.sessionId)]))
     const rows = await inWorkspace(this.#ctx, workspaceId, async ({ db }) => {
       // By the clock of the database, and rather too early than too late, so that an announcement to an open page never counts as seen elsewhere.
       const clock = await sql<{
@@ -325,7 +333,13 @@ class Audience implements AsyncDisposable {
       )
       return rows
     })
-    return new Map(rows.map(({ index, position, openedAfter }) => [justOpened[index - 1]!, { position, openedAfter }]))
+    return new Map(
+      rows.map(({ index, position, openedAfter }) => {
+        const connection = justOpened[index - 1]!
+        const arrived = known.get(connection)!
+        return [connection, { position: highest(position, arrived), openedAfter }]
+      }),
+    )
   }
 
   async #readAfter(workspaceId: number, after: bigint | null): Promise<SentAnnouncement[]> {
@@ -357,21 +371,33 @@ class Audience implements AsyncDisposable {
     this.#run(wait())
   }
 
-  // Those that arrive at the same time are written together.
   #noteArrival(workspaceId: number, sessionId: string, upTo: bigint): Promise<void> {
     const arrived = this.#arrived.get(workspaceId)
     if (arrived) {
       arrived.upTo.set(sessionId, highest(upTo, arrived.upTo.get(sessionId) ?? 0n))
       return arrived.written
     }
-    const written = new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.#writeArrivals(workspaceId))
-    this.#arrived.set(workspaceId, { upTo: new Map([[sessionId, upTo]]), written })
+    const next = new Map([[sessionId, upTo]])
+    const before = this.#writing.get(workspaceId)?.written.catch(() => {})
+    const write = async () => {
+      await Promise.all([before, pause(gatheringMs, this.#closing.signal)])
+      this.#arrived.delete(workspaceId)
+      const written = this.#writeArrivals(workspaceId, next)
+      this.#writing.set(workspaceId, { upTo: next, written })
+      await written.finally(() => this.#writing.delete(workspaceId))
+    }
+    const written = write()
+    this.#arrived.set(workspaceId, { upTo: next, written })
     return written
   }
 
-  async #writeArrivals(workspaceId: number): Promise<void> {
-    const { upTo } = this.#arrived.get(workspaceId)!
-    this.#arrived.delete(workspaceId)
+  // What is known here before the database knows it.
+  #arrivedAt(workspaceId: number, sessionId: string): bigint {
+    const [arrived, writing] = [this.#arrived.get(workspaceId), this.#writing.get(workspaceId)]
+    return highest(arrived?.upTo.get(sessionId) ?? 0n, writing?.upTo.get(sessionId) ?? 0n)
+  }
+
+  async #writeArrivals(workspaceId: number, upTo: ReadonlyMap<string, bigint>): Promise<void> {
     const [sessions, ids] = [[...upTo.keys()], [...upTo.values()]]
     await inWorkspace(this.#ctx, workspaceId, ({ db }) =>
       sql`
