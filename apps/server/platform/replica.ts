@@ -10,7 +10,7 @@ import { endTrouble, noteTrouble } from './trouble.ts'
 // the transaction begins when the standby has replayed all of that, and on the primary when this takes too long.
 
 /** How far the log of the primary had come at a moment. */
-interface Mark {
+export interface Mark {
   cluster: string
   timeline: number
   lsn: bigint
@@ -210,19 +210,19 @@ async function readStanding(db: Database, mark: Mark): Promise<{ standing: Stand
            greatest((select timeline_id from pg_control_checkpoint()), (select min_recovery_end_timeline from pg_control_recovery())) as timeline`.execute(
     db,
   )
-  const { standby, cluster, timeline, ...row } = rows[0]!
-  const replayed = BigInt(row.replayed)
-  const standing =
-    cluster !== mark.cluster
-      ? 'other-cluster'
-      : !standby
-        ? 'no-standby'
-        : timeline !== mark.timeline
-          ? 'other-timeline'
-          : replayed < mark.lsn
-            ? 'behind'
-            : 'ready'
-  return { standing, replayed }
+  const found = { ...rows[0]!, replayed: BigInt(rows[0]!.replayed) }
+  return { standing: standingOf(mark, found), replayed: found.replayed }
+}
+
+/** Whether a server may be read from by who has to see all that `mark` has. */
+export function standingOf(
+  mark: Mark,
+  { standby, cluster, timeline, replayed }: { standby: boolean; cluster: string; timeline: number; replayed: bigint },
+): Standing {
+  if (cluster !== mark.cluster) return 'other-cluster'
+  if (!standby) return 'no-standby'
+  if (timeline !== mark.timeline) return 'other-timeline'
+  return replayed < mark.lsn ? 'behind' : 'ready'
 }
 
 /** The address of the owner on the replica: login and name of the database are those of the primary. */
@@ -236,7 +236,7 @@ function replicaAddress(primaryUrl: string, replicaUrl: string): string {
 }
 
 /** One question at a time, whose answer is for all who wanted one before it was asked. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+export function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let asking: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | null = null
   return () => {
