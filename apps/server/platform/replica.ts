@@ -179,7 +179,18 @@ export function followReplica(
 
 const never = new AbortController().signal
 
+// The log is written ahead by whole pages, and a record that is not whole is not replayed before its rest comes, which may take 0.2 s.
+const pageBytes = 8_192n
+
 async function readMark(primary: Database): Promise<Mark> {
+  const mark = await readFlushed(primary)
+  if (mark.lsn % pageBytes !== 0n) return mark
+  // Ends the record by the next one, of which nobody reads anything.
+  await sql`select pg_logical_emit_message(false, 'vigia', '', true)`.execute(primary)
+  return readFlushed(primary)
+}
+
+async function readFlushed(primary: Database): Promise<Mark> {
   const at = performance.now()
   // What a commit showed is in the flushed log, unless commits do not wait for that.
   const { rows } = await sql<{ cluster: string; timeline: string; lsn: string }>`
