@@ -288,14 +288,16 @@ test('one question at a time answers all who wanted one before it was asked, and
   expect(await Promise.all(later)).toEqual([2, 2])
 })
 
-test('only a standby of the same cluster and timeline that has replayed enough is read from', () => {
-  const mark: Mark = { cluster: '7', timeline: 2, lsn: 100n, at: 0 }
-  const found = { standby: true, cluster: '7', timeline: 2, replayed: 100n }
-  expect(standingOf(mark, found)).toBe('ready')
-  expect(standingOf(mark, { ...found, replayed: 99n })).toBe('behind')
-  expect(standingOf(mark, { ...found, timeline: 1, replayed: 200n })).toBe('other-timeline')
-  expect(standingOf(mark, { ...found, standby: false })).toBe('no-standby')
-  expect(standingOf(mark, { ...found, cluster: '8' })).toBe('other-cluster')
+test('only a standby of the same cluster, timeline and time that has replayed enough is read from', () => {
+  const mark: Mark = { cluster: '7', timeline: 2, lsn: 100n, clockMs: 60_000, at: 0 }
+  const found = { standby: true, cluster: '7', timeline: 2, replayed: 100n, clockMs: 61_000 }
+  const standing = (change: Partial<typeof found>) => standingOf(mark, { ...found, ...change }, 1_000)
+  expect(standing({})).toBe('ready')
+  expect(standing({ replayed: 99n })).toBe('behind')
+  expect(standing({ timeline: 1, replayed: 200n })).toBe('other-timeline')
+  expect(standing({ standby: false })).toBe('no-standby')
+  expect(standing({ cluster: '8' })).toBe('other-cluster')
+  for (const clockMs of [55_000, 67_000]) expect(standing({ clockMs })).toBe('other-clock')
 })
 
 test('lists, numbers and exports of the product come from the replica, also through another process than the one that was written through', async () => {

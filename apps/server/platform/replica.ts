@@ -14,11 +14,13 @@ export interface Mark {
   cluster: string
   timeline: number
   lsn: bigint
+  /** What its clock said. */
+  clockMs: number
   /** When this process asked. */
   at: number
 }
 
-type Standing = 'ready' | 'behind' | 'away' | 'no-standby' | 'other-cluster' | 'other-timeline'
+type Standing = 'ready' | 'behind' | 'away' | 'no-standby' | 'other-cluster' | 'other-timeline' | 'other-clock'
 
 export interface Replica extends AsyncDisposable {
   /** `db`, whose transactions of `readWorkspace` take place on the replica while it is ready, with connections of their own; `pools`: how many. */
@@ -37,6 +39,8 @@ const lookMs = 2_000
 // What passes by itself is not told.
 const troubleMs = 60_000
 const marksMax = 1_000
+// What has a time limit would be over on one of the two and not on the other.
+const clockMsMax = 5_000
 
 /** Follows the standby at `url` of the primary at `primaryUrl`, both the addresses of the owner, until disposed. */
 export function followReplica(
@@ -190,16 +194,18 @@ async function readMark(primary: Database): Promise<Mark> {
   return readFlushed(primary)
 }
 
+const clock = sql`(extract(epoch from clock_timestamp()) * 1000)::float8`
+
 async function readFlushed(primary: Database): Promise<Mark> {
   const at = performance.now()
   // What a commit showed is in the flushed log, unless commits do not wait for that.
-  const { rows } = await sql<{ cluster: string; timeline: string; lsn: string }>`
-    select (select system_identifier from pg_control_system())::text as cluster, left(pg_walfile_name(lsn), 8) as timeline, (lsn - '0/0')::text as lsn
+  const { rows } = await sql<{ cluster: string; timeline: string; lsn: string; clockMs: number }>`
+    select ${clock} as "clockMs", (select system_identifier from pg_control_system())::text as cluster, left(pg_walfile_name(lsn), 8) as timeline, (lsn - '0/0')::text as lsn
       from (select case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end as lsn) log`.execute(
     primary,
   )
-  const { cluster, timeline, lsn } = rows[0]!
-  return { cluster, timeline: Number.parseInt(timeline, 16), lsn: BigInt(lsn), at }
+  const { timeline, lsn, ...row } = rows[0]!
+  return { ...row, timeline: Number.parseInt(timeline, 16), lsn: BigInt(lsn), at }
 }
 
 /** Waits a moment until the server that `db` is a connection to has replayed up to `mark`. */
@@ -215,24 +221,31 @@ async function reach(db: Database, mark: Mark): Promise<{ standing: Standing; re
 // A statement of its own, before the transaction: what was replayed when it is carried out is in each picture that is taken afterwards.
 async function readStanding(db: Database, mark: Mark): Promise<{ standing: Standing; replayed: bigint }> {
   // The files of a standby name the timeline that it follows, or the one before.
-  const { rows } = await sql<{ standby: boolean; replayed: string; cluster: string; timeline: number }>`
-    select pg_is_in_recovery() as standby, coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::text as replayed,
+  const { rows } = await sql<Omit<Found, 'replayed'> & { replayed: string }>`
+    select ${clock} as "clockMs", pg_is_in_recovery() as standby, coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::text as replayed,
            (select system_identifier from pg_control_system())::text as cluster,
            greatest((select timeline_id from pg_control_checkpoint()), (select min_recovery_end_timeline from pg_control_recovery())) as timeline`.execute(
     db,
   )
   const found = { ...rows[0]!, replayed: BigInt(rows[0]!.replayed) }
-  return { standing: standingOf(mark, found), replayed: found.replayed }
+  return { standing: standingOf(mark, found, performance.now()), replayed: found.replayed }
 }
 
-/** Whether a server may be read from by who has to see all that `mark` has. */
+interface Found extends Omit<Mark, 'lsn' | 'at'> {
+  standby: boolean
+  replayed: bigint
+}
+
+/** Whether a server of which this was found `now` may be read from by who has to see all that `mark` has. */
 export function standingOf(
   mark: Mark,
-  { standby, cluster, timeline, replayed }: { standby: boolean; cluster: string; timeline: number; replayed: bigint },
+  { standby, cluster, timeline, replayed, clockMs }: Found,
+  now: number,
 ): Standing {
   if (cluster !== mark.cluster) return 'other-cluster'
   if (!standby) return 'no-standby'
   if (timeline !== mark.timeline) return 'other-timeline'
+  if (Math.abs(clockMs - mark.clockMs - (now - mark.at)) > clockMsMax) return 'other-clock'
   return replayed < mark.lsn ? 'behind' : 'ready'
 }
 
@@ -279,4 +292,5 @@ const sentences: Record<Exclude<Standing, 'ready'>, string> = {
   'no-standby': `O servidor de DATABASE_REPLICA_URL não é réplica: ou foi promovido, ou é o próprio banco principal. ${safe} Aponte para uma réplica, ou esvazie DATABASE_REPLICA_URL.`,
   'other-cluster': `O servidor de DATABASE_REPLICA_URL é réplica de outro banco. ${safe} Faça a réplica a partir do banco de DATABASE_URL.`,
   'other-timeline': `A réplica de leitura (DATABASE_REPLICA_URL) não segue o banco principal desde que ele foi trocado. ${safe} Se isso não passar em uma hora, refaça a réplica.`,
+  'other-clock': `O relógio da réplica de leitura (DATABASE_REPLICA_URL) difere do relógio do banco principal. ${safe} Acerte os dois (NTP).`,
 }
