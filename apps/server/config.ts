@@ -326,6 +326,8 @@ function combinations(
     )
   if (given.DATABASE_REPLICA_URL && !given.DATABASE_URL)
     problems.push('DATABASE_REPLICA_URL pede DATABASE_URL: o banco embutido não tem réplica.')
+  else if (![undefined, '', '/', databaseOf(given.DATABASE_URL)].includes(databaseOf(given.DATABASE_REPLICA_URL)))
+    problems.push('DATABASE_REPLICA_URL nomeia outro banco que DATABASE_URL: uma réplica tem o mesmo.')
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
   if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
@@ -340,6 +342,8 @@ function loginOf(address: string | undefined): string | undefined {
   const { username, password, searchParams } = URL.parse(address ?? '') ?? {}
   return address && [searchParams?.get('user') || username, searchParams?.get('password') || password].join(':')
 }
+
+const databaseOf = (address = '') => URL.parse(address)?.pathname
 
 // Each can be accepted by its name, so that nobody runs it without having read what it means.
 function risksOfProduction(given: Record<string, string | undefined>, isSigner: boolean): string[] {

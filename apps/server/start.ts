@@ -183,7 +183,8 @@ export async function start(
   }
   const replicaUrl = config.databaseReplicaUrl
   const replica = replicaUrl ? stack.use(followReplica(ctx, databaseUrl, replicaUrl)) : null
-  if (!replica) await endTrouble(ctx, 'replica')
+  // It may have been taken out of the configuration.
+  if (!replica) await endTrouble(ctx, 'replica').catch((err: unknown) => ctx.log.warn({ err }, 'trouble was not ended'))
   // `db` for what only reads.
   const readingOf = (db: Database, whole: keyof typeof pools, limited: keyof typeof pools): Database => {
     if (!replica) return db

@@ -27,11 +27,11 @@ export interface Replicated extends AsyncDisposable {
   standby: Standby
 }
 
-// Nothing here must survive a crash of the machine.
-const settings = { fsync: 'off', shared_buffers: '32MB', scram_iterations: '1', max_wal_size: '256MB' }
+const ofBoth = { shared_buffers: '32MB', scram_iterations: '1', max_wal_size: '256MB' }
 
-/** Two servers with a database, the second as a hot standby of the first. */
-export async function startReplicated(): Promise<Replicated> {
+/** Two servers with a database, the second as a hot standby of the first; unless they are durable, a crash of the machine costs everything. */
+export async function startReplicated({ durable = false } = {}): Promise<Replicated> {
+  const settings = durable ? ofBoth : { ...ofBoth, fsync: 'off' }
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'vigia-replica-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
@@ -39,7 +39,7 @@ export async function startReplicated(): Promise<Replicated> {
   const primary = stack.use(await startPostgres({ directory: cluster, settings }))
   await admitSuperuser(cluster)
   await migrate(primary.url)
-  const standby = stack.use(await startStandby(primary.url, join(directory, 'standby')))
+  const standby = stack.use(await startStandby(primary.url, join(directory, 'standby'), settings))
   const owned = stack.move()
   return { url: primary.url, standby, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
@@ -52,7 +52,11 @@ async function admitSuperuser(cluster: string): Promise<void> {
 }
 
 /** A hot standby of the embedded PostgreSQL of `primaryUrl`, in a new folder. */
-async function startStandby(primaryUrl: string, directory: string): Promise<Standby & AsyncDisposable> {
+async function startStandby(
+  primaryUrl: string,
+  directory: string,
+  settings: Record<string, string>,
+): Promise<Standby & AsyncDisposable> {
   const { tar, ended } = await takeBaseBackup(primaryUrl)
   await unpackTar(tar, directory)
   await ended

@@ -74,7 +74,7 @@ export const pools = {
   /** Of the workers: for the exports of these people. */
   limitedWorker: { connections: 2, lockTimeoutMs: 0, statementTimeoutMs: 0, role: limitedRole },
   /** Of each process with a replica: what the primary is asked before a read takes place there. */
-  mark: { connections: 2, lockTimeoutMs: 1_000, statementTimeoutMs: 1_000, connectTimeoutMs: 1_000 },
+  horizon: { connections: 2, lockTimeoutMs: 1_000, statementTimeoutMs: 1_000, connectTimeoutMs: 1_000 },
   /** On the replica, of the API; what takes longer begins anew on the primary. */
   replica: { connections: 10, lockTimeoutMs: 0, statementTimeoutMs: 10_000, connectTimeoutMs: 1_000 },
   limitedReplica: {

@@ -10,15 +10,17 @@ import { endTrouble, noteTrouble } from './trouble.ts'
 // the transaction begins when the standby has replayed all of that, and on the primary when this takes too long.
 
 /** How far the log of the primary had come at a moment. */
-interface Mark {
+export interface Horizon {
   cluster: string
   timeline: number
   lsn: bigint
+  /** What its clock said. */
+  clockMs: number
   /** When this process asked. */
   at: number
 }
 
-type Standing = 'ready' | 'behind' | 'away' | 'no-standby' | 'other-cluster' | 'other-timeline'
+type Standing = 'ready' | 'behind' | 'away' | 'no-standby' | 'other-cluster' | 'other-timeline' | 'other-clock'
 
 export interface Replica extends AsyncDisposable {
   /** `db`, whose transactions of `readWorkspace` take place on the replica while it is ready, with connections of their own; `pools`: how many. */
@@ -36,7 +38,9 @@ const lookEveryMs = 1_000
 const lookMs = 2_000
 // What passes by itself is not told.
 const troubleMs = 60_000
-const marksMax = 1_000
+const horizonsMax = 1_000
+// What has a time limit would be over on one of the two and not on the other.
+const clockMsMax = 5_000
 
 /** Follows the standby at `url` of the primary at `primaryUrl`, both the addresses of the owner, until disposed. */
 export function followReplica(
@@ -45,18 +49,18 @@ export function followReplica(
   replicaUrl: string,
 ): Replica {
   const url = replicaAddress(primaryUrl, replicaUrl)
-  const primary = openDatabase(primaryUrl, pools.mark)
-  const watched = openDatabase(url, { ...pools.mark, connections: 1 })
+  const primary = openDatabase(primaryUrl, pools.horizon)
+  const watched = openDatabase(url, { ...pools.horizon, connections: 1 })
   const opened = [watched]
-  const nextMark = shared(async () => {
+  const nextHorizon = shared(async () => {
     try {
-      return await inTime(readMark(primary))
+      return await inTime(readHorizon(primary))
     } catch (error) {
       breakOff(primary)
       throw error
     }
   })
-  let passed: Mark[] = []
+  let passed: Horizon[] = []
   const metrics = new Registry()
   const reads = new Counter({
     name: 'vigia_reads_total',
@@ -97,13 +101,14 @@ export function followReplica(
       return null
     }
     if (standing !== 'ready') return refuse(standing)
-    // A primary that does not respond says so itself.
-    const mark = await nextMark().catch(() => null)
-    if (!mark) return refuse('no-mark')
     let begun = false
     try {
       return await from.connection().execute(async (db) => {
-        const { standing: found } = await reach(db, mark)
+        // What it has replayed before is in each picture that is taken afterwards.
+        const [horizon, first] = await Promise.all([nextHorizon().catch(() => null), find(db)])
+        // A primary that does not respond says so itself.
+        if (!horizon) return refuse('no-horizon')
+        const found = standingOf(horizon, await reach(db, horizon, first))
         if (found !== 'ready') {
           become(found)
           return refuse(found)
@@ -124,31 +129,32 @@ export function followReplica(
   }
 
   const stop = new AbortController()
-  // A process before this one may have told it.
-  let isTold = true
+  // Null: a process before this one may have told something.
+  let told: Standing | null = null
   const tell = async () => {
-    const isWrong = standing !== 'ready'
-    if (isWrong === isTold || (isWrong && performance.now() - since < troubleMs)) return
-    if (isWrong) await noteTrouble({ db }, 'replica', sentences[standing as keyof typeof sentences])
-    else await endTrouble({ db }, 'replica')
-    isTold = isWrong
+    const now = standing
+    if (now === told || (now !== 'ready' && performance.now() - since < troubleMs)) return
+    if (now === 'ready') await endTrouble({ db }, 'replica')
+    else await noteTrouble({ db }, 'replica', sentences[now])
+    told = now
   }
   const look = async () => {
-    const mark = await nextMark().catch(() => null)
-    if (mark) passed.push(mark)
+    const horizon = await nextHorizon().catch(() => null)
+    if (horizon) passed.push(horizon)
     const newest = passed.at(-1) ?? null
     try {
       // Without a primary nothing is known but that the replica responds.
       if (!newest) return
-      const { standing: found, replayed } = await inTime(watched.connection().execute((db) => reach(db, newest)))
-      while (passed[0] && found !== 'other-cluster' && passed[0].lsn <= replayed) passed.shift()
-      become(found)
+      const found = await inTime(watched.connection().execute(async (db) => reach(db, newest, await find(db))))
+      const now = standingOf(newest, found)
+      while (passed[0] && now !== 'other-cluster' && passed[0].lsn <= found.replayed) passed.shift()
+      become(now)
     } catch (error) {
       become('away', error)
       // Reads that wait for it begin anew at once.
       for (const db of opened) breakOff(db)
     }
-    if (passed.length > marksMax) passed = passed.filter((_, index) => index % 2 === 0)
+    if (passed.length > horizonsMax) passed = passed.filter((_, index) => index % 2 === 0)
   }
   const looking = (async () => {
     while (!stop.signal.aborted) {
@@ -179,50 +185,66 @@ export function followReplica(
 
 const never = new AbortController().signal
 
-async function readMark(primary: Database): Promise<Mark> {
+// The log is written ahead by whole pages, and a record that is not whole is not replayed before its rest comes, which may take 0.2 s.
+const pageBytes = 8_192n
+
+async function readHorizon(primary: Database): Promise<Horizon> {
+  const horizon = await readFlushed(primary)
+  if (horizon.lsn % pageBytes !== 0n) return horizon
+  // Ends the record by the next one, of which nobody reads anything.
+  await sql`select pg_logical_emit_message(false, 'vigia', '', true)`.execute(primary)
+  return readFlushed(primary)
+}
+
+const clock = sql`(extract(epoch from clock_timestamp()) * 1000)::float8`
+
+async function readFlushed(primary: Database): Promise<Horizon> {
   const at = performance.now()
   // What a commit showed is in the flushed log, unless commits do not wait for that.
-  const { rows } = await sql<{ cluster: string; timeline: string; lsn: string }>`
-    select (select system_identifier from pg_control_system())::text as cluster, left(pg_walfile_name(lsn), 8) as timeline, (lsn - '0/0')::text as lsn
+  const { rows } = await sql<{ cluster: string; timeline: string; lsn: string; clockMs: number }>`
+    select ${clock} as "clockMs", (select system_identifier from pg_control_system())::text as cluster, left(pg_walfile_name(lsn), 8) as timeline, (lsn - '0/0')::text as lsn
       from (select case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end as lsn) log`.execute(
     primary,
   )
-  const { cluster, timeline, lsn } = rows[0]!
-  return { cluster, timeline: Number.parseInt(timeline, 16), lsn: BigInt(lsn), at }
+  const { timeline, lsn, ...row } = rows[0]!
+  return { ...row, timeline: Number.parseInt(timeline, 16), lsn: BigInt(lsn), at }
 }
 
-/** Waits a moment until the server that `db` is a connection to has replayed up to `mark`. */
-async function reach(db: Database, mark: Mark): Promise<{ standing: Standing; replayed: bigint }> {
+/** What a moment later is found at the server that `db` is a connection to, if `found` is behind `horizon`. */
+async function reach(db: Database, horizon: Horizon, found: Found): Promise<Found> {
   const until = performance.now() + waitMs
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 10)) {
-    const found = await readStanding(db, mark)
-    if (found.standing !== 'behind' || performance.now() >= until) return found
-    await pause(pauseMs, never)
+  let last = found
+  for (let pauseMs = 1; standingOf(horizon, last) === 'behind' && performance.now() < until; pauseMs *= 2) {
+    await pause(Math.min(pauseMs, 10), never)
+    last = await find(db)
   }
+  return last
 }
 
-// A statement of its own, before the transaction: what was replayed when it is carried out is in each picture that is taken afterwards.
-async function readStanding(db: Database, mark: Mark): Promise<{ standing: Standing; replayed: bigint }> {
+// A statement of its own, before the transaction takes its picture.
+async function find(db: Database): Promise<Found> {
   // The files of a standby name the timeline that it follows, or the one before.
-  const { rows } = await sql<{ standby: boolean; replayed: string; cluster: string; timeline: number }>`
-    select pg_is_in_recovery() as standby, coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::text as replayed,
+  const { rows } = await sql<Omit<Found, 'replayed' | 'at'> & { replayed: string }>`
+    select ${clock} as "clockMs", pg_is_in_recovery() as standby, coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::text as replayed,
            (select system_identifier from pg_control_system())::text as cluster,
            greatest((select timeline_id from pg_control_checkpoint()), (select min_recovery_end_timeline from pg_control_recovery())) as timeline`.execute(
     db,
   )
-  const { standby, cluster, timeline, ...row } = rows[0]!
-  const replayed = BigInt(row.replayed)
-  const standing =
-    cluster !== mark.cluster
-      ? 'other-cluster'
-      : !standby
-        ? 'no-standby'
-        : timeline !== mark.timeline
-          ? 'other-timeline'
-          : replayed < mark.lsn
-            ? 'behind'
-            : 'ready'
-  return { standing, replayed }
+  return { ...rows[0]!, replayed: BigInt(rows[0]!.replayed), at: performance.now() }
+}
+
+interface Found extends Omit<Horizon, 'lsn'> {
+  standby: boolean
+  replayed: bigint
+}
+
+/** Whether a server of which this was found may be read from by who has to see all that `horizon` has. */
+export function standingOf(horizon: Horizon, { standby, cluster, timeline, replayed, clockMs, at }: Found): Standing {
+  if (cluster !== horizon.cluster) return 'other-cluster'
+  if (!standby) return 'no-standby'
+  if (timeline !== horizon.timeline) return 'other-timeline'
+  if (Math.abs(clockMs - horizon.clockMs - (at - horizon.at)) > clockMsMax) return 'other-clock'
+  return replayed < horizon.lsn ? 'behind' : 'ready'
 }
 
 /** The address of the owner on the replica: login and name of the database are those of the primary. */
@@ -236,7 +258,7 @@ function replicaAddress(primaryUrl: string, replicaUrl: string): string {
 }
 
 /** One question at a time, whose answer is for all who wanted one before it was asked. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+export function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let asking: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | null = null
   return () => {
@@ -268,4 +290,5 @@ const sentences: Record<Exclude<Standing, 'ready'>, string> = {
   'no-standby': `O servidor de DATABASE_REPLICA_URL não é réplica: ou foi promovido, ou é o próprio banco principal. ${safe} Aponte para uma réplica, ou esvazie DATABASE_REPLICA_URL.`,
   'other-cluster': `O servidor de DATABASE_REPLICA_URL é réplica de outro banco. ${safe} Faça a réplica a partir do banco de DATABASE_URL.`,
   'other-timeline': `A réplica de leitura (DATABASE_REPLICA_URL) não segue o banco principal desde que ele foi trocado. ${safe} Se isso não passar em uma hora, refaça a réplica.`,
+  'other-clock': `O relógio da réplica de leitura (DATABASE_REPLICA_URL) difere do relógio do banco principal. ${safe} Acerte os dois (NTP).`,
 }
