@@ -1,4 +1,15 @@
-import { deflateSync, inflateSync } from 'node:zlib'
+import { createHash } from 'node:crypto'
+import { metadata, outputIntent, screenProfile, titleOf } from './pdf/identification.ts'
+import {
+  listed,
+  type NumberedObject,
+  objectStream,
+  objectsIn,
+  plainStream,
+  rowStream,
+  streamObject,
+} from './pdf/objects.ts'
+import { textString } from './pdf/structure.ts'
 
 /** A form of this package on its way into a merged file. */
 export interface MergedForm {
@@ -13,11 +24,15 @@ const pageTree = 2
 const information = 3
 const structure = 4
 const bookmarks = 5
-const fixed = 5
+const profile = 6
+const packet = 7
+const fixed = 7
+// Of the cross-reference stream: kind, offset or container, place (ISO 32000-1, 7.5.8).
+const rowLength = 8
 
 /**
- * One PDF 1.7 file of many forms of this package (ISO 32000-1), each with its pages, its structure and a bookmark, in their order. Its parts
- * are yielded as the forms come, so that memory does not grow with the file. Throws on bytes that this package has not written.
+ * One PDF 1.7 file of many forms of this package (ISO 32000-1), each with its pages, its structure and a bookmark, in their order; PDF/A-2a and
+ * PDF/UA-1 as each of them is. Its parts are yielded as the forms come, so that memory does not grow with the file. Throws on bytes that this package has not written.
  */
 export async function* mergeForms(title: string, forms: AsyncIterable<MergedForm>): AsyncGenerator<Uint8Array> {
   const file = new MergedFile()
@@ -34,32 +49,47 @@ interface Placed {
   firstPage: number
   element: number
   bookmark: number
+  rows: Rows
 }
 
-/** Where an object is: its offset, or the object stream it is in and its place there. */
-type Place = { offset: number } | { container: number; at: number }
+/** Rows of the cross-reference stream for consecutive numbers; a form of many items has thousands. */
+interface Rows {
+  first: number
+  bytes: Buffer
+}
 
 class MergedFile {
+  #parts: Buffer[] = []
   #length = 0
+  #hash = createHash('sha256')
   #count = fixed
   #pageCount = 0
-  #places = new Map<number, Place>()
+  #rows: Rows[] = [newRows(0, fixed + 1)]
   #forms: Placed[] = []
   #parents: string[] = []
 
   head(): Buffer {
-    return this.#put([Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')])
+    this.#put(Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1'))
+    this.#putObject(this.#rows[0]!, profile, streamObject(screenProfile, '/N 3'))
+    return this.#taken()
   }
 
   add({ title, pdf }: MergedForm): Buffer {
     const { streams, objects } = readForm(pdf)
     const before = this.#count
-    this.#count += Math.max(...streams.keys(), ...objects.keys())
+    const own = [...streams.keys(), ...objects.keys()].reduce((most, number) => Math.max(most, number), 0)
+    const rows = newRows(before + 1, own + 1)
+    this.#rows.push(rows)
+    this.#count += own + 1
     const renumbered = (body: string) =>
-      body.replace(/(?<!\d)(\d{1,9}) 0 R/g, (_, number) =>
-        Number(number) === structure ? `${structure} 0 R` : `${Number(number) + before} 0 R`,
-      )
+      // Strings stay as they are, and numbers as wide as they are.
+      body.replace(/\((?:[^\\()]|\\.)*\)| *\d{1,9} 0 R/g, (found) => {
+        if (found.startsWith('(')) return found
+        const number = Number(found.slice(0, -4))
+        return `${String(number === structure ? structure : number + before).padStart(found.length - 4)} 0 R`
+      })
     const tree = objects.get(pageTree) ?? ''
+    const whole = objects.get(catalog) ?? ''
     this.#forms.push({
       title,
       pages: pageTree + before,
@@ -67,97 +97,110 @@ class MergedFile {
       element: elementOf + before,
       // The catalog of the form is not needed any more.
       bookmark: catalog + before,
+      rows,
     })
     const nums = /\/Nums\[(.*)\]>>/s.exec(objects.get(structure) ?? '')?.[1] ?? ''
     for (const entry of nums.split(']').slice(0, -1)) {
       const [page, elements = ''] = entry.split('[')
-      this.#parents.push(`${Number(page) + this.#pageCount}[${renumbered(elements)}]`)
+      const parents = elements.replace(/ *(\d+) 0 R /g, (_, number) => listed(Number(number) + before))
+      this.#parents.push(`${Number(page) + this.#pageCount}[${parents}]`)
     }
-    const kept = new Map<number, string>()
+    const kept: NumberedObject[] = []
     for (const [number, body] of objects) {
       if (number === catalog || number === information || number === structure) continue
       const own = renumbered(body).replace(
         /\/StructParents (\d+)/,
         (_, page) => `/StructParents ${Number(page) + this.#pageCount}`,
       )
-      kept.set(number + before, number === pageTree ? own.replace('<<', `<</Parent ${pageTree} 0 R`) : own)
+      const object = number === pageTree ? own.replace('<<', `<</Parent ${pageTree} 0 R`) : own
+      kept.push({ number: number + before, body: object })
     }
     this.#pageCount += Number(/\/Count (\d+)/.exec(tree)?.[1])
-    const parts: Buffer[] = []
-    for (const [number, body] of streams) parts.push(this.#object(number + before, body, parts))
-    return this.#put([...parts, this.#objectStream(kept, parts)])
+    // Said once for all forms.
+    const shared = /\/(?:Metadata|DestOutputProfile) (\d+)/g
+    for (const [, number] of whole.matchAll(shared)) streams.delete(Number(number))
+    for (const [number, body] of streams) this.#putObject(rows, number + before, body)
+    this.#putContained(this.#count, rows, kept, () => rows)
+    return this.#taken()
   }
 
   tail(title: string): Buffer {
+    const name = titleOf(title)
+    const [fixedRows] = this.#rows
+    this.#putObject(fixedRows!, packet, plainStream(metadata(name), '/Type/Metadata/Subtype/XML'))
     const kids = this.#forms.map(({ pages }) => `${pages} 0 R`).join(' ')
-    const objects = new Map<number, string>([
-      [
-        catalog,
-        `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R/Outlines ${bookmarks} 0 R/PageMode/UseOutlines>>`,
-      ],
-      [pageTree, `<</Type/Pages/Count ${this.#pageCount}/Kids[${kids}]>>`],
-      [information, `<</Title${text(title)}/Creator(Vigia Fiscal)/Producer(Vigia Fiscal)>>`],
-      [
-        structure,
-        `<</Type/StructTreeRoot/K[${this.#forms.map(({ element }) => `${element} 0 R`).join(' ')}]/ParentTree<</Nums[${this.#parents.join('')}]>>>>`,
-      ],
-    ])
     const last = this.#forms.length - 1
     const ends = last < 0 ? '' : `/First ${this.#forms[0]!.bookmark} 0 R/Last ${this.#forms[last]!.bookmark} 0 R`
-    objects.set(bookmarks, `<</Type/Outlines/Count ${this.#forms.length}${ends}>>`)
+    const objects: NumberedObject[] = [
+      {
+        number: catalog,
+        body: `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R/Metadata ${packet} 0 R${outputIntent(profile)}/Outlines ${bookmarks} 0 R/PageMode/UseOutlines>>`,
+      },
+      { number: pageTree, body: `<</Type/Pages/Count ${this.#pageCount}/Kids[${kids}]>>` },
+      { number: information, body: `<</Title${textString(name)}/Creator(Vigia Fiscal)/Producer(Vigia Fiscal)>>` },
+      {
+        number: structure,
+        body: `<</Type/StructTreeRoot/K[${this.#forms.map(({ element }) => `${element} 0 R`).join(' ')}]/ParentTree<</Nums[${this.#parents.join('')}]>>>>`,
+      },
+      { number: bookmarks, body: `<</Type/Outlines/Count ${this.#forms.length}${ends}>>` },
+    ]
     for (const [i, { title, bookmark, firstPage }] of this.#forms.entries()) {
       const previous = i === 0 ? '' : `/Prev ${this.#forms[i - 1]!.bookmark} 0 R`
       const next = i === last ? '' : `/Next ${this.#forms[i + 1]!.bookmark} 0 R`
-      objects.set(
-        bookmark,
-        `<</Title${text(title)}/Parent ${bookmarks} 0 R${previous}${next}/Dest[${firstPage} 0 R/Fit]>>`,
-      )
+      const entry = textString(titleOf(title))
+      objects.push({
+        number: bookmark,
+        body: `<</Title${entry}/Parent ${bookmarks} 0 R${previous}${next}/Dest[${firstPage} 0 R/Fit]>>`,
+      })
     }
-    const parts: Buffer[] = []
-    parts.push(this.#objectStream(objects, parts))
-    const table = ++this.#count
-    const at = this.#length + size(parts)
-    this.#places.set(table, { offset: at })
-    parts.push(named(table, this.#crossReferences()), Buffer.from(`startxref\n${at}\n%%EOF\n`, 'latin1'))
-    return this.#put(parts)
+    const end = newRows(this.#count + 1, 2)
+    this.#rows.push(end)
+    const [container, table] = [++this.#count, ++this.#count]
+    this.#putContained(container, end, objects, (i) => this.#forms[i - bookmarks]?.rows ?? fixedRows!)
+    const at = this.#length
+    writeRow(end, table, 1, at, 0)
+    const id = this.#hash.digest('hex').slice(0, 32)
+    const entries = `/Type/XRef/Size ${this.#count + 1}/W[1 4 3]/Root ${catalog} 0 R/Info ${information} 0 R/ID[<${id}><${id}>]`
+    const rows = Buffer.concat(this.#rows.map(({ bytes }) => bytes))
+    return Buffer.concat([
+      this.#taken(),
+      named(table, rowStream(rows, rowLength, entries)),
+      Buffer.from(`startxref\n${at}\n%%EOF\n`, 'latin1'),
+    ])
   }
 
-  #object(number: number, body: Buffer, before: readonly Buffer[]): Buffer {
-    this.#places.set(number, { offset: this.#length + size(before) })
-    return named(number, body)
+  #put(bytes: Buffer): void {
+    this.#parts.push(bytes)
+    this.#hash.update(bytes)
+    this.#length += bytes.length
   }
 
-  #objectStream(objects: ReadonlyMap<number, string>, before: readonly Buffer[]): Buffer {
-    const container = ++this.#count
-    let numbers = ''
-    let bodies = ''
-    let at = 0
-    for (const [number, body] of objects) {
-      this.#places.set(number, { container, at: at++ })
-      numbers += `${number} ${bodies.length} `
-      bodies += `${body} `
-    }
-    const entries = `/Type/ObjStm/N ${objects.size}/First ${numbers.length}`
-    return this.#object(container, packed(Buffer.from(numbers + bodies, 'latin1'), entries), before)
+  #putObject(rows: Rows, number: number, body: Buffer): void {
+    writeRow(rows, number, 1, this.#length, 0)
+    this.#put(named(number, body))
   }
 
-  // ISO 32000-1, 7.5.8, with four bytes for offsets and two for places.
-  #crossReferences(): Buffer {
-    const rows = Buffer.alloc((this.#count + 1) * 7)
-    for (const [number, place] of this.#places) {
-      const row = number * 7
-      rows.writeUInt8('offset' in place ? 1 : 2, row)
-      rows.writeUInt32BE('offset' in place ? place.offset : place.container, row + 1)
-      rows.writeUInt16BE('offset' in place ? 0 : place.at, row + 5)
-    }
-    const entries = `/Type/XRef/Size ${this.#count + 1}/W[1 4 2]/Root ${catalog} 0 R/Info ${information} 0 R`
-    return packed(rows, entries)
+  /** Puts objects into an object stream; `rowsOf` tells where the row of each is. */
+  #putContained(container: number, own: Rows, objects: readonly NumberedObject[], rowsOf: (i: number) => Rows): void {
+    for (const [place, { number }] of objects.entries()) writeRow(rowsOf(place), number, 2, container, place)
+    this.#putObject(own, container, objectStream(objects))
   }
 
-  #put(parts: readonly Buffer[]): Buffer {
-    this.#length += size(parts)
-    return Buffer.concat(parts)
+  /** What has been put since it was last taken. */
+  #taken(): Buffer {
+    return Buffer.concat(this.#parts.splice(0))
   }
+}
+
+function newRows(first: number, count: number): Rows {
+  return { first, bytes: Buffer.alloc(count * rowLength) }
+}
+
+function writeRow({ first, bytes }: Rows, number: number, kind: number, where: number, place: number): void {
+  const at = (number - first) * rowLength
+  bytes.writeUInt8(kind, at)
+  bytes.writeUInt32BE(where, at + 1)
+  bytes.writeUIntBE(place, at + 5, 3)
 }
 
 // The element of a whole form, among the objects of its own file.
@@ -169,60 +212,32 @@ interface FormObjects {
   objects: Map<number, string>
 }
 
-// A file of `PdfWriter`: streams one after the other, among them one with all other objects, and the table at the end.
+// A file of `PdfWriter`: streams one after the other, among them those with all other objects, and the table at the end.
 function readForm(pdf: Uint8Array): FormObjects {
   const file = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength)
   const streams = new Map<number, Buffer>()
-  let objects: Map<number, string> | undefined
+  const objects = new Map<number, string>()
   for (let at = file.indexOf('\n', 10) + 1; ; ) {
     const headEnd = file.indexOf(beginning, at)
-    const head = headEnd < 0 ? null : /^(\d+) 0 obj(<<.*>>)$/s.exec(file.toString('latin1', at, headEnd))
+    const head = headEnd < 0 ? null : /^(\d+) 0 obj\n(<<.*>>)$/s.exec(file.toString('latin1', at, headEnd))
     const length = Number(/\/Length (\d+)/.exec(head?.[2] ?? '')?.[1])
     if (!head || !Number.isInteger(length)) throw new Error('this is no form of this package')
     const end = headEnd + beginning.length + length + ending.length
     if (head[2]!.includes('/Type/XRef')) break
-    const bodyAt = at + head[1]!.length + ' 0 obj'.length
+    const bodyAt = at + head[1]!.length + ' 0 obj\n'.length
     if (head[2]!.includes('/Type/ObjStm')) {
       const data = file.subarray(headEnd + beginning.length, headEnd + beginning.length + length)
-      objects = contained(head[2]!, head[2]!.includes('/FlateDecode') ? inflateSync(data) : data)
+      for (const [number, body] of objectsIn(data, head[2]!)) objects.set(number, body)
     } else streams.set(Number(head[1]), file.subarray(bodyAt, end))
     at = end
   }
-  if (!objects) throw new Error('this is no form of this package')
+  if (objects.size === 0) throw new Error('this is no form of this package')
   return { streams, objects }
 }
 
 const beginning = 'stream\n'
 const ending = '\nendstream\nendobj\n'
 
-function contained(head: string, data: Buffer): Map<number, string> {
-  const content = data.toString('latin1')
-  const first = Number(/\/First (\d+)/.exec(head)?.[1])
-  const numbers = content.slice(0, first).trim().split(' ').map(Number)
-  const places = Array.from({ length: numbers.length / 2 }, (_, i) => ({
-    number: numbers[2 * i]!,
-    at: first + numbers[2 * i + 1]!,
-  }))
-  return new Map(
-    places.map(({ number, at }, i) => [number, content.slice(at, places[i + 1]?.at ?? content.length).trim()]),
-  )
-}
-
-function size(parts: readonly Buffer[]): number {
-  return parts.reduce((sum, { length }) => sum + length, 0)
-}
-
 function named(number: number, body: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`${number} 0 obj`, 'latin1'), body])
-}
-
-function packed(content: Buffer, entries: string): Buffer {
-  const data = deflateSync(content)
-  const head = `<<${entries}/Length ${data.length}/Filter/FlateDecode>>${beginning}`
-  return Buffer.concat([Buffer.from(head, 'latin1'), data, Buffer.from(ending, 'latin1')])
-}
-
-// UTF-16, with the mark that says so (ISO 32000-1, 7.9.2.2): a name may have any character.
-function text(value: string): string {
-  return `<${Buffer.from(`\uFEFF${value.toWellFormed()}`, 'utf16le').swap16().toString('hex')}>`
+  return Buffer.concat([Buffer.from(`${number} 0 obj\n`, 'latin1'), body])
 }

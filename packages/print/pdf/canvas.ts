@@ -100,7 +100,7 @@ export class Canvas {
 
   /** What is drawn is a part of this role; gives it, so that a later drawing can go on with it. */
   tagged(role: Role, draw: () => void, columns?: number): Part {
-    const part: Part = { role, kids: [], ...(columns === undefined ? {} : { columns }) }
+    const part: Part = { role, kids: [], columns, reference: undefined }
     const { kids } = this.#open
     if (!this.#silent) kids.push(part)
     this.within(part, draw)
@@ -150,7 +150,10 @@ export class Canvas {
 
   /** The title of a section, to which everything up to the next title belongs. */
   heading(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
-    if (this.#silent) return this.text(x, baseline, text, font, size)
+    if (this.#silent) {
+      this.text(x, baseline, text, font, size)
+      return
+    }
     const section: Part = { role: 'Sect', kids: [] }
     this.#root.kids.push(section)
     this.#open = section
@@ -342,7 +345,9 @@ export class Canvas {
 
 function newMark(part: Part | undefined): Mark {
   const mark: Mark = { part, operators: '', page: 0, id: 0, lowered: 0 }
-  part?.kids.push(mark)
+  // An array of one: pushing would make room for many.
+  if (part?.kids.length === 0) part.kids = [mark]
+  else part?.kids.push(mark)
   return mark
 }
 

@@ -79,7 +79,7 @@ function profile(): Buffer {
   // The date that the format asks for is that of the version of ICC it follows.
   for (const [i, part] of [2004, 10, 1, 0, 0, 0].entries()) header.writeUInt16BE(part, 24 + 2 * i)
   header.write('acsp', 36, 'latin1')
-  whitePoint.forEach((value, i) => header.writeInt32BE(fixed(value), 68 + 4 * i))
+  for (const [i, value] of whitePoint.entries()) header.writeInt32BE(fixed(value), 68 + 4 * i)
   return Buffer.concat([header, ...table, ...data.map(([, content]) => content)])
 }
 
@@ -97,7 +97,7 @@ function fixed(value: number): number {
 function typed(type: string, numbers: readonly number[]): Buffer {
   const bytes = Buffer.alloc(8 + 4 * numbers.length)
   bytes.write(type, 0, 'latin1')
-  numbers.forEach((number, i) => bytes.writeInt32BE(number, 8 + 4 * i))
+  for (const [i, number] of numbers.entries()) bytes.writeInt32BE(number, 8 + 4 * i)
   return bytes
 }
 

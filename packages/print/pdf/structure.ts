@@ -1,3 +1,5 @@
+import { aligned, listed, type NumberedObject } from './objects.ts'
+
 /** What a part of a document is for a screen reader (ISO 32000-1, 14.8.4). */
 export type Role = 'Document' | 'Sect' | 'H1' | 'H2' | 'P' | 'Figure' | 'Table' | 'TR' | 'TH' | 'TD'
 
@@ -9,7 +11,9 @@ export interface Part {
   alt?: string
   area?: { x: number; y: number; width: number; height: number }
   /** Of the heading of columns: how many they are. */
-  columns?: number
+  columns?: number | undefined
+  /** To its element, once it has one. */
+  reference?: string | undefined
 }
 
 /** What a sheet draws of a part in one go; without a part it says nothing that is to be read. */
@@ -22,46 +26,53 @@ export interface Mark {
   lowered: number
 }
 
-/** The numbers of the objects around the tree. */
+/** The objects around the tree. */
 interface Surroundings {
   root: number
   whole: number
   pages: readonly { number: number; marks: readonly Mark[] }[]
   pageHeight: number
-  /** Gives the number of the next object, and writes it. */
+  /** Gives the number of the next object. */
   reserve(): number
-  write(number: number, body: string): void
 }
 
 /**
- * Writes the structure of a document (ISO 32000-1, 14.7): an element for each part, the marks it consists of by page and number, and the way
- * back from each mark to its part.
+ * The objects of the structure of a document (ISO 32000-1, 14.7): an element for each part, with the marks it consists of by page and number,
+ * and the way back from each mark to its part. Those of a role stand together, because they are alike.
  */
-export function writeStructure(
+export function structureObjects(
   parts: readonly Part[],
-  { root, whole, pages, pageHeight, reserve, write }: Surroundings,
-): void {
-  const numbers = new Map<Part, number>()
-  const element = (part: Part, parent: number, number: number): void => {
-    numbers.set(part, number)
+  { root, whole, pages, pageHeight, reserve }: Surroundings,
+): NumberedObject[] {
+  const byRole = new Map<Role, NumberedObject[]>()
+  const element = (part: Part, parent: string, number: number): void => {
+    const reference = listed(number)
+    part.reference = reference
     // Most marks are on one page, which the element names; the others name their own.
-    const own = part.kids.find(isMark)?.page
-    const kids = part.kids.map((kid) => {
-      if (isMark(kid))
-        return kid.page === own ? kid.id : `<</Type/MCR/Pg ${pages[kid.page]!.number} 0 R/MCID ${kid.id}>>`
-      const inner = reserve()
-      element(kid, number, inner)
-      return `${inner} 0 R`
-    })
-    const page = own === undefined ? '' : `/Pg ${pages[own]!.number} 0 R`
-    const content = kids.length === 0 ? '' : kids.length === 1 ? `/K ${kids[0]}` : `/K[${kids.join(' ')}]`
-    write(number, `<</Type/StructElem/S/${part.role}/P ${parent} 0 R${attributes(part, pageHeight)}${page}${content}>>`)
+    let page = -1
+    let content = ''
+    for (const kid of part.kids) {
+      if (!isMark(kid)) {
+        const inner = reserve()
+        element(kid, reference, inner)
+        content += kid.reference
+        continue
+      }
+      if (page === -1) page = kid.page
+      content +=
+        kid.page === page ? aligned(kid.id) : `<</Type/MCR/Pg ${pages[kid.page]!.number} 0 R/MCID ${aligned(kid.id)}>>`
+    }
+    const on = page === -1 ? '' : `/Pg ${listed(pages[page]!.number)}`
+    const kids = content === '' ? '' : part.kids.length === 1 ? `/K ${content}` : `/K[${content}]`
+    const body = `<</Type/StructElem/S/${part.role}/P ${parent}${on}${kids}${attributes(part, pageHeight)}>>`
+    const same = byRole.get(part.role)
+    if (same) same.push({ number, body })
+    else byRole.set(part.role, [{ number, body }])
   }
-  element({ role: 'Document', kids: [...parts] }, root, whole)
-  const tree = pages.map(({ marks }, page) => {
-    return `${page}[${marks.map(({ part }) => `${numbers.get(part!)} 0 R`).join(' ')}]`
-  })
-  write(root, `<</Type/StructTreeRoot/K ${whole} 0 R/ParentTree<</Nums[${tree.join('')}]>>>>`)
+  element({ role: 'Document', kids: [...parts] }, listed(root), whole)
+  const tree = pages.map(({ marks }, page) => `${page}[${marks.map(({ part }) => part!.reference).join('')}]`)
+  const body = `<</Type/StructTreeRoot/K ${whole} 0 R/ParentTree<</Nums[${tree.join('')}]>>>>`
+  return [...[...byRole.values()].flat(), { number: root, body }]
 }
 
 function isMark(kid: Part | Mark): kid is Mark {

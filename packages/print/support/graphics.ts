@@ -1,5 +1,5 @@
-import { inflateSync } from 'node:zlib'
 import { characterAt, emWidth, type Font, fonts } from '../pdf/fonts.ts'
+import { objectsIn, unpacked } from '../pdf/objects.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 
 /** A straight rule of a page, in points from the top left corner. */
@@ -69,7 +69,7 @@ interface PdfObject {
 export function readObjects(pdf: Uint8Array): Map<number, PdfObject> {
   const file = Buffer.from(pdf).toString('latin1')
   const objects = new Map<number, PdfObject>()
-  const begin = /(?<=\n)(\d+) 0 obj(<<.*?>>)stream\n/sy
+  const begin = /(?<=\n)(\d+) 0 obj\n(<<.*?>>)stream\n/sy
   for (let at = file.indexOf('\n', 10) + 1; ; ) {
     begin.lastIndex = at
     const found = begin.exec(file)
@@ -78,21 +78,12 @@ export function readObjects(pdf: Uint8Array): Map<number, PdfObject> {
     const from = at + whole.length
     const length = Number(/\/Length (\d+)/.exec(head)?.[1])
     const raw = Buffer.from(file.slice(from, from + length), 'latin1')
-    const data = head.includes('/FlateDecode') ? inflateSync(raw) : raw
-    objects.set(Number(number), { head, data })
-    if (head.includes('/Type/ObjStm')) for (const [inner, body] of contained(head, data)) objects.set(inner, body)
+    objects.set(Number(number), { head, data: unpacked(raw, head) })
+    if (head.includes('/Type/ObjStm')) {
+      for (const [inner, body] of objectsIn(raw, head)) objects.set(inner, { head: body, data: Buffer.alloc(0) })
+    }
     at = file.indexOf('endobj\n', from + length) + 'endobj\n'.length
   }
-}
-
-function contained(head: string, data: Buffer): [number, PdfObject][] {
-  const text = data.toString('latin1')
-  const first = Number(/\/First (\d+)/.exec(head)?.[1])
-  const pairs = [...text.slice(0, first).matchAll(/(\d+) (\d+)/g)].map(([, number, at]) => [Number(number), Number(at)])
-  return pairs.map(([number, at], i) => {
-    const end = pairs[i + 1]?.[1] ?? text.length
-    return [number!, { head: text.slice(first + at!, first + end).trim(), data: Buffer.alloc(0) }]
-  })
 }
 
 // Understands the operators our canvas writes; strokes under the form (the stamp) are left out.
