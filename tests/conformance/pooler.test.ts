@@ -1,6 +1,6 @@
+import { operate } from '@vigia/server/start'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase, requireSameDatabase } from '../../apps/server/platform/database.ts'
 import { newClient } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { openSocket } from '../support/hub-wire.ts'
@@ -87,9 +87,7 @@ describe.runIf(isThere)('behind PgBouncer in transaction mode', () => {
 
   test('a pooler that leads to another database is refused', async () => {
     await using other = await createDatabase()
-    const db = openDatabase(pooler.url, { pooler: true })
-    await requireSameDatabase(database.url, db)
-    await expect(requireSameDatabase(other.url, db)).rejects.toThrow('leva a outro banco de dados')
-    await db.destroy()
+    const astray = { ...product.config, databaseUrl: other.url }
+    await expect(operate(astray, async () => {})).rejects.toThrow('leva a outro banco de dados')
   })
 })

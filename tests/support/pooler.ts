@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { appRole, limitedRole, rolePassword } from '../../apps/server/platform/database.ts'
 import { adapt, freePort, reached } from './proxy.ts'
 
 // The PgBouncer of deploy/pgbouncer.ini, as it is shipped but for addresses and paths.
@@ -41,7 +41,11 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
     'pidfile = /var/run/postgresql/pgbouncer.pid\n': '',
   })
   await writeFile(join(folder, 'pgbouncer.ini'), `${settings}unix_socket_dir =\n`)
-  const users = [appRole, limitedRole].map((role) => `"${role}" "${rolePassword(databaseUrl, role)}"\n`)
+  const password = decodeURIComponent(new URL(databaseUrl).password)
+  // As the shipped file says how to derive them.
+  const users = ['vigia_app', 'vigia_limited'].map(
+    (role) => `"${role}" "${createHmac('sha256', password).update(role).digest('base64url')}"\n`,
+  )
   await writeFile(join(folder, 'userlist.txt'), users.join(''))
   await chmod(folder, 0o755)
   const [first = '', ...rest] = [...(isRoot ? nobody : []), program, join(folder, 'pgbouncer.ini')]
