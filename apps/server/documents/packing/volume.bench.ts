@@ -86,21 +86,20 @@ async function addCompany(workspaceId: number): Promise<number> {
   return rows[0]!.id
 }
 
-/** Bytes of each table with its indexes, by document. */
-async function sizes(count: number) {
+/** Bytes of each table and of its indexes, written anew: without what updates left behind. */
+async function sizes() {
   await owner.query('vacuum (full, analyze)')
   const { rows } = await owner.query<{ name: string; table: number; indexes: number }>(
-    `select relname as name, round(pg_table_size(oid)::numeric / $1)::int as table, round(pg_indexes_size(oid)::numeric / $1)::int as indexes
-       from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and pg_total_relation_size(oid) > $1 * 10 order by 2 + 3 desc`,
-    [count],
+    `select relname as name, pg_table_size(oid)::float8 as table, pg_indexes_size(oid)::float8 as indexes
+       from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
-  return rows
+  return new Map(rows.map(({ name, ...size }) => [name, size]))
 }
 
 async function waitFor(table: string): Promise<void> {
   const left = async () => {
     const { rows } = await owner.query<{ n: number }>(
-      `select (p.version - coalesce(f.version, 0))::int as n from change_position p left join ${table} f using (workspace_id) where p.workspace_id = $1`,
+      `select (case when f.walked_type is not null then 1 else p.version - coalesce(f.version, 0) end)::int as n from change_position p left join ${table} f using (workspace_id) where p.workspace_id = $1`,
       [ids.sampled],
     )
     return rows[0]!.n
@@ -125,6 +124,7 @@ const timed = async (work: () => Promise<unknown>) => {
 
 try {
   const sampledCompany = await addCompany(ids.sampled)
+  const empty = await sizes()
   for (let at = 0; at < sample; at += batch) await keep(ids.sampled, sampledCompany, docZips(batch), true)
   {
     await using _alerts = startAlertWorker(ctx, { judged: async () => 0 })
@@ -132,10 +132,18 @@ try {
     await waitFor('alert_position')
     await waitFor('content_position')
   }
-  const tables = await sizes(sample)
+  const full = await sizes()
+  const tables = [...full]
+    .map(([name, { table, indexes }]) => ({
+      name,
+      table: Math.round((table - empty.get(name)!.table) / sample),
+      indexes: Math.round((indexes - empty.get(name)!.indexes) / sample),
+    }))
+    .filter(({ table, indexes }) => table + indexes > 5)
+    .sort((a, b) => b.table + b.indexes - a.table - a.indexes)
   const { rows: bytes } = await owner.query(
     `select round(avg(octet_length(r.content)))::int as packed, count(distinct r.issuer_certificate_id)::int as certificates,
-            (select round(pg_total_relation_size('issuer_certificate') / greatest(1, count(*)))::int from issuer_certificate) as "perCertificate"
+            (select round(avg(octet_length(der)))::int from issuer_certificate) as "certificateBytes"
        from receipt r where r.workspace_id = $1`,
     [ids.sampled],
   )
