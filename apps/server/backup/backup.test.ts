@@ -40,7 +40,7 @@ test.each([0, 1, (1 << 20) - 1, 1 << 20, 3 * (1 << 20) + 5])(
     const plain = Buffer.alloc(size)
     // Nothing that gzip makes smaller.
     for (let at = 0; at < size; at++) plain[at] = (at * 2_654_435_761) >>> 13
-    const store = storeOf({ directory: folder })
+    const store = await storeOf({ directory: folder })
     const [file, path] = [`file${size}`, join(folder, `file${size}`)]
     expect(await seal(store, Readable.from([plain]), file, key, 'name')).toBe(true)
     const open = (opening: Buffer, name: string) => unseal(store, file, opening, name, buffer)
@@ -63,7 +63,7 @@ test('what fails in the middle leaves no file', async () => {
       this.destroy(new Error('no more'))
     },
   })
-  await expect(seal(storeOf({ directory: folder }), failing, 'half', key, 'half')).rejects.toThrow('no more')
+  await expect(seal(await storeOf({ directory: folder }), failing, 'half', key, 'half')).rejects.toThrow('no more')
   expect((await readdir(folder)).filter((name) => name.startsWith('half'))).toEqual([])
 })
 

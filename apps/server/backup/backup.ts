@@ -82,7 +82,8 @@ export async function beginCopies(
 }
 
 // The folder itself may not be there yet.
-async function isOnDisk({ directory }: BackupPlace, other: string): Promise<boolean> {
+async function isOnDisk({ directory, s3 }: BackupPlace, other: string): Promise<boolean> {
+  if (s3) return false
   for (let path = directory; ; path = dirname(path)) {
     const found = await stat(path).catch(() => null)
     if (found) return found.dev === (await stat(other)).dev

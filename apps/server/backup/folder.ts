@@ -38,7 +38,7 @@ export const walName = /^([0-9A-F]{24}(\.[0-9A-F]{8}\.backup)?|[0-9A-F]{8}\.hist
 
 /** Makes the place one of copies of this database; then as `requireClaim`. */
 export async function claimPlace(place: BackupPlace, systemIdentifier: string): Promise<void> {
-  const store = storeOf(place)
+  const store = await storeOf(place)
   const claim = Buffer.from(`${JSON.stringify({ systemIdentifier })}\n`)
   await store.write(claimName, Readable.from([claim]))
   if (!(await store.look(keyName))) {
@@ -61,7 +61,7 @@ export async function requireClaim(place: BackupPlace, systemIdentifier: string)
     throw new InstallationError(
       `A pasta ${place.directory} guarda as cópias de outro banco de dados. Nada foi alterado: use em BACKUP_DIR uma pasta para cada instalação.`,
     )
-  await unseal(storeOf(place), keyName, place.key, keyName, buffer).catch((cause: NodeJS.ErrnoException) => {
+  await unseal(await storeOf(place), keyName, place.key, keyName, buffer).catch((cause: NodeJS.ErrnoException) => {
     // A disk that does not read says nothing of the key.
     throw cause instanceof InstallationError ? new InstallationError(otherKey(place), { cause }) : cause
   })
@@ -72,7 +72,7 @@ const otherKey = ({ directory }: BackupPlace) =>
 
 /** The number of the database whose copies are there; null: there are none. */
 export async function readClaim(place: BackupPlace): Promise<string | null> {
-  const source = await storeOf(place).read(claimName)
+  const source = await (await storeOf(place)).read(claimName)
   if (!source) return null
   const { systemIdentifier } = JSON.parse((await buffer(source)).toString()) as { systemIdentifier: string }
   return systemIdentifier
@@ -80,7 +80,7 @@ export async function readClaim(place: BackupPlace): Promise<string | null> {
 
 /** Keeps a copy of the whole: `tar` first, then what `record` says when it has ended, without which it is none. */
 export async function writeBase(place: BackupPlace, tar: Readable, record: () => Promise<BaseRecord>): Promise<Base> {
-  const store = storeOf(place)
+  const store = await storeOf(place)
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
   const name = `${time}-${randomBytes(4).toString('hex')}`
   try {
@@ -97,8 +97,9 @@ export async function writeBase(place: BackupPlace, tar: Readable, record: () =>
 
 /** When the copies of the whole began, as their names say, the oldest first. */
 export async function listBaseTimes(place: BackupPlace): Promise<{ name: string; at: Date }[]> {
-  const names = (await storeOf(place).list('bases')).filter((name) => name.endsWith('/record'))
+  const names = await (await storeOf(place)).list('bases')
   return names
+    .filter((name) => name.endsWith('/record'))
     .map((name) => name.slice(0, -'/record'.length))
     .sort()
     .flatMap(timed)
@@ -109,7 +110,7 @@ const timed = (name: string) =>
 
 /** The copies of the whole, the oldest first; `damaged` has the names of those that do not open. */
 export async function listBases(place: BackupPlace): Promise<{ bases: Base[]; damaged: string[] }> {
-  const store = storeOf(place)
+  const store = await storeOf(place)
   const found: { bases: Base[]; damaged: string[] } = { bases: [], damaged: [] }
   for (const { name } of await listBaseTimes(place)) {
     try {
@@ -133,14 +134,14 @@ export async function readCluster<T>(
   read: (tar: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
   const path = `bases/${name}/cluster`
-  const result = await unseal(storeOf(place), path, place.key, `${name}/cluster`, read)
+  const result = await unseal(await storeOf(place), path, place.key, `${name}/cluster`, read)
   if (result === null) throw new InstallationError(`Em ${place.directory} falta ${path}. Nada foi alterado.`)
   return result
 }
 
 /** Keeps a part of the log. One of this name that is there already must be the same. */
 export async function keepWal(place: BackupPlace, name: string, file: string): Promise<void> {
-  const store = storeOf(place)
+  const store = await storeOf(place)
   const path = `wal/${name}`
   if (!(await store.look(path)) && (await seal(store, createReadStream(file), path, place.key, path))) return
   const kept = await unseal(store, path, place.key, path, buffer)
@@ -158,12 +159,12 @@ export async function fetchWal(place: BackupPlace, name: string, to: string): Pr
     await writeFile(to, content, { mode: 0o600 })
     return true
   }
-  return (await unseal(storeOf(place), path, place.key, path, write)) ?? false
+  return (await unseal(await storeOf(place), path, place.key, path, write)) ?? false
 }
 
 /** The names of the whole parts of the log, in their order. */
 export async function listWal(place: BackupPlace): Promise<string[]> {
-  const names = await storeOf(place).list('wal')
+  const names = await (await storeOf(place)).list('wal')
   return names.filter((name) => /^[0-9A-F]{24}$/.test(name)).sort()
 }
 
@@ -201,7 +202,9 @@ export function findHole(
 /** When the newest part of the log was kept; null: there is none. */
 export async function newestWal(place: BackupPlace): Promise<Date | null> {
   const newest = (await listWal(place)).at(-1)
-  return newest ? ((await storeOf(place).look(`wal/${newest}`))?.at ?? null) : null
+  if (!newest) return null
+  const found = await (await storeOf(place)).look(`wal/${newest}`)
+  return found && found.at
 }
 
 /** The last of `bases` from which `line` is reached, at a moment or at all. */
@@ -218,7 +221,7 @@ const dayMs = 86_400_000
 
 /** Removes what no moment of the last `days` needs, of any line that counted in them; the newest copy always stays. */
 export async function prune(place: BackupPlace, bases: readonly Base[], lines: readonly Line[]): Promise<string[]> {
-  const store = storeOf(place)
+  const store = await storeOf(place)
   const now = Date.now()
   const since = now - place.days * dayMs
   const needed = lines
@@ -243,7 +246,7 @@ export async function prune(place: BackupPlace, bases: readonly Base[], lines: r
 }
 
 async function removeBase(place: BackupPlace, name: string): Promise<void> {
-  const store = storeOf(place)
+  const store = await storeOf(place)
   // Without it there is no copy, whatever happens next.
   await store.remove(`bases/${name}/record`)
   await store.remove(`bases/${name}`)

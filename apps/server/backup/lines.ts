@@ -61,7 +61,7 @@ const folder = 'lines'
  * its history, and when it came.
  */
 export async function readLines(place: BackupPlace): Promise<{ lines: Line[]; damaged: string[] }> {
-  const store = storeOf(place)
+  const store = await storeOf(place)
   const damaged: string[] = []
   const opened = <T>(reading: Promise<T>, name: string) =>
     reading.catch((error: unknown) => {
@@ -105,7 +105,7 @@ async function readLine(place: BackupPlace, store: Store, name: string): Promise
 
 /** Makes sure that the timeline is this cluster's and no other's. */
 export async function claimLine(place: BackupPlace, line: Line): Promise<void> {
-  const store = storeOf(place)
+  const store = await storeOf(place)
   for (;;) {
     const names = await listNames(store)
     let owner: Line | undefined
@@ -125,7 +125,7 @@ export async function claimLine(place: BackupPlace, line: Line): Promise<void> {
 /** From now on it is this line that counts. */
 export async function preferLine(place: BackupPlace, line: Line): Promise<void> {
   await claimLine(place, line)
-  const store = storeOf(place)
+  const store = await storeOf(place)
   for (;;) {
     const { timeline, since } = (await readLines(place)).lines.at(-1)!
     if (timeline === line.timeline) return
