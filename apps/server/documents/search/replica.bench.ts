@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { quantile, report } from '../../../bench/measure.ts'
-import { startReplicated } from '../../../tests/support/replica.ts'
-import { fill } from '../../../tests/support/volume.ts'
-import type { Database } from '../platform/context.ts'
-import { openDatabase, pools } from '../platform/database.ts'
-import { createLogger } from '../platform/log.ts'
-import { followReplica } from '../platform/replica.ts'
-import { migrate } from '../platform/schema/migrate.ts'
-import { searchDocuments } from './list.ts'
+import { quantile, report } from '../../../../bench/measure.ts'
+import { startReplicated } from '../../../../tests/support/replica.ts'
+import { fill } from '../../../../tests/support/volume.ts'
+import type { Database } from '../../platform/context.ts'
+import { openDatabase, pools } from '../../platform/database.ts'
+import { createLogger } from '../../platform/log.ts'
+import { followReplica } from '../../platform/replica.ts'
+import { migrate } from '../../platform/schema/migrate.ts'
+import { searchDocuments } from '../list.ts'
 
 // Page 1 of a list from a replica against the same from the primary, turn by turn: while nothing is written, and while another client writes on the
 // primary. Both servers are on this machine, so this shows what a replica costs, not what it takes off a primary.
