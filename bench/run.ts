@@ -23,7 +23,7 @@ const programs: Record<string, string> = {
   idle: '../apps/server/capture/idle.bench.ts',
   items: '../apps/server/contents/items.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
-  replica: './replica.ts',
+  replica: '../apps/server/documents/search/replica.bench.ts',
   reports: '../apps/server/reports/reports.bench.ts',
   leaving: '../apps/server/documents/leaving.bench.ts',
   api: './api.ts',

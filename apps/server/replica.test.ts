@@ -14,6 +14,7 @@ import { inWorkspace, limitTo, openDatabase, pools, readWorkspace } from './plat
 import { AppError } from './platform/errors.ts'
 import { createLogger } from './platform/log.ts'
 import { followReplica, type Horizon, shared, standingOf } from './platform/replica.ts'
+import { migrate } from './platform/schema/migrate.ts'
 import { insertCompany, newWorkspace } from './platform/testing.ts'
 import { listTroubles } from './platform/trouble.ts'
 import { start } from './start.ts'
@@ -105,6 +106,7 @@ const gone = (one: Process) => until(async () => !(await one.isReady()))
 beforeAll(async () => {
   stack = new AsyncDisposableStack()
   servers = stack.use(await startReplicated())
+  await migrate(servers.url)
   relay = await startRelay(servers.standby.url)
   const db = openDatabase(servers.url)
   workspaceId = await newWorkspace(db)

@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { backupPassword, backupRole, takeBaseBackup } from '@vigia/postgres/backup'
 import { startPostgres } from '@vigia/postgres/postgres'
+import { chooseRunner, findBinaries, giveTo, type Supervised, supervise } from '@vigia/postgres/process'
 import { unpackTar } from '@vigia/postgres/tar'
 import pg from 'pg'
-import { migrate } from '../../apps/server/platform/schema/migrate.ts'
-import { chooseRunner, findBinaries, giveTo, type Supervised, supervise } from '../../packages/postgres/process.ts'
 
 /** A server that follows the log of another one. */
 export interface Standby {
@@ -22,7 +21,7 @@ export interface Standby {
 }
 
 export interface Replicated extends AsyncDisposable {
-  /** Of the owner, on the server that is written to; with all migrations and no rows. */
+  /** Of the owner, on the server that is written to; its database is empty. */
   url: string
   standby: Standby
 }
@@ -38,7 +37,6 @@ export async function startReplicated({ durable = false } = {}): Promise<Replica
   const cluster = join(directory, 'postgres')
   const primary = stack.use(await startPostgres({ directory: cluster, settings }))
   await admitSuperuser(cluster)
-  await migrate(primary.url)
   const standby = stack.use(await startStandby(primary.url, join(directory, 'standby'), settings))
   const owned = stack.move()
   return { url: primary.url, standby, [Symbol.asyncDispose]: () => owned.disposeAsync() }

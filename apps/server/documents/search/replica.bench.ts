@@ -1,13 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { searchDocuments } from '../apps/server/documents/list.ts'
-import type { Database } from '../apps/server/platform/context.ts'
-import { openDatabase, pools } from '../apps/server/platform/database.ts'
-import { createLogger } from '../apps/server/platform/log.ts'
-import { followReplica } from '../apps/server/platform/replica.ts'
-import { startReplicated } from '../tests/support/replica.ts'
-import { fill } from '../tests/support/volume.ts'
-import { quantile, report } from './measure.ts'
+import { quantile, report } from '../../../../bench/measure.ts'
+import { startReplicated } from '../../../../tests/support/replica.ts'
+import { fill } from '../../../../tests/support/volume.ts'
+import type { Database } from '../../platform/context.ts'
+import { openDatabase, pools } from '../../platform/database.ts'
+import { createLogger } from '../../platform/log.ts'
+import { followReplica } from '../../platform/replica.ts'
+import { migrate } from '../../platform/schema/migrate.ts'
+import { searchDocuments } from '../list.ts'
 
 // Page 1 of a list from a replica against the same from the primary, turn by turn: while nothing is written, and while another client writes on the
 // primary. Both servers are on this machine, so this shows what a replica costs, not what it takes off a primary.
@@ -16,6 +17,7 @@ const turns = 300
 const workspaceId = 1
 
 await using servers = await startReplicated({ durable: true })
+await migrate(servers.url)
 const owner = new pg.Client({ connectionString: servers.url })
 await owner.connect()
 await owner.query("insert into workspace (id, name, plan) values (1, 'bench', 3)")
