@@ -4,8 +4,8 @@ import pg from 'pg'
 /** How a statement of the product is carried out on a cluster. */
 export interface Statement {
   text: string
-  x
-  how: 'local' | 'router' | 'many' | 'error'
+  /** `local`: nothing of a workspace; `router`: one task; `steps`: tasks of one server one after the other; `many`: several; `error`: refused. */
+  how: 'local' | 'router' | 'steps' | 'many' | 'error'
   detail: string
 }
 
