@@ -43,7 +43,7 @@ export async function acknowledgePending(
     const company = await db
       .selectFrom('company as c')
       .select(['c.cnpj', 'c.active', 'c.shown_nfe', 'c.acknowledges_since'])
-      .select(nameOfAuthor('c.workspace_id', 'c.acknowledges_by').as('name'))
+      .select(nameOfAuthor(workspaceId, 'c.acknowledges_by').as('name'))
       .where('c.workspace_id', '=', workspaceId)
       .where('c.id', '=', companyId)
       .executeTakeFirst()

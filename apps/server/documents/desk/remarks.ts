@@ -153,7 +153,7 @@ export async function listRemarks(
   const rows = await db
     .selectFrom('document_remark')
     .select(['id', 'text', 'written_at', 'written_by'])
-    .select(nameOfAuthor('document_remark.workspace_id', 'document_remark.written_by').as('author'))
+    .select(nameOfAuthor(workspaceId, 'document_remark.written_by').as('author'))
     .where('workspace_id', '=', workspaceId)
     .where('document_id', '=', documentId)
     .orderBy('id')
