@@ -76,7 +76,9 @@ export async function* readInBatches(
     for (let last = 0n; ; ) {
       abandoned?.throwIfAborted()
       const after = sql`d.workspace_id = ${workspaceId} and d.id > ${last}`
-      const rows = await readWorkspace(ctx, workspaceId, ({ db }) => readBatch(db, workspaceId, after, withContent, sql`d.id`))
+      const rows = await readWorkspace(ctx, workspaceId, ({ db }) =>
+        readBatch(db, workspaceId, after, withContent, sql`d.id`),
+      )
       if (rows.length > 0) yield rows
       if (rows.length < batchSize) return
       last = rows.at(-1)!.id
