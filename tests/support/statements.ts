@@ -4,52 +4,53 @@ import pg from 'pg'
 /** How a statement of the product is carried out on a cluster. */
 export interface Statement {
   text: string
-  x
-  how: 'local' | 'router' | 'many' | 'error'
+  /** `local`: nothing of a workspace; `router`: one task; `steps`: tasks of one server one after the other; `many`: several; `error`: refused. */
+  how: 'local' | 'router' | 'steps' | 'many' | 'error'
   detail: string
 }
 
-const file = process.env.CITUS_STATEMENTS
-const seen = new Set<string>()
-
-// Every statement that a run sends is explained right before it is first carried out, on the same connection, with the same parameters.
-if (file) {
+/** Has every statement explained right before it is first carried out, on its connection and with its parameters, until disposed. */
+export function watchStatements(note: (statement: Statement) => void): Disposable {
   type Query = (this: pg.Client, query: unknown, values?: unknown[], ...rest: unknown[]) => Promise<unknown> | undefined
-  const send = pg.Client.prototype.query as unknown as Query
-  const note = (statement: Statement) => appendFileSync(file, `${JSON.stringify(statement)}\n`)
+  const before = pg.Client.prototype.query
+  const send = before as unknown as Query
+  const seen = new Set<string>()
   const query: Query = function (given, values, ...rest) {
     const config = typeof given === 'string' ? { text: given, values } : (given as pg.QueryConfig)
     const { text } = config
-    if (rest.length > 0 || typeof values === 'function' || typeof text !== 'string' || this.user === 'vigia')
+    if (rest.length > 0 || typeof values === 'function' || typeof text !== 'string' || !this.user?.startsWith('vigia_'))
       return send.call(this, given, values, ...rest)
-    const carryOut = async () => {
-      try {
-        return await send.call(this, given, values)
-      } catch (error) {
-        const { code, message } = error as pg.DatabaseError
-        note({ text, how: 'error', detail: `${code} ${message}` })
-        throw error
-      }
+    const noteError = (error: unknown) => {
+      const { code, message } = error as pg.DatabaseError
+      note({ text, how: 'error', detail: `${code} ${message}` })
+      throw error
     }
+    const carryOut = async () => send.call(this, given, values)?.catch(noteError)
     if (seen.has(text) || !/^\s*(select|insert|update|delete|with|merge)\b/i.test(text)) return carryOut()
     seen.add(text)
     return (async () => {
-      let plan: pg.QueryResult<{ 'QUERY PLAN': string }>
-      try {
-        plan = (await send.call(this, `explain (costs off) ${text}`, config.values)) as typeof plan
-      } catch (error) {
-        const { code, message } = error as pg.DatabaseError
-        note({ text, how: 'error', detail: `explain: ${code} ${message}` })
-        throw error
-      }
-      const lines = plan.rows.map((row) => String(row['QUERY PLAN'])).join('\n')
-      const tasks = [...lines.matchAll(/Task Count: (\d+)/g)].map(([, n]) => Number(n))
-      const citus = /Citus|Distributed Subplan/.test(lines)
-      const one = tasks.every((n) => n === 1)
-      const how = !citus ? 'local' : !one ? 'many' : /Subplan|INSERT/.test(lines) ? 'steps' : 'router'
-      note({ text, how, detail: how === 'many' ? lines.slice(0, 400) : '' })
+      const explained = await send.call(this, `explain (costs off) ${text}`, config.values)?.catch(noteError)
+      const { rows } = explained as pg.QueryResult<{ 'QUERY PLAN': string }>
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+      note({ text, how: howOf(plan), detail: plan })
       return carryOut()
     })()
   }
   pg.Client.prototype.query = query as never
+  return {
+    [Symbol.dispose]() {
+      pg.Client.prototype.query = before
+    },
+  }
 }
+
+function howOf(plan: string): Statement['how'] {
+  if (!/Citus|Distributed Subplan/.test(plan)) return 'local'
+  const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, n]) => Number(n))
+  if (tasks.some((n) => n > 1)) return 'many'
+  return /Subplan|INSERT/.test(plan) ? 'steps' : 'router'
+}
+
+// As a set-up file of Vitest, for a run with `CITUS=1`.
+const file = process.env.CITUS_STATEMENTS
+if (file) watchStatements((statement) => appendFileSync(file, `${JSON.stringify(statement)}\n`))

@@ -160,7 +160,7 @@ export async function beginSecondFactor(
       .onConflict((conflict) =>
         conflict
           .columns(['workspace_id', 'account_id'])
-          .doUpdateSet(({ ref }) => ({ secret: ref('excluded.secret'), begun_at: sql<Date>`now()` }))
+          .doUpdateSet(({ ref }) => ({ secret: ref('excluded.secret'), begun_at: ref('excluded.begun_at') }))
           .where('second_factor.confirmed_at', 'is', null),
       )
       .execute()

@@ -421,7 +421,8 @@ async function noteSeen(
   caller: Caller,
 ): Promise<void> {
   const { sessionMs, sessionIdleMs } = config
-  const end = sql<Date>`least(created_at + ${sessionMs}::float8 * interval '1 ms', now() + ${sessionIdleMs}::float8 * interval '1 ms')`
+  // In UTC, because what depends on the zone of a connection may not be written into several servers.
+  const end = sql<Date>`least((created_at at time zone 'UTC' + ${sessionMs}::float8 * interval '1 ms') at time zone 'UTC', now() + ${sessionIdleMs}::float8 * interval '1 ms')`
   const { address, agent } = session.shared ? { address: null, agent: null } : caller
   await inWorkspace({ db }, session.workspaceId, ({ db }) =>
     db

@@ -620,7 +620,7 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
   await sql`
     insert into alert as a (workspace_id, ${sql.join(alertNames)})
     select ${workspaceId}, ${sql.join(alertNames)} from ${records(written, alertTypes)}
-    on conflict (workspace_id, document_id) do update set judged_at = now(), ${sql.join(alertNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
+    on conflict (workspace_id, document_id) do update set judged_at = excluded.judged_at, ${sql.join(alertNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
     db,
   )
   return changed.flatMap(({ old, row }) => {

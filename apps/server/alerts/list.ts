@@ -143,7 +143,7 @@ export async function readRows(db: Database, workspaceId: number, chosen: RawBui
     select a.document_id as id, a.chave, d.type, d.number, s.name as issuer, s.tax_id as "taxId", c.public_id as "companyPublicId", c.name as company,
            d.amount, d.issued_at as "issuedAt", d.issued_offset as "offset", d.complete, a.score, a.at, a.band, a.state, a.fired, a.stated_fired as stated,
            a.stated_rules as "statedRules", a.learning, a.judged_at as "judgedAt", a.state_at as "stateAt",
-           case when a.state_by is not null then ${nameOfAuthor('a.workspace_id', 'a.state_by')} end as by
+           case when a.state_by is not null then ${nameOfAuthor(workspaceId, 'a.state_by')} end as by
       from alert a
       join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

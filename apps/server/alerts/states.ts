@@ -172,7 +172,7 @@ export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, worksp
     by: string | null
     at: Date
   }>`
-    select k.id, k.rule, k.issuer_base as "issuerBase", k.ceiling::float8 as ceiling, k.until, k.said_at as at, ${nameOfAuthor('k.workspace_id', 'k.said_by')} as by,
+    select k.id, k.rule, k.issuer_base as "issuerBase", k.ceiling::float8 as ceiling, k.until, k.said_at as at, ${nameOfAuthor(workspaceId, 'k.said_by')} as by,
            c.public_id as "companyPublicId", c.name as company,
            (select s.name from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
              where d.workspace_id = k.workspace_id and d.id = k.document_id) as issuer

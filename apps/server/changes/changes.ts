@@ -71,17 +71,19 @@ async function write(
     with taken as (
       insert into change_position as p (workspace_id, version) values (${workspaceId}, ${all.length})
       on conflict (workspace_id) do update set version = p.version + excluded.version
-      returning version)
-    insert into document_change (workspace_id, version, at, kind, document_id, company_id, event_id)
-    select ${workspaceId}, version, clock_timestamp(), kind, document_id, company_id, event_id from (
+      returning version),
+    written as (
+      insert into document_change (workspace_id, version, at, kind, document_id, company_id, event_id)
+      select ${workspaceId}, version, clock_timestamp(), kind, document_id, company_id, event_id from (
       select t.version - ${noted.length} + n.place as version, n.kind, n.document_id, d.company_id, n.event_id
         from taken t
         cross join unnest(${noted.map(({ kind }) => codes[kind])}::smallint[], ${noted.map(({ documentId }) => documentId)}::bigint[],
                           ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
                    with ordinality n (kind, document_id, event_id, place)
         left join document d on d.workspace_id = ${workspaceId} and d.id = n.document_id
-      offset 0) n
-    returning version`.execute(db)
+        offset 0) n
+      returning version)
+    select count(*) from written`.execute(db)
 }
 
 export interface ChangePage {

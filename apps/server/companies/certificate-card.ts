@@ -40,7 +40,7 @@ export async function readCertificateCard(
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<CertificateSummary & { id: number }>`
       select k.id, k.holder_name, k.holder_cnpj, k.issuer, k.valid_from, k.valid_to, k.revoked_at, k.revocation_checked_at,
-             k.revocation_problem, k.company_id <> c.id as of_another, ${nameOfAuthor('c.workspace_id', 'k.uploaded_by')} as uploaded_by, k.uploaded_at
+             k.revocation_problem, k.company_id <> c.id as of_another, ${nameOfAuthor(workspaceId, 'k.uploaded_by')} as uploaded_by, k.uploaded_at
         from company c
         join ${usedCertificates(workspaceId)} k on k.base = left(c.cnpj, 8)
        where c.workspace_id = ${workspaceId} and c.id = ${companyId}`.execute(db)

@@ -284,7 +284,7 @@ export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: numbe
   return readWorkspace({ db }, workspaceId, async ({ db }) => ({
     ...(await selectCompanies(db, workspaceId)
       .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
-      .select(nameOfAuthor('c.workspace_id', 'c.acknowledges_by').as('acknowledges_by'))
+      .select(nameOfAuthor(workspaceId, 'c.acknowledges_by').as('acknowledges_by'))
       .select(hasLogo)
       .where('c.id', '=', id)
       .executeTakeFirstOrThrow()),

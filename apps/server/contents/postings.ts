@@ -32,11 +32,13 @@ async function insert(
     with s as (
       insert into content_segment (workspace_id, size, first_month, last_month, first_id, last_id, buckets, ids)
       values (${workspaceId}, ${size}, ${firstMonth}, ${lastMonth}, ${first}, ${last}, ${values.length}, ${Buffer.from(ids)})
-      returning id)
+      returning id),
+    written as (
     insert into content_posting (workspace_id, segment_id, bucket, value)
     select ${workspaceId}, s.id, u.place - 1, u.value from s, unnest(${values.map((value) => Buffer.from(value))}::bytea[]) with ordinality u (value, place)
      where length(u.value) > 0
-    returning bucket`.execute(db)
+    returning bucket)
+    select count(*) from written`.execute(db)
 }
 
 async function remove(db: Database, workspaceId: number, ids: readonly number[]): Promise<void> {

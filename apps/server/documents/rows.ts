@@ -64,14 +64,14 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
     select d.id, d.type, d.number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
-           u.checked_at, case when u.checked_by is not null then ${nameOfAuthor('d.workspace_id', 'u.checked_by')} end as checked_by,
-           u.booked_at, case when u.booked_by is not null then ${nameOfAuthor('d.workspace_id', 'u.booked_by')} end as booked_by,
-           u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor('d.workspace_id', 'u.delivered_by')} end as delivered_by,
+           u.checked_at, case when u.checked_by is not null then ${nameOfAuthor(workspaceId, 'u.checked_by')} end as checked_by,
+           u.booked_at, case when u.booked_by is not null then ${nameOfAuthor(workspaceId, 'u.booked_by')} end as booked_by,
+           u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as delivered_by,
            case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
            (select a.band from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOpenAlert}) as alert_band,
            (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'state', o.state,
-                                              'by', case when o.state = 'asked' then ${nameOfAuthor('o.workspace_id', 'o.requested_by')} end) order by o.id)
+                                              'by', case when o.state = 'asked' then ${nameOfAuthor(workspaceId, 'o.requested_by')} end) order by o.id)
               from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as sent,
            (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
               from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active

@@ -288,7 +288,7 @@ function countMoves({ workspaceId, companyId, service }: Place, moves: readonly 
   }
   return [
     sql`moves as materialized (select * from ${recordsOf(moves, moveTypes)})`,
-    sql`large as materialized (select from workspace where id = ${workspaceId} and large)`,
+    sql`large as materialized (select id from workspace where id = ${workspaceId} and large)`,
     counted('month'),
     counted('year'),
     counted('day'),

@@ -83,6 +83,7 @@ async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<Held
     order: sql`(
       select max(o.lease_until) from document_export o
        where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at, id`,
+    orderWithin: sql`requested_at, id`,
     set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
   }
   return asOperator(ctx, async ({ db }) => {

@@ -99,7 +99,7 @@ async function readRows(db: Database, workspaceId: number, rest: RawBuilder<unkn
     select f.document_id as id, f.code, f.sentence, f.documents, f.value, d.chave, d.type, d.number, s.name as issuer, s.tax_id as "taxId",
            c.public_id as "companyPublicId", c.name as company, d.issued_at as "issuedAt", d.issued_offset as "offset",
            ${dueInDatabase(workspaceId, serviceCodes.cte, new Date())} as until, m.said_at as "saidAt",
-           case when m.code is not null then ${nameOfAuthor('f.workspace_id', 'm.said_by')} end as by,
+           case when m.code is not null then ${nameOfAuthor(workspaceId, 'm.said_by')} end as by,
            to_char(f.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS') as place
       ${found} join company c on c.workspace_id = f.workspace_id and c.id = f.company_id
      where ${rest}`.execute(db)

@@ -30,7 +30,7 @@ async function isHeld(
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<{ role: string; shown: number[] | null }>`
       select a.role, case when not a.all_companies then array(
-               select c.company_id from account_company c where c.workspace_id = a.workspace_id and c.account_id = a.id) end as shown
+               select c.company_id from account_company c where c.workspace_id = ${workspaceId}::int and c.account_id = a.id) end as shown
         from session s join account a on a.workspace_id = s.workspace_id and a.id = s.account_id
        where s.workspace_id = ${workspaceId} and s.public_id = ${publicId}::uuid and s.expires_at > now()
          and (a.access_until is null or a.access_until > now())

@@ -115,6 +115,8 @@ export interface Lane {
   /** Which rows are due. */
   due: RawBuilder<unknown>
   order: RawBuilder<unknown>
+  /** The order among rows of one workspace, where `order` compares workspaces. */
+  orderWithin?: RawBuilder<unknown>
   /** What a claim writes into a row besides its lease. */
   set?: RawBuilder<unknown>
 }
@@ -150,10 +152,10 @@ export async function claimRows<Row, L extends Lane>(
     columns.map(({ own, chosen }) => sql`${own} = ${chosen}`),
     sql` and `,
   )
-  const take = async (lane: L, rowsMax: number, own = sql`true`) => {
+  const take = async (lane: L, rowsMax: number, order = lane.order, own = sql`true`) => {
     const { rows } = await sql<Row>`
       with chosen as materialized (
-        select ${chosen} from ${table} where ${own} and ${lane.due} and ${free} order by ${lane.order} limit ${rowsMax}
+        select ${chosen} from ${table} where ${own} and ${lane.due} and ${free} order by ${order} limit ${rowsMax}
            for no key update skip locked)
       update ${table} set ${sql.join([...lease, ...(lane.set ? [lane.set] : [])])} from chosen where ${own} and ${isChosen}
       returning ${returning}`.execute(db)
@@ -169,7 +171,14 @@ export async function claimRows<Row, L extends Lane>(
     const rows: Row[] = []
     for (const id of new Set(waiting.map(({ id }) => id)))
       if (rows.length < rowsMax)
-        rows.push(...(await take(lane, rowsMax - rows.length, sql`${sql.ref(column)} = ${id}::int`)))
+        rows.push(
+          ...(await take(
+            lane,
+            rowsMax - rows.length,
+            lane.orderWithin ?? lane.order,
+            sql`${sql.ref(column)} = ${id}::int`,
+          )),
+        )
     return rows
   }
   const column = workspace ?? key.find((name) => name === 'workspace_id')

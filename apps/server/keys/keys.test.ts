@@ -273,7 +273,7 @@ describe('in the audit', () => {
     for (let n = 0; n < 2; n++) await call(key, write)
     await call(key)
     const name = sql<{ name: string }>`
-      select ${nameOfAuthor('done.ws', 'done.by')} as name from (select ${session.workspaceId}::int as ws, ${seen[0]!.accountId}::int as by) done`
+      select ${nameOfAuthor(session.workspaceId, 'done.by')} as name from (select ${seen[0]!.accountId}::int as by) done`
     await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       await removeAllKeys(ctx, session.workspaceId)
       expect((await name.execute(ctx.db)).rows).toEqual([{ name: 'chave de API “ERP”' }])

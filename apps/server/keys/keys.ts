@@ -43,7 +43,7 @@ export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<
     const { rows } = await sql<ApiKey>`
       select public_id as "publicId", name, start, scopes,
              case when company_ids is not null then array(
-               select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (api_key.company_ids) order by c.id) end as companies, created_at as "createdAt", ${nameOfAuthor('api_key.workspace_id', 'api_key.created_by')} as "createdBy",
+               select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (api_key.company_ids) order by c.id) end as companies, created_at as "createdAt", ${nameOfAuthor(workspaceId, 'api_key.created_by')} as "createdBy",
              expires_at as "expiresAt", coalesce(expires_at <= now(), false) as expired, used_at as "usedAt"
         from api_key where workspace_id = ${workspaceId} and token_hash is not null order by id`.execute(db)
     return rows

@@ -340,7 +340,7 @@ export async function findReader(
   if (!person) return null
   const { rows } = await sql<{ companies: number[] | null }>`
     select case when not a.all_companies then array(select c.company_id from account_company c
-                                                     where c.workspace_id = a.workspace_id and c.account_id = a.id order by 1) end as companies
+                                                     where c.workspace_id = ${workspaceId}::int and c.account_id = a.id order by 1) end as companies
       from account a where a.workspace_id = ${workspaceId} and a.id = ${accountId}`.execute(ctx.db)
   return { choice: choiceOf(person), companies: rows[0]?.companies ?? null }
 }

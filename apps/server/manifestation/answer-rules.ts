@@ -50,7 +50,7 @@ export async function readAnswerRules({ db }: WithDatabase, workspaceId: number)
   const rows = await db
     .selectFrom('answer_rule')
     .select(['id', 'name', 'active', 'answer', 'after_days as afterDays', 'conditions', 'saved_at as savedAt'])
-    .select(nameOfAuthor('answer_rule.workspace_id', 'answer_rule.saved_by').as('savedBy'))
+    .select(nameOfAuthor(workspaceId, 'answer_rule.saved_by').as('savedBy'))
     .where('workspace_id', '=', workspaceId)
     .orderBy('position')
     .orderBy('id')

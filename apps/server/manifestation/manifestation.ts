@@ -43,7 +43,7 @@ export async function acknowledgePending(
     const company = await db
       .selectFrom('company as c')
       .select(['c.cnpj', 'c.active', 'c.shown_nfe', 'c.acknowledges_since'])
-      .select(nameOfAuthor('c.workspace_id', 'c.acknowledges_by').as('name'))
+      .select(nameOfAuthor(workspaceId, 'c.acknowledges_by').as('name'))
       .where('c.workspace_id', '=', workspaceId)
       .where('c.id', '=', companyId)
       .executeTakeFirst()
@@ -80,10 +80,15 @@ interface CienciaQueue {
 async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): Promise<number> {
   const { workspaceId, companyId, cnpj, why, rules } = queue
   const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
+  const others = await sql<{ chave: string }>`
+    select o.chave from outgoing_event o
+     where o.workspace_id <> ${workspaceId} and o.cnpj = ${cnpj} and o.tp_evento = ${ciencia}::int
+       and o.state in ('waiting', 'sending') and o.next_at <= now()`.execute(db)
   // The day of São Paulo decides which deadline holds. A note is authorised thirty days after its emission at the latest.
   const { numAffectedRows = 0n } = await sql`
     insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
-    select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}, d.chave, ${ciencia}::int, 1, 'Na fila de envio à SEFAZ.',
+    select * from (
+    select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}::text, d.chave, ${ciencia}::int, 1, 'Na fila de envio à SEFAZ.',
            coalesce((${rules.map(reasonOf)}::text[])[r.rule + 1], ${why}::text), (${rules.map(({ id }) => id)}::bigint[])[r.rule + 1]
       from document d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
@@ -107,13 +112,11 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
                                or o.tp_evento = ${ciencia}::int
                                   and (o.state <> 'rejected' or o.c_stat = any (${definitive}::int[]) or o.answered_at > now() - interval '1 day')))
        -- Another workspace of the same CNPJ is about to send it.
-       and not exists (select 1 from outgoing_event o
-                        where o.workspace_id <> d.workspace_id and o.cnpj = ${cnpj} and o.chave = d.chave and o.tp_evento = ${ciencia}::int
-                          and o.state in ('waiting', 'sending') and o.next_at <= now())
+       and d.chave <> all (${others.rows.map(({ chave }) => chave)}::text[])
        -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
        and ${isJudgedOrLate} and not ${isDoubted}
      -- What ends first leaves first.
-     order by d.authorized_at, d.id
+     order by d.authorized_at, d.id offset 0) d
     on conflict do nothing`.execute(db)
   return Number(numAffectedRows)
 }

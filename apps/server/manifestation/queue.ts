@@ -208,10 +208,16 @@ export async function movePauses(ctx: Pick<Context, 'db' | 'config'>, jumpMs: nu
   const { hourMs, marginMs } = ctx.config.sefaz
   // An hour, or a quarter of one that doubles with each failure.
   const longest = sql<number>`(greatest(1, power(2, least(failures - 1, 6)) / 4) * ${hourMs}::float8 + ${marginMs}::float8)`
-  return writeChanged(ctx, 'outgoing_event', sql`state in ('waiting', 'sending')`, {
-    next_at: movedPause(sql.ref('next_at'), longest, jumpMs),
-    lease_until: movedPause(sql.ref('lease_until'), leaseMsOf(ctx.config), jumpMs),
-  })
+  return writeChanged(
+    ctx,
+    'outgoing_event',
+    sql`state in ('waiting', 'sending')`,
+    {
+      next_at: movedPause(sql.ref('next_at'), longest, jumpMs),
+      lease_until: movedPause(sql.ref('lease_until'), leaseMsOf(ctx.config), jumpMs),
+    },
+    key,
+  )
 }
 
 const failedHere =

@@ -173,7 +173,7 @@ async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise
               from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
              where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo} and not ${hasTwo}) h
      where o.workspace_id = ${batch.workspaceId} and o.id = h.id and o.lease_by = ${batch.leaseBy}
-    returning o.id, o.document_id as "documentId", o.state, ${nameOfAuthor('o.workspace_id', 'o.requested_by')} as by`.execute(
+    returning o.id, o.document_id as "documentId", o.state, ${nameOfAuthor(batch.workspaceId, 'o.requested_by')} as by`.execute(
     db,
   )
   const ended = rows.filter(({ state }) => state === 'rejected')

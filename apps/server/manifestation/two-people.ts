@@ -105,7 +105,7 @@ export async function readTwoPeople(
   { workspaceId, companies }: Pick<Session, 'workspaceId' | 'companies'>,
 ) {
   const { rows } = await sql<{ twoFrom: number | null; by: string | null; at: Date }>`
-    select two_from::float8 as "twoFrom", ${nameOfAuthor('answer_setting.workspace_id', 'answer_setting.saved_by')} as by, saved_at as at from answer_setting where workspace_id = ${workspaceId}`.execute(
+    select two_from::float8 as "twoFrom", ${nameOfAuthor(workspaceId, 'answer_setting.saved_by')} as by, saved_at as at from answer_setting where workspace_id = ${workspaceId}`.execute(
     db,
   )
   const { rows: alone } = await sql<{ name: string }>`

@@ -115,7 +115,7 @@ export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: 
 export async function isWrapped(url: string): Promise<boolean> {
   return withOwner(url, async (client) => {
     const { rows } = await client.query<{ any: boolean }>(
-      'select exists (select from workspace_key) or exists (select from certificate where replaced_at is null) as any',
+      'select exists (select 1 from workspace_key) or exists (select 1 from certificate where replaced_at is null) as any',
     )
     return rows[0]!.any || (await sealsWithTokens(client))
   })
@@ -123,9 +123,9 @@ export async function isWrapped(url: string): Promise<boolean> {
 
 async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<boolean> {
   const { rows } = await client.query<{ otherwise: boolean }>(
-    `select exists (select from workspace_key where wrapper_id <> $1)
-            or exists (select from certificate c where replaced_at is null and key_id <> coalesce($2, '')
-                          and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
+    `select exists (select 1 from workspace_key where wrapper_id <> $1)
+            or exists (select 1 from certificate c where replaced_at is null and key_id <> coalesce($2, '')
+                          and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
     [wrapper.id, sealedWith?.keyId],
   )
   return rows[0]!.otherwise || ((await hasTokensOfAnother(client, wrapper)) && (await sealsWithTokens(client)))
@@ -142,7 +142,7 @@ async function hasTokensOfAnother(client: pg.Client, wrapper: KeyWrapper): Promi
 // Only people could make again what the key of tokens seals for good.
 async function sealsWithTokens(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ any: boolean }>(
-    'select exists (select from second_factor) or exists (select from webhook) as any',
+    'select exists (select 1 from second_factor) or exists (select 1 from webhook) as any',
   )
   return rows[0]!.any
 }
@@ -199,7 +199,7 @@ export async function writeKeys(
 ): Promise<Map<number, Vault>> {
   const made: { workspace: number; vault: Vault; wrapped: Buffer }[] = []
   for (const workspace of workspaces) made.push({ workspace, ...(await newKey(wrapper, workspacePurpose(workspace))) })
-  const replace = `(workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id, made_at = now()`
+  const replace = `(workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id, made_at = excluded.made_at`
   await client.query(
     `insert into workspace_key (workspace_id, key_id, wrapped, wrapper_id) select w, k, b, $4 from unnest($1::int[], $2::text[], $3::bytea[]) u (w, k, b)
      on conflict ${ofKnown === 'replace' ? replace : 'do nothing'}`,

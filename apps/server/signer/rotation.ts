@@ -181,7 +181,7 @@ async function requireKnown(client: pg.Client, { wrapper, vault }: Master, to: K
   const { rows } = await client.query<{ n: number }>(
     `select (select count(*) from workspace_key where wrapper_id not in ($1, $2))::int
           + (select count(*) from certificate c where replaced_at is null and key_id <> coalesce($3, '')
-                and not exists (select from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id))::int as n`,
+                and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id))::int as n`,
     [wrapper.id, to.id, vault?.keyId],
   )
   if (rows[0]!.n > 0)
@@ -261,7 +261,7 @@ async function replaceKeys(client: pg.Client, { wrapper, vault }: Master, to: Ke
     `select workspace_id as workspace, wrapped from workspace_key where wrapper_id = $1
       union all
      select distinct workspace_id, null::bytea from certificate c
-      where key_id = $2 and not exists (select from workspace_key k where k.workspace_id = c.workspace_id)`,
+      where key_id = $2 and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id)`,
     [wrapper.id, vault?.keyId],
   )
   let count = 0

@@ -137,7 +137,7 @@ export async function holdDeliveries({ db }: WithDatabase, workspaceId: number, 
 async function resume({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
   await sql`
     update webhook w set failures = 0, rest_until = '-infinity',
-           version = greatest(w.version, (select p.forgotten from change_position p where p.workspace_id = w.workspace_id))
+           version = greatest(w.version, (select p.forgotten from change_position p where p.workspace_id = ${workspaceId}))
      where w.workspace_id = ${workspaceId} and w.id = ${id}`.execute(db)
   await sql`
     update webhook_delivery set next_at = now(), failures = 0, failing_since = null

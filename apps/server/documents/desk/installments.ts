@@ -225,7 +225,7 @@ async function readRows(
       select i.*, ${at} as at ${await found(ctx, workspaceId, filter)} ${next}
        order by ${at} ${direction}, i.document_id ${direction}, i.place ${direction} limit ${limit})
     select i.document_id, i.place, i.at::text as at, i.number, i.due_on::text, i.amount, i.issuer, ${isOverdue} as overdue, i.paid_at,
-           case when i.paid_by is not null then ${nameOfAuthor('i.workspace_id', 'i.paid_by')} end as "paidBy",
+           case when i.paid_by is not null then ${nameOfAuthor(workspaceId, 'i.paid_by')} end as "paidBy",
            d.chave, d.number as "nNF", s.name, c.name as company, c.public_id as "companyPublicId"
       from page i
       join document d on d.workspace_id = i.workspace_id and d.id = i.document_id

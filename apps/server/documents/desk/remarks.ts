@@ -153,7 +153,7 @@ export async function listRemarks(
   const rows = await db
     .selectFrom('document_remark')
     .select(['id', 'text', 'written_at', 'written_by'])
-    .select(nameOfAuthor('document_remark.workspace_id', 'document_remark.written_by').as('author'))
+    .select(nameOfAuthor(workspaceId, 'document_remark.written_by').as('author'))
     .where('workspace_id', '=', workspaceId)
     .where('document_id', '=', documentId)
     .orderBy('id')
@@ -184,7 +184,7 @@ async function setMark(
         select ${workspaceId}, d.id, d.company_id, now(), ${accountId} from document d
          where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
          order by d.id
-        on conflict (workspace_id, document_id) do update set ${at} = now(), ${by} = ${accountId}
+        on conflict (workspace_id, document_id) do update set ${at} = excluded.${at}, ${by} = ${accountId}
          where r.${at} is null ${sawChange}
         returning 1`.execute(db)
     : await sql`
@@ -205,7 +205,9 @@ export async function noteExported({ db }: WithDatabase, workspaceId: number, id
     select ${workspaceId}, d.id, d.company_id, now() from document d
      where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
      order by d.id
-    on conflict (workspace_id, document_id) do update set exported_at = now() where r.exported_at is null`.execute(db)
+    on conflict (workspace_id, document_id) do update set exported_at = excluded.exported_at where r.exported_at is null`.execute(
+    db,
+  )
 }
 
 // Cancelamento, Cancelamento por Substituição, Carta de Correção; of a CT-e also that it was replaced.
@@ -232,19 +234,20 @@ export async function noteAltered(
   if (changing.length === 0) return
   const { rows } = await sql<{ document_id: bigint; altered_by: number }>`
     insert into document_reliance as r (workspace_id, document_id, company_id, altered_at, altered_by)
-    select distinct on (d.id) d.workspace_id, d.id, d.company_id, clock_timestamp(), e.tp_evento
+    select workspace_id, id, company_id, clock_timestamp(), tp_evento from (
+    select distinct on (d.id) d.workspace_id, d.id, d.company_id, e.tp_evento
       from unnest(${changing.map(({ chave }) => chave)}::text[], ${changing.map((event) => event.tp_evento)}::int[]) e (chave, tp_evento)
       join document d on d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = e.chave
      where exists (select from document_reliance u
-                    where u.workspace_id = d.workspace_id and u.document_id = d.id and coalesce(u.checked_at, u.booked_at, u.delivered_at, u.exported_at) is not null)
+                    where u.workspace_id = ${workspaceId} and u.document_id = d.id and coalesce(u.checked_at, u.booked_at, u.delivered_at, u.exported_at) is not null)
         or exists (select from document_event c
-                    where c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
+                    where c.workspace_id = ${workspaceId} and c.company_id = d.company_id and c.chave = d.chave
                       and c.tp_evento = ${confirmation} and c.rank > 0 and not c.undone)
      -- What ends a document says more than what corrects it.
-     order by d.id, array_position(${altering}::int[], e.tp_evento)
+     order by d.id, array_position(${altering}::int[], e.tp_evento) offset 0) d
     -- Later than a check that this transaction waited for.
     on conflict (workspace_id, document_id) do update
-      set altered_at = greatest(excluded.altered_at, r.checked_at + interval '1 microsecond'), altered_by = excluded.altered_by
+      set altered_at = greatest(excluded.altered_at, (r.checked_at at time zone 'UTC' + interval '1 microsecond') at time zone 'UTC'), altered_by = excluded.altered_by
     returning document_id, altered_by`.execute(db)
   await tellAltered({ db }, workspaceId, companyId, rows)
 }

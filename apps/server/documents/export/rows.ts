@@ -70,14 +70,16 @@ export async function* readInBatches(
     abandoned?.throwIfAborted()
     return readWorkspace(ctx, workspaceId, async ({ db }) => {
       const hiding = await readHiding({ db }, workspaceId)
-      return readBatch(db, all([await batch(db), ...shownConditions(hiding, 'd')]), withContent)
+      return readBatch(db, workspaceId, all([await batch(db), ...shownConditions(hiding, 'd')]), withContent)
     })
   }
   if (choice === 'everything') {
     for (let last = 0n; ; ) {
       abandoned?.throwIfAborted()
       const after = sql`d.workspace_id = ${workspaceId} and d.id > ${last}`
-      const rows = await readWorkspace(ctx, workspaceId, ({ db }) => readBatch(db, after, withContent, sql`d.id`))
+      const rows = await readWorkspace(ctx, workspaceId, ({ db }) =>
+        readBatch(db, workspaceId, after, withContent, sql`d.id`),
+      )
       if (rows.length > 0) yield rows
       if (rows.length < batchSize) return
       last = rows.at(-1)!.id
@@ -114,13 +116,14 @@ export async function readByChave(
   const [companyIds, chaves] = [wanted.map(({ companyId }) => companyId), wanted.map(({ chave }) => chave)]
   const condition = sql`
     d.workspace_id = ${workspaceId} and (d.company_id, d.chave) in (select * from unnest(${companyIds}::int[], ${chaves}::text[]))`
-  return readBatch(db, condition, false)
+  return readBatch(db, workspaceId, condition, false)
 }
 
 const newestFirst = sql`d.issued_at desc, d.id desc`
 
 async function readBatch(
   db: Database,
+  workspaceId: number,
   condition: RawBuilder<unknown>,
   withContent: boolean,
   order: RawBuilder<unknown> = newestFirst,
@@ -131,9 +134,9 @@ async function readBatch(
       select d.* from document d where ${condition} order by ${order} limit ${batchSize})
     select d.id, d.type, d.company_id, d.nsu, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
            d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete, d.proof,
-           u.checked_at, case when u.checked_by is not null then ${nameOfAuthor('d.workspace_id', 'u.checked_by')} end as "checkedBy",
-           u.booked_at, case when u.booked_by is not null then ${nameOfAuthor('d.workspace_id', 'u.booked_by')} end as "bookedBy",
-           u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor('d.workspace_id', 'u.delivered_by')} end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
+           u.checked_at, case when u.checked_by is not null then ${nameOfAuthor(workspaceId, 'u.checked_by')} end as "checkedBy",
+           u.booked_at, case when u.booked_by is not null then ${nameOfAuthor(workspaceId, 'u.booked_by')} end as "bookedBy",
+           u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
            case when u.remarks > 0 then (select string_agg(m.text, E'\n' order by m.id) from document_remark m
              where m.workspace_id = d.workspace_id and m.document_id = d.id) end as remarks,
            ${receivedContent('r')} as content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"

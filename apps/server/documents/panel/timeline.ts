@@ -60,7 +60,7 @@ export async function readTimeline(db: Database, workspaceId: number, subject: T
       'o.rule_id',
       'o.approved_by',
     ])
-    .select(nameOfAuthor('o.workspace_id', 'o.requested_by').as('name'))
+    .select(nameOfAuthor(workspaceId, 'o.requested_by').as('name'))
     .select(['o.requested_at', 'o.answered_at', 'o.registered_at', 'o.protocol'])
     .where('o.workspace_id', '=', workspaceId)
     .where('o.company_id', '=', company_id)

@@ -178,7 +178,7 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
   forget_old_access: {
     why: 'tidies up for all; nothing that still counts can be removed',
     call: 'select forget_old_access()::text as done',
-    gives: [{ done: null }],
+    gives: [{ done: '' }],
   },
   restate_receipts: {
     why: 'only in the workspace that the transaction has entered',
