@@ -122,7 +122,7 @@ test.runIf(isThere)(
     const name = `vigia-test-${port}`
     const options = [
       ...['run', '--name', name, '--rm', '--no-healthcheck', '--network', 'host', '--read-only'],
-      ...['--tmpfs', '/tmp:rw,noexec,nosuid,size=256m', '--tmpfs', '/data:rw,noexec,nosuid,size=1g,mode=1777'],
+      ...['--tmpfs', '/tmp:rw,noexec,nosuid,size=256m', '-v', `${name}:/data`],
       ...['--cap-drop', 'all', '--security-opt', 'no-new-privileges', ...words(process.env.PODMAN_RUN)],
       ...Object.entries(settings).flatMap(([name, value]) => ['-e', `${name}=${value}`]),
     ]
@@ -134,7 +134,10 @@ test.runIf(isThere)(
       })
     const ended = once(child, 'close')
     try {
-      await expect.poll(() => said, { timeout: 300_000 }).toMatch(/Pronto em/)
+      await expect
+        .poll(() => (child.exitCode === null ? said : `${said}\nPronto em nada`), { timeout: 300_000 })
+        .toMatch(/Pronto em/)
+      expect(child.exitCode, said).toBeNull()
       expect((await fetch(`http://127.0.0.1:${probePort}/ready`)).status).toBe(200)
       expect(await (await fetch(`http://localhost:${port}/`)).text()).toContain('Vigia Fiscal')
       const inside = (...command: string[]) => call('exec', name, ...command)
@@ -145,6 +148,7 @@ test.runIf(isThere)(
       call('stop', '-t', '150', name)
     }
     expect((await ended)[0], said).toBe(0)
+    call('volume', 'rm', '-f', name)
     call('image', 'rm', '-f', image)
   },
   1_800_000,
