@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { openReceived } from '@vigia/server/start'
 import type pg from 'pg'
-import { openReceived } from '../../apps/server/platform/received/bytes.ts'
 
 export type Service = 'nfe' | 'cte'
 

@@ -14,6 +14,16 @@ export function startAuthority(directory: string): Promise<Simulator> {
   return start({ port: 0, directory })
 }
 
+/** What an authority generates for a company, as any client receives it. */
+export async function generatedFor(
+  directory: string,
+  seed: number,
+  company: { cnpj: string; nome: string; uf: string },
+): Promise<(DocZip & { service: 'nfe' | 'cte' })[]> {
+  await using simulator = await start({ port: 0, directory, seed, since: weeksAgo(), companies: [company] })
+  return await askForAll(simulator, company)
+}
+
 /** A row of `GET truth`: what the authority holds for a CNPJ. */
 export interface TruthRow {
   service: 'nfe' | 'cte'

@@ -3,11 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { start } from '@vigia/simulator/start'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { askForAll, weeksAgo } from '../../../../tests/support/authority.ts'
+import { generatedFor } from '../../../../tests/support/authority.ts'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import type { Database } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
@@ -39,8 +38,7 @@ beforeAll(async () => {
   owner = new pg.Client({ connectionString: database.url })
   await owner.connect()
   const company = { cnpj: cnpjs[0]!, nome: 'EMPRESA LTDA', uf: 'SC' }
-  await using simulator = await start({ port: 0, directory, seed: 5, since: weeksAgo(), companies: [company] })
-  docZips = (await askForAll(simulator, company))
+  docZips = (await generatedFor(directory, 5, company))
     .filter(({ service }) => service === 'nfe')
     .map(({ nsu, schema, content }) => ({ nsu: BigInt(nsu!), schema, content }))
 })

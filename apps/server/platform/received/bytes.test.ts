@@ -3,10 +3,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import { start } from '@vigia/simulator/start'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askForAll, weeksAgo } from '../../../../tests/support/authority.ts'
+import { generatedFor } from '../../../../tests/support/authority.ts'
 import { findSamples } from '../../../../tests/support/samples.ts'
 import { dictionaryFile, newestDictionary, openReceived, type Packed, packXml } from './bytes.ts'
 
@@ -16,8 +15,7 @@ let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'vigia-bytes-'))
   const company = { cnpj: '44555666000181', nome: 'EMPRESA LTDA', uf: 'SC' }
-  await using simulator = await start({ port: 0, directory, seed: 77, since: weeksAgo(), companies: [company] })
-  for (const { content } of await askForAll(simulator, company)) files.push(unzipDocument(content))
+  for (const { content } of await generatedFor(directory, 77, company)) files.push(unzipDocument(content))
   const samples = findSamples()
   if (samples)
     for (const file of await readdir(samples, { recursive: true }))
