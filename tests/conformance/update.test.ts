@@ -4,11 +4,10 @@ import { mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { migrateOnly, readConfig } from '@vigia/server/start'
 import { type Simulator, start as startSimulator } from '@vigia/simulator/start'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { buildIndexes } from '../../apps/server/platform/schema/concurrently.ts'
-import { migrate } from '../../apps/server/platform/schema/migrate.ts'
 import { control, truthOf } from '../support/authority.ts'
 import { type Client, newClient } from '../support/client.ts'
 import { dropDatabase } from '../support/database.ts'
@@ -186,8 +185,8 @@ test.skipIf(!thorough || !hasHistory())(
 
     let traffic = makeTraffic(before, problems)
     await answer(before)
-    const { applied } = await migrate(url)
-    await buildIndexes(database, 'create index concurrently update_ix on document (workspace_id, issued_at, id)')
+    const applied = await migrateOnly(readConfig({ DATABASE_URL: url, DATA_DIR: directory }, directory))
+    await database.query('create index concurrently update_ix on document (workspace_id, issued_at, id)')
     // The old ones go on with what they find now.
     const migrated = await receipts()
     await expect.poll(receipts, patience).toBeGreaterThan(migrated)

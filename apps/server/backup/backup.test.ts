@@ -21,9 +21,9 @@ import {
   requireClaim,
 } from './folder.ts'
 import { claimLine, type Line, lineAt, preferLine, readLines, segmentOf } from './lines.ts'
+import { type BackupPlace, storeOf } from './place.ts'
 import { seal, unseal } from './sealed.ts'
 import { shipWal } from './shipping.ts'
-import { type BackupPlace, storeOf } from './store.ts'
 import { shipAndTell } from './worker.ts'
 
 let folder: string

@@ -41,8 +41,8 @@ import {
   readLines,
   segmentOf,
 } from './lines.ts'
+import type { BackupPlace } from './place.ts'
 import { shipWal } from './shipping.ts'
-import type { BackupPlace } from './store.ts'
 
 export type { Base } from './folder.ts'
 

@@ -6,8 +6,8 @@ import { buffer } from 'node:stream/consumers'
 import { InstallationError } from '../platform/installation.ts'
 import type { Contents } from './contents.ts'
 import { chainOf, type Line, nextSegment, partName, positionOf, segmentOf } from './lines.ts'
+import { type BackupPlace, storeOf } from './place.ts'
 import { seal, unseal } from './sealed.ts'
-import { type BackupPlace, storeOf } from './store.ts'
 
 /** What is written down beside a copy of the whole cluster. Times are those of the clock of the database. */
 export interface BaseRecord {
@@ -204,7 +204,7 @@ export async function newestWal(place: BackupPlace): Promise<Date | null> {
   const newest = (await listWal(place)).at(-1)
   if (!newest) return null
   const found = await (await storeOf(place)).look(`wal/${newest}`)
-  return found && found.at
+  return found?.at ?? null
 }
 
 /** The last of `bases` from which `line` is reached, at a moment or at all. */

@@ -6,8 +6,9 @@ import { buffer } from 'node:stream/consumers'
 import { identifySystem } from '@vigia/postgres/backup'
 import { readOrCreateSecret } from '@vigia/postgres/secret-file'
 import { InstallationError } from '../platform/installation.ts'
+import { type BackupPlace, storeOf } from './place.ts'
 import { seal, unseal } from './sealed.ts'
-import { type BackupPlace, type Store, storeOf } from './store.ts'
+import type { Store } from './store.ts'
 
 /**
  * A database that is restored goes on as a timeline of its own: a line. The copies write down which line counts since when, so that a moment means what the

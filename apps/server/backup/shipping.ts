@@ -4,7 +4,7 @@ import { syncFolder } from '@vigia/postgres/durable'
 import { InstallationError } from '../platform/installation.ts'
 import { keepWal, requireClaim, walName } from './folder.ts'
 import { claimLine, type Identity } from './lines.ts'
-import type { BackupPlace } from './store.ts'
+import type { BackupPlace } from './place.ts'
 
 /** What the server has put aside of its log and the copies do not have yet. */
 export interface Waiting {

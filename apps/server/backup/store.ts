@@ -1,13 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { link, mkdir, readdir, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { syncFolder } from '@vigia/postgres/durable'
-import type { Config } from '../config.ts'
-
-export type BackupPlace = NonNullable<Config['backup']>
 
 /** Where copies are kept: files under names with `/`, each written once, whole and for ever, or not at all. */
 export interface Store {
@@ -20,61 +11,4 @@ export interface Store {
   look(name: string): Promise<{ bytes: number; at: Date } | null>
   /** A file, or a folder with all that is in it. */
   remove(name: string): Promise<void>
-}
-
-const buckets = new WeakMap<object, Promise<Store>>()
-
-/** What the settings name. The library of buckets is loaded where there is one only. */
-export async function storeOf({ directory, s3 }: Pick<BackupPlace, 'directory' | 's3'>): Promise<Store> {
-  if (!s3) return folderStore(directory)
-  const opened = buckets.get(s3) ?? import('./s3.ts').then(({ openBucket }) => openBucket(s3))
-  buckets.set(s3, opened)
-  return opened
-}
-
-function folderStore(directory: string): Store {
-  const pathOf = (name: string) => join(directory, name)
-  return {
-    async list(folder) {
-      const names = await readdir(pathOf(folder), { recursive: true }).catch(absent)
-      return names ?? []
-    },
-    async read(name) {
-      const path = pathOf(name)
-      return (await stat(path).catch(absent)) && createReadStream(path, { highWaterMark: 1 << 20 })
-    },
-    async write(name, content) {
-      const path = pathOf(name)
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      // Another process may write the same at this moment.
-      const partial = `${path}.part-${randomBytes(6).toString('hex')}`
-      try {
-        await pipeline(content, createWriteStream(partial, { mode: 0o600, flush: true }))
-        // A link, unlike a rename, replaces nothing.
-        const isNew = await link(partial, path).then(
-          () => true,
-          (error: NodeJS.ErrnoException) => {
-            if (error.code === 'EEXIST') return false
-            throw error
-          },
-        )
-        await syncFolder(dirname(path))
-        return isNew
-      } finally {
-        await rm(partial, { force: true })
-      }
-    },
-    async look(name) {
-      const found = await stat(pathOf(name)).catch(absent)
-      return found && { bytes: found.size, at: found.mtime }
-    },
-    async remove(name) {
-      await rm(pathOf(name), { recursive: true, force: true })
-    },
-  }
-}
-
-function absent(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null
-  throw error
 }

@@ -10,8 +10,8 @@ import { tryLock } from '../platform/locks.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { listBaseTimes } from './folder.ts'
 import { type Identity, identify, readLines } from './lines.ts'
+import type { BackupPlace } from './place.ts'
 import { discardWaiting, measureWaiting, readDiscarded, shipWal } from './shipping.ts'
-import type { BackupPlace } from './store.ts'
 
 const everyMs = 10_000
 // So that the lock is not held for long.
