@@ -758,7 +758,7 @@ describe('the forms of an export', () => {
       ...printer,
       print: (order, options = {}) => {
         seen.most = Math.max(seen.most, ++seen.now)
-        seen.patient &&= options.patient === true
+        seen.patient &&= options.patient === true && options.who === workspaceId
         return printer.print(order, options).finally(() => seen.now--)
       },
     }
