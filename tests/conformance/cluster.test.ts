@@ -162,7 +162,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     const workspaceId = await workspaceOf(second.cnpj)
     const capture = theirs.captured({ timeoutMs: 100_000 })
     await superuser.query(
-      `select isolate_tenant_to_new_shard('workspace', $1, 'CASCADE', shard_transfer_mode => 'block_writes')`,
+      `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'block_writes')`,
       [workspaceId],
     )
     const from = await placeOf(workspaceId)

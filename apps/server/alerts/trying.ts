@@ -172,7 +172,7 @@ export async function claimTest(ctx: WithDatabase): Promise<TestTurn | null> {
       key: ['workspace_id', 'rule'],
       lanes: [lane],
       leaseMs,
-      returning: sql`workspace_id as "workspaceId", rule, lease_until::text as lease`,
+      returning: sql`workspace_id as "workspaceId", rule, (lease_until at time zone 'UTC') as lease`,
     })
     return claimed?.rows[0] ?? null
   })

@@ -37,7 +37,7 @@ export async function claimTurn(ctx: WithDatabase, { table }: Follower): Promise
       key: ['workspace_id'],
       lanes: [lane],
       leaseMs,
-      returning: sql`workspace_id as "workspaceId", lease_until::text as lease`,
+      returning: sql`workspace_id as "workspaceId", (lease_until at time zone 'UTC') as lease`,
     })
     return claimed?.rows[0] ?? null
   })

@@ -69,13 +69,13 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as delivered_by,
            case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
-           (select a.band from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOpenAlert}) as alert_band,
+           (select a.band from alert a where a.workspace_id = ${workspaceId} and a.document_id = d.id and ${isOpenAlert}) as alert_band,
            (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'state', o.state,
                                               'by', case when o.state = 'asked' then ${nameOfAuthor(workspaceId, 'o.requested_by')} end) order by o.id)
-              from outgoing_event o where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state <> 'rejected') as sent,
+              from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state <> 'rejected') as sent,
            (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
               from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
-             where g.workspace_id = d.workspace_id and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion,
+             where g.workspace_id = ${workspaceId} and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion,
            i.reform, i.ibs, i.cbs, i.findings > 1 as misfits
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

@@ -83,7 +83,6 @@ async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<Held
     order: sql`(
       select max(o.lease_until) from document_export o
        where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at, id`,
-    orderWithin: sql`requested_at, id`,
     set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
   }
   return asOperator(ctx, async ({ db }) => {
@@ -92,7 +91,7 @@ async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<Held
       key: ['workspace_id', 'id'],
       lanes: [lane],
       leaseMs,
-      returning: sql`workspace_id as "workspaceId", id, attempt, total, lease_until::text as lease, request, company_ids as companies`,
+      returning: sql`workspace_id as "workspaceId", id, attempt, total, (lease_until at time zone 'UTC') as lease, request, company_ids as companies`,
     })
     return claimed?.rows[0] ?? null
   })
@@ -218,7 +217,7 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
     const { rows } = await sql<{ lease: string }>`
       update document_export set ${set}, done = ${tally.documents}
        where workspace_id = ${workspaceId} and id = ${id} and attempt = ${attempt} and lease_until = ${lease}::timestamptz
-       returning lease_until::text as lease`.execute(db)
+       returning (lease_until at time zone 'UTC') as lease`.execute(db)
     if (!rows[0]) throw new LeaseLost('an export was taken over by another process, or nobody wants it any more')
     return rows[0].lease
   }

@@ -115,8 +115,6 @@ export interface Lane {
   /** Which rows are due. */
   due: RawBuilder<unknown>
   order: RawBuilder<unknown>
-  /** The order among rows of one workspace, where `order` compares workspaces. */
-  orderWithin?: RawBuilder<unknown>
   /** What a claim writes into a row besides its lease. */
   set?: RawBuilder<unknown>
 }
@@ -152,40 +150,41 @@ export async function claimRows<Row, L extends Lane>(
     columns.map(({ own, chosen }) => sql`${own} = ${chosen}`),
     sql` and `,
   )
-  const take = async (lane: L, rowsMax: number, order = lane.order, own = sql`true`) => {
+  const take = async (lane: L, which: RawBuilder<unknown>, own = sql`true`) => {
     const { rows } = await sql<Row>`
       with chosen as materialized (
-        select ${chosen} from ${table} where ${own} and ${lane.due} and ${free} order by ${order} limit ${rowsMax}
-           for no key update skip locked)
+        select ${chosen}, now() as chosen_at from ${table} where ${which} for no key update skip locked)
       update ${table} set ${sql.join([...lease, ...(lane.set ? [lane.set] : [])])} from chosen where ${own} and ${isChosen}
       returning ${returning}`.execute(db)
     return rows
   }
+  const firstOf = (lane: L, rowsMax: number) => sql`${lane.due} and ${free} order by ${lane.order} limit ${rowsMax}`
   // Rows of several servers cannot be locked by one statement: it is asked whose turn it is, more than are wanted because another process may be
-  // taking the first, and then taken from one workspace after the other.
-  const takeFromEach = async (lane: L, column: string) => {
-    const { rows: waiting } = await sql<{ id: number }>`
-      select ${sql.ref(column)} as id from ${table} where ${lane.due} and ${free} order by ${lane.order} limit ${rowsMax + 8}`.execute(
+  // taking the first, and then each is taken as it was seen, or not at all.
+  const takeSeen = async (lane: L, column: string) => {
+    const names = [...new Set([column, ...key])]
+    const { rows: seen } = await sql<Record<string, unknown> & { version: string }>`
+      select ${sql.join(names.map((name) => sql.ref(name)))}, xmin::text as version from ${table} where ${firstOf(lane, rowsMax + 8)}`.execute(
       db,
     )
     const rows: Row[] = []
-    for (const id of new Set(waiting.map(({ id }) => id)))
-      if (rows.length < rowsMax)
-        rows.push(
-          ...(await take(
-            lane,
-            rowsMax - rows.length,
-            lane.orderWithin ?? lane.order,
-            sql`${sql.ref(column)} = ${id}::int`,
-          )),
-        )
+    for (const row of seen) {
+      if (rows.length === rowsMax) break
+      const isIt = sql.join(
+        names.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+        sql` and `,
+      )
+      rows.push(
+        ...(await take(lane, sql`${isIt} and xmin::text = ${row.version}`, sql`${sql.ref(column)} = ${row[column]}`)),
+      )
+    }
     return rows
   }
   const column = workspace ?? key.find((name) => name === 'workspace_id')
   const isFar = column !== undefined && (await isDistributed({ db }))
   // A statement for each lane, so that each can use its own index.
   for (const lane of lanes) {
-    const rows = isFar ? await takeFromEach(lane, column) : await take(lane, rowsMax)
+    const rows = isFar ? await takeSeen(lane, column) : await take(lane, firstOf(lane, rowsMax))
     if (rows.length > 0) return { lane, rows }
   }
   return null

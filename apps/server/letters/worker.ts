@@ -36,7 +36,7 @@ export async function claimTurn(ctx: WithDatabase): Promise<Turn | null> {
     due: sql`(t.next_at <= now() or t.news_id < ${news})`,
     order: sql`t.next_at, t.workspace_id`,
     // Two at the same time do no harm: a letter is queued once.
-    set: sql`next_at = now() + ${retryMs} * interval '1 ms', news_id = coalesce(${news}, 0)`,
+    set: sql`next_at = now() + ${retryMs} * interval '1 ms', news_id = greatest(${news}, 0)`,
   }
   return asOperator(ctx, async ({ db }) => {
     await sql`
@@ -49,7 +49,7 @@ export async function claimTurn(ctx: WithDatabase): Promise<Turn | null> {
       key: ['workspace_id'],
       lanes: [lane],
       leaseMs: null,
-      returning: sql`workspace_id as "workspaceId", now() as now, next_at::text as claimed`,
+      returning: sql`workspace_id as "workspaceId", chosen_at as now, (next_at at time zone 'UTC') as claimed`,
     })
     return claimed?.rows[0] ?? null
   })

@@ -141,7 +141,7 @@ export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | n
       key: ['workspace_id', 'id'],
       lanes: fewestFirst(lane, underWay, { each: placesOfEach }),
       leaseMs,
-      returning: sql`workspace_id as "workspaceId", id, lease_until::text as lease`,
+      returning: sql`workspace_id as "workspaceId", id, (lease_until at time zone 'UTC') as lease`,
     })
     return claimed?.rows[0] ?? null
   })

@@ -232,10 +232,8 @@ export async function noteAltered(
 ): Promise<void> {
   const changing = events.filter(({ tp_evento, rank }) => rank > 0 && altering.includes(tp_evento))
   if (changing.length === 0) return
-  const { rows } = await sql<{ document_id: bigint; altered_by: number }>`
-    insert into document_reliance as r (workspace_id, document_id, company_id, altered_at, altered_by)
-    select workspace_id, id, company_id, clock_timestamp(), tp_evento from (
-    select distinct on (d.id) d.workspace_id, d.id, d.company_id, e.tp_evento
+  const { rows: altered } = await sql<{ id: bigint; tpEvento: number }>`
+    select distinct on (d.id) d.id, e.tp_evento as "tpEvento"
       from unnest(${changing.map(({ chave }) => chave)}::text[], ${changing.map((event) => event.tp_evento)}::int[]) e (chave, tp_evento)
       join document d on d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = e.chave
      where exists (select from document_reliance u
@@ -244,7 +242,12 @@ export async function noteAltered(
                     where c.workspace_id = ${workspaceId} and c.company_id = d.company_id and c.chave = d.chave
                       and c.tp_evento = ${confirmation} and c.rank > 0 and not c.undone)
      -- What ends a document says more than what corrects it.
-     order by d.id, array_position(${altering}::int[], e.tp_evento) offset 0) d
+     order by d.id, array_position(${altering}::int[], e.tp_evento)`.execute(db)
+  if (altered.length === 0) return
+  const { rows } = await sql<{ document_id: bigint; altered_by: number }>`
+    insert into document_reliance as r (workspace_id, document_id, company_id, altered_at, altered_by)
+    select ${workspaceId}, a.id, ${companyId}, clock_timestamp(), a.tp_evento
+      from unnest(${altered.map(({ id }) => id)}::bigint[], ${altered.map(({ tpEvento }) => tpEvento)}::int[]) a (id, tp_evento)
     -- Later than a check that this transaction waited for.
     on conflict (workspace_id, document_id) do update
       set altered_at = greatest(excluded.altered_at, (r.checked_at at time zone 'UTC' + interval '1 microsecond') at time zone 'UTC'), altered_by = excluded.altered_by
