@@ -161,12 +161,15 @@ async function rebuild(config: Config): Promise<void> {
 
 async function pack(config: Config): Promise<void> {
   let saved = 0
-  const work: Parameters<typeof operate<void>>[1] = (ctx) =>
+  const work: Parameters<typeof operate<boolean>>[1] = (ctx) =>
     packAll(ctx, ({ looked, savedBytes }, place, of) => {
       saved += savedBytes
       if (looked > 0) say(`Conta ${place} de ${of}: ${counted(looked, 'documento')}.`)
     })
-  await operate(config, work, say)
+  if (!(await operate(config, work, say)))
+    return console.log(
+      '\nAinda não: na primeira hora depois de uma atualização pode haver processos da versão anterior, que não abririam os documentos. Tente de novo mais tarde; nada foi alterado.',
+    )
   const megabytes = new Intl.NumberFormat('pt-BR', { maximumFractionDigits: 1 }).format(saved / 1_000_000)
   console.log(`\nTudo está compactado: ${megabytes} MB poupados agora.`)
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { isPacked, packReceived } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
+import { mayPack } from '../platform/received/dictionaries.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { type Arrival, besideAnother, isSameDocument, placeOf } from './arrival.ts'
 import { keepCertificates } from './packing/certificates.ts'
@@ -74,7 +75,10 @@ async function insertReceipts(
 ): Promise<Set<bigint>> {
   if (arrivals.length === 0) return new Set()
   // What another workspace has packed stays so.
-  const packed = arrivals.map(({ packed, content }) => packed ?? (isPacked(content) ? packReceived(content) : null))
+  const inTime = await mayPack({ db })
+  const packed = arrivals.map(
+    ({ packed, content }) => (inTime && packed) || (isPacked(content) ? packReceived(content) : null),
+  )
   const certificates = await keepCertificates(
     { db },
     workspaceId,

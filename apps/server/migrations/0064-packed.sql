@@ -4,7 +4,8 @@
 create table dictionary (
   id smallint primary key,
   content bytea not null,
-  created_at timestamptz not null default now()
+  -- Until then processes of the version before may run, which cannot open what is packed with it.
+  usable_at timestamptz not null
 );
 alter table dictionary enable row level security;
 create policy everybody on dictionary using (true) with check (true);
@@ -25,7 +26,6 @@ create policy tenant on issuer_certificate using (workspace_id = current_ws()) w
 
 -- The codec is the dictionary with which content is packed; 0: the gzip stream as received; -1: so, and it stays so.
 alter table receipt add column issuer_certificate_id int;
-create index receipt_unpacked_ix on receipt (workspace_id, company_id, service, nsu) where codec = 0;
 
 -- The application may not change receipts. That a gzip stream takes its small form is the one thing that may happen to their bytes, once: the small
 -- form has to name the checksum and the length with which the stream ends, a dictionary and a certificate that are here, and to be smaller. Without

@@ -738,7 +738,7 @@ interface ReceiptTable {
 interface DictionaryTable {
   id: number
   content: Buffer
-  created_at: Timestamp
+  usable_at: Date
 }
 interface IssuerCertificateTable {
   workspace_id: number

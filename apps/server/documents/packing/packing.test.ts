@@ -54,10 +54,10 @@ beforeEach(async () => {
 
 const recipient = () => ({ workspaceId: workspace.id, companyId: workspace.companies[0]!, cnpj: cnpjs[0]! })
 
-async function keep(received: readonly ReceivedDocZip[], { pack = false } = {}): Promise<void> {
+async function keep(received: readonly ReceivedDocZip[], { pack = false } = {}, through = db): Promise<void> {
   const read = await (pack ? readAndPack(received) : readPage(received))
   const arrivals = prove({ log }, read, { patient: true })
-  await inWorkspace({ db, log }, workspace.id, (ctx) => receive(ctx, recipient(), 'nfe', arrivals))
+  await inWorkspace({ db: through, log }, workspace.id, (ctx) => receive(ctx, recipient(), 'nfe', arrivals))
 }
 
 interface Row {
@@ -95,6 +95,20 @@ test('what is captured is stored packed, with each certificate once, and read as
     [workspace.id],
   )
   expect(certificates[0].cut).toBeGreaterThan(certificates[0].named)
+})
+
+test('nothing is packed while processes of the version before may run', async () => {
+  await using db = openDatabase(database.url)
+  await owner.query("update dictionary set usable_at = now() + interval '1 hour'")
+  try {
+    await keep(docZips, { pack: true }, db)
+    expect((await rows()).every(({ codec }) => codec === 0)).toBe(true)
+    expectAsArrived(await rows())
+    expect(await packSome({ db, log }, workspace.id)).toEqual({ looked: 0, savedBytes: 0 })
+  } finally {
+    await owner.query('update dictionary set usable_at = now()')
+  }
+  expect((await packSome({ db, log }, workspace.id)).looked).toBeGreaterThan(0)
 })
 
 test('what an earlier version stored takes its small form and changes in nothing else', async () => {

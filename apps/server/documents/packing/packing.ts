@@ -7,6 +7,7 @@ import { tryLock } from '../../platform/locks.ts'
 import { pause } from '../../platform/pause.ts'
 import { openReceived } from '../../platform/received/bytes.ts'
 import { receivedContent } from '../../platform/received/column.ts'
+import { mayPack } from '../../platform/received/dictionaries.ts'
 import { keepCertificates } from './certificates.ts'
 import { packInThread } from './packer.ts'
 
@@ -28,11 +29,12 @@ export interface PackedSome {
 
 /**
  * Packs some receipts of a workspace, in one transaction, which reads all of them back before it commits. Nothing is looked at when there is nothing
- * to do, or when another process does it.
+ * to do, when another process does it, or when it is too early (`mayPack`).
  */
 export async function packSome(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number): Promise<PackedSome> {
   return inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
-    if (!(await tryLock({ db }, 'packing', workspaceId))) return { looked: 0, savedBytes: 0 }
+    if (!(await mayPack({ db })) || !(await tryLock({ db }, 'packing', workspaceId)))
+      return { looked: 0, savedBytes: 0 }
     const { rows } = await sql<Place & { nsu: bigint; content: Buffer }>`
       select company_id as "companyId", service, nsu, content
         from (select *, sum(octet_length(content)) over (order by company_id, service, nsu) - octet_length(content) as before
@@ -124,11 +126,12 @@ export function startPackingWorker(ctx: Pick<Context, 'db' | 'log'>): AsyncDispo
   )
 }
 
-/** Packs all receipts of the installation now, and tells after each workspace how many were looked at and what was saved. */
+/** Packs all receipts of the installation now, and tells after each workspace how many were looked at and what was saved. False: it is too early (`mayPack`). */
 export async function packAll(
   ctx: Pick<Context, 'db' | 'log'>,
   done: (packed: PackedSome, place: number, of: number) => void,
-): Promise<void> {
+): Promise<boolean> {
+  if (!(await mayPack(ctx))) return false
   const workspaces = await listWorkspaces(ctx)
   for (const [index, workspaceId] of workspaces.entries()) {
     const all = { looked: 0, savedBytes: 0 }
@@ -140,6 +143,7 @@ export async function packAll(
     }
     done(all, index + 1, workspaces.length)
   }
+  return true
 }
 
 async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { sql } from 'kysely'
 import type pg from 'pg'
+import type { WithDatabase } from '../context.ts'
 import { InstallationError } from '../installation.ts'
 import { dictionaryFile, newestDictionary } from './bytes.ts'
 
@@ -16,10 +18,31 @@ export async function keepDictionaries(client: pg.Client): Promise<void> {
     })
     const known = kept.get(id)
     if (known && !known.equals(file)) throw otherDictionary(id)
-    if (!known) await client.query('insert into dictionary (id, content) values ($1, $2)', [id, file])
+    // Where nothing is kept, no process of the version before captures.
+    if (!known)
+      await client.query(
+        `insert into dictionary (id, content, usable_at)
+         values ($1, $2, now() + case when exists (select from receipt) then interval '1 hour' else interval '0' end)`,
+        [id, file],
+      )
     kept.delete(id)
   }
   for (const id of kept.keys()) throw otherDictionary(id)
+}
+
+const usable = new WeakSet<object>()
+
+/**
+ * Whether documents may be packed by now: processes of the version before, which run for at most an hour beside a newer one (docs/operations.md), could not open
+ * them. `db` may be a transaction.
+ */
+export async function mayPack({ db }: WithDatabase): Promise<boolean> {
+  // One for a pool and its transactions.
+  const { adapter } = db.getExecutor()
+  if (usable.has(adapter)) return true
+  const { rows } = await sql`select from dictionary where id = ${newestDictionary} and usable_at <= now()`.execute(db)
+  if (rows.length > 0) usable.add(adapter)
+  return rows.length > 0
 }
 
 const otherDictionary = (id: number, cause?: unknown) =>

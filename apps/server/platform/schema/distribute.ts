@@ -6,7 +6,7 @@ import type pg from 'pg'
  */
 export const sharedTables: readonly string[] = [
   ...['migration', 'installation', 'installation_key', 'throttle', 'circuit', 'clock', 'clock_skew', 'trouble'],
-  ...['storage_probe', 'restore', 'mail', 'contact_message', 'erasure', 'dictionary'],
+  ...['storage_probe', 'restore', 'mail', 'contact_message', 'erasure'],
   ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
   ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
 ]
@@ -41,10 +41,20 @@ export async function distribute(client: pg.Client): Promise<string[]> {
     [names],
   )
   await client.query("set local citus.multi_shard_modify_mode = 'sequential'")
+  // What is older than its column, or of a version that did not know it.
+  if (names.includes('document_change'))
+    await client.query(
+      'update document_change c set company_id = d.company_id from document d where c.company_id is null and d.workspace_id = c.workspace_id and d.id = c.document_id',
+    )
   // As one server has them: `migrate` makes them anew without the subquery that a distributed table may not have.
   for (const name of names) await client.query(`drop policy if exists companies on ${name}`)
   for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
   for (const name of names) {
+    // Which other servers look up too: each has all of it.
+    if (name === 'dictionary') {
+      await client.query('select create_reference_table($1::regclass)', [name])
+      continue
+    }
     const [column, others] = name === 'workspace' ? ['id', 'none'] : ['workspace_id', 'workspace']
     await client.query('select create_distributed_table($1::regclass, $2, colocate_with => $3)', [name, column, others])
   }

@@ -38,7 +38,10 @@ test('a start refuses documents that were packed with a dictionary that it does 
       'update dictionary set content = content || content',
       'update dictionary set content = substring(content from 1 for 16384)',
     ],
-    ["insert into dictionary (id, content) values (200, 'x')", 'delete from dictionary where id = 200'],
+    [
+      "insert into dictionary (id, content, usable_at) values (200, 'x', now())",
+      'delete from dictionary where id = 200',
+    ],
   ] as const) {
     await client.query(change)
     await expect(migrate(database.url)).rejects.toThrow(InstallationError)

@@ -6,8 +6,8 @@ import { appRole, connectionTo, type DatabaseRole, limitedRole, rolePassword, si
 import { InstallationError } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
 import { keepDictionaries } from '../received/dictionaries.ts'
-import { distribute, isDistributed } from './distribute.ts'
 import { buildIndexes } from './concurrently.ts'
+import { distribute, isDistributed } from './distribute.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
@@ -317,6 +317,13 @@ async function limitCompanies(client: pg.Client, distributed: boolean): Promise<
   const shown = distributed ? '(current_companies())' : '((select current_companies())::int[])'
   const rules: Record<string, string> = {
     company: `id = any ${shown}`,
+    // Its company is null where a version wrote that did not know it.
+    ...(distributed
+      ? {}
+      : {
+          document_change:
+            'exists (select from document d where d.workspace_id = document_change.workspace_id and d.id = document_id)',
+        }),
     document_export: `company_ids <@ ${shown}`,
     // What the operator writes is for everybody.
     announcement: `company_ids <@ ${shown} or company_ids is null and what is null`,

@@ -68,7 +68,7 @@ test('received bytes can be added, never changed or removed', async () => {
   for (const attempt of [
     "update issuer_certificate set der = ''",
     'delete from issuer_certificate',
-    "insert into dictionary (id, content) values (2, '')",
+    "insert into dictionary (id, content, usable_at) values (2, '', now())",
     'delete from dictionary',
     "update dictionary set content = ''",
   ])
