@@ -18,16 +18,20 @@ export async function keepDictionaries(client: pg.Client): Promise<void> {
     })
     const known = kept.get(id)
     if (known && !known.equals(file)) throw otherDictionary(id)
-    // Where nothing is kept, no process of the version before captures.
-    if (!known)
-      await client.query(
-        `insert into dictionary (id, content, usable_at)
-         values ($1, $2, now() + case when exists (select from receipt) then interval '1 hour' else interval '0' end)`,
-        [id, file],
-      )
+    if (!known) await put(client, id, file)
     kept.delete(id)
   }
   for (const id of kept.keys()) throw otherDictionary(id)
+}
+
+async function put(client: pg.Client, id: number, file: Buffer): Promise<void> {
+  const { rowCount } = await client.query('select from receipt limit 1')
+  // Where nothing is kept, no process of the version before captures.
+  await client.query(`insert into dictionary (id, content, usable_at) values ($1, $2, now() + $3::interval)`, [
+    id,
+    file,
+    rowCount === 0 ? '0' : '1 hour',
+  ])
 }
 
 const usable = new WeakSet<object>()
