@@ -100,7 +100,7 @@ test('with a direct address the other one is that of a pooler, with the same log
   const env = { DATABASE_URL: 'postgres://a:b@pooler:6432/vigia', DATABASE_DIRECT_URL: 'postgres://a:b@db/vigia' }
   expect(readConfig(env, '/')).toMatchObject({ databaseUrl: env.DATABASE_DIRECT_URL, poolerUrl: env.DATABASE_URL })
   expect(readConfig({ DATABASE_URL: env.DATABASE_URL }, '/').poolerUrl).toBeUndefined()
-  for (const DATABASE_URL of [undefined, 'postgres://a:c@pooler:6432/vigia', 'postgres://c:b@pooler:6432/vigia'])
+  for (const DATABASE_URL of ['', 'postgres://a:c@pooler:6432/vigia', 'postgres://c:b@pooler:6432/vigia'])
     expect(problems({ ...env, DATABASE_URL }).join()).toContain('DATABASE_DIRECT_URL vai com DATABASE_URL')
 })
 
