@@ -122,7 +122,7 @@ export async function takeTurn(
          set version = ${next.version}, walked_type = ${next.walkedType}, walked_at = ${next.walkedAt}::timestamp, walked_id = ${next.walkedId},
              -- A rule that was switched meanwhile has its own beginning.
              reviewed_id = case when reviewed_id is not distinct from ${reviewing}::bigint then ${reviewedId}::bigint else reviewed_id end,
-             lease_until = null, served_at = clock_timestamp(),
+             lease_until = null, served_at = statement_timestamp(),
              next_at = case when ${more} or reviewed_id is distinct from ${reviewing}::bigint then now() else coalesce(
                least((select min(greatest(again_at, now())) from alert_due where workspace_id = ${workspaceId}),
                      (select min(greatest(again_at, now())) from alert_unjudged where workspace_id = ${workspaceId})), 'infinity') end

@@ -76,7 +76,7 @@ export async function findDocuments(
            (select coalesce(json_agg(json_build_object('tpEvento', e.tp_evento, 'nSeqEvento', e.sequence, 'at', e.registered_at, 'authorTaxId', e.author, 'text', e.justification)
                                      order by e.tp_evento, e.sequence, e.author), '[]')
               from (select * from document_event e
-                     where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0 limit ${eventsMax}) e) as events
+                     where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0 limit ${eventsMax}) e) as events
       from unnest(${ids}::bigint[]) q (id)
      -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
      cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d

@@ -259,7 +259,7 @@ export async function goOnTesting(
     sql`
       update alert_test
          set type = ${next.type}, at = ${next.at}::timestamp, last_id = ${next.id}, left_of_type = ${next.left}, judged = judged + ${tried.length},
-             counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}, failures = 0, served_at = clock_timestamp(), lease_until = null
+             counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}, failures = 0, served_at = statement_timestamp(), lease_until = null
        where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz`.execute(db),
   )
 }

@@ -108,9 +108,12 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
              walked_type = case when ${repeats} then walked_type else ${next.walkedType}::smallint end,
              walked_at = case when ${repeats} then walked_at else ${next.walkedAt}::timestamp end,
              walked_id = case when ${repeats} then walked_id else ${next.walkedId}::bigint end,
-             lease_until = null, served_at = clock_timestamp(),
-             next_at = case when ${portion.more || repeats || audited === auditedMax} then now() else coalesce(
-               (select min(greatest(again_at, now())) from content_unread where workspace_id = ${workspaceId}), 'infinity') end
+             lease_until = null, served_at = statement_timestamp(),
+             next_at = ${
+               portion.more || repeats || audited === auditedMax
+                 ? sql`now()`
+                 : sql`least('infinity', (select min(greatest(again_at, now())) from content_unread where workspace_id = ${workspaceId}))`
+             }
        where workspace_id = ${workspaceId}`.execute(db)
   })
 }

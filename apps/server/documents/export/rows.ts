@@ -138,20 +138,20 @@ async function readBatch(
            u.booked_at, case when u.booked_by is not null then ${nameOfAuthor(workspaceId, 'u.booked_by')} end as "bookedBy",
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
            case when u.remarks > 0 then (select string_agg(m.text, E'\n' order by m.id) from document_remark m
-             where m.workspace_id = d.workspace_id and m.document_id = d.id) end as remarks,
+             where m.workspace_id = ${workspaceId} and m.document_id = d.id) end as remarks,
            ${receivedContent('r')} as content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
       from d
-      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-      left join document_reliance u on u.workspace_id = d.workspace_id and u.document_id = d.id
-      left join receipt r on ${withContent} and r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
+      join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
+      join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+      left join document_reliance u on u.workspace_id = ${workspaceId} and u.document_id = d.id
+      left join receipt r on ${withContent} and r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
       left join lateral (
         select e.protocol, e.registered_at from document_event e
-         where d.status = 3 and e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
+         where d.status = 3 and e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
          order by e.registered_at desc limit 1) e on true
       left join lateral (
         select p.protocol, p.registered_at from document_event p
-         where p.workspace_id = d.workspace_id and p.company_id = d.company_id and p.chave = d.chave
+         where p.workspace_id = ${workspaceId} and p.company_id = d.company_id and p.chave = d.chave
            and p.tp_evento = any (${epecCodes}::int[]) and p.rank > 0
          order by p.registered_at desc limit 1) p on true
      order by ${order}`.execute(db)

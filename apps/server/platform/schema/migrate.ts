@@ -332,7 +332,7 @@ async function limitCompanies(client: pg.Client, distributed: boolean): Promise<
     `select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
         and (c.relname = any ($1) or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'company_id'))
-        and not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'companies')`,
+        and not exists (select from pg_policies p where p.schemaname = 'public' and p.tablename = c.relname and p.qual like '%current_companies%')`,
     [Object.keys(rules)],
   )
   for (const { name } of rows) {
@@ -341,8 +341,27 @@ async function limitCompanies(client: pg.Client, distributed: boolean): Promise<
     const check = rules[name] ? rule : `company_id is null or ${rule}`
     // The owner may inherit what the login may, and what holds for it.
     const ofOthers = `current_user <> '${limitedRole}' or`
+    if (distributed) {
+      await narrowPolicies(client, name, `(${ofOthers} (${rule}))`, `(${ofOthers} (${check}))`)
+      continue
+    }
     await client.query(
       `create policy companies on ${name} as restrictive to ${limitedRole} using (${ofOthers} (${rule})) with check (${ofOthers} (${check}))`,
+    )
+  }
+}
+
+// Citus makes a restrictive policy a permissive one where the rows are, so each that lets in is made narrower instead.
+async function narrowPolicies(client: pg.Client, table: string, rule: string, check: string): Promise<void> {
+  const { rows } = await client.query<{ name: string; using: string; check: string; cmd: string }>(
+    `select quote_ident(policyname) as name, qual as using, coalesce(with_check, qual) as check, cmd from pg_policies
+      where schemaname = 'public' and tablename = $1 and roles = '{public}'`,
+    [table],
+  )
+  for (const { name, using, check: checked, cmd } of rows) {
+    const reads = cmd === 'SELECT' || cmd === 'DELETE'
+    await client.query(
+      `alter policy ${name} on ${table} using ((${using}) and ${rule})${reads ? '' : ` with check ((${checked}) and ${check})`}`,
     )
   }
 }
