@@ -25,13 +25,18 @@ export async function keepDictionaries(client: pg.Client): Promise<void> {
 }
 
 async function put(client: pg.Client, id: number, file: Buffer): Promise<void> {
-  const { rowCount } = await client.query('select from receipt limit 1')
   // Where nothing is kept, no process of the version before captures.
-  await client.query(`insert into dictionary (id, content, usable_at) values ($1, $2, now() + $3::interval)`, [
+  const after = (await keepsSomething(client)) ? '1 hour' : '0'
+  await client.query('insert into dictionary (id, content, usable_at) values ($1, $2, now() + $3::interval)', [
     id,
     file,
-    rowCount === 0 ? '0' : '1 hour',
+    after,
   ])
+}
+
+async function keepsSomething(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query('select from receipt limit 1')
+  return rows.length > 0
 }
 
 const usable = new WeakSet<object>()
