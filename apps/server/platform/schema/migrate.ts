@@ -332,7 +332,8 @@ async function limitCompanies(client: pg.Client, distributed: boolean): Promise<
     `select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
         and (c.relname = any ($1) or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'company_id'))
-        and not exists (select from pg_policies p where p.schemaname = 'public' and p.tablename = c.relname and p.qual like '%current_companies%')`,
+        and not exists (select from pg_policies p where p.schemaname = 'public' and p.tablename = c.relname
+                                                  and (p.policyname = 'companies' or p.qual like '%current_companies%'))`,
     [Object.keys(rules)],
   )
   for (const { name } of rows) {
