@@ -87,7 +87,6 @@ test('characters outside WinAnsi are found as they are, also where they need mor
   expect(fontFiles(bytes).length).toBeGreaterThan(2 * fonts.length)
 })
 
-
 describe('embedded fonts', () => {
   const bytes = danfe(writeNfe({ items: 3, infCpl: 'Motor 5 kΩ ≥ 3 € ≤ λπ Łódź − ½ № √ ∞ ⅓' }))
 

@@ -26,7 +26,8 @@ export interface Operation {
   operands: Value[]
 }
 
-const token = /[\s\0]*(?:%[^\n\r]*[\n\r]+[\s\0]*)*(<<|>>|\[|\]|\/[^\s\0()<>[\]{}/%]*|\((?:[^\\()]|\\[\s\S])*\)|<[^<>]*>|[^\s\0()<>[\]{}/%]+)/y
+const token =
+  /[\s\0]*(?:%[^\n\r]*[\n\r]+[\s\0]*)*(<<|>>|\[|\]|\/[^\s\0()<>[\]{}/%]*|\((?:[^\\()]|\\[\s\S])*\)|<[^<>]*>|[^\s\0()<>[\]{}/%]+)/y
 
 /** Reads values one after the other; a word that is none of them is given as an operator. */
 export class Reader {
