@@ -82,11 +82,11 @@ class MergedFile {
     this.#rows.push(rows)
     this.#count += own + 1
     const renumbered = (body: string) =>
-      // Strings stay as they are, and numbers as wide as they are.
-      body.replace(/\((?:[^\\()]|\\.)*\)| *\d{1,9} 0 R/g, (found) => {
-        if (found.startsWith('(')) return found
-        const number = Number(found.slice(0, -4))
-        return `${String(number === structure ? structure : number + before).padStart(found.length - 4)} 0 R`
+      // Strings stay as they are, and numbers as wide as they are while there is room.
+      body.replace(/\((?:[^\\()]|\\.)*\)|( ?)( *\d{1,9}) 0 R/g, (found, space, number) => {
+        if (number === undefined) return found
+        const other = Number(number) === structure ? structure : Number(number) + before
+        return `${space}${String(other).padStart(number.length)} 0 R`
       })
     const tree = objects.get(pageTree) ?? ''
     const whole = objects.get(catalog) ?? ''

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { goesOn } from '../pdf/canvas.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
 import { cut, paragraphs, wrap, wrapName } from './text.ts'
@@ -14,16 +15,16 @@ test('lines break at spaces, fit the width and lose nothing', () => {
   expect(lines.join(' ')).toBe(text)
 })
 
-test('a word longer than the width breaks after a sign, else wherever it must', () => {
+test('a word longer than the width breaks after a sign, else wherever it must, and says that it goes on', () => {
   const signed = wrap(winAnsi('ABCDEFGHIJ/KLMNOPQRST-UVWXYZ'), roman, size, 60)
-  expect(signed).toEqual(['ABCDEFGHIJ/', 'KLMNOPQRST-', 'UVWXYZ'])
+  expect(signed).toEqual([`ABCDEFGHIJ/${goesOn}`, `KLMNOPQRST-${goesOn}`, 'UVWXYZ'])
   const plain = wrap(winAnsi('X'.repeat(60)), roman, size, 60)
-  expect(plain.join('')).toBe('X'.repeat(60))
+  expect(plain.join('').replaceAll(goesOn, '')).toBe('X'.repeat(60))
   expect(plain.every((line) => fits(line, 60))).toBe(true)
 })
 
 test('a width smaller than a letter still ends', () => {
-  expect(wrap(winAnsi('WWW'), roman, size, 1)).toEqual(['W', 'W', 'W'])
+  expect(wrap(winAnsi('WWW'), roman, size, 1)).toEqual([`W${goesOn}`, `W${goesOn}`, 'W'])
 })
 
 test('a cut text continues where it stopped', () => {

@@ -94,7 +94,7 @@ function charString(glyph: Glyph, shared: ReadonlyMap<Outline, number>): Buffer 
   const plain = !glyph.parts.some(({ outline }) => shared.has(outline))
   const known = plain ? alone.get(glyph) : undefined
   if (known) return known
-  const bytes = encodeNumber(Math.round((glyph.advance * unitsPerEm) / 1000) - nominalWidth)
+  const bytes = widthOf(glyph.advance)
   let [x, y] = [0, 0]
   for (const { outline, dx, dy } of glyph.parts) {
     bytes.push(...move(outline.start[0] + dx - x, outline.start[1] + dy - y))
@@ -108,6 +108,16 @@ function charString(glyph: Glyph, shared: ReadonlyMap<Outline, number>): Buffer 
   const written = Buffer.from(bytes)
   if (plain) alone.set(glyph, written)
   return written
+}
+
+// In whole units, or in fractions where those are more than a thousandth of the size off, which nobody may be (ISO 19005-2, 6.2.11.5).
+function widthOf(advance: number): number[] {
+  const exact = (advance * unitsPerEm) / 1000
+  const whole = Math.round(exact)
+  if (Math.abs(whole - exact) * 1000 < 0.9 * unitsPerEm) return encodeNumber(whole - nominalWidth)
+  const fixed = Buffer.alloc(5, 255)
+  fixed.writeInt32BE(Math.round((exact - nominalWidth) * 0x10000), 1)
+  return [...fixed]
 }
 
 function index(items: readonly Buffer[]): Buffer {
