@@ -1,5 +1,5 @@
 import type { Font } from './fonts.ts'
-import { emWidth, placeOf, Shown } from './fonts.ts'
+import { emWidth, fontName, placeOf, roman, Shown } from './fonts.ts'
 import type { Ansi } from './winansi.ts'
 
 /** Width and height of a sheet of paper, in points. */
@@ -25,7 +25,7 @@ export type Rule = 'hair' | 'divider' | 'cut'
 
 const rules: readonly Rule[] = ['hair', 'divider', 'cut']
 
-// Graphics state of each kind of rule, set in this order. Words follow: text knows neither stroke colour nor dashes.
+// Graphics state of each kind of rule, set in this order.
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
 
 // What surrounds a block is twice as thick as the lines inside it.
@@ -55,7 +55,7 @@ export class Canvas {
   #shapes = ''
   #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
   #turned: { canvas: Canvas; place: string }[] = []
-  #font: Font | undefined
+  #font: Font = roman
   #size = 0
   #x = 0
   #y = 0
@@ -79,17 +79,19 @@ export class Canvas {
   /** A line of text whose baseline starts at this point. */
   text(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
     if (text === '') return
-    this.shown.add(text, font)
+    this.shown.add(text)
     if (this.#marks.length === 0) this.#marks.push({ role: 'P', words: '' })
     const mark = this.#marks.at(-1)!
     if (font !== this.#font || size !== this.#size) {
-      mark.words += `/${font.resource} ${size * unitsPerPoint} Tf\n`
+      if (size !== this.#size) mark.words += `/${fontName} ${size * unitsPerPoint} Tf\n`
+      if (font.bold) mark.words += weight(font.bold, size)
+      else if (this.#font.bold) mark.words += '0 Tr 0 Tc\n'
       this.#font = font
       this.#size = size
     }
     const px = Math.round(x * unitsPerPoint)
     const py = flip(baseline)
-    mark.words += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(text) ? this.#mixed(text, font, size) : `(${escaped(text)})Tj`}\n`
+    mark.words += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(text) ? this.#mixed(text, size) : `(${escaped(text)})Tj`}\n`
     this.#x = px
     this.#y = py
   }
@@ -184,6 +186,8 @@ export class Canvas {
       shapes += `${outerState}\n${outer.join('')}S\n`
     }
     for (const rule of rules) if (this.#rules[rule]) shapes += `${ruleStates[rule]}\n${this.#rules[rule]}S\n`
+    // Bold letters have a stroke too, which is neither grey nor dashed.
+    if (this.#rules.divider || this.#rules.cut) shapes = `q\n${shapes}Q\n`
     let turned = ''
     let mark = firstMark
     for (const { canvas, place } of this.#turned) {
@@ -191,18 +195,17 @@ export class Canvas {
       mark += canvas.roles.length
     }
     const words = this.#marks.map(({ role, words }) => `/${role}<</MCID ${mark++}>>BDC\n${words}EMC\n`)
-    // What is turned comes first, because the dashes of a divider last to the end of the stream.
     return `${turned}${artifact(shapes)}${words.length > 0 ? `BT\n${words.join('')}ET\n` : ''}`
   }
 
   // Each character outside WinAnsi in its further font; the line goes on where the text before it ended.
-  #mixed(text: string, font: Font, size: number): string {
+  #mixed(text: string, size: number): string {
     const parts = text.split(/([^\0-\xff])/)
     const shown = parts.map((part, i) => {
       if (i % 2 === 0) return part === '' ? '' : `(${escaped(part)})Tj`
       const { further, byte } = placeOf(part.charCodeAt(0))
       const points = size * unitsPerPoint
-      return `/${font.resource}${further} ${points} Tf(${escaped(String.fromCharCode(byte))})Tj/${font.resource} ${points} Tf`
+      return `/${fontName}${further} ${points} Tf(${escaped(String.fromCharCode(byte))})Tj/${fontName} ${points} Tf`
     })
     return shown.join('')
   }
@@ -211,6 +214,12 @@ export class Canvas {
     const scale = `${units(sx * unitsPerPoint)} 0 0 ${units(sy * unitsPerPoint)}`
     this.#shapes += `q ${scale} ${Math.round(x * unitsPerPoint)} ${flip(bottom)} cm\n${path}f Q\n`
   }
+}
+
+// Letters filled and stroked, with room between them (ISO 32000-1, 9.3).
+function weight({ stroke, spacing }: NonNullable<Font['bold']>, size: number): string {
+  const thousandth = (size * unitsPerPoint) / 1000
+  return `2 Tr ${units(stroke * thousandth)} w ${units(spacing * thousandth)} Tc\n`
 }
 
 // Lines, bars and the stamp say nothing that the texts do not.

@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib'
-import { characterAt, emWidth, fonts } from '../pdf/fonts.ts'
+import { bold, characterAt, emWidth, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 
 /** A straight rule of a page, in points from the top left corner. */
@@ -112,7 +112,7 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
     return [a * x + c * y + e, pageHeight - (b * x + d * y + f)]
   }
   const runs: TextRun[] = []
-  let font = fonts[0]!
+  let font = roman
   let further = 0
   let size = 0
   // A text that follows another without a move goes on in the same run.
@@ -123,8 +123,7 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
       continue
     }
     if (token.startsWith('/')) {
-      if (!/^\/[RB]\d*$/.test(token)) continue
-      font = fonts.find((one) => one.resource === token[1]) ?? font
+      if (!/^\/R\d*$/.test(token)) continue
       further = Number(token.slice(2))
       continue
     }
@@ -182,6 +181,9 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
         break
       case 'Tf':
         size = n0
+        break
+      case 'Tr':
+        font = n0 === 2 ? bold : roman
         break
       case 'Td':
         at = [at[0] + n0, at[1] + n1]
