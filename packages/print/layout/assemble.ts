@@ -40,8 +40,10 @@ export function assemble(form: FormPlan): Uint8Array {
       pdf.page([i === 0 ? first : others, shared, own], [...roles, ...canvas.roles])
     })
   }
-  const shown = [form.header, ...form.sheets].map((canvas) => canvas.shown)
-  return pdf.bytes(winAnsi(form.title), shown, form.picture)
+  const canvases = [form.header, ...form.sheets]
+  const shown = canvases.map((canvas) => canvas.shown)
+  const code = canvases.find((canvas) => canvas.code)?.code
+  return pdf.bytes(winAnsi(form.title), shown, form.picture, code)
 }
 
 function opening(form: FormPlan, shift: number): string {

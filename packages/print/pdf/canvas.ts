@@ -20,6 +20,12 @@ const unitsPerPoint = 10
 /** What the pages call the picture of the file. */
 export const pictureName = 'L'
 
+/** What the pages call the code of the file. */
+export const codeName = 'Q'
+
+/** The modules of a code by rows, true where they are dark. */
+export type Modules = readonly (readonly boolean[])[]
+
 /** Hair lines draw the form, a divider separates the items of a table, a cut shows where the paper is cut. */
 export type Rule = 'hair' | 'divider' | 'cut'
 
@@ -50,6 +56,7 @@ export class Canvas {
   #marks: { role: StructureRole; words: string }[] = []
   /** The characters of its texts. */
   readonly shown: Shown
+  code: Modules | undefined
   #under = ''
   #outlines: Outline[] = []
   #shapes = ''
@@ -147,18 +154,12 @@ export class Canvas {
     this.#shape(module, height, x, y + height, path)
   }
 
-  /** A matrix of dark and light modules, drawn by runs; all in one path, so that no renderer leaves seams. */
-  matrix(x: number, y: number, module: number, dark: readonly (readonly boolean[])[]): void {
-    let path = ''
-    dark.forEach((row, i) => {
-      for (let from = row.indexOf(true); from !== -1; ) {
-        const end = row.indexOf(false, from)
-        const to = end === -1 ? row.length : end
-        path += `${from} ${-1 - i} ${to - from} 1 re\n`
-        from = end === -1 ? -1 : row.indexOf(true, to)
-      }
-    })
-    this.#shape(module, module, x, y, path)
+  /** A matrix of dark and light modules, which is the code of the file: one bit for each of them. */
+  matrix(x: number, y: number, module: number, dark: Modules): void {
+    this.code = dark
+    const side = units(dark.length * module * unitsPerPoint)
+    const bottom = y + dark.length * module
+    this.#shapes += `q ${side} 0 0 ${side} ${Math.round(x * unitsPerPoint)} ${flip(bottom)} cm /${codeName} Do Q\n`
   }
 
   /** Light grey strokes under everything else, in a coordinate system of their own. */

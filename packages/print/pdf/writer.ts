@@ -1,4 +1,4 @@
-import { type PageSize, pictureName, type StructureRole } from './canvas.ts'
+import { codeName, type Modules, type PageSize, pictureName, type StructureRole } from './canvas.ts'
 import { embed } from './embedded.ts'
 import { Shown } from './fonts.ts'
 import type { PngPicture } from './png.ts'
@@ -42,14 +42,18 @@ export class PdfWriter {
   }
 
   /** The finished file; `shown` are the characters of all its pages. */
-  bytes(title: Ansi, shown: readonly Shown[], picture?: PngPicture): Uint8Array {
+  bytes(title: Ansi, shown: readonly Shown[], picture?: PngPicture, code?: Modules): Uint8Array {
     const kids = this.#pages.map(({ number }) => `${number} 0 R`).join(' ')
     const writer = {
       object: (body: string) => this.#object(body),
       stream: (object: Buffer) => this.#put(object),
     }
     const resources = embed(Shown.inAny(shown), writer)
-    const pictures = picture ? `/XObject<</${pictureName} ${this.#picture(picture)} 0 R>>` : ''
+    const images = [
+      picture ? `/${pictureName} ${this.#picture(picture)} 0 R` : '',
+      code ? `/${codeName} ${this.#code(code)} 0 R` : '',
+    ].join('')
+    const pictures = images && `/XObject<<${images}>>`
     this.#objects.set(
       catalog,
       `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R>>`,
@@ -91,6 +95,20 @@ export class PdfWriter {
     const kind = `/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8`
     const rows = `/Filter/FlateDecode/DecodeParms<</Predictor 15/Colors 3/Columns ${width}>>`
     return this.#put(writtenStream(data, kind + rows))
+  }
+
+  // A mask paints where a bit is 0 (ISO 32000-1, 8.9.6.2).
+  #code(dark: Modules): number {
+    const side = dark.length
+    const bits = Buffer.alloc(side * Math.ceil(side / 8), 0xff)
+    dark.forEach((row, y) => {
+      const from = y * Math.ceil(side / 8)
+      row.forEach((set, x) => {
+        if (set) bits[from + (x >> 3)]! &= ~(0x80 >> (x & 7))
+      })
+    })
+    const kind = `/Type/XObject/Subtype/Image/Width ${side}/Height ${side}/ImageMask true/BitsPerComponent 1`
+    return this.#put(streamObject(bits, kind))
   }
 
   #assemble(): Uint8Array {

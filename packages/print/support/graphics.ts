@@ -1,4 +1,5 @@
 import { inflateSync } from 'node:zlib'
+import { codeName } from '../pdf/canvas.ts'
 import { bold, characterAt, emWidth, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 
@@ -51,8 +52,24 @@ export function readGraphics(pdf: Uint8Array): PageGraphics[] {
   return references(/\/Kids\[([^\]]*)\]/.exec(tree)?.[1]).map((page) => {
     const contents = /\/Contents ?(\[[^\]]*\]|\d+ 0 R)/.exec(objects.get(page)!.head)?.[1]
     const content = references(contents).map((number) => objects.get(number)!.data.toString('latin1'))
-    return { width, height, ...interpret(content.join('\n'), height) }
+    return { width, height, ...interpret(content.join('\n'), height, darkModules(objects)) }
   })
+}
+
+// The code of the file as squares of a unit square, from its image mask.
+function darkModules(objects: ReadonlyMap<number, PdfObject>): Bar[] {
+  const mask = [...objects.values()].find(({ head }) => head.includes('/ImageMask true'))
+  if (!mask) return []
+  const side = Number(/\/Width (\d+)/.exec(mask.head)?.[1])
+  const bars: Bar[] = []
+  for (let y = 0; y < side; y++) {
+    for (let x = 0; x < side; x++) {
+      const byte = mask.data[y * Math.ceil(side / 8) + (x >> 3)]!
+      if ((byte & (0x80 >> (x & 7))) === 0)
+        bars.push({ x: x / side, y: 1 - (y + 1) / side, width: 1 / side, height: 1 / side })
+    }
+  }
+  return bars
 }
 
 function references(text = ''): number[] {
@@ -96,7 +113,7 @@ function contained(head: string, data: Buffer): [number, PdfObject][] {
 }
 
 // Understands the operators our canvas writes; strokes under the form (the stamp) are left out.
-function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'width' | 'height'> {
+function interpret(content: string, pageHeight: number, code: readonly Bar[]): Omit<PageGraphics, 'width' | 'height'> {
   const rules: DrawnRule[] = []
   const bars: Bar[] = []
   const pictures: Bar[] = []
@@ -115,6 +132,7 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
   let font = roman
   let further = 0
   let size = 0
+  let image = ''
   // A text that follows another without a move goes on in the same run.
   let moved = true
   for (const [token] of content.matchAll(/\((?:[^\\()]|\\.)*\)|\[[^\]]*\]|\/\w+|[^\s()[\]/]+/g)) {
@@ -123,6 +141,7 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
       continue
     }
     if (token.startsWith('/')) {
+      if (/^\/[LQ]$/.test(token)) image = token.slice(1)
       if (!/^\/R\d*$/.test(token)) continue
       further = Number(token.slice(2))
       continue
@@ -171,6 +190,14 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
         break
       }
       case 'Do': {
+        if (image === codeName) {
+          for (const bar of code) {
+            const [left, bottom] = point(bar.x, bar.y)
+            const [right, top] = point(bar.x + bar.width, bar.y + bar.height)
+            bars.push({ x: left, y: top, width: right - left, height: bottom - top })
+          }
+          break
+        }
         const [left, bottom] = point(0, 0)
         const [right, top] = point(1, 1)
         pictures.push({ x: left, y: top, width: right - left, height: bottom - top })
