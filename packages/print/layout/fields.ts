@@ -90,9 +90,9 @@ export function fittingSize(
   return Math.max(smallest, Math.floor(size * 4) / 4)
 }
 
-/** The size, `nominal` if it can be, of a text that has one line and no more; what is too long at five points is refused. */
+/** The size, `nominal` if it can be, of a text that has one line and no more; what is too long at six points is refused. */
 export function lineSize(value: Ansi, font: Font, nominal: number, room: number): number {
-  const size = fittingSize([{ value, font, room }], nominal, 5)
+  const size = fittingSize([{ value, font, room }], nominal, 6)
   assertRoom(room, (emWidth(value, font) * size) / 1000)
   return size
 }

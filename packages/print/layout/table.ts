@@ -161,8 +161,11 @@ function build<Row>(chosen: {
 }): Table {
   const { columns, measured, size, widths } = chosen
   const rooms = widths.map((width) => width - 2 * cellPadding)
+  // What is no wider than its column anywhere needs no second look.
+  const fits = columns.map(({ widest }, i) => widest !== undefined && (measured.ems[i]! * size) / 1000 <= rooms[i]!)
   const lines = measured.encoded.map((cells) =>
     cells.map((cell, i) => {
+      if (fits[i]) return cell
       if (cell.length === 1) return wrap(cell[0]!, roman, size, rooms[i]!)
       return cell.flatMap((line) => wrap(line, roman, size, rooms[i]!))
     }),

@@ -1,6 +1,7 @@
 import { deflateSync } from 'node:zlib'
 
-const packedFrom = 100
+// Shorter ones lose to the name of the filter what they gain.
+const packedFrom = 120
 // Level 9 takes up to a third more CPU for 0 to 2 % of the bytes: 500 items 21.5 ms and 27,589 bytes instead of 17.5 and 28,146.
 const level = 6
 
