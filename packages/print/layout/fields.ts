@@ -2,7 +2,6 @@ import type { Align } from '../pdf/canvas.ts'
 import { bold, emWidth, type Font, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { assertRoom } from '../printable.ts'
 import type { Block } from './block.ts'
 import { padding } from './block.ts'
 import { leading, wrap, wrapName } from './text.ts'
@@ -88,11 +87,4 @@ export function fittingSize(
     if (fitting < size) size = fitting
   }
   return Math.max(smallest, Math.floor(size * 4) / 4)
-}
-
-/** The size, `nominal` if it can be, of a text that has one line and no more; what is too long at six points is refused. */
-export function lineSize(value: Ansi, font: Font, nominal: number, room: number): number {
-  const size = fittingSize([{ value, font, room }], nominal, 6)
-  assertRoom(room, (emWidth(value, font) * size) / 1000)
-  return size
 }
