@@ -13,10 +13,11 @@ export function child(node: XmlElement | undefined, path: string): XmlElement | 
   if (node === undefined) return undefined
   const slash = path.indexOf('/')
   if (slash === -1) return named(node, path)
-  let at: XmlElement | undefined = node
-  for (const step of path.split('/')) {
-    at = named(at, step)
-    if (at === undefined) return undefined
+  let at = named(node, path.slice(0, slash))
+  for (let from = slash + 1; at !== undefined && from !== 0; ) {
+    const end = path.indexOf('/', from)
+    at = named(at, end === -1 ? path.slice(from) : path.slice(from, end))
+    from = end + 1
   }
   return at
 }

@@ -4,7 +4,7 @@ import { type Billing, billing, billingHeightMin, hasBilling } from './danfe/bil
 import { canhoto } from './danfe/canhoto.ts'
 import { header } from './danfe/header.ts'
 import { issqn } from './danfe/issqn.ts'
-import { type ItemColumns, itemSizes, itemTable } from './danfe/items.ts'
+import { hasCrowdedTaxes, itemSizes, itemTable } from './danfe/items.ts'
 import { type PrintedNfe, readNote, stampLines, upright } from './danfe/note.ts'
 import { destinatario, place, placeText } from './danfe/parties.ts'
 import { totals } from './danfe/totals.ts'
@@ -28,6 +28,8 @@ const bodyMin = 300
 const itemsHeightMin = 60
 // Smaller letters, which also break later, do not save more than this share.
 const smallerMax = 1.7
+// How much more room the first sheet may have for lower rows, a text giving way.
+const productsGrowth = 120
 // Rows of three lines and more on the average.
 const tallRow = 20
 // A first item taller than this may begin on the second sheet; nothing else gives way for it.
@@ -75,31 +77,53 @@ function printNote(note: PrintedNfe, receipt: Block): Uint8Array {
   })
 }
 
-// With fields above each other or in smaller letters when that, and nothing else, saves a second sheet.
+// Set as it saves sheets, the nearest to the usual first: rows nearer to one another, fields above each other, smaller letters.
 function sharedOut(note: PrintedNfe, headerHeight: number, receipt: Block): SharedOut {
-  const set = (columns: ItemColumns, sizes: readonly number[]): SharedOut => {
-    const products = itemTable(note, columns, sizes)
+  const whole = (products: Table): SharedOut => {
     return { products, first: firstSheet(note, headerHeight, products, receipt, true) }
   }
-  const usual = set('any', itemSizes)
-  const { products, first } = usual
+  const usual = whole(itemTable(note, 'any', itemSizes))
   if (isWhole(usual)) return usual
-  if (heightOf(products.rows) <= first.rowsRoom * smallerMax && first.rest.length === 0) {
-    for (const size of itemSizes)
-      for (const columns of ['any', 'tight'] as const) {
-        const other = set(columns, [size])
-        if (isWhole(other)) return other
-      }
+  let chosen = usual
+  let fewest = sheetsOf(note, headerHeight, usual)
+  for (const products of denser(note, usual)) {
+    const height = heightOf(products.rows)
+    // A look at the heights spares most of them the rest.
+    const later = laterRoom(note, headerHeight, products)
+    if (fewest > 1 && height > usual.first.rowsRoom + productsGrowth + (fewest - 2) * later) continue
+    const other = whole(products)
+    if (isWhole(other)) return other
+    const sheets = sheetsOf(note, headerHeight, other)
+    if (sheets < fewest) [chosen, fewest] = [other, sheets]
   }
-  // Descriptions and taxes of several lines may save sheets among many.
-  const tight = heightOf(products.rows) > products.rows.length * tallRow ? set('tight', itemSizes) : usual
-  const chosen = sheetsOf(note, headerHeight, tight) < sheetsOf(note, headerHeight, usual) ? tight : usual
   // A sheet that no item fits on is one of texts.
   const [item] = chosen.products.rows
   const isEmpty =
     item && item.height > chosen.first.rowsRoom && item.height <= laterRoom(note, headerHeight, chosen.products)
   if (!isEmpty) return chosen
   return { ...chosen, first: firstSheet(note, headerHeight, chosen.products, receipt, false) }
+}
+
+function* denser(note: PrintedNfe, { products, first }: SharedOut): Generator<Table> {
+  const height = heightOf(products.rows)
+  yield products.closer(0.5)
+  // One sheet is worth any setting.
+  if (height <= first.rowsRoom * smallerMax && first.rest.length === 0) {
+    for (const size of itemSizes)
+      for (const columns of ['any', 'tight'] as const) yield itemTable(note, columns, [size])
+  }
+  yield products.closer(1)
+  // Descriptions and taxes of several lines may save sheets among many.
+  if (height <= products.rows.length * tallRow) return
+  const tight = itemTable(note, 'tight', itemSizes)
+  yield tight
+  yield tight.closer(1)
+  if (!hasCrowdedTaxes(note)) return
+  for (const size of itemSizes) {
+    const narrow = itemTable(note, 'narrow', [size])
+    yield narrow
+    yield narrow.closer(1)
+  }
 }
 
 interface SharedOut {

@@ -8,7 +8,9 @@ const decimal = /^-?\d+(?:\.\d*)?$/
 function decimals(text: string | undefined, least: number, keepZeros: boolean): string | undefined {
   if (text === undefined || !decimal.test(text)) return text
   const sign = text.startsWith('-') ? '-' : ''
-  const [digits = '', fraction = ''] = text.slice(sign.length).split('.')
+  const point = text.indexOf('.')
+  const digits = text.slice(sign.length, point === -1 ? undefined : point)
+  const fraction = point === -1 ? '' : text.slice(point + 1)
   const whole = digits.slice(Math.min(countZeros(digits), digits.length - 1))
   const kept = keepZeros ? fraction : fraction.slice(0, lengthWithoutZeros(fraction))
   return `${sign}${thousands(whole)},${kept.padEnd(least, '0')}`
@@ -28,6 +30,7 @@ function lengthWithoutZeros(digits: string): number {
 }
 
 function thousands(whole: string): string {
+  if (whole.length <= 3) return whole
   const first = whole.length % 3 || 3
   const groups = [whole.slice(0, first)]
   for (let at = first; at < whole.length; at += 3) groups.push(whole.slice(at, at + 3))

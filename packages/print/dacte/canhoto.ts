@@ -1,7 +1,8 @@
 import { value, type XmlElement } from '@vigia/dfe/document'
 import { documentNumber, series } from '../formats.ts'
-import type { Block } from '../layout/block.ts'
+import { type Block, padding } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
+import { lineSize } from '../layout/line-size.ts'
 import type { PrintSheet } from '../layout/sheet.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, roman } from '../pdf/fonts.ts'
@@ -90,6 +91,7 @@ function numberBox(
   const number = `Nº ${documentNumber(value(ide, 'nCT')) ?? ''}`
   const serie = `SÉRIE ${series(value(ide, 'serie')) ?? ''}`
   ;[names[layout], number, serie].forEach((line, n) => {
-    canvas.aligned(x, width, baseline + n * 11.5, winAnsi(line), bold, 10, 'center')
+    const text = winAnsi(line)
+    canvas.aligned(x, width, baseline + n * 11.5, text, bold, lineSize(text, bold, 10, width - 2 * padding), 'center')
   })
 }

@@ -59,11 +59,13 @@ function twoColumns(title: string, carried: readonly Carried[], width: number): 
     rows.push({
       cells: [...left.cells, ...(right?.cells ?? [])],
       height: Math.max(left.height, right?.height ?? 0),
+      white: left.white,
     })
   }
   const side = (row: TableRow, from: number): TableRow => ({
     cells: row.cells.slice(from, from + columns.length),
     height: row.height,
+    white: row.white,
     ...(row.goesOn ? { goesOn: true } : {}),
   })
   return {

@@ -5,6 +5,7 @@ import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
+import { lineSize } from '../layout/line-size.ts'
 import { besideLogo } from '../layout/logo.ts'
 import { qrBlock } from '../layout/qrcode.ts'
 import { leading, wrap, wrapName } from '../layout/text.ts'
@@ -210,7 +211,7 @@ function titleBox(
   })
   canvas.line(x + nameWidth, y, x + nameWidth, y + height)
   const modal = winAnsi((codeText(codeTexts.modal, value(ide, 'modal')) ?? '').toUpperCase())
-  const size = fittingSize([{ value: modal, font: bold, room: modalWidth - 2 * padding }], 12, 7)
+  const size = lineSize(modal, bold, 12, modalWidth - 2 * padding)
   canvas.tagged('P', () => {
     canvas.text(x + nameWidth + padding, y + 6.8, winAnsi('MODAL'), roman, 6)
     canvas.aligned(x + nameWidth, modalWidth, y + 23, modal, bold, size, 'center')
@@ -269,7 +270,7 @@ function protocolBox(canvas: Canvas, x: number, y: number, width: number, cte: P
     lines.forEach((line, n) => {
       const font = lines.length > 1 && n === 0 ? bold : roman
       const text = winAnsi(line)
-      const fitting = fittingSize([{ value: text, font, room: width - 2 * padding }], size, 6)
+      const fitting = lineSize(text, font, size, width - 2 * padding)
       canvas.aligned(x, width, y + (lines.length > 1 ? 14.6 : 18.5) + n * 8.6, text, font, fitting, 'center')
     })
   })

@@ -55,7 +55,8 @@ export function billing(note: PrintedNfe, heightMax: number): Billing | undefine
   )
   const natural = columns.reduce((sum, width) => sum + width + cellGap, cellGap)
   const perRow = Math.min(sheet.landscape ? 8 : 6, Math.max(1, Math.floor(sheet.width / natural)))
-  let rowsMax = Math.max(0, Math.floor((heightMax - head.height) / rowHeight))
+  // A number far beyond the layout fits into no cell: the text takes them all.
+  let rowsMax = natural > sheet.width ? 0 : Math.max(0, Math.floor((heightMax - head.height) / rowHeight))
   if (rowsMax * perRow < cells.length) rowsMax = Math.max(0, rowsMax - Math.ceil(noteHeight / rowHeight))
   const shown = cells.slice(0, rowsMax * perRow)
   const overflow = sentences.slice(shown.length)

@@ -3,6 +3,7 @@ import { date, documentNumber, joined, money, series } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { padding } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
+import { lineSize } from '../layout/line-size.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
@@ -46,8 +47,10 @@ export function canhoto(note: PrintedNfe): Block {
       signature.draw(canvas, x, y + sentenceHeight)
       const middle = y + height / 2
       canvas.aligned(x + width, numberWidth, middle - 9, winAnsi('NF-e'), bold, 12, 'center')
-      canvas.aligned(x + width, numberWidth, middle + 4, number, bold, 10, 'center')
-      canvas.aligned(x + width, numberWidth, middle + 16, serie, bold, 10, 'center')
+      for (const [i, line] of [number, serie].entries()) {
+        const fitting = lineSize(line, bold, 10, numberWidth - 2 * padding)
+        canvas.aligned(x + width, numberWidth, middle + 4 + i * 12, line, bold, fitting, 'center')
+      }
       canvas.line(x, y + height + 4.5, x + length, y + height + 4.5, 'cut')
     },
   }

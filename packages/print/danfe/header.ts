@@ -5,6 +5,7 @@ import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, stack } from '../layout/block.ts'
 import { fieldRow, fittingSize } from '../layout/fields.ts'
+import { lineSize } from '../layout/line-size.ts'
 import { besideLogo } from '../layout/logo.ts'
 import type { PrintSheet } from '../layout/sheet.ts'
 import { leading, wrap, wrapName } from '../layout/text.ts'
@@ -134,21 +135,25 @@ function danfeBox(
   { ide }: PrintedNfe,
 ): void {
   const { operation, numbersLeft, numbers } = drawing
-  const centred = (baseline: number, text: string, font: Font, size: number, from = 0) =>
-    canvas.aligned(x + from, width - from, y + baseline, winAnsi(text), font, size, 'center')
+  const centred = (baseline: number, text: string, font: Font, size: number) =>
+    canvas.aligned(x, width, y + baseline, winAnsi(text), font, size, 'center')
   canvas.tagged('H1', () => centred(15, 'DANFE', bold, 14))
   drawing.meaning.forEach((line, n) => {
     centred(25 + n * leading(8), line, roman, 8)
   })
   const box = numbersLeft > 0 ? 58 : 70
   canvas.box(x + box, y + operation, 18, 18)
+  const fitted = (left: number, room: number, baseline: number, text: string, size: number) => {
+    const line = winAnsi(text)
+    canvas.aligned(x + left, room, y + baseline, line, bold, lineSize(line, bold, size, room - 2), 'center')
+  }
   canvas.tagged('P', () => {
     canvas.text(x + (numbersLeft > 0 ? 4 : 8), y + operation + 6, winAnsi('0 - ENTRADA'), roman, 8)
     canvas.text(x + (numbersLeft > 0 ? 4 : 8), y + operation + 16, winAnsi('1 - SAÍDA'), roman, 8)
-    canvas.aligned(x + box, 18, y + operation + 13, winAnsi(value(ide, 'tpNF') ?? ''), bold, 12, 'center')
+    fitted(box, 18, operation + 13, value(ide, 'tpNF') ?? '', 12)
   })
-  centred(numbers[0], `Nº ${documentNumber(value(ide, 'nNF')) ?? ''}`, bold, 10, numbersLeft)
-  centred(numbers[1], `SÉRIE ${series(value(ide, 'serie')) ?? ''}`, bold, 10, numbersLeft)
+  fitted(numbersLeft, width - numbersLeft, numbers[0], `Nº ${documentNumber(value(ide, 'nNF')) ?? ''}`, 10)
+  fitted(numbersLeft, width - numbersLeft, numbers[1], `SÉRIE ${series(value(ide, 'serie')) ?? ''}`, 10)
 }
 
 function codeBox(note: PrintedNfe, codeWidth: number, least: number): Block {

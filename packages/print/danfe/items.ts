@@ -1,3 +1,4 @@
+import { child, value } from '@vigia/dfe/document'
 import { type Table, type TableColumn, table } from '../layout/table.ts'
 import { type DanfeItem, readItem, situationTitle } from './item.ts'
 import type { PrintedNfe } from './note.ts'
@@ -7,20 +8,20 @@ import { type NewTaxItem, newTaxColumns, readNewTaxes } from './taxes.ts'
 export const itemSizes: readonly number[] = [7, 6.5, 6]
 const descriptionMin = 150
 
-/** Tight columns hold two fields above each other and no air, which leaves the descriptions more room. */
-export type ItemColumns = 'any' | 'tight'
+/** Tight columns hold two fields above each other and no air, which leaves the descriptions more room; narrow ones save a line of taxes as well. */
+export type ItemColumns = 'any' | 'tight' | 'narrow'
 
 /** DADOS DOS PRODUTOS / SERVIÇOS: columns chosen once for all sheets, description never cut (MOC NF-e 7.0, Anexo II, 3.2 and 3.8). */
 export function itemTable(note: PrintedNfe, columns: ItemColumns, sizes: readonly number[]): Table {
   const { sheet } = note
   const items = note.items.map(readItem)
   if (note.newTaxes) {
-    const rows: NewTaxItem[] = items.map((item) => ({ ...item, taxes: readNewTaxes(item) }))
-    return table(rows, newTaxColumns(rows, columns === 'tight' ? 'tight' : sheet.landscape ? 'wide' : 'usual'), {
+    const rows: NewTaxItem[] = items.map((item) => ({ ...item, taxes: readNewTaxes(item, columns === 'narrow') }))
+    return table(rows, newTaxColumns(rows, columns !== 'any' ? columns : sheet.landscape ? 'wide' : 'usual'), {
       width: sheet.width,
       sizes,
       freeMin: () => 120,
-      freeEnough: columns === 'tight' ? Number.POSITIVE_INFINITY : 160,
+      freeEnough: columns === 'any' ? 160 : Number.POSITIVE_INFINITY,
     })
   }
   const discount = items.some((item) => item.discount !== '')
@@ -30,11 +31,20 @@ export function itemTable(note: PrintedNfe, columns: ItemColumns, sizes: readonl
     width: sheet.width,
     sizes,
     freeMin: () => descriptionMin,
-    freeEnough: columns === 'tight' ? Number.POSITIVE_INFINITY : 230,
+    freeEnough: columns === 'any' ? 230 : Number.POSITIVE_INFINITY,
   })
 }
 
 type ItemColumn = TableColumn<DanfeItem>
+
+/** True when the items have so many taxes that narrow columns save a line of each. */
+export function hasCrowdedTaxes(note: PrintedNfe): boolean {
+  return (
+    note.newTaxes &&
+    note.items.some((det) => child(det, 'imposto/IPI/IPITrib') ?? child(det, 'imposto/IS')) &&
+    note.items.some((det) => value(child(det, 'imposto/ICMS')?.children[0], 'vICMSST'))
+  )
+}
 
 function text(title: string[], widest: number, read: (item: DanfeItem) => string): ItemColumn {
   return { title, align: 'left', widest, cells: (item) => [read(item)] }

@@ -18,8 +18,8 @@ export interface NewTaxItem extends DanfeItem {
 
 const none: Tax = ['', '', '']
 
-/** The taxes of an item in the order of the model of NT 2026.010, 4.3: ICMS and CBS, IBS UF and IPI, IBS MUN and IS. */
-export function readNewTaxes(item: DanfeItem): NewTaxItem['taxes'] {
+/** The taxes of an item in the order of the model of NT 2026.010, 4.3: ICMS and CBS, IBS UF and IPI, IBS MUN and IS. The ICMS ST may stand apart. */
+export function readNewTaxes(item: DanfeItem, stApart: boolean): NewTaxItem['taxes'] {
   const { imposto } = item
   const ibscbs = child(imposto, 'IBSCBS')
   const group = child(ibscbs, 'gIBSCBS')
@@ -30,7 +30,7 @@ export function readNewTaxes(item: DanfeItem): NewTaxItem['taxes'] {
     if (amount) bases.push([name, amount])
   }
   base('ICMS', item.icms.base)
-  base('ICMS ST', item.icmsSt.base)
+  if (!stApart) base('ICMS ST', item.icmsSt.base)
   base('IBS/CBS', money(value(group, 'vBC')))
   base('IS', money(value(selective, 'vBCIS')))
   base('IPI', item.ipi.base)
@@ -41,7 +41,7 @@ export function readNewTaxes(item: DanfeItem): NewTaxItem['taxes'] {
   const city = ibsOrCbs('IBS MUN', child(group, 'gIBSMun'), 'pIBSMun', 'vIBSMun')
   const ipi = tax('IPI', item.ipi.rate, item.ipi.value)
   const is = tax('IS', percent(value(selective, 'pIS')), money(value(selective, 'vIS')))
-  const st = tax('ICMS ST', item.icmsSt.rate, item.icmsSt.value)
+  const st = stApart ? none : tax('ICMS ST', item.icmsSt.rate, item.icmsSt.value)
   const monoPair: readonly [Tax, Tax] = [
     tax('IBS MONO', percent(value(mono, 'gMonoPadrao/adRemIBS')), money(value(mono, 'vTotIBSMonoItem'))),
     tax('CBS MONO', percent(value(mono, 'gMonoPadrao/adRemCBS')), money(value(mono, 'vTotCBSMonoItem'))),
@@ -84,8 +84,11 @@ function code(label: string, text: string | undefined): string | undefined {
 
 type TaxColumn = TableColumn<NewTaxItem>
 
-/** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3); a wide sheet first tries one field in each of them, and tight ones have two bases to a line. */
-export function newTaxColumns(items: readonly NewTaxItem[], setting: 'usual' | 'wide' | 'tight'): TaxColumn[][] {
+/** The columns of the product table with IBS, CBS and IS (NT 2026.010, 4.3); a wide sheet first tries one field in each of them, tight ones have two bases to a line, and narrow ones the ICMS ST in a column of its own too. */
+export function newTaxColumns(
+  items: readonly NewTaxItem[],
+  setting: 'usual' | 'wide' | 'tight' | 'narrow',
+): TaxColumn[][] {
   const second = items.some((item) => item.taxes.lines.some(([, right]) => right !== none))
   const discount = items.some((item) => item.discount !== '')
   const code: TaxColumn = {
@@ -100,7 +103,10 @@ export function newTaxColumns(items: readonly NewTaxItem[], setting: 'usual' | '
     cells: (item) => [joined(' ', item.description[0], item.taxes.codes) ?? '', ...item.description.slice(1)],
   }
   const taxes: TaxColumn[] = [
-    ...baseColumns(setting === 'tight' && items.some((item) => item.taxes.bases.length > basesMax)),
+    ...(setting === 'narrow' ? stColumns : []),
+    ...baseColumns(
+      (setting === 'tight' || setting === 'narrow') && items.some((item) => item.taxes.bases.length > basesMax),
+    ),
     ...taxColumns('ALÍQUOTAS', 1, second),
     ...taxColumns('VALOR DOS TRIBUTOS', 2, second),
   ]
@@ -140,6 +146,18 @@ export function newTaxColumns(items: readonly NewTaxItem[], setting: 'usual' | '
   ]
   return [beside, stacked]
 }
+
+const stColumns: TaxColumn[] = ([0, 1] as const).map((field) => ({
+  title: field === 0 ? ['ICMS ST'] : [],
+  align: field === 0 ? 'left' : 'right',
+  widest: 60,
+  cells: ({ icmsSt }) =>
+    [
+      ['BC', icmsSt.base],
+      ['ALÍQ.', icmsSt.rate],
+      ['VLR', icmsSt.value],
+    ].flatMap((line) => (line[1] === '' ? [] : [line[field]!])),
+}))
 
 // As many lines as the taxes of an item usually have.
 const basesMax = 3

@@ -52,6 +52,7 @@ export function assemble(form: FormPlan): Uint8Array {
     parts: [...canvases.flatMap(({ parts }) => parts), ...canvases.flatMap(({ lastParts }) => lastParts)],
     shown: canvases.map(({ shown }) => shown),
     picture: form.picture,
+    code: canvases.find(({ code }) => code)?.code,
   })
 }
 

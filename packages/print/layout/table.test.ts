@@ -5,6 +5,7 @@ import { paginate, type TableRow } from './table.ts'
 const row = (height: number): TableRow => ({
   cells: [Array.from({ length: Math.round((height - 2.4) / 7.7) }, (_, i) => winAnsi(`linha ${i}`))],
   height,
+  white: 2.4,
 })
 const heights = (sheets: TableRow[][]) => sheets.map((rows) => rows.map((one) => one.height))
 

@@ -21,6 +21,8 @@ export interface TableColumn<Row> {
 export interface TableRow {
   cells: Ansi[][]
   height: number
+  /** Of the height, what is above and below the lines. */
+  white: number
   /** Goes on with the row before it, of which the sheet before has the beginning. */
   goesOn?: boolean
 }
@@ -31,6 +33,8 @@ export interface Table {
   rows: TableRow[]
   /** Draws a title, the heading, some of the rows and the frame down to `bottom`. Title and heading are read once. */
   draw(canvas: Canvas, x: number, y: number, title: Block, rows: readonly TableRow[], bottom: number): void
+  /** The same table with lines and rows nearer to one another, from 0 to 1. */
+  closer(share: number): Table
 }
 
 interface MeasuredTable {
@@ -45,6 +49,9 @@ const headingLeading = 5.9
 /** White at both sides of a cell. */
 export const cellPadding = 1.8
 const rowPadding = 2.4
+// What rows may give up when that saves a sheet: of their white, and in each line of 1.1 times the size.
+const whiteGiven = 1.6
+const leadingGiven = 0.03
 // Room for a line of a table at any of its sizes: less takes no part of a row that is split.
 const splitMin = 20
 // Heights are sums of fractions.
@@ -158,51 +165,59 @@ function build<Row>(chosen: {
 }): Table {
   const { columns, measured, size, widths } = chosen
   const rooms = widths.map((width) => width - 2 * cellPadding)
-  const rows = measured.encoded.map((cells): TableRow => {
-    const lines = cells.map((cell, i) => {
+  // What is no wider than its column anywhere needs no second look.
+  const fits = columns.map(({ widest }, i) => widest !== undefined && (measured.ems[i]! * size) / 1000 <= rooms[i]!)
+  const lines = measured.encoded.map((cells) =>
+    cells.map((cell, i) => {
+      if (fits[i]) return cell
       if (cell.length === 1) return wrap(cell[0]!, roman, size, rooms[i]!)
       return cell.flatMap((line) => wrap(line, roman, size, rooms[i]!))
-    })
-    return rowOf(lines, size)
-  })
+    }),
+  )
   const headingLines = Math.max(...columns.map((column) => column.title.length))
   const headingHeight = headingLines * headingLeading + 3
-  let whole: Part | undefined
-  // The cells of the row drawn last, by where it begins: tables may stand side by side.
-  const drawn = new Map<number, Part[]>()
-  return {
-    headingHeight,
-    rows,
-    draw(canvas, x, y, title, shown, bottom) {
-      const heading = () => drawHeading(canvas, x, y + title.height, bottom, columns, widths, headingHeight)
-      const body = () => {
-        let top = y + title.height + headingHeight
-        shown.forEach((row, n) => {
-          if (n > 0) canvas.line(x, top, x + sum(widths), top, 'divider')
-          drawn.set(x, drawRow(canvas, x, top, row, columns, widths, size, row.goesOn ? drawn.get(x) : undefined))
-          top += row.height
-        })
-      }
-      if (whole) {
-        canvas.silently(() => {
+  const set = (share: number): Table => {
+    const white = rowPadding - share * whiteGiven
+    const step = leading(size) - share * leadingGiven * size
+    let whole: Part | undefined
+    // The cells of the row drawn last, by where it begins: tables may stand side by side.
+    const drawn = new Map<number, Part[]>()
+    return {
+      headingHeight,
+      rows: lines.map((cells) => {
+        const most = cells.reduce((count, cell) => Math.max(count, cell.length), 1)
+        return { cells, height: most * step + white, white }
+      }),
+      draw(canvas, x, y, title, shown, bottom) {
+        const heading = () => drawHeading(canvas, x, y + title.height, bottom, columns, widths, headingHeight)
+        const right = x + sum(widths)
+        const body = () => {
+          let top = y + title.height + headingHeight
+          shown.forEach((row, n) => {
+            if (n > 0) canvas.line(x, top, right, top, 'divider')
+            const begun = row.goesOn ? drawn.get(x) : undefined
+            drawn.set(x, drawRow(canvas, x, top, row, columns, widths, size, step, begun))
+            top += row.height
+          })
+        }
+        if (whole) {
+          canvas.silently(() => {
+            title.draw(canvas, x, y)
+            heading()
+          })
+          canvas.within(whole, body)
+        } else {
           title.draw(canvas, x, y)
-          heading()
-        })
-        canvas.within(whole, body)
-      } else {
-        title.draw(canvas, x, y)
-        whole = canvas.tagged('Table', () => {
-          canvas.tagged('TR', heading)
-          body()
-        })
-      }
-    },
+          whole = canvas.tagged('Table', () => {
+            canvas.tagged('TR', heading)
+            body()
+          })
+        }
+      },
+      closer: set,
+    }
   }
-}
-
-function rowOf(cells: Ansi[][], size: number): TableRow {
-  const lines = Math.max(1, ...cells.map((cell) => cell.length))
-  return { cells, height: lines * leading(size) + rowPadding }
+  return set(0)
 }
 
 function drawHeading<Row>(
@@ -240,15 +255,15 @@ function drawRow<Row>(
   columns: readonly TableColumn<Row>[],
   widths: readonly number[],
   size: number,
+  step: number,
   begun: readonly Part[] | undefined,
 ): Part[] {
-  const step = leading(size)
   const cells: Part[] = []
   const drawCells = () => {
     let left = x
     row.cells.forEach((lines, i) => {
       const draw = () => {
-        let baseline = y + rowPadding / 2 + size * 0.85
+        let baseline = y + row.white / 2 + size * 0.85
         for (const line of lines) {
           const room = widths[i]! - 2 * cellPadding
           canvas.aligned(left + cellPadding, room, baseline, line, roman, size, columns[i]!.align)
@@ -269,13 +284,14 @@ function drawRow<Row>(
 /** The parts of a row taller than a sheet: the first within one height, the others within another. */
 function splitRow(row: TableRow, first: number, next: number): TableRow[] {
   const lines = Math.max(...row.cells.map((cell) => cell.length))
-  const step = (row.height - rowPadding) / lines
-  const linesIn = (height: number) => Math.max(1, Math.floor((height - rowPadding) / step))
+  const { white } = row
+  const step = (row.height - white) / lines
+  const linesIn = (height: number) => Math.max(1, Math.floor((height - white) / step))
   const parts: TableRow[] = []
   for (let from = 0; from < lines; ) {
     const to = Math.min(lines, from + linesIn(from === 0 ? first : next))
-    const height = (to - from) * step + rowPadding
-    parts.push({ cells: row.cells.map((cell) => cell.slice(from, to)), height, goesOn: from > 0 })
+    const height = (to - from) * step + white
+    parts.push({ cells: row.cells.map((cell) => cell.slice(from, to)), height, white, goesOn: from > 0 })
     from = to
   }
   return parts

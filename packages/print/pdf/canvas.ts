@@ -1,5 +1,5 @@
 import type { Font } from './fonts.ts'
-import { emWidth, placeOf, Shown } from './fonts.ts'
+import { emWidth, fontName, placeOf, roman, Shown } from './fonts.ts'
 import type { Mark, Part, Role } from './structure.ts'
 import type { Ansi } from './winansi.ts'
 
@@ -21,6 +21,12 @@ const unitsPerPoint = 10
 /** What the pages call the picture of the file. */
 export const pictureName = 'L'
 
+/** What the pages call the code of the file. */
+export const codeName = 'Q'
+
+/** The modules of a code by rows, true where they are dark. */
+export type Modules = readonly (readonly boolean[])[]
+
 /** Hair lines draw the form, a divider separates the items of a table, a cut shows where the paper is cut. */
 export type Rule = 'hair' | 'divider' | 'cut'
 
@@ -31,7 +37,7 @@ const altMax = 300
 
 const space = ' ' as Ansi
 
-// Graphics state of each kind of rule, set in this order. Words follow: text knows neither stroke colour nor dashes.
+// Graphics state of each kind of rule, set in this order.
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
 
 // What surrounds a block is twice as thick as the lines inside it.
@@ -68,12 +74,13 @@ export class Canvas {
   #breaks = false
   /** The characters of its texts. */
   readonly shown: Shown
+  code: Modules | undefined
   #under = ''
   #outlines: Outline[] = []
   #shapes = ''
   #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
   #turned: { canvas: Canvas; place: string }[] = []
-  #font: Font | undefined
+  #font: Font = roman
   #size = 0
   #x = 0
   #y = 0
@@ -165,29 +172,31 @@ export class Canvas {
     if (text === '') return
     const whole = !text.endsWith(goesOn)
     const shown = whole ? text : (text.slice(0, -1) as Ansi)
-    this.shown.add(shown, font)
-    const mark = this.#mark(font)
+    this.shown.add(shown)
+    const mark = this.#mark()
     if (font !== this.#font || size !== this.#size) {
-      mark.operators += `/${font.resource} ${size * unitsPerPoint} Tf\n`
+      if (size !== this.#size) mark.operators += `/${fontName} ${size * unitsPerPoint} Tf\n`
+      if (font.bold) mark.operators += weight(font.bold, size)
+      else if (this.#font.bold) mark.operators += '0 Tr 0 Tc\n'
       this.#font = font
       this.#size = size
     }
     const px = Math.round(x * unitsPerPoint)
     const py = flip(baseline)
-    mark.operators += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(shown) ? this.#mixed(shown, font, size) : `(${escaped(shown)})Tj`}\n`
+    mark.operators += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(shown) ? this.#mixed(shown, size) : `(${escaped(shown)})Tj`}\n`
     this.#x = px
     this.#y = py
     this.#breaks = whole
   }
 
   // The mark that the next text belongs to: where it goes on with a part, words of one text and of the next must not become one.
-  #mark(font: Font): Mark {
+  #mark(): Mark {
     const part = this.#silent ? undefined : this.#textPart()
     const last = this.#marks.at(-1)
     if (last && last.part === part) {
       if (this.#breaks) {
         last.operators += '( )Tj\n'
-        this.shown.add(space, this.#font ?? font)
+        this.shown.add(space)
       }
       return last
     }
@@ -256,18 +265,12 @@ export class Canvas {
     this.#shape(module, height, x, y + height, path)
   }
 
-  /** A matrix of dark and light modules, drawn by runs; all in one path, so that no renderer leaves seams. */
-  matrix(x: number, y: number, module: number, dark: readonly (readonly boolean[])[]): void {
-    let path = ''
-    dark.forEach((row, i) => {
-      for (let from = row.indexOf(true); from !== -1; ) {
-        const end = row.indexOf(false, from)
-        const to = end === -1 ? row.length : end
-        path += `${from} ${-1 - i} ${to - from} 1 re\n`
-        from = end === -1 ? -1 : row.indexOf(true, to)
-      }
-    })
-    this.#shape(module, module, x, y, path)
+  /** A matrix of dark and light modules, which is the code of the file: one bit for each of them. */
+  matrix(x: number, y: number, module: number, dark: Modules): void {
+    this.code = dark
+    const side = units(dark.length * module * unitsPerPoint)
+    const bottom = y + dark.length * module
+    this.#paint(`q ${side} 0 0 ${side} ${Math.round(x * unitsPerPoint)} ${flip(bottom)} cm /${codeName} Do Q\n`)
   }
 
   /** Light grey strokes under everything else, in a coordinate system of their own. */
@@ -302,9 +305,8 @@ export class Canvas {
       turned += `q ${place}\n${canvas.content(firstMark === undefined ? undefined : number)}Q\n`
       number += canvas.marks.length
     }
-    // The dashes of a divider last to the end of the stream.
-    const under = turned && shapes ? `q\n${shapes}Q\n` : shapes
-    return `${under}${pictures}${words ? `BT\n${words}ET\n` : ''}${turned}`
+    // The weight of letters lasts to the end of the stream, and would be that of a turned drawing.
+    return `${turned}${shapes}${pictures}${words ? `BT\n${words}ET\n` : ''}`
   }
 
   // Lines and the stamp, which say nothing that the texts do not.
@@ -317,17 +319,18 @@ export class Canvas {
       shapes += `${outerState}\n${outer.join('')}S\n`
     }
     for (const rule of rules) if (this.#rules[rule]) shapes += `${ruleStates[rule]}\n${this.#rules[rule]}S\n`
-    return shapes
+    // Bold letters have a stroke too, which is neither grey nor dashed.
+    return this.#rules.divider || this.#rules.cut ? `q\n${shapes}Q\n` : shapes
   }
 
   // Each character outside WinAnsi in its further font; the line goes on where the text before it ended.
-  #mixed(text: string, font: Font, size: number): string {
+  #mixed(text: string, size: number): string {
     const parts = text.split(/([^\0-\xff])/)
     const shown = parts.map((part, i) => {
       if (i % 2 === 0) return part === '' ? '' : `(${escaped(part)})Tj`
       const { further, byte } = placeOf(part.charCodeAt(0))
       const points = size * unitsPerPoint
-      return `/${font.resource}${further} ${points} Tf(${escaped(String.fromCharCode(byte))})Tj/${font.resource} ${points} Tf`
+      return `/${fontName}${further} ${points} Tf(${escaped(String.fromCharCode(byte))})Tj/${fontName} ${points} Tf`
     })
     return shown.join('')
   }
@@ -349,6 +352,12 @@ function newMark(part: Part | undefined): Mark {
   if (part?.kids.length === 0) part.kids = [mark]
   else part?.kids.push(mark)
   return mark
+}
+
+// Letters filled and stroked, with room between them (ISO 32000-1, 9.3).
+function weight({ stroke, spacing }: NonNullable<Font['bold']>, size: number): string {
+  const thousandth = (size * unitsPerPoint) / 1000
+  return `2 Tr ${units(stroke * thousandth)} w ${units(spacing * thousandth)} Tc\n`
 }
 
 function artifact(operators: string): string {

@@ -1,4 +1,4 @@
-import { type Glyph, type Glyphs, type Outline, unitsPerEm } from './glyphs.ts'
+import { type Glyph, glyphs, type Outline, unitsPerEm } from './glyphs.ts'
 import { encodeNumber, move } from './type2.ts'
 
 // The characters of the standard strings 1 to 228 (Adobe Technical Note 5176, appendix A), which need not be named in the font.
@@ -21,7 +21,7 @@ export function glyphName(code: number): string {
 }
 
 /** A Compact Font Format program (Adobe Technical Note 5176) with the glyphs of these characters and no others. */
-export function compactFont(name: string, glyphs: Glyphs, codes: readonly number[], box: readonly number[]): Buffer {
+export function compactFont(name: string, codes: readonly number[], box: readonly number[]): Buffer {
   const named = codes
     .map((code) => ({ code, glyph: glyphs.get(code)!, sid: standard.get(code) }))
     .toSorted((a, b) => (a.sid ?? standardCount + a.code) - (b.sid ?? standardCount + b.code))
@@ -49,12 +49,7 @@ export function compactFont(name: string, glyphs: Glyphs, codes: readonly number
       Buffer.from([
         ...box.flatMap(encodeNumber),
         5,
-        ...real(1 / unitsPerEm),
-        ...encodeNumber(0),
-        ...encodeNumber(0),
-        ...real(1 / unitsPerEm),
-        ...encodeNumber(0),
-        ...encodeNumber(0),
+        ...fontMatrix,
         12,
         7,
         ...offset(from),
@@ -94,7 +89,7 @@ function charString(glyph: Glyph, shared: ReadonlyMap<Outline, number>): Buffer 
   const plain = !glyph.parts.some(({ outline }) => shared.has(outline))
   const known = plain ? alone.get(glyph) : undefined
   if (known) return known
-  const bytes = widthOf(glyph.advance)
+  const bytes = encodeWidth((glyph.advance * unitsPerEm) / 1000 - nominalWidth)
   let [x, y] = [0, 0]
   for (const { outline, dx, dy } of glyph.parts) {
     bytes.push(...move(outline.start[0] + dx - x, outline.start[1] + dy - y))
@@ -110,14 +105,12 @@ function charString(glyph: Glyph, shared: ReadonlyMap<Outline, number>): Buffer 
   return written
 }
 
-// In whole units, or in fractions where those are more than a thousandth of the size off, which nobody may be (ISO 19005-2, 6.2.11.5).
-function widthOf(advance: number): number[] {
-  const exact = (advance * unitsPerEm) / 1000
-  const whole = Math.round(exact)
-  if (Math.abs(whole - exact) * 1000 < 0.9 * unitsPerEm) return encodeNumber(whole - nominalWidth)
-  const fixed = Buffer.alloc(5, 255)
-  fixed.writeInt32BE(Math.round((exact - nominalWidth) * 0x10000), 1)
-  return [...fixed]
+// A width off the grid in 65536ths: a viewer may lay out by the program's widths (ISO 19005-2, 6.2.11.5).
+function encodeWidth(width: number): number[] {
+  const whole = Math.round(width)
+  if (Math.abs(width - whole) * 1000 < unitsPerEm / 2) return encodeNumber(whole)
+  const fixed = Math.round(width * 0x10000)
+  return [255, (fixed >> 24) & 255, (fixed >> 16) & 255, (fixed >> 8) & 255, fixed & 255]
 }
 
 function index(items: readonly Buffer[]): Buffer {
@@ -161,3 +154,5 @@ function real(value: number): number[] {
   for (let i = 0; i < nibbles.length; i += 2) bytes.push((nibbles[i]! << 4) | nibbles[i + 1]!)
   return bytes
 }
+
+const fontMatrix = [1 / unitsPerEm, 0, 0, 1 / unitsPerEm, 0, 0].flatMap((n) => (n === 0 ? encodeNumber(0) : real(n)))

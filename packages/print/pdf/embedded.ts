@@ -1,12 +1,14 @@
 import { compactFont, glyphName } from './cff.ts'
-import { characterAt, type Font, placeOf } from './fonts.ts'
+import { characterAt, fontName, placeOf, roman } from './fonts.ts'
 import { unitsPerEm } from './glyphs.ts'
+import { streamObject } from './objects.ts'
 import { unicodeOf } from './winansi.ts'
 
 /** Where the objects of a font go. */
 interface ObjectWriter {
   object(body: string): number
-  stream(content: Buffer, entries: string): number
+  /** Keeps a stream object. */
+  stream(object: Buffer): number
 }
 
 // What surrounds every glyph that we keep, and the heights of the faces, in thousandths of the size.
@@ -16,28 +18,62 @@ const serif = 2
 const symbolic = 4
 const nonsymbolic = 32
 
-/** Embeds the glyphs of a face that a document shows; gives the entries of the resource dictionary. */
-export function embed(font: Font, shown: readonly number[], writer: ObjectWriter): string {
+/** Embeds the glyphs of characters; gives the entries of the resource dictionary. */
+export function embed(shown: readonly number[], writer: ObjectWriter): string {
   const resources: string[] = []
   const bytes = shown.filter((code) => code <= 0xff)
   if (bytes.length > 0) {
-    const codes = [...new Set(bytes.map(unicodeOf))]
-    const descriptor = program(font, codes, serif + nonsymbolic, writer)
-    const number = writer.object(simpleFont(descriptor, widths(font, bytes, bytes), '/Encoding/WinAnsiEncoding'))
-    resources.push(`/${font.resource} ${number} 0 R`)
+    const { name, file, entries } = latinProgram(bytes)
+    const described = descriptor(name, writer.stream(file), serif + nonsymbolic, writer)
+    resources.push(`/${fontName} ${writer.object(simpleFont(described, entries))} 0 R`)
   }
   const placed = shown.filter((code) => code > 0xff).map((code) => ({ code, ...placeOf(code) }))
   for (const [further, characters] of Map.groupBy(placed, (one) => one.further)) {
     const codes = characters.map(({ code }) => code)
     const places = characters.map(({ byte }) => byte)
-    const descriptor = program(font, codes, serif + symbolic, writer)
+    const name = subsetName(codes)
+    const described = descriptor(name, writer.stream(fontFile(name, codes)), serif + symbolic, writer)
     const differences = characters.map(({ code, byte }) => `${byte}/${glyphName(code)}`).join(' ')
-    const toUnicode = writer.stream(Buffer.from(unicodeMap(further, places), 'latin1'), '')
+    const toUnicode = writer.stream(streamObject(Buffer.from(unicodeMap(further, places), 'latin1'), ''))
     const encoding = `/Encoding<</Differences[${differences}]>>/ToUnicode ${toUnicode} 0 R`
-    const number = writer.object(simpleFont(descriptor, widths(font, places, codes), encoding))
-    resources.push(`/${font.resource}${further} ${number} 0 R`)
+    const number = writer.object(simpleFont(described, encoding + widths(places, codes)))
+    resources.push(`/${fontName}${further} ${number} 0 R`)
   }
   return resources.join('')
+}
+
+interface Program {
+  name: string
+  file: Buffer
+  /** Of the font: its encoding and its widths. */
+  entries: string
+}
+
+// Forms of the same parties, and the copies of a form, show the same characters. A program takes some 4 kB.
+const programsMax = 100
+const programs = new Map<string, Program>()
+
+function latinProgram(bytes: readonly number[]): Program {
+  const key = String.fromCharCode(...bytes)
+  let program = programs.get(key)
+  if (program) programs.delete(key)
+  else {
+    const codes = [...new Set(bytes.map(unicodeOf))]
+    const name = subsetName(codes)
+    program = { name, file: fontFile(name, codes), entries: `/Encoding/WinAnsiEncoding${widths(bytes, bytes)}` }
+    if (programs.size >= programsMax) programs.delete(programs.keys().next().value!)
+  }
+  programs.set(key, program)
+  return program
+}
+
+function subsetName(codes: readonly number[]): string {
+  return `${subsetTag(codes)}+Tinos-Regular`
+}
+
+function fontFile(name: string, codes: readonly number[]): Buffer {
+  const grid = box.map((edge) => Math.round((edge * unitsPerEm) / 1000))
+  return streamObject(compactFont(name, codes, grid), '/Subtype/Type1C')
 }
 
 interface Descriptor {
@@ -45,25 +81,22 @@ interface Descriptor {
   number: number
 }
 
-function program(font: Font, codes: readonly number[], flags: number, writer: ObjectWriter): Descriptor {
-  const name = `${subsetTag(codes)}+${font.name}`
-  const grid = box.map((edge) => Math.round((edge * unitsPerEm) / 1000))
-  const file = writer.stream(compactFont(name, font.glyphs, codes, grid), '/Subtype/Type1C')
-  const facts = `/FontBBox[${box.join(' ')}]${heights}/StemV ${font.stem}/Flags ${flags}`
+function descriptor(name: string, file: number, flags: number, writer: ObjectWriter): Descriptor {
+  const facts = `/FontBBox[${box.join(' ')}]${heights}/StemV 84/Flags ${flags}`
   const number = writer.object(`<</Type/FontDescriptor/FontName/${name}${facts}/FontFile3 ${file} 0 R>>`)
   return { name, number }
 }
 
-function simpleFont({ name, number }: Descriptor, widths: string, encoding: string): string {
-  return `<</Type/Font/Subtype/Type1/BaseFont/${name}${encoding}/FontDescriptor ${number} 0 R${widths}>>`
+function simpleFont({ name, number }: Descriptor, entries: string): string {
+  return `<</Type/Font/Subtype/Type1/BaseFont/${name}/FontDescriptor ${number} 0 R${entries}>>`
 }
 
 // Widths of the places between the first and the last; characters that are not shown have none.
-function widths(font: Font, places: readonly number[], codes: readonly number[]): string {
+function widths(places: readonly number[], codes: readonly number[]): string {
   const [first, last] = [places[0]!, places.at(-1)!]
   const all = new Array<number>(last - first + 1).fill(0)
   places.forEach((place, i) => {
-    all[place - first] = font.widths[codes[i]!]!
+    all[place - first] = roman.widths[codes[i]!]!
   })
   return `/FirstChar ${first}/LastChar ${last}/Widths[${all.join(' ')}]`
 }

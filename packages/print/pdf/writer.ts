@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type PageSize, pictureName } from './canvas.ts'
+import { codeName, type Modules, type PageSize, pictureName } from './canvas.ts'
 import { embed } from './embedded.ts'
-import { fonts, Shown } from './fonts.ts'
+import { Shown } from './fonts.ts'
 import { metadata, outputIntent, screenProfile } from './identification.ts'
 import { type NumberedObject, objectStream, plainStream, rowStream, streamObject } from './objects.ts'
 import type { PngPicture } from './png.ts'
@@ -26,6 +26,7 @@ interface Finished {
   /** The characters of all pages. */
   shown: readonly Shown[]
   picture?: PngPicture | undefined
+  code?: Modules | undefined
 }
 
 /**
@@ -45,7 +46,7 @@ export class PdfWriter {
 
   /** Keeps a content stream; pages share a stream by naming it twice. */
   stream(content: string): number {
-    return this.#stream(Buffer.from(content, 'latin1'), '')
+    return this.#put(streamObject(Buffer.from(content, 'latin1'), ''))
   }
 
   /** Adds a page that shows these streams one after the other, with these marks in them, by number; some stand lower than they were drawn. */
@@ -63,17 +64,21 @@ export class PdfWriter {
   }
 
   /** The finished file. */
-  bytes({ title, parts, shown, picture }: Finished): Uint8Array {
+  bytes({ title, parts, shown, picture, code }: Finished): Uint8Array {
     const kids = this.#pages.map(({ number }) => `${number} 0 R`).join(' ')
     const writer = {
       object: (body: string) => this.#object(body),
-      stream: (content: Buffer, entries: string) => this.#stream(content, entries),
+      stream: (object: Buffer) => this.#put(object),
     }
-    const faces = fonts.map((font) => embed(font, Shown.inAny(shown, font), writer)).join('')
-    const pictures = picture ? `/XObject<</${pictureName} ${this.#picture(picture)} 0 R>>` : ''
-    const profile = this.#stream(screenProfile, '/N 3')
-    this.#streams.set(++this.#count, plainStream(metadata(title), '/Type/Metadata/Subtype/XML'))
-    const identification = `/Metadata ${this.#count} 0 R${outputIntent(profile)}`
+    const faces = embed(Shown.inAny(shown), writer)
+    const images = [
+      picture ? `/${pictureName} ${this.#picture(picture)} 0 R` : '',
+      code ? `/${codeName} ${this.#code(code)} 0 R` : '',
+    ].join('')
+    const pictures = images && `/XObject<<${images}>>`
+    const profile = this.#put(streamObject(screenProfile, '/N 3'))
+    const words = this.#put(plainStream(metadata(title), '/Type/Metadata/Subtype/XML'))
+    const identification = `/Metadata ${words} 0 R${outputIntent(profile)}`
     this.#objects.set(
       catalog,
       `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R${identification}>>`,
@@ -99,16 +104,29 @@ export class PdfWriter {
     return this.#count
   }
 
-  #stream(content: Buffer, entries: string): number {
-    this.#streams.set(++this.#count, streamObject(content, entries))
+  #put(stream: Buffer): number {
+    this.#streams.set(++this.#count, stream)
     return this.#count
   }
 
   #picture({ width, height, data }: PngPicture): number {
     const kind = `/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/ColorSpace/DeviceRGB/BitsPerComponent 8`
     const rows = `/Filter/FlateDecode/DecodeParms<</Predictor 15/Colors 3/Columns ${width}>>`
-    this.#streams.set(++this.#count, plainStream(data, kind + rows))
-    return this.#count
+    return this.#put(plainStream(data, kind + rows))
+  }
+
+  // A mask paints where a bit is 0 (ISO 32000-1, 8.9.6.2).
+  #code(dark: Modules): number {
+    const side = dark.length
+    const bits = Buffer.alloc(side * Math.ceil(side / 8), 0xff)
+    dark.forEach((row, y) => {
+      const from = y * Math.ceil(side / 8)
+      row.forEach((set, x) => {
+        if (set) bits[from + (x >> 3)]! &= ~(0x80 >> (x & 7))
+      })
+    })
+    const kind = `/Type/XObject/Subtype/Image/Width ${side}/Height ${side}/ImageMask true/BitsPerComponent 1`
+    return this.#put(streamObject(bits, kind))
   }
 
   #assemble(elements: readonly NumberedObject[]): Uint8Array {

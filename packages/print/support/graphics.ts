@@ -1,4 +1,5 @@
-import { characterAt, emWidth, type Font, fonts } from '../pdf/fonts.ts'
+import { codeName } from '../pdf/canvas.ts'
+import { bold, characterAt, emWidth, type Font, roman } from '../pdf/fonts.ts'
 import { objectsIn, unpacked } from '../pdf/objects.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 
@@ -51,8 +52,24 @@ export function readGraphics(pdf: Uint8Array): PageGraphics[] {
   return references(/\/Kids\[([^\]]*)\]/.exec(tree)?.[1]).map((page) => {
     const contents = /\/Contents ?(\[[^\]]*\]|\d+ 0 R)/.exec(objects.get(page)!.head)?.[1]
     const content = references(contents).map((number) => objects.get(number)!.data.toString('latin1'))
-    return { width, height, ...interpret(content.join('\n'), height) }
+    return { width, height, ...interpret(content.join('\n'), height, darkModules(objects)) }
   })
+}
+
+// The code of the file as squares of a unit square, from its image mask.
+function darkModules(objects: ReadonlyMap<number, PdfObject>): Bar[] {
+  const mask = [...objects.values()].find(({ head }) => head.includes('/ImageMask true'))
+  if (!mask) return []
+  const side = Number(/\/Width (\d+)/.exec(mask.head)?.[1])
+  const bars: Bar[] = []
+  for (let y = 0; y < side; y++) {
+    for (let x = 0; x < side; x++) {
+      const byte = mask.data[y * Math.ceil(side / 8) + (x >> 3)]!
+      if ((byte & (0x80 >> (x & 7))) === 0)
+        bars.push({ x: x / side, y: 1 - (y + 1) / side, width: 1 / side, height: 1 / side })
+    }
+  }
+  return bars
 }
 
 function references(text = ''): number[] {
@@ -87,7 +104,7 @@ export function readObjects(pdf: Uint8Array): Map<number, PdfObject> {
 }
 
 // Understands the operators our canvas writes; strokes under the form (the stamp) are left out.
-function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'width' | 'height'> {
+function interpret(content: string, pageHeight: number, code: readonly Bar[]): Omit<PageGraphics, 'width' | 'height'> {
   const rules: DrawnRule[] = []
   const bars: Bar[] = []
   const pictures: Bar[] = []
@@ -103,9 +120,10 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
     return [a * x + c * y + e, pageHeight - (b * x + d * y + f)]
   }
   const runs: (TextRun & { font: Font })[] = []
-  let font = fonts[0]!
+  let font = roman
   let further = 0
   let size = 0
+  let image = ''
   // A text that follows another without a move goes on in the same run.
   let moved = true
   for (const [token] of content.matchAll(/\((?:[^\\()]|\\.)*\)|\[[^\]]*\]|\/\w+|[^\s()[\]/]+/g)) {
@@ -114,8 +132,8 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
       continue
     }
     if (token.startsWith('/')) {
-      if (!/^\/[RB]\d*$/.test(token)) continue
-      font = fonts.find((one) => one.resource === token[1]) ?? font
+      if (/^\/[LQ]$/.test(token)) image = token.slice(1)
+      if (!/^\/R\d*$/.test(token)) continue
       further = Number(token.slice(2))
       continue
     }
@@ -163,6 +181,14 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
         break
       }
       case 'Do': {
+        if (image === codeName) {
+          for (const bar of code) {
+            const [left, bottom] = point(bar.x, bar.y)
+            const [right, top] = point(bar.x + bar.width, bar.y + bar.height)
+            bars.push({ x: left, y: top, width: right - left, height: bottom - top })
+          }
+          break
+        }
         const [left, bottom] = point(0, 0)
         const [right, top] = point(1, 1)
         pictures.push({ x: left, y: top, width: right - left, height: bottom - top })
@@ -173,6 +199,9 @@ function interpret(content: string, pageHeight: number): Omit<PageGraphics, 'wid
         break
       case 'Tf':
         size = n0
+        break
+      case 'Tr':
+        font = n0 === 2 ? bold : roman
         break
       case 'Td':
         at = [at[0] + n0, at[1] + n1]
