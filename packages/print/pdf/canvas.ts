@@ -1,5 +1,5 @@
 import type { Font } from './fonts.ts'
-import { emWidth, fontName, placeOf, roman, Shown } from './fonts.ts'
+import { emWidth, placeOf, Shown } from './fonts.ts'
 import type { Mark, Part, Role } from './structure.ts'
 import type { Ansi } from './winansi.ts'
 
@@ -80,7 +80,7 @@ export class Canvas {
   #shapes = ''
   #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
   #turned: { canvas: Canvas; place: string }[] = []
-  #font: Font = roman
+  #font: Font | undefined
   #size = 0
   #x = 0
   #y = 0
@@ -172,31 +172,29 @@ export class Canvas {
     if (text === '') return
     const whole = !text.endsWith(goesOn)
     const shown = whole ? text : (text.slice(0, -1) as Ansi)
-    this.shown.add(shown)
-    const mark = this.#mark()
+    this.shown.add(shown, font)
+    const mark = this.#mark(font)
     if (font !== this.#font || size !== this.#size) {
-      if (size !== this.#size) mark.operators += `/${fontName} ${size * unitsPerPoint} Tf\n`
-      if (font.bold) mark.operators += weight(font.bold, size)
-      else if (this.#font.bold) mark.operators += '0 Tr 0 Tc\n'
+      mark.operators += `/${font.resource} ${size * unitsPerPoint} Tf\n`
       this.#font = font
       this.#size = size
     }
     const px = Math.round(x * unitsPerPoint)
     const py = flip(baseline)
-    mark.operators += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(shown) ? this.#mixed(shown, size) : `(${escaped(shown)})Tj`}\n`
+    mark.operators += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(shown) ? this.#mixed(shown, font, size) : `(${escaped(shown)})Tj`}\n`
     this.#x = px
     this.#y = py
     this.#breaks = whole
   }
 
   // The mark that the next text belongs to: where it goes on with a part, words of one text and of the next must not become one.
-  #mark(): Mark {
+  #mark(font: Font): Mark {
     const part = this.#silent ? undefined : this.#textPart()
     const last = this.#marks.at(-1)
     if (last && last.part === part) {
       if (this.#breaks) {
         last.operators += '( )Tj\n'
-        this.shown.add(space)
+        this.shown.add(space, this.#font ?? font)
       }
       return last
     }
@@ -305,7 +303,6 @@ export class Canvas {
       turned += `q ${place}\n${canvas.content(firstMark === undefined ? undefined : number)}Q\n`
       number += canvas.marks.length
     }
-    // The weight of letters lasts to the end of the stream, and would be that of a turned drawing.
     return `${turned}${shapes}${pictures}${words ? `BT\n${words}ET\n` : ''}`
   }
 
@@ -319,18 +316,17 @@ export class Canvas {
       shapes += `${outerState}\n${outer.join('')}S\n`
     }
     for (const rule of rules) if (this.#rules[rule]) shapes += `${ruleStates[rule]}\n${this.#rules[rule]}S\n`
-    // Bold letters have a stroke too, which is neither grey nor dashed.
-    return this.#rules.divider || this.#rules.cut ? `q\n${shapes}Q\n` : shapes
+    return shapes
   }
 
   // Each character outside WinAnsi in its further font; the line goes on where the text before it ended.
-  #mixed(text: string, size: number): string {
+  #mixed(text: string, font: Font, size: number): string {
     const parts = text.split(/([^\0-\xff])/)
     const shown = parts.map((part, i) => {
       if (i % 2 === 0) return part === '' ? '' : `(${escaped(part)})Tj`
       const { further, byte } = placeOf(part.charCodeAt(0))
       const points = size * unitsPerPoint
-      return `/${fontName}${further} ${points} Tf(${escaped(String.fromCharCode(byte))})Tj/${fontName} ${points} Tf`
+      return `/${font.resource}${further} ${points} Tf(${escaped(String.fromCharCode(byte))})Tj/${font.resource} ${points} Tf`
     })
     return shown.join('')
   }
@@ -352,12 +348,6 @@ function newMark(part: Part | undefined): Mark {
   if (part?.kids.length === 0) part.kids = [mark]
   else part?.kids.push(mark)
   return mark
-}
-
-// Letters filled and stroked, with room between them (ISO 32000-1, 9.3).
-function weight({ stroke, spacing }: NonNullable<Font['bold']>, size: number): string {
-  const thousandth = (size * unitsPerPoint) / 1000
-  return `2 Tr ${units(stroke * thousandth)} w ${units(spacing * thousandth)} Tc\n`
 }
 
 function artifact(operators: string): string {

@@ -1,4 +1,4 @@
-import { type Glyph, glyphs, type Outline, unitsPerEm } from './glyphs.ts'
+import { type Glyph, type Glyphs, type Outline, unitsPerEm } from './glyphs.ts'
 import { encodeNumber, move } from './type2.ts'
 
 // The characters of the standard strings 1 to 228 (Adobe Technical Note 5176, appendix A), which need not be named in the font.
@@ -21,7 +21,7 @@ export function glyphName(code: number): string {
 }
 
 /** A Compact Font Format program (Adobe Technical Note 5176) with the glyphs of these characters and no others. */
-export function compactFont(name: string, codes: readonly number[], box: readonly number[]): Buffer {
+export function compactFont(name: string, glyphs: Glyphs, codes: readonly number[], box: readonly number[]): Buffer {
   const named = codes
     .map((code) => ({ code, glyph: glyphs.get(code)!, sid: standard.get(code) }))
     .toSorted((a, b) => (a.sid ?? standardCount + a.code) - (b.sid ?? standardCount + b.code))

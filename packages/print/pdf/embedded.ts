@@ -1,5 +1,5 @@
 import { compactFont, glyphName } from './cff.ts'
-import { characterAt, fontName, placeOf, roman } from './fonts.ts'
+import { characterAt, type Font, fonts, placeOf } from './fonts.ts'
 import { unitsPerEm } from './glyphs.ts'
 import { streamObject } from './objects.ts'
 import { unicodeOf } from './winansi.ts'
@@ -18,26 +18,26 @@ const serif = 2
 const symbolic = 4
 const nonsymbolic = 32
 
-/** Embeds the glyphs of characters; gives the entries of the resource dictionary. */
-export function embed(shown: readonly number[], writer: ObjectWriter): string {
+/** Embeds the glyphs of a face that a document shows; gives the entries of the resource dictionary. */
+export function embed(font: Font, shown: readonly number[], writer: ObjectWriter): string {
   const resources: string[] = []
   const bytes = shown.filter((code) => code <= 0xff)
   if (bytes.length > 0) {
-    const { name, file, entries } = latinProgram(bytes)
-    const described = descriptor(name, writer.stream(file), serif + nonsymbolic, writer)
-    resources.push(`/${fontName} ${writer.object(simpleFont(described, entries))} 0 R`)
+    const { name, file, entries } = latinProgram(font, bytes)
+    const described = descriptor(name, writer.stream(file), serif + nonsymbolic, font, writer)
+    resources.push(`/${font.resource} ${writer.object(simpleFont(described, entries))} 0 R`)
   }
   const placed = shown.filter((code) => code > 0xff).map((code) => ({ code, ...placeOf(code) }))
   for (const [further, characters] of Map.groupBy(placed, (one) => one.further)) {
     const codes = characters.map(({ code }) => code)
     const places = characters.map(({ byte }) => byte)
-    const name = subsetName(codes)
-    const described = descriptor(name, writer.stream(fontFile(name, codes)), serif + symbolic, writer)
+    const name = subsetName(font, codes)
+    const described = descriptor(name, writer.stream(fontFile(font, name, codes)), serif + symbolic, font, writer)
     const differences = characters.map(({ code, byte }) => `${byte}/${glyphName(code)}`).join(' ')
     const toUnicode = writer.stream(streamObject(Buffer.from(unicodeMap(further, places), 'latin1'), ''))
     const encoding = `/Encoding<</Differences[${differences}]>>/ToUnicode ${toUnicode} 0 R`
-    const number = writer.object(simpleFont(described, encoding + widths(places, codes)))
-    resources.push(`/${fontName}${further} ${number} 0 R`)
+    const number = writer.object(simpleFont(described, encoding + widths(font, places, codes)))
+    resources.push(`/${font.resource}${further} ${number} 0 R`)
   }
   return resources.join('')
 }
@@ -51,29 +51,34 @@ interface Program {
 
 // Forms of the same parties, and the copies of a form, show the same characters. A program takes some 4 kB.
 const programsMax = 100
-const programs = new Map<string, Program>()
+const programs = new Map(fonts.map((font) => [font, new Map<string, Program>()]))
 
-function latinProgram(bytes: readonly number[]): Program {
+function latinProgram(font: Font, bytes: readonly number[]): Program {
   const key = String.fromCharCode(...bytes)
-  let program = programs.get(key)
-  if (program) programs.delete(key)
+  const kept = programs.get(font)!
+  let program = kept.get(key)
+  if (program) kept.delete(key)
   else {
     const codes = [...new Set(bytes.map(unicodeOf))]
-    const name = subsetName(codes)
-    program = { name, file: fontFile(name, codes), entries: `/Encoding/WinAnsiEncoding${widths(bytes, bytes)}` }
-    if (programs.size >= programsMax) programs.delete(programs.keys().next().value!)
+    const name = subsetName(font, codes)
+    program = {
+      name,
+      file: fontFile(font, name, codes),
+      entries: `/Encoding/WinAnsiEncoding${widths(font, bytes, bytes)}`,
+    }
+    if (kept.size >= programsMax) kept.delete(kept.keys().next().value!)
   }
-  programs.set(key, program)
+  kept.set(key, program)
   return program
 }
 
-function subsetName(codes: readonly number[]): string {
-  return `${subsetTag(codes)}+Tinos-Regular`
+function subsetName(font: Font, codes: readonly number[]): string {
+  return `${subsetTag(codes)}+${font.name}`
 }
 
-function fontFile(name: string, codes: readonly number[]): Buffer {
+function fontFile(font: Font, name: string, codes: readonly number[]): Buffer {
   const grid = box.map((edge) => Math.round((edge * unitsPerEm) / 1000))
-  return streamObject(compactFont(name, codes, grid), '/Subtype/Type1C')
+  return streamObject(compactFont(name, font.glyphs, codes, grid), '/Subtype/Type1C')
 }
 
 interface Descriptor {
@@ -81,8 +86,8 @@ interface Descriptor {
   number: number
 }
 
-function descriptor(name: string, file: number, flags: number, writer: ObjectWriter): Descriptor {
-  const facts = `/FontBBox[${box.join(' ')}]${heights}/StemV 84/Flags ${flags}`
+function descriptor(name: string, file: number, flags: number, font: Font, writer: ObjectWriter): Descriptor {
+  const facts = `/FontBBox[${box.join(' ')}]${heights}/StemV ${font.stem}/Flags ${flags}`
   const number = writer.object(`<</Type/FontDescriptor/FontName/${name}${facts}/FontFile3 ${file} 0 R>>`)
   return { name, number }
 }
@@ -92,11 +97,11 @@ function simpleFont({ name, number }: Descriptor, entries: string): string {
 }
 
 // Widths of the places between the first and the last; characters that are not shown have none.
-function widths(places: readonly number[], codes: readonly number[]): string {
+function widths(font: Font, places: readonly number[], codes: readonly number[]): string {
   const [first, last] = [places[0]!, places.at(-1)!]
   const all = new Array<number>(last - first + 1).fill(0)
   places.forEach((place, i) => {
-    all[place - first] = roman.widths[codes[i]!]!
+    all[place - first] = font.widths[codes[i]!]!
   })
   return `/FirstChar ${first}/LastChar ${last}/Widths[${all.join(' ')}]`
 }

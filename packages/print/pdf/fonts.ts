@@ -1,30 +1,44 @@
-import { glyphs } from './glyphs.ts'
+import { bold as boldGlyphs, type Glyphs, regular } from './glyphs.ts'
 import type { Ansi } from './winansi.ts'
 import { unicodeOf } from './winansi.ts'
 
-/** A weight of the typeface of the forms: Tinos, whose widths are those of Times New Roman (MOC NF-e 7.0, Anexo II, 3.7). */
+/** A face of the form: Tinos, whose widths are those of Times New Roman (MOC NF-e 7.0, Anexo II, 3.7). */
 export interface Font {
+  /** Name of the resource in the page; for characters outside WinAnsi a number follows. */
+  resource: string
+  name: string
+  glyphs: Glyphs
   /** Advance widths by character of an encoded text, in thousandths of the size. */
   widths: Uint16Array
-  /** What makes a text bold, in thousandths of the size: the stroke around its letters, and the room that is added between them. */
-  bold: { stroke: number; spacing: number } | undefined
+  /** Thickness of the upright strokes (ISO 32000-1, 9.8). */
+  stem: number
 }
 
-/** What the pages call the font; for characters outside WinAnsi a number follows. */
-export const fontName = 'R'
+/** Tinos Regular, for labels and values. */
+export const roman: Font = {
+  resource: 'R',
+  name: 'Tinos-Regular',
+  glyphs: regular,
+  widths: widthsOf(regular),
+  stem: 84,
+}
 
-/** For labels and values. */
-export const roman: Font = { widths: widthsOf(0), bold: undefined }
+/** Tinos Bold, for titles, the chave and the values that stand out. */
+export const bold: Font = {
+  resource: 'B',
+  name: 'Tinos-Bold',
+  glyphs: boldGlyphs,
+  widths: widthsOf(boldGlyphs),
+  stem: 139,
+}
 
-const spacing = 20
+/** Every face a page may name. */
+export const fonts: readonly Font[] = [roman, bold]
 
-/** For titles, the chave and the values that stand out: the same letters with a stroke, because a second face takes a quarter of the bytes of a form. */
-export const bold: Font = { widths: widthsOf(spacing), bold: { stroke: 35, spacing } }
-
-function widthsOf(spacing: number): Uint16Array {
+function widthsOf(glyphs: Glyphs): Uint16Array {
   const widths = new Uint16Array(Math.max(...glyphs.keys()) + 1)
-  for (const [code, { advance }] of glyphs) if (code > 0xff) widths[code] = advance + spacing
-  for (let byte = 0x20; byte <= 0xff; byte++) widths[byte] = (glyphs.get(unicodeOf(byte))?.advance ?? 0) + spacing
+  for (const [code, { advance }] of glyphs) if (code > 0xff) widths[code] = advance
+  for (let byte = 0x20; byte <= 0xff; byte++) widths[byte] = glyphs.get(unicodeOf(byte))?.advance ?? 0
   return widths
 }
 
@@ -40,7 +54,7 @@ export function emWidth(text: Ansi, font: Font): number {
 // document changes; the places begin above the signs that a string must escape.
 const firstPlace = 0x60
 const places = 0x100 - firstPlace
-const outside = [...glyphs.keys()].filter((code) => code > 0xff).toSorted((a, b) => a - b)
+const outside = [...regular.keys()].filter((code) => code > 0xff).toSorted((a, b) => a - b)
 const order = new Map(outside.map((code, i) => [code, i]))
 
 /** Where a character outside WinAnsi stands: in which of the further fonts, from 1, and at which byte. */
@@ -54,24 +68,27 @@ export function characterAt(further: number, byte: number): string {
   return String.fromCodePoint(outside[(further - 1) * places + byte - firstPlace]!)
 }
 
-/** The characters of encoded texts that a document shows. */
+/** The characters of encoded texts that a document shows in each face. */
 export class Shown {
-  readonly #bytes = new Uint8Array(256)
-  readonly #further = new Set<number>()
+  readonly #bytes = fonts.map(() => new Uint8Array(256))
+  readonly #further = fonts.map(() => new Set<number>())
 
-  add(text: Ansi): void {
+  add(text: Ansi, font: Font): void {
+    const face = fonts.indexOf(font)
+    const bytes = this.#bytes[face]!
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i)
-      if (code <= 0xff) this.#bytes[code] = 1
-      else this.#further.add(code)
+      if (code <= 0xff) bytes[code] = 1
+      else this.#further[face]!.add(code)
     }
   }
 
-  /** The characters shown in any of these, in order. */
-  static inAny(all: readonly Shown[]): number[] {
+  /** The characters shown in a face in any of these, in order. */
+  static inAny(all: readonly Shown[], font: Font): number[] {
+    const face = fonts.indexOf(font)
     const codes: number[] = []
-    for (let byte = 0; byte <= 0xff; byte++) if (all.some((shown) => shown.#bytes[byte] === 1)) codes.push(byte)
-    const further = new Set(all.flatMap((shown) => [...shown.#further]))
+    for (let byte = 0; byte <= 0xff; byte++) if (all.some((shown) => shown.#bytes[face]![byte] === 1)) codes.push(byte)
+    const further = new Set(all.flatMap((shown) => [...shown.#further[face]!]))
     return further.size > 0 ? codes.concat([...further].toSorted((a, b) => a - b)) : codes
   }
 }

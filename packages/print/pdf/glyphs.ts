@@ -17,10 +17,10 @@ export interface Glyph {
 /** The glyphs of a typeface by code point, in units of the file's grid. */
 export type Glyphs = ReadonlyMap<number, Glyph>
 
-/** Units of the grid in an em, and the glyphs of the typeface (`typeface/write.ts` writes them). */
-export const { unitsPerEm, glyphs } = read(readFileSync(new URL('tinos.glyphs', import.meta.url)))
+/** Units of the grid in an em, and the glyphs of the regular and the bold face (`scripts/fonts.ts` writes them). */
+export const { unitsPerEm, regular, bold } = read(readFileSync(new URL('tinos.glyphs', import.meta.url)))
 
-function read(file: Buffer): { unitsPerEm: number; glyphs: Glyphs } {
+function read(file: Buffer): { unitsPerEm: number; regular: Glyphs; bold: Glyphs } {
   let at = 0
   const skip = (length: number): number => {
     at += length
@@ -30,14 +30,16 @@ function read(file: Buffer): { unitsPerEm: number; glyphs: Glyphs } {
   const u16 = () => file.readUInt16BE(skip(2))
   const i16 = () => file.readInt16BE(skip(2))
   const times = <T>(count: number, one: () => T): T[] => Array.from({ length: count }, one)
-  const units = u16()
-  const outlines = times(u16(), (): Outline => {
-    const [start, end, length] = [[i16(), i16()] as const, [i16(), i16()] as const, u16()]
-    return { start, end, bytes: file.subarray(skip(length), at) }
-  })
-  const glyph = (): [number, Glyph] => {
-    const [code, advance, parts] = [u16(), u16(), u8()]
-    return [code, { advance, parts: times(parts, () => ({ outline: outlines[u16()]!, dx: i16(), dy: i16() })) }]
+  const face = (): Glyphs => {
+    const outlines = times(u16(), (): Outline => {
+      const [start, end, length] = [[i16(), i16()] as const, [i16(), i16()] as const, u16()]
+      return { start, end, bytes: file.subarray(skip(length), at) }
+    })
+    const glyph = (): [number, Glyph] => {
+      const [code, advance, parts] = [u16(), u16(), u8()]
+      return [code, { advance, parts: times(parts, () => ({ outline: outlines[u16()]!, dx: i16(), dy: i16() })) }]
+    }
+    return new Map(times(u16(), glyph))
   }
-  return { unitsPerEm: units, glyphs: new Map(times(u16(), glyph)) }
+  return { unitsPerEm: u16(), regular: face(), bold: face() }
 }

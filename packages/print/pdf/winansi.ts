@@ -1,4 +1,4 @@
-import { glyphs } from './glyphs.ts'
+import { regular } from './glyphs.ts'
 
 /**
  * Text in WinAnsiEncoding: one character per byte, the character code is the byte (ISO 32000-1, annex D.2). A code above 255 is
@@ -50,7 +50,7 @@ function encoded(character: string): string {
   if ((code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code <= 0xff)) return character
   if (code < 0x20 || code === 0x7f) return ' '
   if (code < 0xa0) return high[code - 0x80] === ' ' ? ' ' : character
-  const direct = byCharacter.get(character) ?? (glyphs.has(code) ? character : spelled[character])
+  const direct = byCharacter.get(character) ?? (regular.has(code) ? character : spelled[character])
   if (direct !== undefined) return direct
   if (invisible.test(character)) return ''
   if (/^\p{Z}$/u.test(character)) return ' '

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { codeName, type Modules, type PageSize, pictureName } from './canvas.ts'
 import { embed } from './embedded.ts'
-import { Shown } from './fonts.ts'
+import { fonts, Shown } from './fonts.ts'
 import { metadata, outputIntent, screenProfile } from './identification.ts'
 import { type NumberedObject, objectStream, plainStream, rowStream, streamObject } from './objects.ts'
 import type { PngPicture } from './png.ts'
@@ -70,7 +70,7 @@ export class PdfWriter {
       object: (body: string) => this.#object(body),
       stream: (object: Buffer) => this.#put(object),
     }
-    const faces = embed(Shown.inAny(shown), writer)
+    const faces = fonts.map((font) => embed(font, Shown.inAny(shown, font), writer)).join('')
     const images = [
       picture ? `/${pictureName} ${this.#picture(picture)} 0 R` : '',
       code ? `/${codeName} ${this.#code(code)} 0 R` : '',

@@ -1,5 +1,5 @@
 import { codeName } from '../pdf/canvas.ts'
-import { bold, characterAt, emWidth, type Font, roman } from '../pdf/fonts.ts'
+import { characterAt, emWidth, type Font, fonts } from '../pdf/fonts.ts'
 import { objectsIn, unpacked } from '../pdf/objects.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 
@@ -120,7 +120,7 @@ function interpret(content: string, pageHeight: number, code: readonly Bar[]): O
     return [a * x + c * y + e, pageHeight - (b * x + d * y + f)]
   }
   const runs: (TextRun & { font: Font })[] = []
-  let font = roman
+  let font = fonts[0]!
   let further = 0
   let size = 0
   let image = ''
@@ -133,7 +133,8 @@ function interpret(content: string, pageHeight: number, code: readonly Bar[]): O
     }
     if (token.startsWith('/')) {
       if (/^\/[LQ]$/.test(token)) image = token.slice(1)
-      if (!/^\/R\d*$/.test(token)) continue
+      if (!/^\/[RB]\d*$/.test(token)) continue
+      font = fonts.find((one) => one.resource === token[1]) ?? font
       further = Number(token.slice(2))
       continue
     }
@@ -199,9 +200,6 @@ function interpret(content: string, pageHeight: number, code: readonly Bar[]): O
         break
       case 'Tf':
         size = n0
-        break
-      case 'Tr':
-        font = n0 === 2 ? bold : roman
         break
       case 'Td':
         at = [at[0] + n0, at[1] + n1]

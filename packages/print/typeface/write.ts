@@ -5,11 +5,11 @@ import opentype, { type Font, type Glyph } from 'opentype.js'
 import { drawn } from './charstring.ts'
 import { contoursOf, onGrid } from './outline.ts'
 
-const face = '400Regular/Tinos_400Regular.ttf'
+const faces = ['400Regular/Tinos_400Regular.ttf', '700Bold/Tinos_700Bold.ttf']
 const target = path.join(import.meta.dirname, '../pdf/tinos.glyphs')
 
 // The grid decides most of a font's size in the file. The widths of Times are whole eighteenths of the em and keep their exact
-// places on a grid of a multiple of 18: see docs/decisions/0068-one-face-in-the-forms.md.
+// places on a grid of a multiple of 18: see docs/decisions/0023-embedded-fonts.md.
 const unitsPerEm = 144
 // How far a curve may lie from the original, in thousandths of the em.
 const tolerance = 2
@@ -48,21 +48,25 @@ if (process.argv.includes('--check')) {
 
 async function glyphFile(): Promise<Buffer> {
   const { resolve } = createRequire(import.meta.url)
-  const file = await readFile(resolve(`@expo-google-fonts/tinos/${face}`))
-  const font = opentype.parse(new Uint8Array(file).buffer)
+  const fonts = await Promise.all(
+    faces.map(async (face) => {
+      const file = await readFile(resolve(`@expo-google-fonts/tinos/${face}`))
+      return opentype.parse(new Uint8Array(file).buffer)
+    }),
+  )
   const codes = [space]
   for (const [first, last] of ranges) {
     for (let code = first; code <= last; code++) {
       const character = String.fromCodePoint(code)
       // Texts are composed before they are set: what composition replaces never comes.
       if (character.normalize('NFC') !== character) continue
-      if (font.charToGlyph(character).index > 0) codes.push(code)
+      if (fonts.every((font) => font.charToGlyph(character).index > 0)) codes.push(code)
     }
   }
-  return Buffer.concat([u16(unitsPerEm), glyphsOf(font, codes)])
+  return Buffer.concat([u16(unitsPerEm), ...fonts.map((font) => face(font, codes))])
 }
 
-function glyphsOf(font: Font, codes: readonly number[]): Buffer {
+function face(font: Font, codes: readonly number[]): Buffer {
   const scale = unitsPerEm / font.unitsPerEm
   const outlines: Buffer[] = []
   const byGlyph = new Map<number, number>()
