@@ -275,6 +275,24 @@ test('a landscape form without room for its texts stands upright', () => {
   expect(page!.width).toBeLessThan(page!.height)
 })
 
+// Found by texts of any kind in any place (mutated.test.ts): these stand beside or above what does not give way.
+describe.each(orientations)('a text that its place cannot take is reduced or refused, in %s', (orientation) => {
+  const cte = withTpImp(writeCte(), orientation === 'landscape' ? '2' : '1')
+  test.each([
+    ['serie', '12345', true],
+    ['serie', '中文🚚 אם ffi ́', false],
+    ['mod', '中文🚚 אם ffi ́', false],
+    ['nCT', 'W'.repeat(60), false],
+    ['nProt', '1'.repeat(20), true],
+    ['nProt', 'W'.repeat(80), false],
+  ])('%s: %s', (name, value, fits) => {
+    const filled = new TextDecoder().decode(cte).replace(new RegExp(`(?<=<${name}>)[^<]+`), value)
+    const printed = () => dacte(new TextEncoder().encode(filled))
+    if (fits) expect(layoutFaults(readGraphics(printed()))).toEqual([])
+    else expect(printed).toThrow('textos maiores do que o leiaute permite')
+  })
+})
+
 describe('what is not a CT-e', () => {
   test.each([
     ['not XML', 'hello'],

@@ -297,6 +297,26 @@ test.each(orientations)('texts of any length cause no layout fault in %s', (orie
   )
 })
 
+// Found by texts of any kind in any place (mutated.test.ts): these stand on one line, beside what does not give way.
+describe.each(orientations)('a text that its line cannot take is reduced or refused, in %s', (orientation) => {
+  const note = withTpImp(writeNfe({ duplicatas: 3 }), orientation === 'landscape' ? '2' : '1')
+  test.each([
+    ['serie', 'WWWW', true],
+    ['serie', 'W'.repeat(60), false],
+    ['nNF', 'WWWW', true],
+    ['nNF', '[U+1F69A] 中文 אم '.repeat(9), false],
+    ['tpNF', '12', true],
+    ['tpNF', 'WWWWWW', false],
+    ['nDup', 'WWWWWWWW', true],
+    ['nDup', 'W'.repeat(60), true],
+  ])('%s: %s', (name, value, fits) => {
+    const filled = new TextDecoder().decode(note).replace(new RegExp(`(?<=<${name}>)[^<]+`), value)
+    const printed = () => danfe(new TextEncoder().encode(filled))
+    if (fits) expect(layoutFaults(readGraphics(printed()))).toEqual([])
+    else expect(printed).toThrow('textos maiores do que o leiaute permite')
+  })
+})
+
 describe('what is not an NF-e', () => {
   const nfce = '<nfeProc><NFe><infNFe><ide><mod>65</mod></ide></infNFe></NFe></nfeProc>'
   test.each([

@@ -13,7 +13,7 @@ import type { Canvas } from '../pdf/canvas.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { responseText } from '../printable.ts'
+import { assertRoom, responseText } from '../printable.ts'
 import { codeAndText, codeText, codeTexts } from './code-texts.ts'
 import { inContingency, lacksProtocol, needsDataCode, type PrintedCte, protocolText } from './cte.ts'
 import { dataCodeOfCte } from './parties.ts'
@@ -230,11 +230,14 @@ function identificationRow({ infCte, ide }: PrintedCte, width: number): Block {
     ['DATA E HORA DE EMISSÃO', dateTime(value(ide, 'dhEmi'))],
     ['SUFRAMA DO DEST.', value(infCte, 'dest/ISUF') ?? value(infCte, 'toma/ISUF')],
   ]
-  return fieldRow(
+  const row = fieldRow(
     values.map(([label, text], i) => ({ label, value: text, width: shares[i]!, align: 'center', bold: i !== 5 })),
     width,
-    { height: rowHeight, size: 9 },
+    { height: rowHeight, size: 9, smallest: 6 },
   )
+  // What stands below it does not give way.
+  assertRoom(rowHeight, row.height)
+  return row
 }
 
 function sheetBox(width: number): [number, number] {
