@@ -283,6 +283,8 @@ describe.each(orientations)('a text that its place cannot take is reduced or ref
     ['serie', '中文🚚 אם ffi ́', false],
     ['mod', '中文🚚 אם ffi ́', false],
     ['nCT', 'W'.repeat(60), false],
+    ['vComp', '9999999999999.99', true],
+    ['vComp', '9'.repeat(3_000), false],
     ['nProt', '1'.repeat(20), true],
     ['nProt', 'W'.repeat(80), false],
   ])('%s: %s', (name, value, fits) => {

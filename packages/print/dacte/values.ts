@@ -7,6 +7,7 @@ import type { PrintSheet } from '../layout/sheet.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
+import { assertRoom } from '../printable.ts'
 import type { PrintedCte } from './cte.ts'
 
 // Components beside each other.
@@ -94,6 +95,7 @@ function componentCell({ name, amount }: { name: string; amount: string }, room:
   const size = fittingSize([{ value: whole, font: roman, room }], 9, 6)
   const value = winAnsi(amount)
   const beside = room - (emWidth(winAnsi(`  ${amount}`), roman) * size) / 1000
+  assertRoom(beside, room / 4)
   return { lines: wrap(winAnsi(name), roman, size, beside + 0.1), amount: value, size }
 }
 
