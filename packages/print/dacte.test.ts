@@ -285,6 +285,8 @@ describe.each(orientations)('a text that its place cannot take is reduced or ref
     ['nCT', 'W'.repeat(60), false],
     ['vComp', '9999999999999.99', true],
     ['vComp', '9'.repeat(3_000), false],
+    ['vTPrest', '[U+0460]￼𐙪𘪪 中文🚚 אם ffi', true],
+    ['vTPrest', '9'.repeat(90), true],
     ['nProt', '1'.repeat(20), true],
     ['nProt', 'W'.repeat(80), false],
   ])('%s: %s', (name, value, fits) => {

@@ -42,11 +42,14 @@ export function components({ infCte, layout, sheet }: PrintedCte, rowsMax: numbe
   const heights = rows.map((row) =>
     Math.max(...row.map((cell) => rowHeight + (cell.lines.length - 1) * leading(cell.size))),
   )
+  const totalsOf = (least: number) =>
+    [total, receivable].map((field) => fieldRow([field], totalsWidth, { height: least }))
+  const least = totalsOf(leastTotal[sheet.landscape ? 'landscape' : 'portrait'])
   const height = Math.max(
     headHeight + heights.reduce((sum, one) => sum + one, 0) + 2,
-    2 * leastTotal[sheet.landscape ? 'landscape' : 'portrait'],
+    ...least.map((row) => 2 * row.height),
   )
-  const totals = [total, receivable].map((field) => fieldRow([field], totalsWidth, { height: height / 2 }))
+  const totals = totalsOf(height / 2)
   const box: Block = {
     height,
     draw(canvas, x, y) {
