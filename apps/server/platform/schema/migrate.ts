@@ -230,7 +230,7 @@ async function grantSigner(client: pg.Client): Promise<void> {
     `grant select on certificate, outgoing_event, workspace_key, installation_key, certificate_use to ${signerRole}`,
   )
   await client.query(`grant insert on certificate_use, workspace_key, installation_key to ${signerRole}`)
-  await client.query(`grant execute on function current_ws(), capturing(), operating() to ${signerRole}`)
+  await client.query(`grant execute on function current_ws(), capturing(), operating(), current_companies() to ${signerRole}`)
 }
 
 // Where functions with the rights of the owner look before a workspace is known, or for all workspaces together.
