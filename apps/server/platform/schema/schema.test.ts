@@ -113,28 +113,6 @@ test('nothing temporary stands before what a function means, and only the applic
   expect(rows).toEqual([])
 })
 
-<<<<<<< HEAD
-// What belongs to the installation, to capture lines or to the directories: tables that no workspace has for itself.
-const shared = [
-  ...[
-    'migration',
-    'installation',
-    'installation_key',
-    'throttle',
-    'circuit',
-    'clock',
-    'clock_skew',
-    'trouble',
-    'storage_probe',
-    'dictionary',
-  ],
-  ...['restore', 'mail', 'contact_message', 'erasure'],
-  ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
-  ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
-]
-
-=======
->>>>>>> citus
 test('every key of a table of a workspace begins with the workspace, and leads to such tables only', async () => {
   const { rows } = await client.query<{ key: string }>(
     `select format('%s: %s', i.indrelid::regclass, i.indexrelid::regclass) as key
