@@ -7,10 +7,10 @@ import { connectionTo } from '../../apps/server/platform/database.ts'
 import { migrate } from '../../apps/server/platform/schema/migrate.ts'
 import { truthOf } from '../support/authority.ts'
 import { type Client, newClient } from '../support/client.ts'
-import { type Cluster, hasCitus, startCluster, withoutCitus } from '../support/cluster.ts'
 import { type Installation, startInstallation } from '../support/installation.ts'
 import { withTestKeys } from '../support/keys.ts'
-import { type Statement, watchStatements } from '../support/statements.ts'
+import { type Cluster, hasCitus, startCluster, withoutCitus } from '../support/servers/cluster.ts'
+import { type Statement, watchStatements } from '../support/servers/statements.ts'
 
 // The whole product on a Citus coordinator with two servers for rows: docs/decisions/0064-several-machines.md.
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
 import { openStream } from '../support/hub-wire.ts'
 import { type Product, startProduct } from '../support/product.ts'
-import { freePort, hasProxy, proxies, startProxy } from '../support/proxy.ts'
+import { freePort, hasProxy, proxies, startProxy } from '../support/servers/proxy.ts'
 
 // The product behind each proxy of deploy/. Where there is none on this machine nothing can be shown.
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type Binaries, chooseRunner, findBinaries, type Runner, run, supervise } from '@vigia/postgres/process'
 import pg from 'pg'
 
-const folder = fileURLToPath(new URL('../../../shared/data/citus', import.meta.url))
+const folder = fileURLToPath(new URL('../../../../shared/data/citus', import.meta.url))
 
 /** Whether there is a Citus for the embedded PostgreSQL beside this repository; it is no part of it. */
 export const hasCitus = existsSync(join(folder, 'lib/citus.so'))
