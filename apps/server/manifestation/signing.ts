@@ -169,6 +169,12 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
 // somebody asked for another answer after it. Nobody can approve what is about no document any more.
 async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
+  const { rows: asTwo } = await sql`
+    select from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo}`.execute(
+    db,
+  )
+  if (asTwo.length === 0) return []
   const { rows } = await sql<{ id: bigint; documentId: bigint; state: string; by: string }>`
     update outgoing_event o
        set state = h.state, lease_by = null, lease_until = null, c_stat = null, x_motivo = null, approved_by = null, approved_at = null,
