@@ -104,7 +104,7 @@ const testExceptions: Record<string, string[]> = {
 // The database of the tests is made by the product's own migrations, without loading the rest of the server: see
 // docs/decisions/0001-floors-and-no-build.md.
 const testDatabase = {
-  files: ['tests/support/postgres.ts', 'tests/support/cluster.ts'],
+  files: ['tests/support/postgres.ts', 'tests/support/servers/cluster.ts'],
   mayImport: ['apps/server/platform/schema/migrate.ts', 'apps/server/platform/database.ts'],
 }
 

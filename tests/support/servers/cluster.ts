@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Binaries, chooseRunner, findBinaries, type Runner, run, supervise } from '@vigia/postgres/process'
 import pg from 'pg'
-import { connectionTo, type DatabaseRole } from '../../apps/server/platform/database.ts'
-import { migrate } from '../../apps/server/platform/schema/migrate.ts'
+import { connectionTo, type DatabaseRole } from '../../../apps/server/platform/database.ts'
+import { migrate } from '../../../apps/server/platform/schema/migrate.ts'
 
 const folder = fileURLToPath(new URL('../../../../shared/data/citus', import.meta.url))
 
