@@ -18,7 +18,10 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
-    setupFiles: ['tests/support/seed.ts', ...(process.env.CITUS_STATEMENTS ? ['tests/support/statements.ts'] : [])],
+    setupFiles: [
+      'tests/support/seed.ts',
+      ...(process.env.CITUS_STATEMENTS ? ['tests/support/servers/statements.ts'] : []),
+    ],
     projects: [
       {
         extends: true,

@@ -4,7 +4,7 @@ import { glob, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from 'vitest'
-import { freePort } from '../tests/support/proxy.ts'
+import { freePort } from '../tests/support/servers/proxy.ts'
 import { importsOf, readRepository } from './check-imports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

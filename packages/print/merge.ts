@@ -83,7 +83,7 @@ class MergedFile {
     this.#count += own + 1
     const renumbered = (body: string) =>
       // Strings stay as they are, and numbers as wide as they are while there is room.
-      body.replace(/\((?:[^\\()]|\\.)*\)|( ?)( *\d{1,9}) 0 R/g, (found, space, number) => {
+      body.replace(/\((?:[^\\()]|\\.)*\)|( ?)( {0,9}\d{1,9}) 0 R/g, (found, space, number) => {
         if (number === undefined) return found
         const other = Number(number) === structure ? structure : Number(number) + before
         return `${space}${String(other).padStart(number.length)} 0 R`
@@ -102,7 +102,7 @@ class MergedFile {
     const nums = /\/Nums\[(.*)\]>>/s.exec(objects.get(structure) ?? '')?.[1] ?? ''
     for (const entry of nums.split(']').slice(0, -1)) {
       const [page, elements = ''] = entry.split('[')
-      const parents = elements.replace(/ *(\d+) 0 R /g, (_, number) => listed(Number(number) + before))
+      const parents = elements.replace(/ {0,9}(\d{1,9}) 0 R /g, (_, number) => listed(Number(number) + before))
       this.#parents.push(`${Number(page) + this.#pageCount}[${parents}]`)
     }
     const kept: NumberedObject[] = []

@@ -119,14 +119,15 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     void started.ended.then(close)
     return started
   }
-  // As its supervisor would, when the database was down just then.
+  // As its supervisor would. What it failed by is compared with the trouble in the end.
   let isOver = false
   const insistOn = async (start: () => Promise<RoleProcess | null>): Promise<RoleProcess | null> => {
-    for (;;) {
+    for (let failures = 0; ; failures++) {
       try {
         return await start()
       } catch (error) {
-        if (isOver || !databaseIsDown.test(String(error))) throw error
+        if (isOver || (!databaseIsDown.test(String(error)) && failures >= startsMax)) throw error
+        complaints.push(String(error))
       }
     }
   }
@@ -225,6 +226,7 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   }
 }
 
+const startsMax = 5
 // Both ways.
 const clockMsMax = 180_000
 

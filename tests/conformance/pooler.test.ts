@@ -6,7 +6,7 @@ import { createDatabase } from '../support/database.ts'
 import { openSocket } from '../support/hub-wire.ts'
 import { type Installation, startInstallation } from '../support/installation.ts'
 import { withTestKeys } from '../support/keys.ts'
-import { hasPooler, startPooler } from '../support/pooler.ts'
+import { hasPooler, startPooler } from '../support/servers/pooler.ts'
 
 // The product behind the PgBouncer of deploy/pgbouncer.ini, in transaction mode.
 

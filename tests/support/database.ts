@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { copyClusterDatabase, dropClusterDatabase } from './cluster.ts'
+import { copyClusterDatabase, dropClusterDatabase } from './servers/cluster.ts'
 
 interface TestDatabase {
   url: string

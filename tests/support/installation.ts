@@ -5,8 +5,8 @@ import { type Config, readConfig, start as startServer } from '@vigia/server/sta
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
 import { weeksAgo } from './authority.ts'
 import { quickPasswords } from './passwords.ts'
-import { startPooler } from './pooler.ts'
-import { freePort, proxies, startProxy } from './proxy.ts'
+import { startPooler } from './servers/pooler.ts'
+import { freePort, proxies, startProxy } from './servers/proxy.ts'
 
 /** The whole product at work. */
 export interface Installation {

@@ -5,7 +5,7 @@ import { type EmbeddedPostgres, startPostgres } from '@vigia/postgres/postgres'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../apps/server/platform/schema/migrate.ts'
-import { closeClusterDatabase, createClusterDatabase, startCluster } from './cluster.ts'
+import { closeClusterDatabase, createClusterDatabase, startCluster } from './servers/cluster.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -123,9 +123,10 @@ export async function takeTurn(
              -- A rule that was switched meanwhile has its own beginning.
              reviewed_id = case when reviewed_id is not distinct from ${reviewing}::bigint then ${reviewedId}::bigint else reviewed_id end,
              lease_until = null, served_at = statement_timestamp(),
-             next_at = case when ${more} or reviewed_id is distinct from ${reviewing}::bigint then now() else coalesce(
-               least((select min(greatest(again_at, now())) from alert_due where workspace_id = ${workspaceId}),
-                     (select min(greatest(again_at, now())) from alert_unjudged where workspace_id = ${workspaceId})), 'infinity') end
+             next_at = case when ${more} or reviewed_id is distinct from ${reviewing}::bigint then c.at else c.again end
+        from (select now() as at, least('infinity',
+                (select min(greatest(again_at, now())) from alert_due where workspace_id = ${workspaceId}),
+                (select min(greatest(again_at, now())) from alert_unjudged where workspace_id = ${workspaceId})) as again) c
        where workspace_id = ${workspaceId}`.execute(db)
     if (portion.walked) return []
     return [...new Set(found.flatMap(({ companyId, question }) => (question ? companyId : [])))]

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type BucketServer, startBucketServer } from '../../../tests/support/s3.ts'
+import { type BucketServer, startBucketServer } from '../../../tests/support/servers/s3.ts'
 import { openBucket } from './s3.ts'
 import type { Store } from './store.ts'
 

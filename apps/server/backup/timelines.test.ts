@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EmbeddedPostgres, startPostgres } from '@vigia/postgres/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startBucketServer } from '../../../tests/support/s3.ts'
 import { thorough } from '../../../tests/support/seed.ts'
+import { startBucketServer } from '../../../tests/support/servers/s3.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../platform/database.ts'
 import { embeddedCluster, prepareInstallation } from '../platform/installation.ts'
@@ -96,9 +96,9 @@ const reached = async (target: Target) => {
   return [line, contents.mark]
 }
 
-async function restored(name: string, target: Target): Promise<Machine> {
-  const { masterKey } = await restore(configOf(name), target)
-  expect(masterKey).toBe('not-needed')
+async function restored(name: string, target: Target, mark: number): Promise<Machine> {
+  const { masterKey, contents } = await restore(configOf(name), target)
+  expect([masterKey, contents.mark]).toEqual(['not-needed', mark])
   return startMachine(name)
 }
 
@@ -114,7 +114,7 @@ test('each moment leads to what the installation had then, whatever was restored
   await ship(first)
 
   // Before the last there was; and the one that was left goes on, too.
-  const second = await restored('second', { until: two })
+  const second = await restored('second', { until: two }, 2)
   const aside = await write(first, 4)
   await ship(first)
   const branched = await write(second, 101)
@@ -127,15 +127,15 @@ test('each moment leads to what the installation had then, whatever was restored
 
   // Before the moment of the first restore, with a copy of the second line in the folder, which does not lead there.
   await backUp(second.config)
-  const third = await restored('third', { until: one })
-  await write(third, 201)
-  await ship(third)
-  expect(await reached({})).toEqual([3, 201])
+  const third = await restored('third', { until: one }, 1)
   const { lines, bases } = await listCopies(third.config)
   expect(lines.map(({ timeline }) => timeline)).toEqual([1, 2, 3])
   expect(bases.map(({ timeline }) => timeline)).toEqual([1, 2])
   if (!thorough) return
 
+  await write(third, 201)
+  await ship(third)
+  expect(await reached({})).toEqual([3, 201])
   expect(await reached({ until: branched })).toEqual([2, 101])
   expect(await reached({ line: 1 })).toEqual([1, 4])
   expect(await reached({ line: 1, until: aside })).toEqual([1, 4])
@@ -144,11 +144,11 @@ test('each moment leads to what the installation had then, whatever was restored
   // On the second line, from its own copy, and on that once more.
   await write(second, 103)
   await ship(second)
-  const fourth = await restored('fourth', { line: 2 })
+  const fourth = await restored('fourth', { line: 2 }, 103)
   await write(fourth, 301)
   await backUp(fourth.config)
   await ship(fourth)
-  const fifth = await restored('fifth', {})
+  const fifth = await restored('fifth', {}, 301)
   await write(fifth, 401)
   await ship(fifth)
   expect(await reached({})).toEqual([5, 401])

@@ -198,7 +198,7 @@ export async function postponeFailed(
   await inCapture(ctx, ({ db }) =>
     sql`update outgoing_event
            set message = ${failedHere}, lease_by = null, lease_until = null, failures = least(failures + 1, 1000),
-               next_at = now() + ${waitMs} * interval '1 ms' * power(2, least(failures, 6))
+               next_at = (now() at time zone 'UTC' + ${waitMs} * interval '1 ms' * power(2, least(failures, 6))) at time zone 'UTC'
          where lease_by = ${leaseBy}`.execute(db),
   )
 }

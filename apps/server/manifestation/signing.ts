@@ -134,10 +134,8 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
   // An event says which rule wanted it.
   const isOtherRule = sql`(${rules.map(({ id }) => id)}::bigint[])[r.rule + 1] is distinct from o.rule_id`
   const decision = decide(rules, sql`(c.acknowledges_since is not null)`)
-  const { rows } = await sql<{ id: bigint; documentId: bigint }>`
-    update outgoing_event o
-       set state = 'rejected', lease_by = null, lease_until = null, c_stat = null, x_motivo = null, answered_at = null,
-           message = case d.status when 3 then 'O documento foi cancelado antes do envio: nada foi enviado.'
+  const { rows: unwanted } = await sql<{ id: bigint; message: string }>`
+    select o.id, case d.status when 3 then 'O documento foi cancelado antes do envio: nada foi enviado.'
                                    when 9 then 'O uso do documento foi denegado: nada foi enviado.'
                                    else case when not c.active
                                              then 'A empresa foi arquivada antes do envio: nada foi enviado.'
@@ -147,13 +145,21 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
                                              then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
                                              when ${isDoubted}
                                              then 'Um alerta deste documento espera por uma pessoa: nada foi enviado.'
-                                             else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end
-      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+                                             else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end as message
+      from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
-       and d.workspace_id = o.workspace_id and d.id = o.document_id
-       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted} or c.shown_nfe & ${recipient}::int = 0)))
+       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted} or c.shown_nfe & ${recipient}::int = 0)))`.execute(
+    db,
+  )
+  if (unwanted.length === 0) return []
+  const { rows } = await sql<{ id: bigint; documentId: bigint }>`
+    update outgoing_event o
+       set state = 'rejected', lease_by = null, lease_until = null, c_stat = null, x_motivo = null, answered_at = null, message = u.message
+      from unnest(${unwanted.map(({ id }) => id)}::bigint[], ${unwanted.map(({ message }) => message)}::text[]) u (id, message)
+     where o.workspace_id = ${batch.workspaceId} and o.id = u.id and o.lease_by = ${batch.leaseBy}
     returning o.id, o.document_id as "documentId"`.execute(db)
   noteSettled({ db }, batch.workspaceId, rows)
   return rows.map((row) => row.id)
@@ -163,6 +169,12 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
 // somebody asked for another answer after it. Nobody can approve what is about no document any more.
 async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => !event.isUnknown)
+  const { rows: asTwo } = await sql`
+    select from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo}`.execute(
+    db,
+  )
+  if (asTwo.length === 0) return []
   const { rows } = await sql<{ id: bigint; documentId: bigint; state: string; by: string }>`
     update outgoing_event o
        set state = h.state, lease_by = null, lease_until = null, c_stat = null, x_motivo = null, approved_by = null, approved_at = null,

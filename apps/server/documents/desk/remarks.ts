@@ -181,7 +181,7 @@ async function setMark(
   const { rows } = on
     ? await sql`
         insert into document_reliance as r (workspace_id, document_id, company_id, ${at}, ${by})
-        select ${workspaceId}, d.id, d.company_id, now(), ${accountId} from document d
+        select d.workspace_id, d.id, d.company_id, now(), ${accountId}::int from document d
          where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
          order by d.id
         on conflict (workspace_id, document_id) do update set ${at} = excluded.${at}, ${by} = ${accountId}
@@ -202,7 +202,7 @@ async function setMark(
 export async function noteExported({ db }: WithDatabase, workspaceId: number, ids: readonly bigint[]): Promise<void> {
   await sql`
     insert into document_reliance as r (workspace_id, document_id, company_id, exported_at)
-    select ${workspaceId}, d.id, d.company_id, now() from document d
+    select d.workspace_id, d.id, d.company_id, now() from document d
      where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
      order by d.id
     on conflict (workspace_id, document_id) do update set exported_at = excluded.exported_at where r.exported_at is null`.execute(

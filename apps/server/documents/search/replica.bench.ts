@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { quantile, report } from '../../../../bench/measure.ts'
-import { startReplicated } from '../../../../tests/support/replica.ts'
+import { startReplicated } from '../../../../tests/support/servers/replica.ts'
 import { fill } from '../../../../tests/support/volume.ts'
 import type { Database } from '../../platform/context.ts'
 import { openDatabase, pools } from '../../platform/database.ts'

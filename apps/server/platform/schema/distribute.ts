@@ -9,7 +9,10 @@ export const sharedTables: readonly string[] = [
   ...['storage_probe', 'restore', 'mail', 'contact_message', 'erasure'],
   ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
   ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
+  'dictionary',
 ]
+// Looked up beside the rows of workspaces: each server has all of it.
+const everywhere = 'dictionary'
 
 /** Whether the database of `client` is a coordinator of Citus that has servers for rows. */
 export async function isDistributed(client: pg.Client): Promise<boolean> {
@@ -29,7 +32,7 @@ export async function distribute(client: pg.Client): Promise<string[]> {
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all ($1)
         and not exists (select from pg_dist_partition p where p.logicalrelid = c.oid)
       order by c.relname <> 'workspace', c.relname`,
-    [sharedTables],
+    [sharedTables.filter((name) => name !== everywhere)],
   )
   if (tables.length === 0) return []
   const names = tables.map(({ name }) => name)
@@ -50,8 +53,7 @@ export async function distribute(client: pg.Client): Promise<string[]> {
   for (const name of names) await client.query(`drop policy if exists companies on ${name}`)
   for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
   for (const name of names) {
-    // Which other servers look up too: each has all of it.
-    if (name === 'dictionary') {
+    if (name === everywhere) {
       await client.query('select create_reference_table($1::regclass)', [name])
       continue
     }

@@ -280,7 +280,9 @@ async function grantSigner(client: pg.Client): Promise<void> {
     `grant select on certificate, outgoing_event, workspace_key, installation_key, certificate_use to ${signerRole}`,
   )
   await client.query(`grant insert on certificate_use, workspace_key, installation_key to ${signerRole}`)
-  await client.query(`grant execute on function current_ws(), capturing(), operating() to ${signerRole}`)
+  await client.query(
+    `grant execute on function current_ws(), capturing(), operating(), current_companies() to ${signerRole}`,
+  )
 }
 
 // Where functions with the rights of the owner look before a workspace is known, or for all workspaces together.
@@ -356,7 +358,7 @@ async function limitCompanies(client: pg.Client, distributed: boolean): Promise<
 async function narrowPolicies(client: pg.Client, table: string, rule: string, check: string): Promise<void> {
   const { rows } = await client.query<{ name: string; using: string; check: string; cmd: string }>(
     `select quote_ident(policyname) as name, qual as using, coalesce(with_check, qual) as check, cmd from pg_policies
-      where schemaname = 'public' and tablename = $1 and roles = '{public}'`,
+      where schemaname = 'public' and tablename = $1 and roles = '{public}' and qual is not null`,
     [table],
   )
   for (const { name, using, check: checked, cmd } of rows) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { appRole } from '../database.ts'
 import { InstallationError } from '../installation.ts'
+import { sharedTables } from './distribute.ts'
 import { migrate } from './migrate.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -112,25 +113,6 @@ test('nothing temporary stands before what a function means, and only the applic
   expect(rows).toEqual([])
 })
 
-// What belongs to the installation, to capture lines or to the directories: tables that no workspace has for itself.
-const shared = [
-  ...[
-    'migration',
-    'installation',
-    'installation_key',
-    'throttle',
-    'circuit',
-    'clock',
-    'clock_skew',
-    'trouble',
-    'storage_probe',
-    'dictionary',
-  ],
-  ...['restore', 'mail', 'contact_message', 'erasure'],
-  ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
-  ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
-]
-
 test('every key of a table of a workspace begins with the workspace, and leads to such tables only', async () => {
   const { rows } = await client.query<{ key: string }>(
     `select format('%s: %s', i.indrelid::regclass, i.indexrelid::regclass) as key
@@ -143,7 +125,7 @@ test('every key of a table of a workspace begins with the workspace, and leads t
        join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
       where k.contype = 'f' and c.relnamespace = 'public'::regnamespace
         and ((c.relname = any ($1)) <> (f.relname = any ($1)) or (c.relname <> all ($1) and a.attname <> 'workspace_id'))`,
-    [shared],
+    [sharedTables],
   )
   expect(rows).toEqual([])
 })
@@ -159,7 +141,7 @@ test('no function of the schema takes a row of a table', async () => {
 test('no query joins a table of a workspace with one that belongs to no workspace alone', async () => {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> all ($1)`,
-    [shared],
+    [sharedTables],
   )
   const own = new Set(rows.map(({ name }) => name))
   const found: string[] = []
@@ -171,7 +153,7 @@ test('no query joins a table of a workspace with one that belongs to no workspac
       const names = [
         ...query.matchAll(/\b(?:from|join|into|update)\s+([a-z_]+)\b|(?:selectFrom|Join|into)\(\s*'([a-z_]+)/gi),
       ].map(([, inSql, built]) => inSql ?? built ?? '')
-      const both = [names.find((name) => own.has(name)), names.find((name) => shared.includes(name))]
+      const both = [names.find((name) => own.has(name)), names.find((name) => sharedTables.includes(name))]
       if (both.every(Boolean)) found.push(`${file}: ${both.join(', ')}`)
     }
   }

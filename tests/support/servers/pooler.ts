@@ -31,7 +31,7 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
   const { hostname, port, pathname } = new URL(databaseUrl)
   const name = pathname.slice(1)
   const own = await freePort()
-  const shipped = await readFile(new URL('../../deploy/pgbouncer.ini', import.meta.url), 'utf8')
+  const shipped = await readFile(new URL('../../../deploy/pgbouncer.ini', import.meta.url), 'utf8')
   const settings = adapt(shipped, {
     'vigia = host=10.0.0.5 port=5432 dbname=vigia': `${name} = host=${hostname} port=${port} dbname=${name}`,
     'listen_port = 6432': `listen_port = ${own}`,

@@ -105,7 +105,8 @@ export async function startProxy(kind: ProxyKind, ports: ProxyPorts, backend: st
     [Symbol.asyncDispose]: async () => {
       const closed = once(child, 'close')
       if (child.exitCode === null) {
-        child.kill()
+        // Caddy would wait for connections that clients keep; nginx has processes of its own to end.
+        child.kill(kind === 'caddy' ? 'SIGKILL' : 'SIGTERM')
         await closed
       }
       await rm(folder, { recursive: true, force: true })

@@ -6,8 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Binaries, chooseRunner, findBinaries, type Runner, run, supervise } from '@vigia/postgres/process'
 import pg from 'pg'
+import { connectionTo, type DatabaseRole } from '../../../apps/server/platform/database.ts'
+import { migrate } from '../../../apps/server/platform/schema/migrate.ts'
 
-const folder = fileURLToPath(new URL('../../../shared/data/citus', import.meta.url))
+const folder = fileURLToPath(new URL('../../../../shared/data/citus', import.meta.url))
 
 /** Whether there is a Citus for the embedded PostgreSQL beside this repository; it is no part of it. */
 export const hasCitus = existsSync(join(folder, 'lib/citus.so'))
@@ -94,6 +96,19 @@ export async function startCluster(
     await cluster[Symbol.asyncDispose]()
     throw error
   }
+}
+
+/** As several processes do that start at once. */
+export async function migrateTwice({ url }: Cluster): Promise<{ applied: string[] }> {
+  await Promise.all([migrate(url), migrate(url)])
+  return migrate(url)
+}
+
+/** A connection of a login of the product; end it. */
+export async function connectAs({ url }: Cluster, role: DatabaseRole): Promise<pg.Client> {
+  const client = new pg.Client(connectionTo(url, 0, role))
+  await client.connect()
+  return client
 }
 
 /** An empty database of the owner on all nodes, which know each other. */
