@@ -287,6 +287,7 @@ describe.each(orientations)('a text that its place cannot take is reduced or ref
     ['vComp', '9'.repeat(3_000), false],
     ['vTPrest', '[U+0460]￼𐙪𘪪 中文🚚 אם ffi', true],
     ['vTPrest', '9'.repeat(90), true],
+    ['CST', 'constructor', true],
     ['nProt', '1'.repeat(20), true],
     ['nProt', 'W'.repeat(80), false],
   ])('%s: %s', (name, value, fits) => {

@@ -108,19 +108,23 @@ function component(comp: XmlElement): { name: string; amount: string } {
   return { name: value(comp, 'xNome') ?? '', amount: money(value(comp, 'vComp')) ?? '' }
 }
 
-const situations: Record<string, string> = {
-  ICMS00: '00 - tributação normal ICMS',
-  ICMS20: '20 - tributação com BC reduzida do ICMS',
-  ICMS60: '60 - ICMS cobrado anteriormente por substituição tributária',
-  ICMS90: '90 - outros',
-  ICMSOutraUF: '90 - ICMS devido à UF de origem da prestação, quando diferente da UF do emitente',
-  ICMSSN: 'Simples Nacional',
-}
-const exemptions: Record<string, string> = {
-  40: '40 - ICMS isenção',
-  41: '41 - ICMS não tributada',
-  51: '51 - ICMS diferido',
-}
+const situations = new Map(
+  Object.entries({
+    ICMS00: '00 - tributação normal ICMS',
+    ICMS20: '20 - tributação com BC reduzida do ICMS',
+    ICMS60: '60 - ICMS cobrado anteriormente por substituição tributária',
+    ICMS90: '90 - outros',
+    ICMSOutraUF: '90 - ICMS devido à UF de origem da prestação, quando diferente da UF do emitente',
+    ICMSSN: 'Simples Nacional',
+  }),
+)
+const exemptions = new Map(
+  Object.entries({
+    40: '40 - ICMS isenção',
+    41: '41 - ICMS não tributada',
+    51: '51 - ICMS diferido',
+  }),
+)
 
 /** INFORMAÇÕES RELATIVAS AO IMPOSTO, with the federal taxes of the CT-e OS and the IBS and CBS when the file has them. */
 export function taxes({ infCte, sheet }: PrintedCte): Block | undefined {
@@ -168,7 +172,7 @@ function icmsBase(icms: XmlElement | undefined): string | undefined {
 
 function situation(icms: XmlElement | undefined): string | undefined {
   const cst = value(icms, 'CST')
-  return exemptions[cst ?? ''] ?? situations[icms?.name ?? ''] ?? cst
+  return exemptions.get(cst ?? '') ?? situations.get(icms?.name ?? '') ?? cst
 }
 
 function federalTaxes(group: XmlElement | undefined, sheet: PrintSheet): Block | undefined {
