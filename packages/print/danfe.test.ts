@@ -307,6 +307,8 @@ describe.each(orientations)('a text that its line cannot take is reduced or refu
     ['nNF', '[U+1F69A] 中文 אم '.repeat(9), false],
     ['tpNF', '12', true],
     ['tpNF', 'WWWWWW', false],
+    ['finNFe', 'constructor', true],
+    ['tpEmis', 'constructor', true],
     ['nDup', 'WWWWWWWW', true],
     ['nDup', 'W'.repeat(60), true],
   ])('%s: %s', (name, value, fits) => {

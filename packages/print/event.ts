@@ -2,7 +2,7 @@ import { chaveParts, formatChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { eventKind, registrationOf } from '@vigia/dfe/events'
 import { bodyName, fieldName, fieldValue, groupName } from './event/words.ts'
-import { date, dateTime, documentNumber, joined, series, taxId } from './formats.ts'
+import { date, dateTime, documentNumber, entryOf, joined, series, taxId } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
 import { barcode } from './layout/barcode.ts'
 import { type Block, padding, stack, title } from './layout/block.ts'
@@ -209,7 +209,7 @@ function registration(event: PrintedEvent): Block {
           width: 42,
           align: 'center',
         },
-        { label: 'AMBIENTE', value: environments[environment ?? ''] ?? environment, width: 32, align: 'center' },
+        { label: 'AMBIENTE', value: entryOf(environments, environment) ?? environment, width: 32, align: 'center' },
       ],
       sheet.width,
     ),

@@ -112,3 +112,8 @@ export function joined(separator: string, ...pieces: (string | undefined)[]): st
   const present = pieces.filter((piece) => piece !== undefined && piece !== '')
   return present.length > 0 ? present.join(separator) : undefined
 }
+
+/** What a table says of a word of the document, which may be the name of anything that objects have. */
+export function entryOf<T>(table: Readonly<Record<string, T>>, key: string | undefined): T | undefined {
+  return key !== undefined && Object.hasOwn(table, key) ? table[key] : undefined
+}

@@ -1,4 +1,5 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
+import { entryOf } from '../formats.ts'
 import { type PrintSheet, sheetFor } from '../layout/sheet.ts'
 import { type PngPicture, readPng } from '../pdf/png.ts'
 import { ownResponse, PrintError, type PrintOptions, responseText } from '../printable.ts'
@@ -38,7 +39,7 @@ const deniedStatus = new Set(['110', '205', '301', '302', '303'])
 /** Finds the CT-e in a processed document (or a bare one) and decides its situation (MOC CT-e 4.00, Anexo II). */
 export function readPrintedCte(root: XmlElement, options: PrintOptions): PrintedCte {
   const document = layouts[root.name] ? root : root.children.find((element) => layouts[element.name])
-  const layout = layouts[document?.name ?? '']
+  const layout = entryOf(layouts, document?.name)
   const infCte = child(document, 'infCte')
   const ide = child(infCte, 'ide')
   if (!layout || !infCte || !ide) throw new PrintError('O arquivo não contém um CT-e.')

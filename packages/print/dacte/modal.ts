@@ -1,5 +1,5 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { date, joined, money, phone, quantity, taxId } from '../formats.ts'
+import { date, entryOf, joined, money, phone, quantity, taxId } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
 import { type FormField, fieldRow } from '../layout/fields.ts'
@@ -30,7 +30,7 @@ export function modal({ ide, norm, sheet }: PrintedCte): Modal {
   const parts: ModalParts = (group && readers[group.name]?.(group, ide)) ?? { rows: [], list: [] }
   const list = [...parts.list, ...children(norm, 'veicNovos').map(newVehicle)].filter((line) => line !== undefined)
   const rows = parts.rows.map((fields) => fieldRow(fields, sheet.width, sheet.row))
-  const name = titles[group?.name ?? ''] ?? ''
+  const name = entryOf(titles, group?.name) ?? ''
   return { block: rows.length > 0 ? stack(title(`INFORMAÇÕES ESPECÍFICAS DO MODAL${name}`), ...rows) : undefined, list }
 }
 

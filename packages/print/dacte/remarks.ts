@@ -1,5 +1,5 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { date, dateTime, joined, money, percent } from '../formats.ts'
+import { date, dateTime, entryOf, joined, money, percent } from '../formats.ts'
 import { paragraphs } from '../layout/text.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { inContingency, lacksProtocol, type PrintedCte } from './cte.ts'
@@ -54,7 +54,7 @@ function situation(cte: PrintedCte): (string | undefined)[] {
     denied ? joined(' - ', 'CT-E DENEGADO', value(protocol, 'xMotivo')) : undefined,
     homologation ? 'EMITIDO EM AMBIENTE DE HOMOLOGAÇÃO - SEM VALOR FISCAL' : undefined,
     lacksProtocol(cte) && !inContingency(cte) ? 'SEM VALOR FISCAL - SEM PROTOCOLO DE AUTORIZAÇÃO DE USO' : undefined,
-    contingencyWords[value(ide, 'tpEmis') ?? ''],
+    entryOf(contingencyWords, value(ide, 'tpEmis')),
     joined(' - ', named('Entrada em contingência', started), named('Justificativa', value(ide, 'xJust'))),
   ]
 }
@@ -69,10 +69,10 @@ function delivery(group: XmlElement | undefined): string | undefined {
   const hour = child(group, 'comHora')
   const interval = child(group, 'noInter')
   const when = day
-    ? joined(' ', dayWords[value(day, 'tpPer') ?? ''], date(value(day, 'dProg')))
+    ? joined(' ', entryOf(dayWords, value(day, 'tpPer')), date(value(day, 'dProg')))
     : period && `de ${date(value(period, 'dIni')) ?? ''} a ${date(value(period, 'dFim')) ?? ''}`
   const clock = hour
-    ? joined(' ', hourWords[value(hour, 'tpHor') ?? ''], value(hour, 'hProg'))
+    ? joined(' ', entryOf(hourWords, value(hour, 'tpHor')), value(hour, 'hProg'))
     : interval && `entre ${value(interval, 'hIni') ?? ''} e ${value(interval, 'hFim') ?? ''}`
   return named('Previsão de entrega', joined(', ', when, clock))
 }

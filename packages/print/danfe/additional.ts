@@ -1,5 +1,5 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { dateTime, documentNumber, joined, money, taxId } from '../formats.ts'
+import { dateTime, documentNumber, entryOf, joined, money, taxId } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, title } from '../layout/block.ts'
 import { cut, leading, paragraphs, wrap } from '../layout/text.ts'
@@ -53,7 +53,7 @@ function contingency({ ide }: PrintedNfe): (string | undefined)[] {
   const started = value(ide, 'dhCont')
   const reason = value(ide, 'xJust')
   return [
-    contingencyWords[value(ide, 'tpEmis') ?? ''],
+    entryOf(contingencyWords, value(ide, 'tpEmis')),
     started && `Entrada em contingência: ${dateTime(started)}${reason ? ` - Justificativa: ${reason}` : ''}`,
   ]
 }
@@ -85,7 +85,7 @@ const purposes: Record<string, string> = {
 }
 
 function references({ infNFe, ide }: PrintedNfe): (string | undefined)[] {
-  const purpose = purposes[value(ide, 'finNFe') ?? '']
+  const purpose = entryOf(purposes, value(ide, 'finNFe'))
   const compra = child(infNFe, 'compra')
   const exporta = child(infNFe, 'exporta')
   const avulsa = child(infNFe, 'avulsa')

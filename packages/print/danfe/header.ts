@@ -1,6 +1,6 @@
 import { formatChave } from '@vigia/dfe/chave'
 import { child, value } from '@vigia/dfe/document'
-import { cep, documentNumber, joined, phone, series, taxId } from '../formats.ts'
+import { cep, documentNumber, entryOf, joined, phone, series, taxId } from '../formats.ts'
 import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, stack } from '../layout/block.ts'
@@ -253,5 +253,5 @@ const regimes: Record<string, string> = {
 }
 
 function taxRegime(code: string | undefined): string | undefined {
-  return code === undefined ? undefined : (regimes[code] ?? code)
+  return code === undefined ? undefined : (entryOf(regimes, code) ?? code)
 }
