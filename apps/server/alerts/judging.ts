@@ -16,11 +16,12 @@ import {
   twinRange,
   twinsMax,
 } from '@vigia/alerts/history'
-import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
+import { type Band, type Fired, judge, textOf, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
+import { mayPack } from '../platform/received/dictionaries.ts'
 import { noteRisen, type Risen } from './news.ts'
 import { unpackFacts } from './packed.ts'
 import { readCaptured } from './reading.ts'
@@ -607,21 +608,26 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
     db,
   )
   const kept = new Map(rows.map((row) => [row.documentId, row]))
+  const keepsText = !(await mayPack({ db }))
   const changed = judged.flatMap((one) => {
     const old = kept.get(one.documentId)
-    const row = alertRow(one, old)
+    const row = alertRow(one, old, { keepsText })
     const same = old
       ? old.score === row.score && old.band === row.band && JSON.stringify(old.fired) === JSON.stringify(row.fired)
       : row.fired.length === 0
     return same ? [] : { old, row }
   })
   if (changed.length === 0) return []
-  const before = changed.flatMap(({ old }) => (old && old.fired.length > 0 ? old.documentId : []))
-  if (before.length > 0) {
+  const past = changed.flatMap(({ old }) =>
+    old && old.fired.length > 0 ? { id: String(old.documentId), text: textOf(old.fired) } : [],
+  )
+  if (past.length > 0) {
+    const before = past.map(({ id }) => id)
     await sql`
       insert into alert_verdict (workspace_id, document_id, company_id, judged_at, score, band, rules, text)
-      select workspace_id, document_id, company_id, judged_at, score, band, rules, text from alert
-       where workspace_id = ${workspaceId} and document_id = any (${before}::bigint[])`.execute(db)
+      select a.workspace_id, a.document_id, a.company_id, a.judged_at, a.score, a.band, a.rules, q.text
+        from ${records(past, { id: 'bigint', text: 'text' })}
+        join alert a on a.workspace_id = ${workspaceId} and a.document_id = q.id`.execute(db)
     await sql`
       delete from alert_verdict v using unnest(${before}::bigint[]) q (id)
        where v.workspace_id = ${workspaceId} and v.document_id = q.id
@@ -671,7 +677,11 @@ const alertTypes: Record<string, string> = {
 }
 const alertNames = Object.keys(alertTypes).map((name) => sql.ref(name))
 
-function alertRow({ documentId, companyId, facts, verdict }: Judged, old: KeptAlert | undefined) {
+function alertRow(
+  { documentId, companyId, facts, verdict }: Judged,
+  old: KeptAlert | undefined,
+  { keepsText }: { keepsText: boolean },
+) {
   const { companyBase, issuerBase, at } = askOf(facts)
   const rules = verdict.fired.map(({ id }) => id)
   // What somebody knows is told again when it has another reason.
@@ -688,7 +698,8 @@ function alertRow({ documentId, companyId, facts, verdict }: Judged, old: KeptAl
     chave: facts.chave,
     rules,
     fired: verdict.fired,
-    text: verdict.text,
+    // The sentences of `fired`; only processes of the version before read it.
+    text: keepsText ? verdict.text : '',
     learning: verdict.learning,
   }
 }
