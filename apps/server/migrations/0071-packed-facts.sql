@@ -2,5 +2,3 @@
 -- and items is null too. Where past is there a program that does not know packed wrote the row last.
 alter table alert_fact add column packed bytea;
 alter table alert_fact alter column past drop not null;
--- It is packed already.
-alter table alert_fact alter column packed set storage external;
