@@ -30,8 +30,29 @@ export function packFacts(facts: AlertFacts): Buffer {
   return Buffer.concat([Buffer.of(newest), packed])
 }
 
-/** Throws a `RangeError` when they are broken. */
+// The last ones that were unpacked, by their bytes: documents of a pair look at the same earlier ones, turn after turn.
+const recent = new Map<string, AlertFacts>()
+const recentBytesMax = 1_000_000
+let recentBytes = 0
+
+/** The facts are shared: whoever asks may not change them. Throws a `RangeError` when they are broken. */
 export function unpackFacts(packed: Buffer): AlertFacts {
+  const key = packed.toString('latin1')
+  const known = recent.get(key)
+  const facts = known ?? unpack(packed)
+  // The one that was asked for last is the last to go.
+  if (known) recent.delete(key)
+  else recentBytes += key.length
+  recent.set(key, facts)
+  for (const oldest of recent.keys()) {
+    if (recentBytes <= recentBytesMax) break
+    recent.delete(oldest)
+    recentBytes -= oldest.length
+  }
+  return facts
+}
+
+function unpack(packed: Buffer): AlertFacts {
   try {
     const dictionary = dictionaryOf(packed[0] ?? 0)
     return JSON.parse(zstdDecompressSync(packed.subarray(1), { dictionary, maxOutputLength: bytesMax }).toString())
