@@ -2,21 +2,32 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { alertFacts } from '@vigia/alerts/facts'
+import { readDetails, readReceived } from '@vigia/dfe/read'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { start } from '@vigia/simulator/start'
 import { askForAll, weeksAgo } from '../tests/support/authority.ts'
 
-// Makes a dictionary for received bytes (decision 0062) from generated documents alone: `node scripts/train-dictionary.ts FILE`. It needs the program
-// zstd. Each run gives another file: one that documents were packed with is never made anew, a new one gets the next number.
+// Makes a dictionary for received bytes (decision 0062), or for what alerts know of documents (0063), from generated documents alone:
+// `node scripts/train-dictionary.ts FILE [facts]`. It needs the program zstd. Each run gives another file: one that documents were packed with is never made anew, a new one gets the next number.
 
 const seeds = 10
 const dictionaryBytes = 16 * 1024
-const [file] = process.argv.slice(2)
+const [file, kind] = process.argv.slice(2)
 if (!file) throw new Error('Say where to write the dictionary.')
 const companies = [
   { cnpj: '44555666000181', nome: 'EMPRESA DESTINATARIA LTDA', uf: 'SC' },
   { cnpj: '12ABC34501DE35', nome: 'EMPRESA ALFANUMERICA LTDA', uf: 'SP' },
 ]
+
+function factsText(xml: Buffer, { cnpj, nome, uf }: (typeof companies)[number]): string | null {
+  const { facts } = readReceived(xml)
+  if (facts.kind !== 'document') return null
+  const establishments = [{ taxId: cnpj, names: [nome], ies: [], uf, since: new Date().toISOString() }]
+  const company = { base: cnpj.slice(0, 8), tpAmb: '1' as const, establishments, captures: { nfe: true, cte: true } }
+  return JSON.stringify(alertFacts(facts, readDetails(xml), [], { company, marks: [], proof: 'valid' }))
+}
+
 const directory = await mkdtemp(join(tmpdir(), 'vigia-dictionary-'))
 try {
   const samples: string[] = []
@@ -29,8 +40,10 @@ try {
         const xml = unzipDocument(content)
           .toString()
           .replace(/(<X509Certificate>)[^<]+/, '$1')
-        const sample = join(directory, `${samples.length}.xml`)
-        await writeFile(sample, xml)
+        const text = kind === 'facts' ? factsText(unzipDocument(content), company) : xml
+        if (text === null) continue
+        const sample = join(directory, `${samples.length}.sample`)
+        await writeFile(sample, text)
         samples.push(sample)
       }
   }

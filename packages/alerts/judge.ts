@@ -122,9 +122,12 @@ function verdictOf(facts: AlertFacts, found: Fired[], allowed: string[], asOf: n
     learning: fired.some(({ learning }) => learning),
     score,
     band: bands[level]!,
-    text: fired.map(({ sentence }) => sentence.replace(/\.$/, '')).join(' • '),
+    text: textOf(fired),
     againAt: next[0] ?? null,
   }
 }
+
+/** What fired, in one line. */
+export const textOf = (fired: readonly Fired[]) => fired.map(({ sentence }) => sentence.replace(/\.$/, '')).join(' • ')
 
 const critical = new Set(rules.filter((rule) => rule.critical === true).map(({ id }) => id))

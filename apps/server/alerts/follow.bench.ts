@@ -16,6 +16,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/schema/migrate.ts'
+import { packKnown, type StoredFacts, storedFacts } from './store.ts'
 import { startAlertWorker } from './worker.ts'
 
 // The writing transaction while the worker of alerts judges what it wrote before, or that of contents reads it, against the same while it rests; and how
@@ -172,7 +173,7 @@ async function remember(documents: number): Promise<void> {
              g.chave, substr(g.chave, 7, 28), case when g.isOther then 'COMERCIAL ' || md5(g.base) else t.name end,
              replace(replace(t.facts::text, t.chave, g.chave), t.facts ->> 'issuedAt', to_char(g.day, 'YYYY-MM-DD"T"HH24:MI:SS"-03:00"'))::json,
              replace(replace(t.past::text, t.chave, g.chave), t.facts ->> 'issuedAt', to_char(g.day, 'YYYY-MM-DD"T"HH24:MI:SS"-03:00"'))::json, t.items
-        from (select *, row_number() over (order by document_id) - 1 as k, count(*) over () as n from alert_fact where purchase and at > 0 and document_id < 1000000000) t
+        from (select *, row_number() over (order by document_id) - 1 as k, count(*) over () as n from template_fact where purchase and at > 0) t
         join lateral (
           select n, at, to_timestamp((at - 10800000) / 1000.0) at time zone 'UTC' as day, isOther, base,
                  substr(t.chave, 1, 6) || base || substr(t.chave, 15, 11) || lpad(n::text, 9, '0') || substr(t.chave, 35) as chave
@@ -183,6 +184,8 @@ async function remember(documents: number): Promise<void> {
       [documents],
     )
     for (const { definition } of indexes) await client.query(definition)
+    await client.query('update dictionary set usable_at = now()')
+    while ((await packSome()) > 0);
     await client.query(`
       insert into alert_name (workspace_id, company_base, issuer_base, name, at, chave, key)
       select f.workspace_id, f.company_base, f.issuer_base, f.name, f.at, f.chave, left(f.name, 1) || length(f.name) || '/' || k || '/' || substr(f.name, 1 + k * length(f.name) / 3, length(f.name) / 3)
@@ -205,14 +208,30 @@ async function remember(documents: number): Promise<void> {
   }
 }
 
+/** Keeps more of the history as the worker would. */
+const packSome = () =>
+  inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<StoredFacts & { documentId: bigint }>`
+      select f.document_id as "documentId", ${storedFacts} from alert_fact f where f.past is not null limit 1000`.execute(
+      db,
+    )
+    await packKnown(db, workspaceId, rows)
+    return rows.length
+  })
+
 async function writePages(pages: number): Promise<void> {
   await prepare(pages)
   for (let page = 0; page < pages; page++) await write()
 }
 
-// One of each template is judged, and the history is made of them.
+// One of each template is judged, and the history is made of them: as text, in which the chaves are changed, and packed then.
+const owner = new pg.Client(database.url)
+await owner.connect()
+await owner.query("update dictionary set usable_at = 'infinity'")
 await writePages(Math.ceil(templates.length / batch))
 await catchUp(60_000)
+await owner.query('create table template_fact as select * from alert_fact')
+await owner.end()
 for (const history of histories) {
   await remember(history)
   // What the copies moved, as the first day of each name, is no part of a day's work.

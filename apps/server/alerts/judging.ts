@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type AlertCompany, type AlertFacts, baseOf, isPurchase } from '@vigia/alerts/facts'
 import {
   askOf,
@@ -6,6 +7,7 @@ import {
   type History,
   monthOf,
   type PairDocument,
+  pairDocument,
   pairMax,
   probesOf,
   type Sharer,
@@ -14,12 +16,14 @@ import {
   twinRange,
   twinsMax,
 } from '@vigia/alerts/history'
-import { type Band, type Fired, judge, type Verdict } from '@vigia/alerts/judge'
+import { type Band, type Fired, judge, textOf, type Verdict } from '@vigia/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/settings'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
+import { mayPack } from '../platform/received/dictionaries.ts'
 import { noteRisen, type Risen } from './news.ts'
+import { unpackFacts } from './packed.ts'
 import { readCaptured } from './reading.ts'
 import {
   boughtAt,
@@ -29,10 +33,12 @@ import {
   firstSeen,
   histogramKey,
   monthsAround,
+  packKnown,
   readHistograms,
   readLearned,
   records,
   type StoredFacts,
+  storedFacts,
   thresholdsAt,
 } from './store.ts'
 
@@ -144,8 +150,8 @@ async function judgeFound(
     ctx,
     found,
     (some) => judgeRows(db, workspaceId, judging, some),
-    async ({ documentId, companyId, facts }, err) => {
-      log.error({ err, workspaceId, chave: facts.chave }, 'a document could not be judged')
+    async ({ documentId, companyId }, err) => {
+      log.error({ err, workspaceId, documentId }, 'a document could not be judged')
       // Its earlier verdict stays meanwhile.
       await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
       await sql`delete from alert_due where workspace_id = ${workspaceId} and document_id = ${documentId}`.execute(db)
@@ -171,7 +177,7 @@ export async function noteUnjudged(
 
 async function readDue(db: Database, workspaceId: number, which: RawBuilder<unknown>): Promise<Due[]> {
   const { rows } = await sql<Due>`
-    select f.document_id as "documentId", f.company_id as "companyId", f.facts, f.items, d.proof
+    select f.document_id as "documentId", f.company_id as "companyId", ${storedFacts}, d.proof
       from (${which}) q
      -- Each by its key, as below.
      cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = q.document_id offset 0) f
@@ -240,6 +246,7 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
   const risen = await writeVerdicts(db, workspaceId, verdicts)
   if (!judging.silent) await noteRisen({ db }, workspaceId, risen)
   await writeNew(db, workspaceId, documents)
+  await packKnown(db, workspaceId, due)
   const times = verdicts.map(({ documentId, companyId, facts, verdict }) => {
     const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null
     const next = [verdict.againAt, unproved].filter((time) => time !== null)
@@ -319,7 +326,7 @@ interface Around {
   contingency: number
   sharing: Sharer[]
   carried: boolean
-  freights: (Freight & { facts: AlertFacts })[]
+  freights: { facts: AlertFacts; packed: string | null }[]
   cited: {
     chave: string
     amount: string
@@ -382,8 +389,8 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
       q.traced and exists (select from alert_citation c join alert_fact f on f.workspace_id = c.workspace_id and f.document_id = c.document_id
                             where c.workspace_id = ${workspaceId} and c.chave = q.chave and f.type = 2 and f.standing) as carried,
       case when q.carried = '{}' then '[]' else
-      (select coalesce(json_agg(json_build_object('facts', p.facts) order by p.chave), '[]')
-         from (select f.chave, f.facts from alert_fact f
+      (select coalesce(json_agg(json_build_object('facts', p.facts, 'packed', encode(p.packed, 'base64')) order by p.chave), '[]')
+         from (select f.chave, ${storedFacts} from alert_fact f
                 where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = 2 and f.chave <> q.chave and f.standing
                   and f.facts -> 'cte' is not null
                   and f.document_id in (select c.document_id from alert_citation c where c.workspace_id = ${workspaceId} and c.chave = any (q.carried))
@@ -416,14 +423,9 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
       contingency: row.contingency,
       sharing: row.sharing,
       carried: row.carried,
-      freights: row.freights.map(({ facts: one }) => ({
-        ...one.cte!,
-        chave: one.chave,
-        issuedAt: one.issuedAt,
-        amount: one.amount,
-        issuerName: one.issuer.name,
-        cites: one.references.map(({ chave }) => chave),
-      })),
+      freights: row.freights.map(({ facts, packed }) =>
+        freightOf(factsOf({ facts, items: null, packed: packed === null ? null : Buffer.from(packed, 'base64') })),
+      ),
       cited: cited.flatMap((chave) => {
         const one = here.get(chave)
         if (!one) return []
@@ -437,6 +439,15 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
     }
   })
 }
+
+const freightOf = ({ cte, chave, issuedAt, amount, issuer, references }: AlertFacts): Freight => ({
+  ...cte!,
+  chave,
+  issuedAt,
+  amount,
+  issuerName: issuer.name,
+  cites: references.map((one) => one.chave),
+})
 
 // Earlier purchases of the pairs, each read once: documents that come together are mostly of few pairs, and look at the same ones.
 async function readPairs(
@@ -466,9 +477,11 @@ async function readPairs(
   }
   const { rows } = await sql<{
     pair: string
-    past: Omit<PairDocument, 'at' | 'value' | 'items'>
+    past: Omit<PairDocument, 'at' | 'value' | 'items'> | null
+    packed: Buffer | null
     at: number
     value: number
+    compared: boolean
     items: string[] | null
   }>`
     with q as materialized (select * from ${records(asked, columns)}),
@@ -478,15 +491,23 @@ async function readPairs(
               where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
                 and (f.at, f.chave) < (q.at, q.chave) and f.at >= q.since
               order by f.at desc, f.chave desc limit ${pairMax}) p)
-    select f.company_base || ' ' || f.issuer_base as pair, f.past, f.at::float8 as at, f.amount::float8 as value,
-           case when not f.standing or exists (select from q where q."companyBase" = f.company_base and q."issuerBase" = f.issuer_base and abs(q.value - f.amount) <= 1)
-                then f.items end as items
+    select f.company_base || ' ' || f.issuer_base as pair, f.past, case when f.past is null then f.packed end as packed,
+           f.at::float8 as at, f.amount::float8 as value, x.compared, case when x.compared then f.items end as items
       from w cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = w.document_id offset 0) f
+     cross join lateral (select not f.standing or exists (
+       select from q where q."companyBase" = f.company_base and q."issuerBase" = f.issuer_base and abs(q.value - f.amount) <= 1) as compared) x
      order by f.at desc, f.chave desc`.execute(db)
-  const pairs = Map.groupBy(
-    rows.map(({ pair, past, at, value, items }) => ({ pair, one: { ...past, at, value, items: items ?? undefined } })),
-    ({ pair }) => pair,
-  )
+  const read: { pair: string; one: PairDocument }[] = []
+  for (const { pair, past, packed, at, value, compared, items } of rows) {
+    if (packed === null) read.push({ pair, one: { ...past!, at, value, items: items ?? undefined } })
+    else {
+      const one = pairDocument(unpackFacts(packed))
+      read.push({ pair, one: { ...one, at, value, items: compared ? one.items : undefined } })
+    }
+    // Fifty times a hundred at most: others have their turn meanwhile.
+    if (read.length % 50 === 0) await setImmediate()
+  }
+  const pairs = Map.groupBy(read, ({ pair }) => pair)
   return asked.map(({ pair, at, since, chave }) => {
     const all = pairs.get(pair)?.map(({ one }) => one) ?? []
     const first = all.findIndex((one) => one.at < at || (one.at === at && one.chave < chave))
@@ -544,9 +565,8 @@ async function readTwins(
     from: 'bigint',
     to: 'bigint',
   }
-  const { rows } = await sql<History['twins'][number] & { n: number }>`
-    select q.n, f.chave, f.past ->> 'issuedAt' as "issuedAt", f.facts ->> 'amount' as amount, f.issuer_base as "issuerBase",
-           f.past -> 'issuer' ->> 'name' as "issuerName", coalesce(f.items, '[]') as items
+  const { rows } = await sql<StoredFacts & { n: number; issuerBase: string }>`
+    select q.n, f.issuer_base as "issuerBase", ${storedFacts}
       from ${records(asked, columns)}
      cross join lateral (
        select * from alert_fact f
@@ -554,7 +574,10 @@ async function readTwins(
           and f.amount between q.from and q.to and f.at >= q.at - ${twinMs}::bigint and (f.at, f.chave) < (q.at, q.chave) and f.issuer_base <> q."issuerBase"
         order by f.at desc, f.chave desc limit ${twinsMax}) f
      order by q.n, f.at desc, f.chave desc`.execute(db)
-  for (const { n, ...twin } of rows) found[n]!.push(twin)
+  for (const { n, issuerBase, ...row } of rows) {
+    const { chave, issuedAt, amount, issuer, nfe } = factsOf(row)
+    found[n]!.push({ chave, issuedAt, amount, issuerBase, issuerName: issuer.name, items: nfe?.items ?? [] })
+  }
   return found
 }
 
@@ -585,21 +608,26 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
     db,
   )
   const kept = new Map(rows.map((row) => [row.documentId, row]))
+  const keepsText = !(await mayPack({ db }))
   const changed = judged.flatMap((one) => {
     const old = kept.get(one.documentId)
-    const row = alertRow(one, old)
+    const row = alertRow(one, old, { keepsText })
     const same = old
       ? old.score === row.score && old.band === row.band && JSON.stringify(old.fired) === JSON.stringify(row.fired)
       : row.fired.length === 0
     return same ? [] : { old, row }
   })
   if (changed.length === 0) return []
-  const before = changed.flatMap(({ old }) => (old && old.fired.length > 0 ? old.documentId : []))
-  if (before.length > 0) {
+  const past = changed.flatMap(({ old }) =>
+    old && old.fired.length > 0 ? { id: String(old.documentId), text: textOf(old.fired) } : [],
+  )
+  if (past.length > 0) {
+    const before = past.map(({ id }) => id)
     await sql`
       insert into alert_verdict (workspace_id, document_id, company_id, judged_at, score, band, rules, text)
-      select workspace_id, document_id, company_id, judged_at, score, band, rules, text from alert
-       where workspace_id = ${workspaceId} and document_id = any (${before}::bigint[])`.execute(db)
+      select a.workspace_id, a.document_id, a.company_id, a.judged_at, a.score, a.band, a.rules, q.text
+        from ${records(past, { id: 'bigint', text: 'text' })}
+        join alert a on a.workspace_id = ${workspaceId} and a.document_id = q.id`.execute(db)
     await sql`
       delete from alert_verdict v using unnest(${before}::bigint[]) q (id)
        where v.workspace_id = ${workspaceId} and v.document_id = q.id
@@ -649,7 +677,11 @@ const alertTypes: Record<string, string> = {
 }
 const alertNames = Object.keys(alertTypes).map((name) => sql.ref(name))
 
-function alertRow({ documentId, companyId, facts, verdict }: Judged, old: KeptAlert | undefined) {
+function alertRow(
+  { documentId, companyId, facts, verdict }: Judged,
+  old: KeptAlert | undefined,
+  { keepsText }: { keepsText: boolean },
+) {
   const { companyBase, issuerBase, at } = askOf(facts)
   const rules = verdict.fired.map(({ id }) => id)
   // What somebody knows is told again when it has another reason.
@@ -666,7 +698,8 @@ function alertRow({ documentId, companyId, facts, verdict }: Judged, old: KeptAl
     chave: facts.chave,
     rules,
     fired: verdict.fired,
-    text: verdict.text,
+    // The sentences of `fired`; only processes of the version before read it.
+    text: keepsText ? verdict.text : '',
     learning: verdict.learning,
   }
 }

@@ -424,8 +424,9 @@ interface AlertFactTable {
   contingency_key: Optional<string | null>
   name: string
   facts: ColumnType<unknown, string, string>
-  past: ColumnType<unknown, string, string>
+  past: ColumnType<unknown, string | null, string | null> | null
   items: ColumnType<unknown, string | null, string | null> | null
+  packed: Optional<Buffer | null>
 }
 interface AlertDueTable {
   workspace_id: number

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { AlertFacts } from '@vigia/alerts/facts'
+
+// What is known of a document in the form in which `alert_fact` keeps it (decision 0063): the number of the dictionary, and JSON in zstd with it. A
+// dictionary is never changed: a new one gets the next number, and a file beside this one.
+
+const newest = 1
+
+const loaded = new Map<number, Buffer>()
+function dictionaryOf(id: number): Buffer {
+  const known = loaded.get(id)
+  if (known) return known
+  const read = readFileSync(new URL(`./facts-${id}.zdict`, import.meta.url))
+  loaded.set(id, read)
+  return read
+}
+
+const params = {
+  [constants.ZSTD_c_compressionLevel]: 3,
+  [constants.ZSTD_c_contentSizeFlag]: 0,
+  [constants.ZSTD_c_dictIDFlag]: 0,
+  [constants.ZSTD_c_checksumFlag]: 0,
+}
+// More than the facts of the largest document that is read take.
+const bytesMax = 64_000_000
+
+export function packFacts(facts: AlertFacts): Buffer {
+  const packed = zstdCompressSync(JSON.stringify(facts), { dictionary: dictionaryOf(newest), params })
+  return Buffer.concat([Buffer.of(newest), packed])
+}
+
+// The last ones that were unpacked, by their bytes: documents of a pair look at the same earlier ones, turn after turn.
+const recent = new Map<string, AlertFacts>()
+const recentBytesMax = 1_000_000
+let recentBytes = 0
+
+/** The facts are shared: whoever asks may not change them. Throws a `RangeError` when they are broken. */
+export function unpackFacts(packed: Buffer): AlertFacts {
+  const key = packed.toString('latin1')
+  const known = recent.get(key)
+  const facts = known ?? unpack(packed)
+  // The one that was asked for last is the last to go.
+  if (known) recent.delete(key)
+  else recentBytes += key.length
+  recent.set(key, facts)
+  for (const oldest of recent.keys()) {
+    if (recentBytes <= recentBytesMax) break
+    recent.delete(oldest)
+    recentBytes -= oldest.length
+  }
+  return facts
+}
+
+function unpack(packed: Buffer): AlertFacts {
+  try {
+    const dictionary = dictionaryOf(packed[0] ?? 0)
+    return JSON.parse(zstdDecompressSync(packed.subarray(1), { dictionary, maxOutputLength: bytesMax }).toString())
+  } catch (cause) {
+    throw new RangeError('what is known of a document cannot be unpacked', { cause })
+  }
+}
