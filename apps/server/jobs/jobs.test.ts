@@ -206,7 +206,7 @@ test('loops that belong together are all told before any has ended, and one that
   const failing = loop('failing', () => Promise.reject(new Error('it cannot')))
   const all = together([failing, loop('slow', () => last.promise), loop('quick', () => Promise.resolve())])
   const ends: string[] = []
-  const ending = all[Symbol.asyncDispose]().catch((error: Error) => void ends.push(error.message))
+  const ending = Promise.resolve(all[Symbol.asyncDispose]()).catch((error: Error) => void ends.push(error.message))
   expect(told).toEqual(['failing', 'slow', 'quick'])
   await rounds()
   expect(ends).toEqual([])
