@@ -17,8 +17,23 @@ test('all are stopped at once, and what does not end is left', async () => {
   await stopTogether([ending('c', new Promise(() => {})), ending('d', Promise.resolve())], complain, 20)
   expect(told).toEqual(['a', 'b', 'c', 'd'])
   expect(complaints).toHaveLength(1)
-  const failing = ending('e', Promise.reject(new Error('it cannot')))
-  await expect(stopTogether([failing], complain)).rejects.toThrow('it cannot')
+})
+
+test('what fails to stop is said after the others ended, and also where one of them never does', async () => {
+  const failing = { [Symbol.asyncDispose]: () => Promise.reject(new Error('it cannot')) }
+  const ended: string[] = []
+  const slow = Promise.withResolvers<void>()
+  const stopping = stopTogether([failing, { [Symbol.asyncDispose]: () => slow.promise }], () => {}).catch(
+    (error: Error) => void ended.push(error.message),
+  )
+  await new Promise(setImmediate)
+  expect(ended).toEqual([])
+  slow.resolve()
+  await stopping
+  expect(ended).toEqual(['it cannot'])
+
+  const hanging = { [Symbol.asyncDispose]: () => new Promise<void>(() => {}) }
+  await expect(stopTogether([failing, hanging], () => {}, 20)).rejects.toThrow('it cannot')
 })
 
 test('who stops the program waits longer than it takes, and says so where an operator reads it', async () => {

@@ -6,20 +6,24 @@ import { setTimeout } from 'node:timers/promises'
  */
 export const drainMs = 75_000
 
-/** Stops all at once. What has not ended after `limitMs` is left: all of it stands a crash, and leases run out by themselves. */
+/**
+ * Stops all at once, and throws what the first that failed says, after the others: what they stand on ends next. What has not ended after `limitMs` is
+ * left: all of it stands a crash, and leases run out by themselves.
+ */
 export async function stopTogether(
   servers: readonly AsyncDisposable[],
   complain: (text: string) => void,
   limitMs = drainMs,
 ): Promise<void> {
   const waiting = new AbortController()
-  const stopped = Promise.all(servers.map((server) => server[Symbol.asyncDispose]())).then(() => true)
+  const failures: unknown[] = []
+  const stop = async (server: AsyncDisposable) => server[Symbol.asyncDispose]()
+  const stopped = Promise.all(
+    servers.map((server) => stop(server).catch((error: unknown) => void failures.push(error))),
+  ).then(() => true)
   const late = setTimeout(limitMs, false, { signal: waiting.signal }).catch(() => false)
-  try {
-    if (!(await Promise.race([stopped, late])))
-      complain('O que estava em andamento demorou demais e foi deixado; continua no próximo início.')
-  } finally {
-    waiting.abort()
-    stopped.catch(() => {})
-  }
+  if (!(await Promise.race([stopped, late])))
+    complain('O que estava em andamento demorou demais e foi deixado; continua no próximo início.')
+  waiting.abort()
+  if (failures.length > 0) throw failures[0]
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
+import { lateLoops } from './jobs/jobs.ts'
 import { InstallationError, readConfig, type Server, start } from './start.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -319,6 +320,23 @@ test('an API that asks nothing of the authority finds out by itself that nothing
   }
   await vi.waitFor(look, { timeout: 10_000 })
   await owner.query('drop trigger no_room on storage_probe; drop function no_room()')
+})
+
+test('all loops of a worker hear of the end at once, before any of them has ended', async () => {
+  const { sefaz, ...rest } = config()
+  const worker = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['worker'] })
+  // All of them are late then.
+  const later = vi.spyOn(performance, 'now').mockReturnValue(Number.MAX_VALUE)
+  const loops = lateLoops()
+  later.mockRestore()
+  expect(loops).toEqual(expect.arrayContaining(['capture', 'manifestation', 'mail', 'webhook delivery']))
+  const told = vi.spyOn(AbortController.prototype, 'abort')
+  const ended = worker[Symbol.asyncDispose]()
+  const toldAtOnce = told.mock.calls.length
+  told.mockRestore()
+  await ended
+  // Two prove what can be stored, one of the API of these tests; they end with the storage.
+  expect(toldAtOnce).toBeGreaterThanOrEqual(loops.length - 2)
 })
 
 test('options of DATABASE_URL do not take the place of the role', async () => {

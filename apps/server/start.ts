@@ -41,7 +41,7 @@ import { describeApi } from './http/openapi.ts'
 import type { Probes } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
-import { lateLoops, repeat } from './jobs/jobs.ts'
+import { lateLoops, repeat, together } from './jobs/jobs.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -224,6 +224,13 @@ export async function start(
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
+    const limited = openNext(pools.limitedWorker)
+    await requireRole(limited, limitedRole)
+    const exporting = readingOf(working.db, 'replicaWorker', 'limitedReplicaWorker')
+    const loops: AsyncDisposable[] = []
+    // Whatever a webhook or a mail server still takes, no query begins.
+    stack.use(together(loops))
+    const begin = (loop: AsyncDisposable) => void loops.push(loop)
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     // Before anything is asked or sent.
@@ -233,11 +240,11 @@ export async function start(
       await readBackEvents(working, { registered })
     }
     await lookForRestore()
-    stack.use(repeat(markEveryMs, lookForRestore, working.log))
-    stack.use(await startCaptureWorker(working))
-    stack.use(await startManifestationWorker(working, { registered }))
+    begin(repeat(markEveryMs, lookForRestore, working.log))
+    begin(await startCaptureWorker(working))
+    begin(await startManifestationWorker(working, { registered }))
     const stop = new AbortController()
-    stack.use(
+    begin(
       startReviewWorker(working, [
         captures.followPlan,
         warnOfPlan,
@@ -269,26 +276,23 @@ export async function start(
       ...manifestationAnnouncements,
       ...captures.captureAnnouncements,
     }
-    stack.use(startTeller(working, writers))
-    stack.use(repeat(tidyUpEveryMs, tidyUp, working.log))
-    stack.use(repeat(usesEveryMs, () => recordUses(working), working.log))
-    const limited = openNext(pools.limitedWorker)
-    await requireRole(limited, limitedRole)
-    const exporting = readingOf(working.db, 'replicaWorker', 'limitedReplicaWorker')
-    stack.use(startExportWorker({ ...working, db: exporting }, limited))
-    stack.use(startWebhookWorker(working))
-    stack.use(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
-    stack.use(startContentWorker(working))
-    stack.use(startPackingWorker(working))
-    stack.use(startLetterWorker(working))
-    stack.use(startCertificateWorker(working, captures))
-    stack.use(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
-    stack.defer(() => stop.abort())
-    stack.use(captures.startCaptureWatch(working))
-    stack.use(startBackupWorker(working, databaseUrl))
-    stack.use(startOperatorLetters(working))
-    stack.use(watchStorage(working))
-    stack.use(watchSigner(working))
+    begin(startTeller(working, writers))
+    begin(repeat(tidyUpEveryMs, tidyUp, working.log))
+    begin(repeat(usesEveryMs, () => recordUses(working), working.log))
+    begin(startExportWorker({ ...working, db: exporting }, limited))
+    begin(startWebhookWorker(working))
+    begin(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
+    begin(startContentWorker(working))
+    begin(startPackingWorker(working))
+    begin(startLetterWorker(working))
+    begin(startCertificateWorker(working, captures))
+    begin(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
+    begin({ [Symbol.asyncDispose]: async () => stop.abort() })
+    begin(captures.startCaptureWatch(working))
+    begin(startBackupWorker(working, databaseUrl))
+    begin(startOperatorLetters(working))
+    begin(watchStorage(working))
+    begin(watchSigner(working))
     const mails = [
       accountMails,
       deletionMails,
@@ -303,7 +307,7 @@ export async function start(
       contactMails,
       operatorMails,
     ]
-    stack.use(startMailWorker(working, Object.assign({}, ...mails)))
+    begin(startMailWorker(working, Object.assign({}, ...mails)))
     probes?.tell(() => createMetrics(working, opened, [backupMetrics(working), ...replicaMetrics])).add([], opened)
     probes?.add('worker', async () => {
       await requireReady(working)

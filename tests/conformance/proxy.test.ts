@@ -109,6 +109,24 @@ for (const kind of proxies) {
       expect(await proxy.readLog()).not.toContain('segredo')
     })
 
+    test('nor are they when the product does not respond', async () => {
+      const ports = { port: await freePort(), securePort: await freePort() }
+      await using alone = await startProxy(kind, ports, `http://127.0.0.1:${await freePort()}`)
+      const paths = ['/prazos/segredo-1.ics', '/avisos/segredo-2?x=segredo-3', '/entrar?codigo=segredo-4']
+      for (const path of paths) {
+        const response = await fetch(`http://localhost:${ports.port}${path}`, { headers: { referer: '/segredo-5' } })
+        expect(response.status).toBe(502)
+      }
+      await vi.waitFor(
+        async () => {
+          expect(await alone.readLog()).toMatch(/\/entrar.*502/)
+          if (kind === 'caddy') expect(await alone.readErrors()).toMatch(/refused.*\/entrar|\/entrar.*refused/)
+        },
+        { timeout: 20_000 },
+      )
+      expect((await alone.readLog()) + (await alone.readErrors())).not.toContain('segredo')
+    })
+
     test('who calls is whom the proxy sees, whatever the caller says', async () => {
       const { account, other } = await enter('endereco@exemplo.com.br')
       await fetch(`${url}/v1/api/Auth`, {

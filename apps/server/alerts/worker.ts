@@ -1,5 +1,5 @@
 import type { Turn } from '../changes/changes.ts'
-import { type JobKind, startJobs } from '../jobs/jobs.ts'
+import { type JobKind, startJobs, together } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { pause } from '../platform/pause.ts'
 import { claimTurn, postponeTurn, takeTurn } from './following.ts'
@@ -19,10 +19,7 @@ export function startAlertWorker(
   ctx: Context,
   { judged }: { judged: (workspaceId: number, companyId: number) => Promise<unknown> },
 ): AsyncDisposable {
-  const stack = new AsyncDisposableStack()
-  stack.use(startJobs(judgements(ctx, judged), ctx.log))
-  stack.use(startJobs(tests(ctx), ctx.log))
-  return stack
+  return together([startJobs(judgements(ctx, judged), ctx.log), startJobs(tests(ctx), ctx.log)])
 }
 
 function judgements(ctx: Context, judged: (workspaceId: number, companyId: number) => Promise<unknown>): JobKind<Turn> {

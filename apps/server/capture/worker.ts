@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { fromNow, repeat, startJobs } from '../jobs/jobs.ts'
+import { fromNow, repeat, startJobs, together } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
@@ -24,9 +24,8 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
   await ctx.signer.check()
   const clock = watchClock('capture', movePauses)
   await prepareKept(ctx)
-  await using stack = new AsyncDisposableStack()
-  stack.use(repeat(keptEveryMs, () => deliverKept(ctx), ctx.log))
-  stack.use(
+  return together([
+    repeat(keptEveryMs, () => deliverKept(ctx), ctx.log),
     startJobs(
       {
         name: 'capture',
@@ -40,8 +39,7 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
       },
       ctx.log,
     ),
-  )
-  return stack.move()
+  ])
 }
 
 // What cannot be stored, or needs the signer while it is down, is not begun.

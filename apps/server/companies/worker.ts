@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { claimRows, fewestFirst, fromNow, LeaseLost, repeat, startJobs } from '../jobs/jobs.ts'
+import { claimRows, fewestFirst, fromNow, LeaseLost, repeat, startJobs, together } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -30,11 +30,7 @@ export function startCertificateWorker(ctx: Context, captures: CapturesOfCertifi
     ctx.log,
   )
   const tidying = repeat(tidyEveryMs, () => tidyBatches(ctx), ctx.log)
-  return {
-    async [Symbol.asyncDispose]() {
-      await Promise.all([jobs[Symbol.asyncDispose](), tidying[Symbol.asyncDispose]()])
-    },
-  }
+  return together([jobs, tidying])
 }
 
 async function claimFile(ctx: Pick<Context, 'db' | 'signer'>, running: readonly HeldFile[]): Promise<HeldFile | null> {

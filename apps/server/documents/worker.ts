@@ -2,7 +2,7 @@ import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { mergeForms } from '@vigia/print/merge'
 import { type RawBuilder, sql } from 'kysely'
 import { findLogoOf } from '../companies/companies.ts'
-import { claimRows, fromNow, LeaseLost, startJobs } from '../jobs/jobs.ts'
+import { claimRows, fromNow, LeaseLost, startJobs, together } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inWorkspace, limitTo } from '../platform/database.ts'
@@ -53,9 +53,8 @@ interface HeldExport {
 
 /** Makes the exports that people want, of each workspace one of each queue at a time, until disposed. */
 export function startExportWorker(ctx: Context, limited: Database): AsyncDisposable {
-  const workers = new AsyncDisposableStack()
-  for (const queue of ['zip', 'pdf', 'leaving'] as const)
-    workers.use(
+  return together(
+    (['zip', 'pdf', 'leaving'] as const).map((queue) =>
       startJobs<HeldExport>(
         {
           name: queues[queue].name,
@@ -70,8 +69,8 @@ export function startExportWorker(ctx: Context, limited: Database): AsyncDisposa
         },
         ctx.log,
       ),
-    )
-  return workers
+    ),
+  )
 }
 
 async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<HeldExport | null> {

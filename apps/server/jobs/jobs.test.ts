@@ -16,6 +16,7 @@ import {
   lateLoops,
   repeat,
   startJobs,
+  together,
 } from './jobs.ts'
 
 const log = createLogger('silent')
@@ -191,6 +192,27 @@ describe('the loop', () => {
     await disposed
     expect(isOver).toBe(true)
   })
+})
+
+test('loops that belong together are all told before any has ended, and one that fails does not end the wait', async () => {
+  const told: string[] = []
+  const last = Promise.withResolvers<void>()
+  const loop = (name: string, ended: () => Promise<void>) => ({
+    [Symbol.asyncDispose]: () => {
+      told.push(name)
+      return ended()
+    },
+  })
+  const failing = loop('failing', () => Promise.reject(new Error('it cannot')))
+  const all = together([failing, loop('slow', () => last.promise), loop('quick', () => Promise.resolve())])
+  const ends: string[] = []
+  const ending = Promise.resolve(all[Symbol.asyncDispose]()).catch((error: Error) => void ends.push(error.message))
+  expect(told).toEqual(['failing', 'slow', 'quick'])
+  await rounds()
+  expect(ends).toEqual([])
+  last.resolve()
+  await ending
+  expect(ends).toEqual(['it cannot'])
 })
 
 describe('the grace of a job under way', () => {

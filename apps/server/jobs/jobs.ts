@@ -259,6 +259,16 @@ export function repeat(everyMs: number, work: () => Promise<void>, log: Logger):
   return untilDisposed(stop, work.name || `every ${everyMs / 1000} s`, loop)
 }
 
+/** Stops all at once, so that none goes on because it waits for another, and throws what the first that failed says, after the others. */
+export function together(loops: readonly AsyncDisposable[]): AsyncDisposable {
+  return {
+    [Symbol.asyncDispose]: async () => {
+      const ends = await Promise.allSettled(loops.map(async (loop) => loop[Symbol.asyncDispose]()))
+      for (const end of ends) if (end.status === 'rejected') throw end.reason
+    },
+  }
+}
+
 function untilDisposed(
   stop: AbortController,
   name: string,

@@ -63,7 +63,9 @@ export const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id 
 /** `b` is an event for which the authority blocked its author. */
 export const blocksAuthor = sql`(b.state in ('waiting', 'sending') and b.c_stat in (656, 678) and b.next_at > now())`
 
-const turn = sql`o.requested_by is null, o.next_at, o.id`
+export const turn = sql`o.requested_by is null, o.next_at, o.id`
+/** Events that a person requested, and the others, in the words of the index of what is due: it does not find them by `is not null`. */
+export const kindsOfTurn = [sql`(o.requested_by is null) is false`, sql`(o.requested_by is null) is true`]
 // Unknown although there was a response: it was in a lote that was rejected as a whole.
 const leavesAlone = sql`(o.state = 'sending' and o.c_stat is not null)`
 
@@ -115,7 +117,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     const isNotBlocked = isNoneOf(authors.filter(({ blocked }) => blocked))
     const underWay = await countUnderWay(db, sql`outgoing_event`, { jobs: sql`count(distinct lease_by)` })
     // Events that a person requested come first: the person waits for the response. Of each kind, those of who has the fewest batches under way.
-    const wanted = [sql`o.requested_by is not null`, sql`o.requested_by is null`].flatMap((kind) =>
+    const wanted = kindsOfTurn.flatMap((kind) =>
       fewestFirst(laneOf(sql`${kind} and ${mayLeave} and ${isNoneOf(authors)}`), underWay),
     )
     const [first] = await claim(wanted, 1)

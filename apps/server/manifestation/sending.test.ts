@@ -23,7 +23,7 @@ import { manifestationAnnouncements } from './announcements.ts'
 import { manifestationKinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
-import { type Batch, claimBatch, movePauses } from './queue.ts'
+import { type Batch, claimBatch, kindsOfTurn, movePauses, turn as turnOfEvents } from './queue.ts'
 import { requestEvents } from './requests.ts'
 import { sendBatch } from './sending.ts'
 import { type Settled, settle } from './settlement.ts'
@@ -212,6 +212,22 @@ describe('a claim', () => {
     await change(sql`requested_by = null where id <> ${ids.at(-1)}`)
     await change(sql`next_at = now() where id = ${ids.at(-1)}`)
     expect((await claim()).events.at(-1)?.id).toBe(ids.at(-1))
+  })
+
+  test('finds each kind by the index of what is due', async () => {
+    await inCapture(ctx, async ({ db }) => {
+      await sql`set local enable_seqscan = off`.execute(db)
+      for (const [index, kind] of kindsOfTurn.entries()) {
+        const { rows } = await sql<{ 'QUERY PLAN': string }>`
+          explain select id from outgoing_event o
+           where ${kind} and o.state in ('waiting', 'sending') and o.next_at <= now() order by ${turnOfEvents} limit 1`.execute(
+          db,
+        )
+        const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+        expect(plan).toContain(`Index Cond: (((requested_by IS NULL) = ${index === 1}) AND (next_at <= now()))`)
+        expect(plan).not.toContain('Sort')
+      }
+    })
   })
 
   test('serves first who has the fewest batches under way, people before switches', async () => {

@@ -78,6 +78,38 @@ describe('places', () => {
     expect(order).toEqual(['light', 'heavy'])
   })
 
+  test("light work does not wait behind heavy work of the same workspace that others' heavy work holds up", async () => {
+    const places = createPlaces({ all: 8, heavy: 6, each: 4, waiting: 2, full })
+    const order: string[] = []
+    const heavy = [await places.take('a', 3), await places.take('b', 3)]
+    void places.take('c', 3).then(() => order.push('heavy'))
+    void places.take('c').then(() => order.push('light'))
+    await new Promise(setImmediate)
+    expect(order).toEqual(['light'])
+    // Both kinds count to what waits of one.
+    void places.take('c', 3).catch(() => {})
+    await expect(places.take('c', 3)).rejects.toMatchObject({ code: 'too-many' })
+    heavy[0]![Symbol.dispose]()
+    await new Promise(setImmediate)
+    expect(order).toEqual(['light', 'heavy'])
+  })
+
+  test('heavy work of a workspace gets its turn, however much light work of its own comes', async () => {
+    const places = createPlaces({ all: 8, each: 4, waiting: 10, full })
+    const order: string[] = []
+    const light = [await places.take('a'), await places.take('a')]
+    void places.take('a', 3).then(() => order.push('heavy'))
+    void places.take('a').then(() => order.push('light'))
+    await new Promise(setImmediate)
+    expect(order).toEqual([])
+    light[0]![Symbol.dispose]()
+    await new Promise(setImmediate)
+    expect(order).toEqual(['heavy'])
+    light[1]![Symbol.dispose]()
+    await new Promise(setImmediate)
+    expect(order).toEqual(['heavy', 'light'])
+  })
+
   test('that were left are free again, once', async () => {
     const places = createPlaces({ all: 1, each: 1, waiting: 0, full })
     const first = await places.take(1)

@@ -30,15 +30,23 @@ interface Asked {
 
 export function createPlaces({ all, heavy: heavyMax = all, each, waiting, full }: PlacesOptions): Places {
   const busy = new Map<Who, number>()
-  const asked = createTurns<Asked>()
+  // Of these, by heavy work.
+  const busyHeavily = new Map<Who, number>()
+  // Apart, so that nobody's light work waits behind heavy work that others hold up.
+  const lanes = { heavy: createTurns<Asked>(), light: createTurns<Asked>() }
   let total = 0
   let heavy = 0
+  const change = (places: Map<Who, number>, who: Who, by: number) => {
+    const left = (places.get(who) ?? 0) + by
+    if (left > 0) places.set(who, left)
+    else places.delete(who)
+  }
   const add = (who: Who, weight: number, sign: 1 | -1) => {
     total += sign * weight
-    if (weight > 1) heavy += sign * weight
-    const left = (busy.get(who) ?? 0) + sign * weight
-    if (left > 0) busy.set(who, left)
-    else busy.delete(who)
+    change(busy, who, sign * weight)
+    if (weight === 1) return
+    heavy += sign * weight
+    change(busyHeavily, who, sign * weight)
   }
   const enter = (who: Who, weight: number): Disposable => {
     add(who, weight, 1)
@@ -52,22 +60,47 @@ export function createPlaces({ all, heavy: heavyMax = all, each, waiting, full }
       },
     }
   }
+  // Whoever waits for the end of other heavy work does not keep out what has places of its own.
+  const waitsForHeavy = (who: Who, weight: number) =>
+    heavy + weight > heavyMax || (busyHeavily.get(who) ?? 0) + weight > each
   const look = (who: Who, { weight }: Asked) => {
     if ((busy.get(who) ?? 0) + weight > each) return 'pass'
-    // Whoever waits for the end of other heavy work does not keep out what has places of its own.
-    if (weight > 1 && heavy + weight > heavyMax) return 'pass'
+    const own = lanes.heavy.first(who)
+    if (weight > 1 ? waitsForHeavy(who, weight) : own && !waitsForHeavy(who, own.weight)) return 'pass'
     // Whose turn it is waits for enough places, without lighter work of others passing.
     return total + weight <= all ? 'take' : 'stop'
   }
+  let next: keyof typeof lanes = 'heavy'
+  const admitOne = (): boolean => {
+    for (const lane of [next, next === 'heavy' ? 'light' : 'heavy'] as const) {
+      let isStopped = false
+      const asked = lanes[lane].take((who, asked) => {
+        const found = look(who, asked)
+        isStopped = found === 'stop'
+        return found
+      })
+      if (asked) {
+        // Of the two kinds each has its turn.
+        next = lane === 'heavy' ? 'light' : 'heavy'
+        asked.begin()
+        return true
+      }
+      if (isStopped) return false
+    }
+    return false
+  }
   const admit = () => {
-    for (let next = asked.take(look); next; next = asked.take(look)) next.begin()
+    while (admitOne());
   }
   return {
     take(who, weight = 1) {
       return new Promise((resolve, reject) => {
-        const takeBack = asked.add(who, { weight, begin: () => resolve(enter(who, weight)) })
+        const takeBack = lanes[weight > 1 ? 'heavy' : 'light'].add(who, {
+          weight,
+          begin: () => resolve(enter(who, weight)),
+        })
         admit()
-        if (asked.count(who) <= waiting) return
+        if (lanes.heavy.count(who) + lanes.light.count(who) <= waiting) return
         takeBack()
         reject(new AppError('too-many', full, { retryAfterMs }))
       })

@@ -5,6 +5,8 @@ export type Who = number | string
 export interface Turns<T> {
   /** How many wait, of all or of one. */
   count(who?: Who): number
+  /** What of `who` waits longest. */
+  first(who: Who): T | undefined
   /** Adds to what waits of `who`; the function returned takes it back. */
   add(who: Who, item: T): () => void
   /**
@@ -28,6 +30,7 @@ export function createTurns<T>(): Turns<T> {
   }
   return {
     count: (who) => (who === undefined ? total : (queues.get(who)?.length ?? 0)),
+    first: (who) => queues.get(who)?.[0],
     add(who, item) {
       const queue = queues.get(who)
       if (queue) queue.push(item)

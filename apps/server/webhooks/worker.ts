@@ -1,4 +1,4 @@
-import { startJobs } from '../jobs/jobs.ts'
+import { startJobs, together } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import {
   attemptMsMax,
@@ -44,10 +44,7 @@ export function startWebhookWorker(ctx: Context): AsyncDisposable {
     },
     ctx.log,
   )
-  return {
-    [Symbol.asyncDispose]: async () =>
-      void (await Promise.all([feeding, sending].map((one) => one[Symbol.asyncDispose]()))),
-  }
+  return together([feeding, sending])
 }
 
 /** Tries a delivery once. What the end of this process interrupted is tried again by another. */

@@ -27,6 +27,8 @@ export interface ProxyPorts {
 interface Proxy {
   /** What it logs of calls. */
   readLog(): Promise<string>
+  /** What it says of calls that failed, and of itself. */
+  readErrors(): Promise<string>
   /** The certificate that it shows, of localhost. */
   certificate: string
   [Symbol.asyncDispose](): Promise<void>
@@ -48,7 +50,7 @@ export function adapt(shipped: string, changes: Record<string, string>): string 
   }, shipped)
 }
 
-const read = (file: string) => readFile(new URL(`../../deploy/${file}`, import.meta.url), 'utf8')
+const read = (file: string) => readFile(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8')
 
 // Without its server of port 80.
 async function nginxSettings(folder: string, { port, securePort }: ProxyPorts, backend: string): Promise<string> {
@@ -61,6 +63,7 @@ async function nginxSettings(folder: string, { port, securePort }: ProxyPorts, b
     '/etc/ssl/vigia/fullchain.pem': `${folder}/certificate.pem`,
     '/etc/ssl/vigia/privkey.pem': `${folder}/key.pem`,
     '/var/log/nginx/vigia.log': `${folder}/access.log`,
+    '/var/log/nginx/vigia-error.log': `${folder}/site-error.log`,
   })
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
@@ -71,12 +74,13 @@ async function nginxSettings(folder: string, { port, securePort }: ProxyPorts, b
 
 async function caddySettings(folder: string, { port, securePort }: ProxyPorts, backend: string): Promise<string> {
   const own = adapt(await read('Caddyfile'), {
+    '\n{\n': `\n{\nadmin off\nauto_https off\nstorage file_system ${folder}\n`,
     'vigia.exemplo.com.br {': '(site) {',
     '127.0.0.1:3000': new URL(backend).host,
     '/var/log/caddy/vigia.log': `${folder}/access.log`,
   })
   const site = 'bind 127.0.0.1\nimport site'
-  return `{\nadmin off\nauto_https off\nstorage file_system ${folder}\n}\n${own}
+  return `${own}
 http://localhost:${port} {\n${site}\n}
 https://localhost:${securePort} {\ntls ${folder}/certificate.pem ${folder}/key.pem\n${site}\n}\n`
 }
@@ -99,8 +103,11 @@ export async function startProxy(kind: ProxyKind, ports: ProxyPorts, backend: st
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints += text
   })
+  const readLog = (name: string) => readFile(join(folder, name), 'utf8')
   const owned = {
-    readLog: () => readFile(join(folder, 'access.log'), 'utf8'),
+    readLog: () => readLog('access.log'),
+    readErrors: async () =>
+      kind === 'caddy' ? complaints : (await readLog('error.log')) + (await readLog('site-error.log')),
     certificate,
     [Symbol.asyncDispose]: async () => {
       const closed = once(child, 'close')
