@@ -411,7 +411,7 @@ async function openStorage(config: Config, stack: AsyncDisposableStack, options:
     died = postgres.died
   }
   options.step('Conferindo a estrutura do banco de dados…')
-  return { url, died, ...(await migrate(url)) }
+  return { url, died, ...(await migrate(url, options.step)) }
 }
 
 const tidyUpEveryMs = 6 * 3_600_000
