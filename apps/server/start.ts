@@ -84,6 +84,7 @@ import {
 import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
+import { beginDictionaries } from './platform/received/dictionaries.ts'
 import { followReplica } from './platform/replica.ts'
 import { advanceMark } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
@@ -224,6 +225,7 @@ export async function start(
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
+    await beginDictionaries(databaseUrl)
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     // Before anything is asked or sent.
