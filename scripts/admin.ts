@@ -168,7 +168,7 @@ async function pack(config: Config): Promise<void> {
     })
   if (!(await operate(config, work, say)))
     return console.log(
-      '\nAinda não: na primeira hora depois de uma atualização pode haver processos da versão anterior, que não abririam os documentos. Tente de novo mais tarde; nada foi alterado.',
+      '\nAinda não: na primeira hora depois que um programa novo entra no ar com a função worker pode haver processos da versão anterior, que não abririam os documentos. Tente de novo mais tarde; nada foi alterado.',
     )
   const megabytes = new Intl.NumberFormat('pt-BR', { maximumFractionDigits: 1 }).format(saved / 1_000_000)
   console.log(`\nTudo está compactado: ${megabytes} MB poupados agora.`)

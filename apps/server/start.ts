@@ -84,6 +84,7 @@ import {
 import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
+import { beginDictionaries } from './platform/received/dictionaries.ts'
 import { followReplica } from './platform/replica.ts'
 import { advanceMark } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
@@ -231,6 +232,7 @@ export async function start(
     // Whatever a webhook or a mail server still takes, no query begins.
     stack.use(together(loops))
     const begin = (loop: AsyncDisposable) => void loops.push(loop)
+    await beginDictionaries(databaseUrl)
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     // Before anything is asked or sent.
@@ -415,7 +417,7 @@ async function openStorage(config: Config, stack: AsyncDisposableStack, options:
     died = postgres.died
   }
   options.step('Conferindo a estrutura do banco de dados…')
-  return { url, died, ...(await migrate(url)) }
+  return { url, died, ...(await migrate(url, options.step)) }
 }
 
 const tidyUpEveryMs = 6 * 3_600_000

@@ -29,7 +29,12 @@ export function openBucket({ endpoint, region, bucket, prefix, keyId, secret }: 
     // Servers of others know it.
     forcePathStyle: endpoint !== undefined,
     maxAttempts: attempts,
-    requestHandler: { connectionTimeout: 10_000, socketTimeout: 120_000, requestTimeout: 600_000 },
+    requestHandler: {
+      connectionTimeout: 10_000,
+      socketTimeout: 120_000,
+      requestTimeout: 600_000,
+      throwOnRequestTimeout: true,
+    },
   })
   const keyOf = (name: string) => prefix + name
   const at = (name: string) => ({ Bucket: bucket, Key: keyOf(name) })

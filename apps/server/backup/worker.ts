@@ -7,6 +7,7 @@ import type { Context } from '../platform/context.ts'
 import { inTransaction } from '../platform/database.ts'
 import { embeddedCluster, InstallationError } from '../platform/installation.ts'
 import { tryLock } from '../platform/locks.ts'
+import { pause } from '../platform/pause.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { listBaseTimes } from './folder.ts'
 import { type Identity, identify, readLines } from './lines.ts'
@@ -16,6 +17,9 @@ import { discardWaiting, measureWaiting, readDiscarded, shipWal } from './shippi
 const everyMs = 10_000
 // So that the lock is not held for long.
 const filesAtOnce = 20
+// A place that accepts and stays silent must not keep the worker from telling and discarding.
+const patienceMs = 30_000
+const scrapeMs = 1_000
 const waitsMinutes = 15
 const baseHours = 48
 // Below 256 MiB nothing is captured any more.
@@ -30,7 +34,12 @@ interface Shipping {
   identify: () => Promise<Identity>
   /** Free bytes where the log waits. */
   free: () => Promise<number>
+  /** How long one turn waits for each thing that it wants of the place. */
+  patienceMs: number
 }
+
+// What did not end in the turn that began it; nothing new is taken there before it has.
+const underWay = new WeakMap<Shipping, Promise<void>>()
 
 /** Takes what the embedded server puts aside of its log to the copies, and tells the operator when copies are missing; until disposed. */
 export function startBackupWorker(ctx: BackupContext, databaseUrl: string): AsyncDisposable {
@@ -41,6 +50,7 @@ export function startBackupWorker(ctx: BackupContext, databaseUrl: string): Asyn
   const shipping: Shipping = {
     place: backup,
     archive,
+    patienceMs,
     identify() {
       identity ??= identify(databaseUrl, directory).catch((error: unknown) => {
         identity = undefined
@@ -60,17 +70,19 @@ export function startBackupWorker(ctx: BackupContext, databaseUrl: string): Asyn
 export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promise<void> {
   const { place, archive } = shipping
   const problems: string[] = []
+  let isLate = false
   try {
-    await inTransaction(ctx, async (ctx) => {
-      if (await tryLock(ctx, 'backup')) await shipWal(archive, place, await shipping.identify(), filesAtOnce)
-    })
+    await inTime(ship(ctx, shipping), shipping)
   } catch (error) {
     ctx.log.warn({ err: error }, 'the log of the database was not taken to the copies')
-    problems.push(
-      error instanceof InstallationError
-        ? error.message
-        : `O registro do banco de dados não pôde ser levado para as cópias${codeIn(error)}.`,
-    )
+    isLate = error instanceof LateError
+    // A slow place is told by what waits.
+    if (!isLate)
+      problems.push(
+        error instanceof InstallationError
+          ? error.message
+          : `O registro do banco de dados não pôde ser levado para as cópias${codeIn(error)}.`,
+      )
   }
   const failing = await findArchiverFailure(ctx)
   if (failing) {
@@ -82,7 +94,7 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
   try {
     const waiting = await measureWaiting(archive)
     // Copies must not stop the capture: the authority keeps what comes for 90 days only.
-    if (waiting.files > 0 && problems.length > 0 && (await shipping.free()) < freeBytesMin) {
+    if (waiting.files > 0 && (problems.length > 0 || isLate) && (await shipping.free()) < freeBytesMin) {
       ctx.log.error(
         { files: waiting.files, bytes: waiting.bytes },
         'the log that waited for the copies is discarded: the disk is nearly full',
@@ -94,8 +106,11 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
     ctx.log.warn({ err: error }, 'what waits for the copies cannot be measured or discarded')
     problems.push(`A pasta ${archive}, onde espera o que vai para elas, não pôde ser lida ou gravada${codeIn(error)}.`)
   }
-  const times = await listBaseTimes(place).catch((error: NodeJS.ErrnoException) => error)
-  if (times instanceof Error) problems.push(`A pasta das cópias não pôde ser lida (${times.code ?? times.message}).`)
+  const times = await inTime(listBaseTimes(place), shipping).catch((error: NodeJS.ErrnoException) => error)
+  if (times instanceof Error)
+    problems.push(
+      `A pasta das cópias não pôde ser lida (${times instanceof LateError ? 'não respondeu a tempo' : (times.code ?? times.message)}).`,
+    )
   const newest = times instanceof Error ? null : times.at(-1)
   if (newest === null) ctx.log.warn({ err: times }, 'the folder of copies cannot be read')
   else if (!newest) problems.push('Ainda não foi feita nenhuma cópia inteira.')
@@ -112,7 +127,7 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
     problems.push(`Não se sabe se algo que esperava para ser levado foi descartado${codeIn(error)}.`)
   }
   try {
-    const counting = (await readLines(place)).lines.at(-1)!
+    const counting = (await inTime(readLines(place), shipping)).lines.at(-1)!
     const { line } = await shipping.identify()
     if (counting.timeline !== line.timeline)
       problems.push(
@@ -130,6 +145,29 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
     'copia',
     `As cópias de segurança em ${place.directory} não estão em dia. ${problems.join(' ')} O banco de dados funciona, e nada se perdeu; se este disco falhar, falta o que não está nelas. O que fazer: confira se a pasta existe, tem espaço e aceita gravações, e faça uma cópia inteira por dia: npm run admin -- backup.`,
   )
+}
+
+function ship(ctx: BackupContext, shipping: Shipping): Promise<void> {
+  const { place, archive } = shipping
+  const begun =
+    underWay.get(shipping) ??
+    inTransaction(ctx, async (ctx) => {
+      if (await tryLock(ctx, 'backup')) await shipWal(archive, place, await shipping.identify(), filesAtOnce)
+    }).finally(() => underWay.delete(shipping))
+  underWay.set(shipping, begun)
+  return begun
+}
+
+class LateError extends Error {}
+
+// What is late goes on, and nobody hears how it ends.
+async function inTime<T>(work: Promise<T>, { patienceMs }: Pick<Shipping, 'patienceMs'>): Promise<T> {
+  work.catch(() => {})
+  const over = new AbortController()
+  const tooLate = pause(patienceMs, over.signal).then(() => {
+    throw new LateError('the place of the copies did not respond in time')
+  })
+  return Promise.race([work, tooLate]).finally(() => over.abort())
 }
 
 /** Since when the server could not put a part of its log aside; null: it can. */
@@ -158,13 +196,22 @@ export function backupMetrics({ config, db }: Pick<Context, 'config' | 'db'>): R
   const { backup } = config
   if (!backup || !archive || config.databaseUrl) return registry
   const registers = [registry]
+  let newest: Date | undefined
+  let reading: Promise<void> | undefined
+  const read = async () => {
+    const times = await listBaseTimes(backup).catch(() => [])
+    newest = times.at(-1)?.at
+    reading = undefined
+  }
   new Gauge({
     name: 'vigia_backup_base_age_seconds',
     help: 'Age of the newest copy of the whole database; absent before the first.',
     registers,
     async collect() {
-      const newest = (await listBaseTimes(backup).catch(() => [])).at(-1)
-      if (newest) this.set((Date.now() - newest.at.getTime()) / 1000)
+      // A scrape does not wait for a place that stays silent: it tells what was found last.
+      reading ??= read()
+      await inTime(reading, { patienceMs: scrapeMs }).catch(() => {})
+      if (newest) this.set((Date.now() - newest.getTime()) / 1000)
       else this.remove()
     },
   })

@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
+import { packXml } from '../platform/received/bytes.ts'
 import { type Arrival, type ReceivedDocZip, readArrival, readPage } from './arrival.ts'
 import { cteProc, evento, nfeProc, resNFe } from './testing.ts'
 
@@ -56,9 +57,12 @@ test('two of them in every combination', async () => {
   }
 })
 
-test('a page of large documents lets other work in between', async () => {
+test.each([
   // Random text: a stream as long as that of a note with hundreds of items.
-  const content = gzipSync(`<a>${randomBytes(100_000).toString('hex')}</a>`)
+  ['large', () => gzipSync(`<a>${randomBytes(100_000).toString('hex')}</a>`)],
+  ['packed', () => packXml(Buffer.from(`<a>${'<b>x</b>'.repeat(25_000)}</a>`))!.content],
+])('a page of %s documents lets other work in between', async (_, make) => {
+  const content = make()
   const page = Array.from({ length: 10 }, (_, index) => ({ nsu: BigInt(index), schema: 'x', content }))
   let turns = 0
   const other = () => {

@@ -6,7 +6,7 @@ import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/re
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import type { Proof } from '@vigia/sefaz/proof'
 import { damagedProblem } from '../platform/damage.ts'
-import { isPacked, openReceived, type Packed } from '../platform/received/bytes.ts'
+import { bytesToRead, isPacked, openReceived, type Packed } from '../platform/received/bytes.ts'
 
 /** A docZip as it was received, or as its receipt keeps it. */
 export interface ReceivedDocZip {
@@ -81,7 +81,7 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
   return readUnzipped({ nsu, schema, content }, xml)
 }
 
-// So many bytes of gzip stream are read in one go, because a process that captures may serve people too.
+// So many bytes are read in one go, because a process that captures may serve people too.
 const bytesAtOnce = 128 * 1024
 
 /**
@@ -94,10 +94,11 @@ export async function readPage(page: readonly ReceivedDocZip[]): Promise<Arrival
   let bytes = 0
   for (const [index, docZip] of page.entries()) {
     const { nsu, schema, content, problem: stored } = docZip
-    bytes += content.length
+    const length = bytesToRead(content)
+    bytes += length
     if (bytes > bytesAtOnce && index > 0) {
       await setImmediate()
-      bytes = content.length
+      bytes = length
     }
     const xml = unzipped?.[index]
     const arrival = xml ? { ...readUnzipped(docZip, xml), xml } : readArrival(nsu, schema, content)

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
-import { isPacked, packReceived } from '../platform/received/bytes.ts'
+import { isPacked, packReceived, takeApart } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
 import { mayPack } from '../platform/received/dictionaries.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -37,60 +37,82 @@ export async function addReceipts(
   place: Place,
   arrivals: readonly Arrival[],
 ): Promise<readonly Arrival[]> {
-  const added = await insertReceipts({ db }, place, arrivals)
+  // What another workspace has packed stays so.
+  const inTime = await mayPack({ db })
+  const packed = arrivals.map(({ packed, content, facts }) => {
+    if (inTime && packed) return packed
+    // What was read was opened.
+    if (facts) return takeApart(content)
+    return isPacked(content) ? packReceived(content) : null
+  })
+  // All at once: two transactions that add certificates in several steps would wait for each other.
+  const certificates = await keepCertificates(
+    { db },
+    place.workspaceId,
+    packed.map((one) => one?.certificate ?? null),
+  )
+  const kept = arrivals.map((arrival, index) => ({
+    arrival,
+    content: packed[index]?.content ?? arrival.content,
+    codec: packed[index]?.dictionary ?? 0,
+    certificate: certificates[index]!,
+  }))
+  const added = await insertReceipts({ db }, place, kept)
   if (added.size === arrivals.length) return arrivals
   const fresh = arrivals.filter(({ nsu }) => added.has(nsu))
   const others = await findOthers(
     { db },
     place,
-    arrivals.filter(({ nsu }) => !added.has(nsu)),
+    kept.filter(({ arrival }) => !added.has(arrival.nsu)),
   )
   const beside = await insertReceipts({ db }, place, others)
-  return [...fresh, ...others.filter(({ nsu }) => beside.has(nsu))]
+  return [...fresh, ...others.map(({ arrival }) => arrival).filter(({ nsu }) => beside.has(nsu))]
+}
+
+/** An arrival as its receipt keeps it. */
+interface Kept {
+  arrival: Arrival
+  content: Buffer
+  codec: number
+  certificate: number | null
 }
 
 // Of arrivals whose position is taken those that are another document than the one there, with a place of their own.
 async function findOthers(
   { db }: WithDatabase,
   { workspaceId, companyId, service }: Place,
-  taken: readonly Arrival[],
-): Promise<Arrival[]> {
+  taken: readonly Kept[],
+): Promise<Kept[]> {
   const { rows } = await sql<{ nsu: bigint; content: Buffer }>`
     select nsu, ${receivedContent('receipt')} as content from receipt
      where workspace_id = ${workspaceId} and company_id = ${companyId} and service = ${serviceCodes[service]}
-       and nsu = any(${taken.map(({ nsu }) => nsu)}::bigint[])`.execute(db)
+       and nsu = any(${taken.map(({ arrival }) => arrival.nsu)}::bigint[])`.execute(db)
   const held = new Map(rows.map(({ nsu, content }) => [nsu, content]))
-  return taken.flatMap((arrival) => {
+  return taken.flatMap((kept) => {
+    const { arrival } = kept
     const same = isSameDocument(held.get(arrival.nsu)!, arrival.content)
     if (same === true) return []
     // Of a damaged document and a whole one nobody knows that they differ.
-    return same === null ? { ...arrival, nsu: placeOf(arrival.content) } : besideAnother(arrival)
+    return {
+      ...kept,
+      arrival: same === null ? { ...arrival, nsu: placeOf(arrival.content) } : besideAnother(arrival),
+    }
   })
 }
 
 async function insertReceipts(
   { db }: WithDatabase,
   { workspaceId, companyId, service }: Place,
-  arrivals: readonly Arrival[],
+  kept: readonly Kept[],
 ): Promise<Set<bigint>> {
-  if (arrivals.length === 0) return new Set()
-  // What another workspace has packed stays so.
-  const inTime = await mayPack({ db })
-  const packed = arrivals.map(
-    ({ packed, content }) => (inTime && packed) || (isPacked(content) ? packReceived(content) : null),
-  )
-  const certificates = await keepCertificates(
-    { db },
-    workspaceId,
-    packed.map((one) => one?.certificate ?? null),
-  )
-  const column = receiptColumns(arrivals)
+  if (kept.length === 0) return new Set()
+  const column = receiptColumns(kept.map(({ arrival }) => arrival))
   const { rows } = await sql<{ nsu: bigint }>`
     insert into receipt (workspace_id, company_id, service, codec, issuer_certificate_id, nsu, schema, problem, unread, content)
     select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, r.*
-      from unnest(${packed.map((one) => one?.dictionary ?? 0)}::smallint[], ${certificates}::int[],
+      from unnest(${kept.map(({ codec }) => codec)}::smallint[], ${kept.map(({ certificate }) => certificate)}::int[],
                   ${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
-                  ${arrivals.map(({ content }, index) => packed[index]?.content ?? content)}::bytea[]) r
+                  ${kept.map(({ content }) => content)}::bytea[]) r
     on conflict do nothing returning nsu`.execute(db)
   return new Set(rows.map(({ nsu }) => nsu))
 }

@@ -178,3 +178,26 @@ test('the release without the automatic Ciência turns the switches and the rule
   await advanceMark(ctx)
   expect(await findRestore(ctx)).toBeNull()
 })
+
+test('a second restore while the first is not released begins anew: what was done between them waits and is read back too', async () => {
+  const bringBack = async () => {
+    await execute(copyUrl(), 'update installation set mark = 0')
+    await advanceMark(ctx)
+    return (await findRestore(ctx))!
+  }
+  const registered = async () => {}
+  const first = await bringBack()
+  await readBackEvents(ctx, { registered })
+  await execute(
+    copyUrl(),
+    `insert into mail (kind, recipient) values ('x', 'bia@exemplo.com.br');
+     update trouble set told_at = now() where key = 'restauracao'`,
+  )
+  const second = await bringBack()
+  expect(second.foundAt.getTime()).toBeGreaterThan(first.foundAt.getTime())
+  expect(second.copyOf).toEqual(first.copyOf)
+  expect(await claimMail(ctx, { retry: true })).toBeNull()
+  expect(await readBackEvents(ctx, { registered })).toBe(1)
+  const told = await ctx.db.selectFrom('trouble').select('told_at').where('key', '=', 'restauracao').execute()
+  expect(told).toEqual([{ told_at: null }])
+})

@@ -71,11 +71,19 @@ export async function expectRestore(config: Pick<Config, 'dataDir'>, { installat
   await writeMark({ config }, { installation, mark: mark + 1 })
 }
 
-/** Notes that the database was brought back from a copy of `copyOf` (null: not known when), unless one that is not released is noted. */
+/**
+ * Notes that the database was brought back from a copy of `copyOf`: one that is not released begins anew then, because what was done since it was found may be missing
+ * again. Null: it is not known when, and may be the one that is noted.
+ */
 export async function noteRestore(ctx: Pick<Context, 'db' | 'log'>, copyOf: Date | null): Promise<void> {
-  const { rows } = await sql`
-    insert into restore (copy_of) select ${copyOf}::timestamptz
-     where not exists (select 1 from restore where released_at is null) returning id`.execute(ctx.db)
+  const { rows } = await sql<{ again: boolean }>`
+    with again as (
+      update restore set found_at = now(), copy_of = case when copy_of is not null then least(copy_of, ${copyOf}::timestamptz) end
+       where released_at is null and ${copyOf}::timestamptz is not null returning id),
+    first as (
+      insert into restore (copy_of) select ${copyOf}::timestamptz
+       where not exists (select from restore where released_at is null) returning id)
+    select true as again from again union all select false from first`.execute(ctx.db)
   if (rows.length === 0) return
   ctx.log.error({ copyOf }, 'the database was brought back from a copy: no event leaves before it is released')
   const when = copyOf
@@ -84,7 +92,8 @@ export async function noteRestore(ctx: Pick<Context, 'db' | 'log'>, copyOf: Date
   await noteTrouble(
     ctx,
     'restauracao',
-    `${when} O que está na cópia está seguro, e o que foi capturado desde então está sendo buscado de novo na SEFAZ. O que as pessoas mudaram aqui desde então (cadastros, certificados, opções, senhas) se perdeu. O que fazer: confira com elas as opções das empresas e libere o envio de manifestações, de webhooks e dos e-mails que já esperavam na cópia, que até lá ficam parados: npm run admin -- restauracao.`,
+    `${when}${rows[0]!.again ? ' Antes dela já tinha voltado outra, que não foi liberada.' : ''} O que está na cópia está seguro, e o que foi capturado desde então está sendo buscado de novo na SEFAZ. O que as pessoas mudaram aqui desde então (cadastros, certificados, opções, senhas) se perdeu. O que fazer: confira com elas as opções das empresas e libere o envio de manifestações, de webhooks e dos e-mails que já esperavam na cópia, que até lá ficam parados: npm run admin -- restauracao.`,
+    { anew: true },
   )
 }
 

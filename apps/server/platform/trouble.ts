@@ -48,13 +48,20 @@ interface Trouble {
 
 /**
  * Notes that something is wrong with the installation: `sentence` tells the operator what happened, what is safe and what to do. Noted again it
- * only renews the sentence.
+ * only renews the sentence; `anew`: it begins again, and is told again.
  */
-export async function noteTrouble({ db }: WithDatabase, key: TroubleKey, sentence: string): Promise<void> {
+export async function noteTrouble(
+  { db }: WithDatabase,
+  key: TroubleKey,
+  sentence: string,
+  { anew = false } = {},
+): Promise<void> {
   await sql`
     insert into trouble as t (key, sentence) values (${key}, ${sentence})
-    on conflict (key) do update set sentence = excluded.sentence, ended_at = null
-     where t.sentence <> excluded.sentence or t.ended_at is not null`.execute(db)
+    on conflict (key) do update
+       set sentence = excluded.sentence, ended_at = null,
+           since = case when ${anew} then now() else t.since end, told_at = case when ${anew} then null else t.told_at end
+     where ${anew} or t.sentence <> excluded.sentence or t.ended_at is not null`.execute(db)
 }
 
 /** Notes that it is over. What the operator was never told of is forgotten. */

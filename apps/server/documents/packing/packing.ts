@@ -5,7 +5,7 @@ import type { Context } from '../../platform/context.ts'
 import { asOperator, inWorkspace } from '../../platform/database.ts'
 import { tryLock } from '../../platform/locks.ts'
 import { pause } from '../../platform/pause.ts'
-import { openReceived } from '../../platform/received/bytes.ts'
+import { openReceived, type Packed } from '../../platform/received/bytes.ts'
 import { receivedContent } from '../../platform/received/column.ts'
 import { mayPack } from '../../platform/received/dictionaries.ts'
 import { keepCertificates } from './certificates.ts'
@@ -41,30 +41,43 @@ export async function packSome(ctx: Pick<Context, 'db' | 'log'>, workspaceId: nu
                 from (select * from receipt where workspace_id = ${workspaceId} and codec = 0
                        order by company_id, service, nsu limit ${batchSize}) first) r
        where before < ${batchBytes} order by company_id, service, nsu`.execute(db)
+    const packed = await packInThread(rows.map(({ content }) => content))
+    // All at once: two transactions that add certificates in several steps would wait for each other.
+    const certificates = await keepCertificates(
+      { db },
+      workspaceId,
+      packed.map((one) => one?.certificate ?? null),
+    )
+    const small = rows.map((row, index) => ({
+      ...row,
+      packed: packed[index] ?? null,
+      certificate: certificates[index]!,
+    }))
     let savedBytes = 0
-    for (const receipts of Map.groupBy(rows, ({ companyId, service }) => `${companyId} ${service}`).values())
-      savedBytes += await packTogether(ctx, db, workspaceId, receipts[0]!, receipts)
+    for (const receipts of Map.groupBy(small, ({ companyId, service }) => `${companyId} ${service}`).values())
+      savedBytes += await putTogether(ctx, db, workspaceId, receipts[0]!, receipts)
     return { looked: rows.length, savedBytes }
   })
 }
 
-async function packTogether(
+interface SmallReceipt {
+  nsu: bigint
+  content: Buffer
+  packed: Packed | null
+  certificate: number | null
+}
+
+async function putTogether(
   { log }: Pick<Context, 'log'>,
   db: Context['db'],
   workspaceId: number,
   { companyId, service }: Place,
-  receipts: readonly { nsu: bigint; content: Buffer }[],
+  receipts: readonly SmallReceipt[],
 ): Promise<number> {
-  const packed = await packInThread(receipts.map(({ content }) => content))
-  const certificates = await keepCertificates(
-    { db },
-    workspaceId,
-    packed.map((one) => one?.certificate ?? null),
-  )
   const nsus = receipts.map(({ nsu }) => nsu)
   const { rows } = await sql<{ n: number }>`
     select pack_receipts(${workspaceId}::int, ${companyId}::int, ${service}::smallint, ${nsus}::bigint[],
-                         ${packed.map((one) => one?.content ?? null)}::bytea[], ${certificates}::int[]) as n`.execute(
+                         ${receipts.map(({ packed }) => packed?.content ?? null)}::bytea[], ${receipts.map(({ certificate }) => certificate)}::int[]) as n`.execute(
     db,
   )
   if (rows[0]!.n !== receipts.length)
@@ -76,9 +89,8 @@ async function packTogether(
   )
   const contents = new Map(back.map(({ nsu, content }) => [nsu, content]))
   let savedBytes = 0
-  for (const [index, { nsu, content }] of receipts.entries()) {
+  for (const { nsu, content, packed: small } of receipts) {
     const now = contents.get(nsu)
-    const small = packed[index]
     if (!now || !(small ? openReceived(now).equals(openReceived(content)) : now.equals(content)))
       throw new Error(`receipt ${nsu} of company ${companyId} did not come back as it arrived`)
     if (small) savedBytes += content.length - small.content.length

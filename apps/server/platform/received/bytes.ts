@@ -51,11 +51,8 @@ export function packReceived(received: Uint8Array): Packed | null {
   try {
     const content = Buffer.from(received.buffer, received.byteOffset, received.length)
     const xml = openReceived(content)
-    if (isPacked(content)) {
-      const end = content.length - content.readUInt16LE(10)
-      const certificate = end < content.length ? content.subarray(end) : null
-      return { dictionary: content[1]!, content: content.subarray(0, end), certificate }
-    }
+    const apart = takeApart(content)
+    if (apart) return apart
     if (!endsWith(content, xml)) return null
     const packed = packXml(xml)
     return packed && packed.content.length < content.length ? packed : null
@@ -63,6 +60,18 @@ export function packReceived(received: Uint8Array): Packed | null {
     return null
   }
 }
+
+/** Packed bytes as a receipt and its certificate keep them, not opened; null: they are not packed. */
+export function takeApart(content: Buffer): Packed | null {
+  if (!isPacked(content)) return null
+  const end = content.length - content.readUInt16LE(10)
+  if (end <= headBytes) return null
+  const certificate = end < content.length ? content.subarray(end) : null
+  return { dictionary: content[1]!, content: content.subarray(0, end), certificate }
+}
+
+/** How much there is to read in received bytes: of a gzip stream its length, of packed ones that of the XML. */
+export const bytesToRead = (content: Buffer) => (isPacked(content) ? content.readUInt32LE(6) : content.length)
 
 function endsWith(stream: Buffer, xml: Buffer): boolean {
   const at = stream.length - 8

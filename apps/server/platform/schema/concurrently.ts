@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { migrationLock } from '../locks.ts'
 
 const made = /^create\s+(?:unique\s+)?index\s+concurrently\s+(\w+)\s+on\s/i
 const dropped = /^drop\s+index\s+concurrently\s+if\s+exists\s+(\w+)$/i
@@ -31,13 +32,24 @@ async function build(client: pg.Client, name: string, statement: string): Promis
       [name],
     )
     if (rows[0]?.valid) return
-    if (rows[0]) await client.query(`drop index concurrently if exists ${name}`)
     try {
+      await sendWaitersAway(client)
+      if (rows[0]) await client.query(`drop index concurrently if exists ${name}`)
       await client.query(statement)
       return
     } catch (error) {
-      // It waits for all that began before it, and a process of an earlier version may wait for the turn that this one has.
+      // Another one came meanwhile.
       if ((error as pg.DatabaseError).code !== deadlock || attempt === 5) throw error
     }
   }
 }
+
+// A process of an earlier version that starts waits inside of a statement for the turn that this one has, and the index waits for all statements that began before it. It
+// starts again by itself, or its operator sees why it does not.
+async function sendWaitersAway(client: pg.Client): Promise<void> {
+  await client.query(`select pg_cancel_backend(pid) from pg_locks where ${isMigrationLock} and not granted`)
+}
+
+/** Of a row of `pg_locks`: it is the lock of who migrates this database. */
+export const isMigrationLock = `locktype = 'advisory' and objsubid = 1 and classid = 0 and objid = ${migrationLock}
+  and database = (select oid from pg_database where datname = current_database())`

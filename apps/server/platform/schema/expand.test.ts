@@ -3,8 +3,9 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { lastRelease } from '../../../../tests/support/last-release.ts'
+import { migrationLock } from '../locks.ts'
 import { buildIndexes } from './concurrently.ts'
-import { isContract, listNames, migrate } from './migrate.ts'
+import { isContract, listNames, migrate, takeTurn } from './migrate.ts'
 
 // An update runs beside the version before it: what a migration adds, that version does not know; what it takes away, it still uses. So versions
 // expand, and one version later, in `NNNN-name.contract.sql`, contract. docs/operations.md says what that means to who updates.
@@ -127,6 +128,33 @@ test('an index that was cut off while it was made is made anew, and one that is 
   expect(await indexes()).toHaveLength(1)
   await expect(buildIndexes(client, 'update kept set n = 1')).rejects.toThrow('no statement of a migration outside')
 })
+
+test('a process of an earlier version that waits inside of a statement does not stop an index, and one of this version says whom it waits for', async () => {
+  await using database = await createDatabase()
+  const [client, earlier, later] = [0, 1, 2].map(() => new pg.Client({ connectionString: database.url })) as [
+    pg.Client,
+    pg.Client,
+    pg.Client,
+  ]
+  await Promise.all([client.connect(), earlier.connect(), later.connect()])
+  await using _ = {
+    [Symbol.asyncDispose]: async () => void (await Promise.all([client.end(), earlier.end(), later.end()])),
+  }
+  await client.query('create table kept (n int)')
+  await takeTurn(client, () => {})
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const waits = earlier.query('select pg_advisory_lock($1)', [migrationLock]).catch((error: pg.DatabaseError) => error)
+  const waiting =
+    "select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())"
+  await expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 30_000 }).toBe(1)
+  await buildIndexes(client, 'create index concurrently kept_ix on kept (n)')
+  expect(await waits).toMatchObject({ code: '57014' })
+  const said = await new Promise<string>((resolve, reject) => {
+    takeTurn(later, resolve, 0).catch(reject)
+  })
+  expect(said).toContain(`conexão ${rows[0]!.pid},`)
+  await client.query('select pg_advisory_unlock_all()')
+}, 60_000)
 
 test('what waits for a table lets others pass, and goes on when it is free', async () => {
   await using database = await createDatabase()

@@ -6,7 +6,7 @@ import { appRole, connectionTo, type DatabaseRole, limitedRole, rolePassword, si
 import { InstallationError } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
 import { keepDictionaries } from '../received/dictionaries.ts'
-import { buildIndexes } from './concurrently.ts'
+import { buildIndexes, isMigrationLock } from './concurrently.ts'
 import { distribute, isDistributed } from './distribute.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
@@ -14,15 +14,15 @@ const folder = new URL('../../migrations/', import.meta.url)
 /**
  * Brings the database at `url` to the newest schema. The login must own the database and be allowed to create roles.
  * Safe when several processes start at once, they take turns, and beside processes of the version before: nothing waits long behind a migration. Migrations are forward
- * only; each runs in a transaction, but those that make indexes only. A database that a newer version has expanded is left as it is.
+ * only; each runs in a transaction, but those that make indexes only. A database that a newer version has expanded is left as it is. `step` hears whom it waits for.
  */
-export async function migrate(url: string): Promise<{ applied: string[] }> {
+export async function migrate(url: string, step: (text: string) => void = () => {}): Promise<{ applied: string[] }> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     const { rows } = await client.query<{ server_version: string }>('show server_version')
     requireVersion(rows[0]!.server_version)
-    await takeTurn(client)
+    await takeTurn(client, step)
     await client.query(
       'create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
     )
@@ -59,13 +59,30 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   }
 }
 
-// Not by waiting inside of a statement: what makes an index waits for all statements that began before it.
-async function takeTurn(client: pg.Client): Promise<void> {
+const sayAfterMs = 30_000
+
+/** Waits until no other process migrates, and says by which one it is kept when that takes long. */
+export async function takeTurn(client: pg.Client, step: (text: string) => void, afterMs = sayAfterMs): Promise<void> {
+  let sayAt = performance.now() + afterMs
+  // Not by waiting inside of a statement: what makes an index waits for all statements that began before it.
   for (;;) {
     const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [migrationLock])
     if (rows[0]!.mine) return
+    if (performance.now() >= sayAt) {
+      step(await nameHolder(client))
+      sayAt = performance.now() + Math.max(afterMs, sayAfterMs)
+    }
     await sleep(100)
   }
+}
+
+async function nameHolder(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; address: string; since: string }>(
+    `select pid, coalesce(host(client_addr), 'esta máquina') as address, to_char(backend_start at time zone 'UTC', 'DD/MM HH24:MI:SS') as since
+       from pg_stat_activity where pid in (select pid from pg_locks where ${isMigrationLock} and granted)`,
+  )
+  const by = rows.map(({ pid, address, since }) => ` (conexão ${pid}, de ${address}, desde ${since} UTC)`).join()
+  return `Outro processo confere ou atualiza a estrutura do banco de dados${by}: este espera por ele. Índices de um banco grande levam tempo.`
 }
 
 interface Migration {
