@@ -56,7 +56,7 @@ async function findOthers(
   taken: readonly Arrival[],
 ): Promise<Arrival[]> {
   const { rows } = await sql<{ nsu: bigint; content: Buffer }>`
-    select nsu, ${receivedContent('receipt')} as content from receipt
+    select nsu, ${receivedContent(workspaceId, 'receipt')} as content from receipt
      where workspace_id = ${workspaceId} and company_id = ${companyId} and service = ${serviceCodes[service]}
        and nsu = any(${taken.map(({ nsu }) => nsu)}::bigint[])`.execute(db)
   const held = new Map(rows.map(({ nsu, content }) => [nsu, content]))
