@@ -86,7 +86,7 @@ async function readEvents(
 ) {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<{ tp_evento: number; sequence: number; orgao: number; content: Buffer }>`
-      select e.tp_evento, e.sequence, e.orgao, ${receivedContent('r')} as content
+      select e.tp_evento, e.sequence, e.orgao, ${receivedContent(workspaceId, 'r')} as content
         from document_event e
         join receipt r on r.workspace_id = e.workspace_id and r.company_id = e.company_id and r.service = e.type and r.nsu = e.nsu
        where e.workspace_id = ${workspaceId} and e.company_id = ${company_id} and e.chave = ${chave}

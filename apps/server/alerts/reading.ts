@@ -80,7 +80,7 @@ export async function findDocuments(
       from unnest(${ids}::bigint[]) q (id)
      -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
      cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d
-     cross join lateral (select ${receivedContent('r')} as content from receipt r
+     cross join lateral (select ${receivedContent(workspaceId, 'r')} as content from receipt r
                           where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r
       join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
       left join document_reliance u on u.workspace_id = ${workspaceId} and u.document_id = d.id

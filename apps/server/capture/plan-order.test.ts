@@ -247,7 +247,7 @@ class Story {
     const rows = await inWorkspace(ctx, workspaceId, ({ db }) =>
       db
         .selectFrom('receipt')
-        .select(receivedContent('receipt').as('content'))
+        .select(receivedContent(workspaceId, 'receipt').as('content'))
         .where('company_id', '=', companyId)
         .where('workspace_id', '=', workspaceId)
         .execute(),

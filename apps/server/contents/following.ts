@@ -191,7 +191,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
       -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
       left join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d on true
       left join company o on o.workspace_id = ${workspaceId} and o.id = d.company_id
-      left join lateral (select ${receivedContent('r')} as content from receipt r
+      left join lateral (select ${receivedContent(workspaceId, 'r')} as content from receipt r
                           where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu and d.complete offset 0) r on true
       left join lateral (select * from content c where c.workspace_id = ${workspaceId} and c.document_id = q.id offset 0) c on true`.execute(
     db,

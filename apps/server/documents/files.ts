@@ -61,7 +61,7 @@ async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
       'd.status',
       sql<KnownProof | null>`d.proof`.as('proof'),
       's.tax_id as issuerTaxId',
-      receivedContent('r').as('content'),
+      receivedContent(workspaceId, 'r').as('content'),
       'r.received_at',
       'e.protocol as cancelProtocol',
       'e.registered_at as cancelledAt',
@@ -102,7 +102,7 @@ async function findEvent(
         .onRef('r.service', '=', 'e.type')
         .onRef('r.nsu', '=', 'e.nsu'),
     )
-    .select(['e.summary', 'e.undone', receivedContent('r').as('content')])
+    .select(['e.summary', 'e.undone', receivedContent(workspaceId, 'r').as('content')])
     .where('e.workspace_id', '=', workspaceId)
     .where('e.company_id', '=', of.company_id)
     .where('e.chave', '=', of.chave)
@@ -131,7 +131,7 @@ export async function readEventFiles(
         .onRef('r.service', '=', 'e.type')
         .onRef('r.nsu', '=', 'e.nsu'),
     )
-    .select(['e.tp_evento', 'e.sequence', 'e.orgao', receivedContent('r').as('content')])
+    .select(['e.tp_evento', 'e.sequence', 'e.orgao', receivedContent(workspaceId, 'r').as('content')])
     .where('e.workspace_id', '=', workspaceId)
     .where('e.company_id', '=', of.company_id)
     .where('e.chave', '=', of.chave)

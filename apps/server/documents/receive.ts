@@ -185,7 +185,7 @@ export async function findXml(
 ): Promise<Buffer | null> {
   const row = await db
     .selectFrom('receipt')
-    .select(receivedContent('receipt').as('content'))
+    .select(receivedContent(from.workspaceId, 'receipt').as('content'))
     .where('workspace_id', '=', from.workspaceId)
     .where('company_id', '=', from.companyId)
     .where('service', '=', serviceCodes[service])
@@ -204,7 +204,7 @@ export async function listReceipts(
 ) {
   return db
     .selectFrom('receipt')
-    .select(['nsu', 'schema', receivedContent('receipt').as('content'), 'problem'])
+    .select(['nsu', 'schema', receivedContent(from.workspaceId, 'receipt').as('content'), 'problem'])
     .where('workspace_id', '=', from.workspaceId)
     .where('company_id', '=', from.companyId)
     .where('service', '=', serviceCodes[service])

@@ -84,7 +84,7 @@ async function findOthers(
   taken: readonly Kept[],
 ): Promise<Kept[]> {
   const { rows } = await sql<{ nsu: bigint; content: Buffer }>`
-    select nsu, ${receivedContent('receipt')} as content from receipt
+    select nsu, ${receivedContent(workspaceId, 'receipt')} as content from receipt
      where workspace_id = ${workspaceId} and company_id = ${companyId} and service = ${serviceCodes[service]}
        and nsu = any(${taken.map(({ arrival }) => arrival.nsu)}::bigint[])`.execute(db)
   const held = new Map(rows.map(({ nsu, content }) => [nsu, content]))

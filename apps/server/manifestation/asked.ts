@@ -62,11 +62,11 @@ export async function listAsked(
   const { rows } = await sql<AskedAnswer & { total: number }>`
     select o.id, o.document_id as "documentId", o.company_id as "companyId", c.name as company, o.type, o.chave, d.number, s.name as issuer,
            d.amount::float8 as amount, o.tp_evento as "tpEvento", o.justification, o.why, o.requested_at as "requestedAt",
-           d.authorized_at as "authorizedAt", coalesce(${personOf(sql`o.requested_by`)} = ${accountId}::int, false) as own,
-           ${areTwo(sql`${accountId}::int`)} as approvable, ${mayAnswerFor(personOf(sql`o.requested_by`))} as "askerMay",
-           ${mayAnswerFor(sql`${accountId}::int`)} as "mayAnswer",
-           exists (select from outgoing_event e where ${isLaterRequest})
-             or exists (select from document_event e where ${isRival} and e.registered_at > o.requested_at) as overtaken, count(*) over ()::int as total
+           d.authorized_at as "authorizedAt", coalesce(${personOf(workspaceId, sql`o.requested_by`)} = ${accountId}::int, false) as own,
+           ${areTwo(workspaceId, sql`${accountId}::int`)} as approvable, ${mayAnswerFor(workspaceId, personOf(workspaceId, sql`o.requested_by`))} as "askerMay",
+           ${mayAnswerFor(workspaceId, sql`${accountId}::int`)} as "mayAnswer",
+           exists (select from outgoing_event e where ${isLaterRequest(workspaceId)})
+             or exists (select from document_event e where ${isRival(workspaceId)} and e.registered_at > o.requested_at) as overtaken, count(*) over ()::int as total
       from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join company c on c.workspace_id = o.workspace_id and c.id = o.company_id

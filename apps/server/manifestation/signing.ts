@@ -98,7 +98,7 @@ const isLater = sql`(e.registered_at, coalesce(protocol_number(e.protocol), 0)) 
 
 async function readRivals({ db }: Pick<Context, 'db'>, batch: Batch): Promise<Map<bigint, Date>> {
   const { rows } = await sql<{ id: bigint; at: Date }>`
-    select o.id, max(e.registered_at) as at from outgoing_event o join document_event e on ${isRival}
+    select o.id, max(e.registered_at) as at from outgoing_event o join document_event e on ${isRival(batch.workspaceId)}
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${batch.events.map(({ id }) => id)}::bigint[])
      group by o.id`.execute(db)
   return new Map(rows.map(({ id, at }) => [id, at]))
@@ -115,7 +115,7 @@ async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<b
            lease_by = null, lease_until = null, c_stat = null, x_motivo = null, answered_at = now(),
            protocol = case when k.counts then k.protocol end, registered_at = case when k.counts then k.registered_at end
       from (select o.id, r.protocol, r.registered_at,
-                   not exists (select 1 from document_event e where ${isRival} and ${isLater}) as counts
+                   not exists (select 1 from document_event e where ${isRival(batch.workspaceId)} and ${isLater}) as counts
               from outgoing_event o join document_event r
                 on r.workspace_id = o.workspace_id and r.company_id = o.company_id and r.chave = o.chave and r.tp_evento = o.tp_evento
                and r.sequence = o.sequence and r.author = o.cnpj and r.rank > 0
@@ -171,7 +171,7 @@ async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise
   const fresh = batch.events.filter((event) => !event.isUnknown)
   const { rows: asTwo } = await sql`
     select from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
-     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo}`.execute(
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo(batch.workspaceId)}`.execute(
     db,
   )
   if (asTwo.length === 0) return []
@@ -181,9 +181,9 @@ async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise
            why = split_part(o.why, ${approvedMark}, 1) || case when o.approved_by is null then '' else '.' end,
            message = case when h.state = 'asked' then ${waitsForSecond} when h.gone then 'O documento não está mais aqui: nada foi enviado.'
                           else ${overtakenByRequest} end
-      from (select o.id, d.id is null as gone, case when d.id is null or exists (select from outgoing_event e where ${isLaterRequest}) then 'rejected' else 'asked' end as state
+      from (select o.id, d.id is null as gone, case when d.id is null or exists (select from outgoing_event e where ${isLaterRequest(batch.workspaceId)}) then 'rejected' else 'asked' end as state
               from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
-             where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo} and not ${hasTwo}) h
+             where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo(batch.workspaceId)} and not ${hasTwo(batch.workspaceId)}) h
      where o.workspace_id = ${batch.workspaceId} and o.id = h.id and o.lease_by = ${batch.leaseBy}
     returning o.id, o.document_id as "documentId", o.state, ${nameOfAuthor(batch.workspaceId, 'o.requested_by')} as by`.execute(
     db,

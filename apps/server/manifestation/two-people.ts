@@ -30,19 +30,27 @@ export async function readTwoFrom({ db }: WithDatabase, workspaceId: number): Pr
   return row?.two_from ?? null
 }
 
+// Each of these names the workspace by its number: a distributed database would not see that both rows are on one server.
+
 /** Whether the outgoing event `o` about the `document d` needs two people; one whose document is gone does, whatever it was worth. */
-export const needsTwo: RawBuilder<boolean> = sql<boolean>`(o.requested_by is not null and o.tp_evento = any (${sql.lit(`{${ofTwoPeople.join()}}`)}::int[])
-  and exists (select from answer_setting t where t.workspace_id = o.workspace_id and t.two_from is not null and coalesce(d.amount >= t.two_from, true)))`
+export const needsTwo = (
+  workspaceId: number,
+) => sql<boolean>`(o.requested_by is not null and o.tp_evento = any (${sql.lit(`{${ofTwoPeople.join()}}`)}::int[])
+  and exists (select from answer_setting t where t.workspace_id = ${workspaceId} and t.two_from is not null and coalesce(d.amount >= t.two_from, true)))`
 
 const areRivals = sql`e.tp_evento <> o.tp_evento
   and (${conclusive}::int[] @> array[e.tp_evento, o.tp_evento] or ${disagreement}::int[] @> array[e.tp_evento, o.tp_evento])`
 
 /** Whether the registered `document_event e` takes the place of the outgoing event `o`. */
-export const isRival: RawBuilder<boolean> = sql<boolean>`(e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave
+export const isRival = (
+  workspaceId: number,
+) => sql<boolean>`(e.workspace_id = ${workspaceId} and e.company_id = o.company_id and e.chave = o.chave
   and e.author = o.cnpj and e.rank > 0 and ${areRivals})`
 
 /** Whether the outgoing event `e` is another answer of the same document that somebody asked for after `o`. */
-export const isLaterRequest: RawBuilder<boolean> = sql<boolean>`(e.workspace_id = o.workspace_id and e.document_id = o.document_id and e.id > o.id
+export const isLaterRequest = (
+  workspaceId: number,
+) => sql<boolean>`(e.workspace_id = ${workspaceId} and e.document_id = o.document_id and e.id > o.id
   and e.state <> 'rejected' and ${areRivals})`
 
 /** What a row says that another answer overtook while it waited. */
@@ -52,22 +60,22 @@ export const overtakenByRequest = 'Outra resposta foi pedida depois desta: nada 
 export const approvedMark = '; aprovada por '
 
 /** The account that an author of `o` stands for: an API key for who made it, as long as it is good. */
-export const personOf = (author: RawBuilder<unknown>) => sql`(case when ${author} < 0
-  then (select k.created_by from api_key k where k.workspace_id = o.workspace_id and k.id = ${author} and k.token_hash is not null
+export const personOf = (workspaceId: number, author: RawBuilder<unknown>) => sql`(case when ${author} < 0
+  then (select k.created_by from api_key k where k.workspace_id = ${workspaceId} and k.id = ${author} and k.token_hash is not null
                                               and (k.expires_at is null or k.expires_at > now()))
   else ${author} end)`
 
 /** Whether the account `a` may answer for the company of `o` now. */
-const mayAnswer = (alias: string) => {
+const mayAnswer = (workspaceId: number, alias: string) => {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return sql`${column('role')} in ('administrador', 'fiscal') and (${column('access_until')} is null or ${column('access_until')} > now())
     and (${column('all_companies')} or exists (
-          select from account_company m where m.workspace_id = ${column('workspace_id')} and m.account_id = ${column('id')} and m.company_id = o.company_id))`
+          select from account_company m where m.workspace_id = ${workspaceId} and m.account_id = ${column('id')} and m.company_id = o.company_id))`
 }
 
 /** Whether an account may answer for the company of `o` now. */
-export const mayAnswerFor = (account: RawBuilder<unknown>) => sql<boolean>`exists (
-  select from account a where a.workspace_id = o.workspace_id and a.id = ${account} and ${mayAnswer('a')})`
+export const mayAnswerFor = (workspaceId: number, account: RawBuilder<unknown>) => sql<boolean>`exists (
+  select from account a where a.workspace_id = ${workspaceId} and a.id = ${account} and ${mayAnswer(workspaceId, 'a')})`
 
 const homeOf = (alias: string) => {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
@@ -75,13 +83,13 @@ const homeOf = (alias: string) => {
 }
 
 /** Whether who asked for `o` and `second`, an account, may both answer now, and are not one. */
-export const areTwo = (second: RawBuilder<unknown>) => sql<boolean>`exists (
-  select from account a join account b on b.workspace_id = a.workspace_id
-   where a.workspace_id = o.workspace_id and a.id = ${personOf(sql`o.requested_by`)} and b.id = ${second}
-     and ${mayAnswer('a')} and ${mayAnswer('b')} and ${homeOf('a')} <> ${homeOf('b')})`
+export const areTwo = (workspaceId: number, second: RawBuilder<unknown>) => sql<boolean>`exists (
+  select from account a join account b on b.workspace_id = ${workspaceId}
+   where a.workspace_id = ${workspaceId} and a.id = ${personOf(workspaceId, sql`o.requested_by`)} and b.id = ${second}
+     and ${mayAnswer(workspaceId, 'a')} and ${mayAnswer(workspaceId, 'b')} and ${homeOf('a')} <> ${homeOf('b')})`
 
 /** Whether two different people who both may answer now want the outgoing event `o`. */
-export const hasTwo: RawBuilder<boolean> = sql<boolean>`coalesce(${areTwo(sql`o.approved_by`)}, false)`
+export const hasTwo = (workspaceId: number) => sql<boolean>`coalesce(${areTwo(workspaceId, sql`o.approved_by`)}, false)`
 
 /** What the row of an event says while it waits. */
 export const waitsForSecond =
@@ -111,7 +119,7 @@ export async function readTwoPeople(
   const { rows: alone } = await sql<{ name: string }>`
     select o.name from (select c.workspace_id, c.id as company_id, c.name from company c where c.workspace_id = ${workspaceId} and c.active
                      and (${companies}::int[] is null or c.id = any (${companies}::int[]))) o
-     where (select count(distinct ${homeOf('a')}) from account a where a.workspace_id = o.workspace_id and ${mayAnswer('a')}) < 2
+     where (select count(distinct ${homeOf('a')}) from account a where a.workspace_id = ${workspaceId} and ${mayAnswer(workspaceId, 'a')}) < 2
      order by o.name`.execute(db)
   return { setting: rows[0] ?? null, alone: alone.map(({ name }) => name) }
 }

@@ -115,7 +115,7 @@ export async function releaseRestore({ db }: WithDatabase): Promise<void> {
 
 /** True of what is from the copy of a restore that is not released: it may have been done since the copy was made. */
 export const isFromCopy = (createdAt: RawBuilder<unknown>) =>
-  sql<boolean>`exists (select 1 from restore where released_at is null and ${createdAt} <= found_at)`
+  sql<boolean>`((${createdAt} <= (select max(found_at) from restore where released_at is null)) is true)`
 
 /** True while a restore is not released: for conditions of statements. */
 export const isHeld = sql<boolean>`exists (select 1 from restore where released_at is null)`

@@ -102,7 +102,7 @@ async function* readReceipts(
         with r as materialized (
           select * from receipt where workspace_id = ${workspaceId} and ${since} and ${until}
            order by company_id, service, nsu limit ${batchSize})
-        select c.id as "companyId", c.name as company, c.cnpj, r.service, r.nsu, r.schema, r.problem, ${receivedContent('r')} as content
+        select c.id as "companyId", c.name as company, c.cnpj, r.service, r.nsu, r.schema, r.problem, ${receivedContent(workspaceId, 'r')} as content
           from r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
          order by r.company_id, r.service, r.nsu`.execute(db),
     )

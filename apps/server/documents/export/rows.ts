@@ -139,7 +139,7 @@ async function readBatch(
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
            case when u.remarks > 0 then (select string_agg(m.text, E'\n' order by m.id) from document_remark m
              where m.workspace_id = ${workspaceId} and m.document_id = d.id) end as remarks,
-           ${receivedContent('r')} as content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
+           ${receivedContent(workspaceId, 'r')} as content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
       from d
       join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id

@@ -70,7 +70,9 @@ interface Row {
 const rows = () =>
   inWorkspace({ db }, workspace.id, async ({ db }) => {
     const { rows } =
-      await sql<Row>`select nsu, codec, ${receivedContent('receipt')} as content from receipt order by nsu`.execute(db)
+      await sql<Row>`select nsu, codec, ${receivedContent(workspace.id, 'receipt')} as content from receipt order by nsu`.execute(
+        db,
+      )
     return rows
   })
 

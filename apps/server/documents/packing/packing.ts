@@ -83,7 +83,7 @@ async function putTogether(
   if (rows[0]!.n !== receipts.length)
     throw new Error(`${receipts.length - rows[0]!.n} receipts of company ${companyId} did not take their small form`)
   const { rows: back } = await sql<{ nsu: bigint; content: Buffer }>`
-    select nsu, ${receivedContent('receipt')} as content from receipt
+    select nsu, ${receivedContent(workspaceId, 'receipt')} as content from receipt
      where workspace_id = ${workspaceId} and company_id = ${companyId} and service = ${service} and nsu = any (${nsus}::bigint[])`.execute(
     db,
   )

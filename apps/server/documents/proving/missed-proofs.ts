@@ -32,7 +32,7 @@ async function proveBatch(
 ): Promise<boolean> {
   const missed = await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<{ company_id: number; chave: string; nsu: bigint; content: Buffer }>`
-      select d.company_id, d.chave, d.nsu, ${receivedContent('r')} as content
+      select d.company_id, d.chave, d.nsu, ${receivedContent(workspaceId, 'r')} as content
         from ${table} d
         join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
        where d.workspace_id = ${workspaceId} and d.proof is null and ${provable}
