@@ -4,7 +4,7 @@ import type { Context, Database } from './context.ts'
 import { breakOff, isDataError, openDatabase, type PoolOptions, pools, readingFrom } from './database.ts'
 import { AppError } from './errors.ts'
 import { pause } from './pause.ts'
-import { endTrouble, noteTrouble } from './trouble.ts'
+import { endTrouble, listTroubles, noteTrouble } from './trouble.ts'
 
 // A standby of the database that answers reads: docs/decisions/0065-replica.md. Before each transaction there the primary is asked how far its log has come;
 // the transaction begins when the standby has replayed all of that, and on the primary when this takes too long.
@@ -131,9 +131,12 @@ export function followReplica(
   const stop = new AbortController()
   // Null: a process before this one may have told something.
   let told: Standing | null = null
+  const isNoted = async () => (await listTroubles({ db })).some(({ key }) => key === 'replica')
   const tell = async () => {
     const now = standing
-    if (now === told || (now !== 'ready' && performance.now() - since < troubleMs)) return
+    if (now !== 'ready' && performance.now() - since < troubleMs) return
+    // Another process, which has the replica or wants none, may have ended it.
+    if (now === told && (now === 'ready' || (await isNoted()))) return
     if (now === 'ready') await endTrouble({ db }, 'replica')
     else await noteTrouble({ db }, 'replica', sentences[now])
     told = now

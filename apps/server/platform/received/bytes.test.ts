@@ -84,6 +84,17 @@ test('bytes of all kinds come back or are not packed', () => {
   )
 })
 
+test('only what is a certificate, and the last one, is taken out: nobody fills a table with what else they write', () => {
+  const certificate = files.map((xml) => packXml(xml)!.certificate).find((one) => one !== null)!
+  const element = (bytes: Buffer) => `<X509Certificate>${bytes.toString('base64')}</X509Certificate>`
+  const taken = (...elements: string[]) => packXml(Buffer.from(`<a>${elements.join('')}</a>`))!.certificate
+  const longer = Buffer.concat([certificate, Buffer.alloc(3)])
+  expect(taken(element(certificate))).toEqual(certificate)
+  expect(taken(element(longer), element(certificate))).toEqual(certificate)
+  expect(taken(element(longer))).toBeNull()
+  expect(taken(element(Buffer.alloc(2_000, 1)))).toBeNull()
+})
+
 test('what was changed, or stands beside another certificate, is told and not shown', () => {
   const [one, other] = files.filter((xml) => packXml(xml)!.certificate).map((xml) => packXml(xml)!)
   const bytes = stored(one!)
@@ -121,5 +132,9 @@ describe('dictionaries', () => {
       'base64',
     )
     expect(openReceived(packed).toString()).toContain('<chNFe>')
+    // Of when anything of the form of Base64 was taken for a certificate.
+    const head = Buffer.from('1gHCiwlcvgEAACwBFAAAACi1L/0AAH0AAEA8Yi8+PC9hPgEA//BAIQ==', 'base64')
+    const xml = openReceived(Buffer.concat([head, Buffer.alloc(300)])).toString()
+    expect(xml).toBe(`<a><X509Certificate>${'A'.repeat(400)}</X509Certificate><b/></a>`)
   })
 })

@@ -124,20 +124,24 @@ const opening = Buffer.from('<X509Certificate>')
 const derBytesMin = 300
 const derBytesMax = 0xff_ff
 
-// The first certificate, where its Base64 is what its bytes give again; otherwise all stays where it is.
+// The last certificate, because whoever wrote the document wrote what stands before its signature: where it is DER as far as its first bytes say, and its Base64 is
+// what these bytes give again. Otherwise all stays where it is.
 function withoutCertificate(xml: Buffer): { rest: Buffer; certificate: Buffer | null; offset: number } {
   const whole = { rest: xml, certificate: null, offset: 0 }
-  const at = xml.indexOf(opening)
+  const at = xml.lastIndexOf(opening)
   if (at < 0) return whole
   const offset = at + opening.length
   const end = xml.indexOf(0x3c, offset)
   if (end < 0) return whole
   const text = xml.toString('latin1', offset, end)
   const certificate = Buffer.from(text, 'base64')
-  if (certificate.length < derBytesMin || certificate.length > derBytesMax) return whole
+  if (certificate.length < derBytesMin || certificate.length > derBytesMax || !isWholeDer(certificate)) return whole
   if (certificate.toString('base64') !== text) return whole
   return { rest: Buffer.concat([xml.subarray(0, offset), xml.subarray(end)]), certificate, offset }
 }
+
+// A sequence, its length in two bytes, and just that much behind them.
+const isWholeDer = (bytes: Buffer) => bytes.readUInt16BE(0) === 0x30_82 && bytes.readUInt16BE(2) === bytes.length - 4
 
 function withCertificate(rest: Buffer, certificate: Buffer, offset: number): Buffer {
   return Buffer.concat([

@@ -113,20 +113,26 @@ test('an index that was cut off while it was made is made anew, and one that is 
       )
     ).rows
   // It fails, as it would be cut off: what is left of it is no index.
-  await expect(buildIndexes(client, text)).rejects.toThrow('could not create unique index')
+  await expect(buildIndexes(client, database.url, text)).rejects.toThrow('could not create unique index')
   expect(await indexes()).toMatchObject([{ name: 'kept_uk', valid: false }])
   await client.query('delete from kept where ctid = (select max(ctid) from kept)')
-  await buildIndexes(client, text)
+  await buildIndexes(client, database.url, text)
   const whole = await indexes()
   expect(whole).toMatchObject([
     { name: 'kept_ix', valid: true },
     { name: 'kept_uk', valid: true },
   ])
-  await buildIndexes(client, text)
+  await buildIndexes(client, database.url, text)
   expect(await indexes()).toEqual(whole)
-  await buildIndexes(client, 'drop index concurrently if exists kept_ix; drop index concurrently if exists kept_ix')
+  await buildIndexes(
+    client,
+    database.url,
+    'drop index concurrently if exists kept_ix; drop index concurrently if exists kept_ix',
+  )
   expect(await indexes()).toHaveLength(1)
-  await expect(buildIndexes(client, 'update kept set n = 1')).rejects.toThrow('no statement of a migration outside')
+  await expect(buildIndexes(client, database.url, 'update kept set n = 1')).rejects.toThrow(
+    'no statement of a migration outside',
+  )
 })
 
 test('a process of an earlier version that waits inside of a statement does not stop an index, and one of this version says whom it waits for', async () => {
@@ -147,7 +153,7 @@ test('a process of an earlier version that waits inside of a statement does not 
   const waiting =
     "select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())"
   await expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 30_000 }).toBe(1)
-  await buildIndexes(client, 'create index concurrently kept_ix on kept (n)')
+  await buildIndexes(client, database.url, 'create index concurrently kept_ix on kept (n)')
   expect(await waits).toMatchObject({ code: '57014' })
   const said = await new Promise<string>((resolve, reject) => {
     takeTurn(later, resolve, 0).catch(reject)

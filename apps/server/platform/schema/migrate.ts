@@ -29,13 +29,13 @@ export async function migrate(url: string, step: (text: string) => void = () => 
     const done = await readDone(client)
     const applied: string[] = []
     if (isBefore02(done)) {
-      await upgradeTo02(client)
+      await upgradeTo02(client, url)
       applied.push(upgradeTo02Name)
       done.clear()
       done.set(schemaName, (await readMigration(schemaName)).sha256)
     }
     for (const { name, text, sha256 } of await listWanted(done)) {
-      await apply(client, text, { name, sha256 })
+      await apply(client, url, { name, text, sha256 })
       applied.push(name)
     }
     await keepDictionaries(client)
@@ -186,21 +186,17 @@ function isBefore02(done: ReadonlyMap<string, string>): boolean {
   return done.size === names.length && names.every((name) => done.get(name) === migrationsOf01[name])
 }
 
-async function upgradeTo02(client: pg.Client): Promise<void> {
+async function upgradeTo02(client: pg.Client, url: string): Promise<void> {
   const { text } = await readMigration(upgradeTo02Name)
   const { sha256 } = await readMigration(schemaName)
-  await apply(client, `${text}; delete from migration`, { name: schemaName, sha256 })
+  await apply(client, url, { name: schemaName, text: `${text}; delete from migration`, sha256 })
 }
 
-async function apply(
-  client: pg.Client,
-  text: string,
-  { name, sha256 }: { name: string; sha256: string },
-): Promise<void> {
+async function apply(client: pg.Client, url: string, { name, text, sha256 }: Migration): Promise<void> {
   const note = () => client.query('insert into migration (name, sha256) values ($1, $2)', [name, sha256])
   try {
     if (name.endsWith('.concurrently.sql')) {
-      await buildIndexes(client, text)
+      await buildIndexes(client, url, text)
       await note()
     } else
       await inTransaction(client, async () => {
