@@ -135,7 +135,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       await startInstallation(cluster.url, {
         hourMs: 600_000,
         prepareSimulator: withTestKeys,
-        simulator: { seed: 17, since: Date.now() - 5 * 86_400_000, documentsEach: 60, companies: [first, second] },
+        simulator: { seed: 17, since: Date.now() - 5 * 86_400_000, documentsEach: 25, companies: [first, second] },
       }),
     )
     mine = await newClient(product)
