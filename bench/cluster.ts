@@ -18,7 +18,7 @@ import { compare, report } from './measure.ts'
 // What people and captures do most, on one plain server and on a coordinator with one, two and three servers for rows, all on this machine and all
 // durable: what distributing costs a call. What several machines gain cannot be seen on one.
 const nodes = [1, 2, 3]
-const rounds = 5
+const rounds = 3
 const pageSize = 50
 const pages = 8
 const workspaces = 4
