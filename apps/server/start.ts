@@ -41,7 +41,7 @@ import { describeApi } from './http/openapi.ts'
 import type { Probes } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
-import { lateLoops, repeat, together } from './jobs/jobs.ts'
+import { lateLoops, longMs, repeat, together } from './jobs/jobs.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -242,7 +242,7 @@ export async function start(
       await readBackEvents(working, { registered })
     }
     await lookForRestore()
-    begin(repeat(markEveryMs, lookForRestore, working.log))
+    begin(repeat(markEveryMs, lookForRestore, working.log, longMs))
     begin(await startCaptureWorker(working))
     begin(await startManifestationWorker(working, { registered }))
     const stop = new AbortController()
@@ -279,7 +279,7 @@ export async function start(
       ...captures.captureAnnouncements,
     }
     begin(startTeller(working, writers))
-    begin(repeat(tidyUpEveryMs, tidyUp, working.log))
+    begin(repeat(tidyUpEveryMs, tidyUp, working.log, longMs))
     begin(repeat(usesEveryMs, () => recordUses(working), working.log))
     begin(startExportWorker({ ...working, db: exporting }, limited))
     begin(startWebhookWorker(working))
@@ -288,7 +288,7 @@ export async function start(
     begin(startPackingWorker(working))
     begin(startLetterWorker(working))
     begin(startCertificateWorker(working, captures))
-    begin(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log))
+    begin(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log, longMs))
     begin({ [Symbol.asyncDispose]: async () => stop.abort() })
     begin(captures.startCaptureWatch(working))
     begin(startBackupWorker(working, databaseUrl))

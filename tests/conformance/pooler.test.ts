@@ -85,6 +85,13 @@ describe.runIf(isThere)('behind PgBouncer in transaction mode', () => {
     expect(rows[0]!.n).toBeLessThanOrEqual(6)
   })
 
+  test('workers may have a line of their own, with connections of its own', async () => {
+    const url = new URL(pooler.url)
+    url.pathname += '_worker'
+    const there = operate({ ...product.config, poolerUrl: url.href }, async () => 'there')
+    await expect(there).resolves.toBe('there')
+  })
+
   test('a pooler that leads to another database is refused', async () => {
     await using other = await createDatabase()
     const astray = { ...product.config, databaseUrl: other.url }

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { Gauge, Registry } from 'prom-client'
-import { repeat } from '../jobs/jobs.ts'
+import { longMs, repeat } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { inTransaction } from '../platform/database.ts'
 import { embeddedCluster, InstallationError } from '../platform/installation.ts'
@@ -63,7 +63,7 @@ export function startBackupWorker(ctx: BackupContext, databaseUrl: string): Asyn
       return bavail * bsize
     },
   }
-  return repeat(everyMs, () => shipAndTell(ctx, shipping), ctx.log)
+  return repeat(everyMs, () => shipAndTell(ctx, shipping), ctx.log, longMs)
 }
 
 /** One turn of it. */

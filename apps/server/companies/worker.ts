@@ -25,6 +25,7 @@ export function startCertificateWorker(ctx: Context, captures: CapturesOfCertifi
       postpone: (file) => letGo(ctx, file),
       describe: ({ workspaceId, id }) => ({ workspaceId, certificateFile: String(id) }),
       concurrency: atOnce,
+      workMs: 4 * leaseMs,
       idleMs,
     },
     ctx.log,

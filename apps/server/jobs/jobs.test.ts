@@ -68,17 +68,34 @@ describe('the loop', () => {
       })
     const named = (name: string, claim: () => Promise<object | null>, run: () => Promise<void>) =>
       startJobs({ name, claim, run, concurrency: 1, idleMs: 4 * hourMs }, log)
+    // The first hangs; a second ends, and the loop turns again and again.
+    let begun = 0
+    const others = async () => {
+      await setImmediate()
+      return {}
+    }
+    const oneHangs = () => (++begun === 1 ? hanging() : Promise.resolve())
+    const idleMs = 4 * hourMs
     await using _ = {
       all: [
         named('a claim', hanging, () => Promise.resolve()),
         named('a job', () => Promise.resolve({}), hanging),
+        startJobs({ name: 'one of many', claim: others, run: oneHangs, concurrency: 2, workMs: hourMs, idleMs }, log),
+        repeat(
+          1,
+          async function slow() {
+            await hanging()
+          },
+          log,
+          4 * hourMs,
+        ),
         named(
           'a rest',
           () => Promise.resolve(null),
           () => Promise.resolve(),
         ),
         repeat(1, hanging, log),
-        repeat(4 * hourMs, async function resting() {}, log),
+        repeat(9 * hourMs, async function resting() {}, log),
       ],
       async [Symbol.asyncDispose]() {
         const ended = this.all.map((one) => one[Symbol.asyncDispose]())
@@ -89,10 +106,15 @@ describe('the loop', () => {
     await rounds()
     expect(lateLoops()).toEqual([])
     const now = performance.now()
-    const moved = vi.spyOn(performance, 'now').mockReturnValue(now + 2.5 * hourMs)
-    expect(lateLoops().sort()).toEqual(['a job', 'hanging'])
+    const moved = vi.spyOn(performance, 'now').mockReturnValue(now + 0.5 * hourMs)
+    expect(lateLoops()).toEqual(['hanging'])
+    moved.mockReturnValue(now + 1.5 * hourMs)
+    await rounds()
+    expect(lateLoops().sort()).toEqual(['hanging', 'one of many'])
+    moved.mockReturnValue(now + 2.5 * hourMs)
+    expect(lateLoops().sort()).toEqual(['a job', 'hanging', 'one of many'])
     moved.mockReturnValue(now + 4.5 * hourMs)
-    expect(lateLoops().sort()).toEqual(['a claim', 'a job', 'a rest', 'hanging'])
+    expect(lateLoops().sort()).toEqual(['a claim', 'a job', 'a rest', 'hanging', 'one of many', 'slow'])
     moved.mockRestore()
   })
 

@@ -18,7 +18,7 @@ export interface JobKind<Job> {
   describe?(job: Job): object
   /** How many jobs this process carries out at the same time. */
   concurrency: number
-  /** All of them together never take longer than this before one ends; two hours unless told otherwise. */
+  /** None takes longer than this unless it hangs; two hours unless told otherwise. */
   workMs?: number
   /** The wait after a claim that found nothing, unless a job ends meanwhile, and after a job that could not be let go. */
   idleMs: number
@@ -29,22 +29,27 @@ export class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
 
-// The loops of this process, and until when (`performance.now`) each has to turn.
-const loops = new Map<object, { name: string; dueBy: number }>()
+// The loops of this process, and until when (`performance.now`) each has to turn and what it carries out has to end.
+const loops = new Map<object, { name: string; dueBy(): number }>()
 // A claim takes moments, what is carried out minutes.
 const claimMs = 5 * 60_000
-const workMs = 2 * 3_600_000
+const turnMs = 15 * 60_000
+/** What may rightly take long. */
+export const longMs = 2 * 3_600_000
 
 /** The loops of this process that should have turned by now: something that they wait for hangs. */
 export function lateLoops(): string[] {
   const now = performance.now()
-  return [...loops.values()].filter(({ dueBy }) => dueBy < now).map(({ name }) => name)
+  return [...loops.values()].filter(({ dueBy }) => dueBy() < now).map(({ name }) => name)
 }
 
 /** Claims and carries out jobs until disposed; then waits for those under way. */
 export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable {
   const stop = new AbortController()
   const running = new Map<Job, Promise<void>>()
+  const { workMs = longMs } = kind
+  // Each by itself: the loop goes on by the places of the others when one hangs.
+  const ends = new Map<Job, number>()
   // Wait before the next claim: it could return the job that just failed.
   let restFirst = false
   // A job that ends leaves its place, and may leave more to do, to a claim that found nothing meanwhile.
@@ -57,9 +62,11 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
       })
       .finally(() => {
         running.delete(job)
+        ends.delete(job)
         rest.abort()
       })
     running.set(job, done)
+    ends.set(job, performance.now() + workMs)
   }
   const loop = async (due: (ms: number) => void) => {
     while (!stop.signal.aborted) {
@@ -68,7 +75,7 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
         due(kind.idleMs + claimMs)
         await pause(kind.idleMs, stop.signal)
       } else if (running.size >= kind.concurrency) {
-        due(kind.workMs ?? workMs)
+        due(workMs)
         await Promise.race(running.values())
       } else {
         rest = new AbortController()
@@ -83,7 +90,7 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
     }
     await Promise.all(running.values())
   }
-  return untilDisposed(stop, kind.name, loop)
+  return untilDisposed(stop, kind.name, loop, ends)
 }
 
 // Returns whether the job was let go.
@@ -246,13 +253,17 @@ export function afterGrace(signal: AbortSignal, graceMs: number, cut: () => void
   }
 }
 
-/** Carries out `work` at once and then every `everyMs`, until disposed; when it fails it is tried the next time. */
-export function repeat(everyMs: number, work: () => Promise<void>, log: Logger): AsyncDisposable {
+/**
+ * Carries out `work` at once and then every `everyMs`, until disposed; when it fails it is tried the next time. What takes longer than `workMs`
+ * hangs.
+ */
+export function repeat(everyMs: number, work: () => Promise<void>, log: Logger, workMs = turnMs): AsyncDisposable {
   const stop = new AbortController()
   const loop = async (due: (ms: number) => void) => {
     while (!stop.signal.aborted) {
-      due(everyMs + workMs)
+      due(workMs)
       await work().catch((error: unknown) => log.error({ err: error }, 'periodic work failed'))
+      due(everyMs + claimMs)
       await pause(everyMs, stop.signal)
     }
   }
@@ -273,8 +284,13 @@ function untilDisposed(
   stop: AbortController,
   name: string,
   loop: (due: (ms: number) => void) => Promise<void>,
+  ends: ReadonlyMap<unknown, number> = new Map(),
 ): AsyncDisposable {
-  const done = loop((ms) => loops.set(stop, { name, dueBy: performance.now() + ms })).finally(() => loops.delete(stop))
+  const due = (ms: number) => {
+    const turnBy = performance.now() + ms
+    loops.set(stop, { name, dueBy: () => Math.min(turnBy, ...ends.values()) })
+  }
+  const done = loop(due).finally(() => loops.delete(stop))
   return {
     [Symbol.asyncDispose]: async () => {
       stop.abort()

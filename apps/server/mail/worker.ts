@@ -34,6 +34,7 @@ export function startMailWorker(ctx: Context, kinds: Readonly<Record<string, Mai
       },
       describe: ({ id, kind }) => ({ mail: String(id), kind }),
       concurrency: atOnce,
+      workMs: 2 * leaseMs,
       idleMs,
     },
     ctx.log,

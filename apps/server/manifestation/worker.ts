@@ -7,6 +7,8 @@ import { type SendingContext, sendBatch } from './sending.ts'
 
 // Each batch is of one author at one service; a person is waiting for most of them.
 const batchesMax = 4
+// Its lease ends before.
+const workMs = 10 * 60_000
 const idleMs = 250
 
 /**
@@ -35,6 +37,7 @@ export async function startManifestationWorker(
       postpone: (batch) => postponeFailed(ctx, batch),
       describe: ({ cnpj, service }) => ({ cnpj, service }),
       concurrency: batchesMax,
+      workMs,
       idleMs,
     },
     ctx.log,

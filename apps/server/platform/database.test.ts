@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -12,6 +13,12 @@ test('three processes of each role and a task fit into the embedded PostgreSQL',
   await db.destroy()
   const { api, worker, task } = pools
   expect(rows[0]!.free).toBeGreaterThanOrEqual(3 * (api.connections + worker.connections) + task.connections)
+})
+
+test('behind PgBouncer there is room for the API and the workers of a process', async () => {
+  const shipped = await readFile(new URL('../../../deploy/pgbouncer.ini', import.meta.url), 'utf8')
+  const size = Number(/^default_pool_size = (\d+)$/m.exec(shipped)?.[1])
+  expect(size).toBeGreaterThan(pools.api.connections + pools.worker.connections)
 })
 
 test('a connection waits for what another holds as long as its pool says', async () => {

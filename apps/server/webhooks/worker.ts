@@ -17,6 +17,8 @@ import { send } from './sending.ts'
 export { forgetDeliveries } from './deliveries.ts'
 
 const idleMs = 500
+// A delivery's lease ends before.
+const workMs = 10 * 60_000
 const afterFailureMs = 60_000
 
 /** Makes deliveries of what changes and sends them, until disposed. */
@@ -28,6 +30,7 @@ export function startWebhookWorker(ctx: Context): AsyncDisposable {
       run: (webhook) => feed(ctx, webhook),
       describe: ({ workspaceId, id }) => ({ workspaceId, webhook: id }),
       concurrency: 2,
+      workMs,
       idleMs,
     },
     ctx.log,
@@ -40,6 +43,7 @@ export function startWebhookWorker(ctx: Context): AsyncDisposable {
       postpone: (held) => releaseDelivery(ctx, held, afterFailureMs),
       describe: ({ workspaceId, id }) => ({ workspaceId, delivery: String(id) }),
       concurrency: deliveriesAtOnce,
+      workMs,
       idleMs,
     },
     ctx.log,

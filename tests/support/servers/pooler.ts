@@ -33,10 +33,12 @@ export async function startPooler(databaseUrl: string): Promise<Pooler> {
   const own = await freePort()
   const shipped = await readFile(new URL('../../../deploy/pgbouncer.ini', import.meta.url), 'utf8')
   const settings = adapt(shipped, {
-    'vigia = host=10.0.0.5 port=5432 dbname=vigia': `${name} = host=${hostname} port=${port} dbname=${name}`,
+    'vigia = host=': `${name} = host=`,
+    'vigia_worker = host=': `${name}_worker = host=`,
+    'host=10.0.0.5 port=5432 dbname=vigia': `host=${hostname} port=${port} dbname=${name}`,
     'listen_port = 6432': `listen_port = ${own}`,
     'auth_file = /etc/pgbouncer/userlist.txt': `auth_file = ${folder}/userlist.txt`,
-    'default_pool_size = 20': 'default_pool_size = 4',
+    'default_pool_size = 30': 'default_pool_size = 4',
     'logfile = /var/log/postgresql/pgbouncer.log\n': '',
     'pidfile = /var/run/postgresql/pgbouncer.pid\n': '',
   })

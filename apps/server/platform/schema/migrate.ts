@@ -327,7 +327,7 @@ async function bindOwner(client: pg.Client): Promise<void> {
 }
 
 // What the limited login sees: of tables that name a company, the rows of those that its transaction names. New tables are found by themselves.
-async function limitCompanies(client: pg.Client, distributed: boolean): Promise<void> {
+export async function limitCompanies(client: pg.Client, distributed: boolean): Promise<void> {
   // Once for a query, not for each row; a policy of a distributed table may have no subquery.
   const shown = distributed ? '(current_companies())' : '((select current_companies())::int[])'
   const rules: Record<string, string> = {
@@ -347,9 +347,8 @@ async function limitCompanies(client: pg.Client, distributed: boolean): Promise<
     `select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
         and (c.relname = any ($1) or exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'company_id'))
-        and not exists (select from pg_policies p where p.schemaname = 'public' and p.tablename = c.relname
-                                                  and (p.policyname = 'companies' or p.qual like '%current_companies%'))`,
-    [Object.keys(rules)],
+        and ($2 or not exists (select from pg_policies p where p.schemaname = 'public' and p.tablename = c.relname and p.policyname = 'companies'))`,
+    [Object.keys(rules), distributed],
   )
   for (const { name } of rows) {
     const rule = rules[name] ?? `company_id = any ${shown}`
@@ -367,18 +366,22 @@ async function limitCompanies(client: pg.Client, distributed: boolean): Promise<
   }
 }
 
-// Citus makes a restrictive policy a permissive one where the rows are, so each that lets in is made narrower instead.
+// Citus makes a restrictive policy a permissive one where the rows are, so each that lets in is made narrower instead, once: a table may get another one later.
 async function narrowPolicies(client: pg.Client, table: string, rule: string, check: string): Promise<void> {
-  const { rows } = await client.query<{ name: string; using: string; check: string; cmd: string }>(
-    `select quote_ident(policyname) as name, qual as using, coalesce(with_check, qual) as check, cmd from pg_policies
-      where schemaname = 'public' and tablename = $1 and roles = '{public}' and qual is not null`,
+  const { rows } = await client.query<{ name: string; using: string | null; checked: string | null }>(
+    `select quote_ident(policyname) as name, qual as using,
+            case when cmd in ('ALL', 'UPDATE') then coalesce(with_check, qual) else with_check end as checked from pg_policies
+      where schemaname = 'public' and tablename = $1 and roles = '{public}'
+        and (qual not like '%current_companies%' or with_check not like '%current_companies%')`,
     [table],
   )
-  for (const { name, using, check: checked, cmd } of rows) {
-    const reads = cmd === 'SELECT' || cmd === 'DELETE'
-    await client.query(
-      `alter policy ${name} on ${table} using ((${using}) and ${rule})${reads ? '' : ` with check ((${checked}) and ${check})`}`,
-    )
+  const isWide = (condition: string | null) => condition !== null && !condition.includes('current_companies')
+  for (const { name, using, checked } of rows) {
+    const parts = [
+      ...(isWide(using) ? [`using ((${using}) and ${rule})`] : []),
+      ...(isWide(checked) ? [`with check ((${checked}) and ${check})`] : []),
+    ]
+    await client.query(`alter policy ${name} on ${table} ${parts.join(' ')}`)
   }
 }
 

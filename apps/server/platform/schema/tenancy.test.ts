@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import type { Database } from '../context.ts'
 import { inWorkspace, openDatabase, pools } from '../database.ts'
-import { migrate } from './migrate.ts'
+import { limitCompanies, migrate } from './migrate.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
@@ -277,4 +277,26 @@ test('a function with the rights of the owner that forgets the workspace sees an
   } finally {
     await owner.query('drop function forgetful')
   }
+})
+
+test('where the rows are on several servers each policy that lets in is made narrower, also one that came later, and once', async () => {
+  const read = async () => {
+    const { rows } = await owner.query<{ name: string; conditions: string[] }>(
+      `select policyname as name, array_remove(array[qual, with_check], null) as conditions from pg_policies
+        where schemaname = 'public' and tablename = 'document' and roles = '{public}' order by policyname`,
+    )
+    return rows
+  }
+  await owner.query('begin')
+  await limitCompanies(owner, true)
+  await owner.query('create policy coming on document for insert with check (operating())')
+  await owner.query('create policy going on document for delete using (operating())')
+  await limitCompanies(owner, true)
+  const narrowed = await read()
+  expect(narrowed.map(({ name }) => name)).toEqual(expect.arrayContaining(['coming', 'going', 'tenant']))
+  for (const { name, conditions } of narrowed)
+    for (const condition of conditions) expect(condition.match(/current_companies/g), name).toHaveLength(1)
+  await limitCompanies(owner, true)
+  expect(await read()).toEqual(narrowed)
+  await owner.query('rollback')
 })
