@@ -32,7 +32,7 @@ const programs: Record<string, string> = {
   neighbours: './neighbours.ts',
   hub: './hub.ts',
   web: './web.ts',
-  cluster: './cluster.ts',
+  cluster: '../apps/server/cluster.bench.ts',
 }
 
 const wanted = process.argv.slice(2)

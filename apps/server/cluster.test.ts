@@ -3,23 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { eraseDue } from '../../apps/server/deletion/deletion.ts'
-import { decideAsked, listAsked } from '../../apps/server/manifestation/asked.ts'
-import { manifestationKinds } from '../../apps/server/manifestation/kinds.ts'
-import { requestEvents } from '../../apps/server/manifestation/requests.ts'
-import { contextOf } from '../../apps/server/manifestation/testing.ts'
-import { saveTwoFrom } from '../../apps/server/manifestation/two-people.ts'
-import type { Context } from '../../apps/server/platform/context.ts'
-import { readWorkspace } from '../../apps/server/platform/database.ts'
-import { createLogger } from '../../apps/server/platform/log.ts'
-import { releaseRestore } from '../../apps/server/platform/restore.ts'
-import { insertAccount, testSession } from '../../apps/server/platform/testing.ts'
-import { claimDelivery } from '../../apps/server/webhooks/deliveries.ts'
-import { countHeldDeliveries, dropHeldDeliveries } from '../../apps/server/webhooks/webhooks.ts'
-import { truthOf } from '../support/authority.ts'
-import { type Client, newClient } from '../support/client.ts'
-import { type Installation, startInstallation } from '../support/installation.ts'
-import { withTestKeys } from '../support/keys.ts'
+import { truthOf } from '../../tests/support/authority.ts'
+import { type Client, newClient } from '../../tests/support/client.ts'
+import { type Installation, startInstallation } from '../../tests/support/installation.ts'
+import { withTestKeys } from '../../tests/support/keys.ts'
 import {
   type Cluster,
   connectAs,
@@ -27,8 +14,21 @@ import {
   migrateTwice,
   startCluster,
   withoutCitus,
-} from '../support/servers/cluster.ts'
-import { type Statement, watchStatements } from '../support/servers/statements.ts'
+} from '../../tests/support/servers/cluster.ts'
+import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
+import { eraseDue } from './deletion/deletion.ts'
+import { decideAsked, listAsked } from './manifestation/asked.ts'
+import { manifestationKinds } from './manifestation/kinds.ts'
+import { requestEvents } from './manifestation/requests.ts'
+import { contextOf } from './manifestation/testing.ts'
+import { saveTwoFrom } from './manifestation/two-people.ts'
+import type { Context } from './platform/context.ts'
+import { readWorkspace } from './platform/database.ts'
+import { createLogger } from './platform/log.ts'
+import { releaseRestore } from './platform/restore.ts'
+import { insertAccount, testSession } from './platform/testing.ts'
+import { claimDelivery } from './webhooks/deliveries.ts'
+import { countHeldDeliveries, dropHeldDeliveries } from './webhooks/webhooks.ts'
 
 // The whole product on a Citus coordinator with two servers for rows: docs/decisions/0064-several-machines.md.
 
