@@ -262,7 +262,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
   test('rows of another workspace are neither seen nor written, on whatever server they are', async () => {
     if (!thorough) {
       await theirs.register(second.cnpj, second.nome)
-      await theirs.captured()
+      await theirs.captured({ timeoutMs: 60_000 })
     }
     const [own, other] = [await workspaceOf(first.cnpj), await workspaceOf(second.cnpj)]
     const { rows: companies } = await superuser.query<{ id: number }>(
