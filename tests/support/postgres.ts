@@ -16,14 +16,16 @@ declare module 'vitest' {
   }
 }
 
+// Of the products of all files that run at a time, or of the processes of the chaos.
+const max_connections = '300'
+
 // Nothing here must survive a crash, so nothing waits for the disk; and passwords of a run need not resist anybody who guesses.
 const settings = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
   shared_buffers: '128MB',
-  // Of the products of all files that run at a time.
-  max_connections: '300',
+  max_connections,
   // It may be in memory.
   max_wal_size: '512MB',
   scram_iterations: '1',
@@ -31,7 +33,7 @@ const settings = {
 
 /** A PostgreSQL below `directory`; unless it is durable, a crash costs everything in it. */
 export async function startDatabase(directory: string, { durable = false } = {}): Promise<EmbeddedPostgres> {
-  return startPostgres({ directory: join(directory, 'postgres'), settings: durable ? {} : settings })
+  return startPostgres({ directory: join(directory, 'postgres'), settings: durable ? { max_connections } : settings })
 }
 
 /** Called by Vitest once for each project that names this file: the first starts it, for all of the run. */
