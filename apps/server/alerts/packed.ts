@@ -1,32 +1,19 @@
-import { readFileSync } from 'node:fs'
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { AlertFacts } from '@vigia/alerts/facts'
+import { bareFrame, readDictionaries } from '../platform/zstd.ts'
 
 // What is known of a document in the form in which `alert_fact` keeps it (decision 0063): the number of the dictionary, and JSON in zstd with it. A
 // dictionary is never changed: a new one gets the next number, and a file beside this one.
 
 const newest = 1
 
-const loaded = new Map<number, Buffer>()
-function dictionaryOf(id: number): Buffer {
-  const known = loaded.get(id)
-  if (known) return known
-  const read = readFileSync(new URL(`./facts-${id}.zdict`, import.meta.url))
-  loaded.set(id, read)
-  return read
-}
+const dictionaryOf = readDictionaries((id) => new URL(`./facts-${id}.zdict`, import.meta.url))
 
-const params = {
-  [constants.ZSTD_c_compressionLevel]: 3,
-  [constants.ZSTD_c_contentSizeFlag]: 0,
-  [constants.ZSTD_c_dictIDFlag]: 0,
-  [constants.ZSTD_c_checksumFlag]: 0,
-}
 // More than the facts of the largest document that is read take.
 const bytesMax = 64_000_000
 
 export function packFacts(facts: AlertFacts): Buffer {
-  const packed = zstdCompressSync(JSON.stringify(facts), { dictionary: dictionaryOf(newest), params })
+  const packed = zstdCompressSync(JSON.stringify(facts), { dictionary: dictionaryOf(newest), params: bareFrame })
   return Buffer.concat([Buffer.of(newest), packed])
 }
 

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { unzipDocument } from '@vigia/sefaz/distribution'
+import { bareFrame, readDictionaries } from '../zstd.ts'
 
 // How received bytes stand in the database (decision 0062): the gzip stream as it arrived, or packed: a head, the XML without the certificate of its
 // signer in zstd with a dictionary, and, where it is read, that certificate behind it.
@@ -26,22 +26,7 @@ const packedBytesMax = 4_000_000
 /** Where a dictionary stands in the program. */
 export const dictionaryFile = (id: number) => new URL(`./dictionary-${id}.zdict`, import.meta.url)
 
-const loaded = new Map<number, Buffer>()
-function dictionaryOf(id: number): Buffer {
-  const known = loaded.get(id)
-  if (known) return known
-  const read = readFileSync(dictionaryFile(id))
-  loaded.set(id, read)
-  return read
-}
-
-// The head says what the frame would.
-const params = {
-  [constants.ZSTD_c_compressionLevel]: 3,
-  [constants.ZSTD_c_contentSizeFlag]: 0,
-  [constants.ZSTD_c_dictIDFlag]: 0,
-  [constants.ZSTD_c_checksumFlag]: 0,
-}
+const dictionaryOf = readDictionaries(dictionaryFile)
 
 /**
  * What a receipt keeps instead of received bytes, after it was opened again and found the same; null when it is better kept as it arrived: what cannot
@@ -90,7 +75,7 @@ export function packXml(xml: Buffer): Packed | null {
   head.writeUInt32LE(xml.length, 6)
   head.writeUInt16LE(certificate?.length ?? 0, 10)
   head.writeUInt32LE(offset, 12)
-  const content = Buffer.concat([head, zstdCompressSync(rest, { dictionary, params })])
+  const content = Buffer.concat([head, zstdCompressSync(rest, { dictionary, params: bareFrame })])
   const stored = certificate ? Buffer.concat([content, certificate]) : content
   return openReceived(stored).equals(xml) ? { dictionary: newestDictionary, content, certificate } : null
 }

@@ -15,7 +15,7 @@ export const sharedTables: readonly string[] = [
 const everywhere = 'dictionary'
 
 /** Whether the database of `client` is a coordinator of Citus that has servers for rows. */
-export async function isDistributed(client: pg.Client): Promise<boolean> {
+export async function hasServersForRows(client: pg.Client): Promise<boolean> {
   const { rows: found } = await client.query("select from pg_extension where extname = 'citus'")
   if (found.length === 0) return false
   const { rows } = await client.query('select from pg_dist_node where shouldhaveshards and isactive')

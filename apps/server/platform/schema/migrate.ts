@@ -7,7 +7,7 @@ import { InstallationError } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
 import { keepDictionaries } from '../received/dictionaries.ts'
 import { buildIndexes, isMigrationLock } from './concurrently.ts'
-import { distribute, isDistributed } from './distribute.ts'
+import { distribute, hasServersForRows } from './distribute.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
@@ -42,7 +42,7 @@ export async function migrate(url: string, step: (text: string) => void = () => 
     // Who may do what with tables that this version does not know, the newer one has said.
     if (await isNewer(done)) return { applied }
     await createRoles(client)
-    const distributed = await isDistributed(client)
+    const distributed = await hasServersForRows(client)
     // All rights are given first and some taken back then: nobody may come in between.
     await inTransaction(client, async () => {
       if (distributed) await distribute(client)
