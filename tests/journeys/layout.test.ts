@@ -63,8 +63,10 @@ test('the side navigation: its places, 16rem, icons at 3rem, a cookie for seven 
   await expect.poll(widthOf(page)).toBe(collapsed)
   // Icons alone keep their names.
   await shown(page.getByRole('navigation').getByRole('link', { name: 'Notas Fiscais' }))
-  const cookie = (await page.context().cookies()).find(({ name }) => name === 'vigia_sidebar')
-  expect(cookie?.value).toBe('closed')
+  // The page is done with a cookie before the browser's store has it.
+  const remembered = async () => (await page.context().cookies()).find(({ name }) => name === 'vigia_sidebar')
+  await expect.poll(async () => (await remembered())?.value).toBe('closed')
+  const cookie = await remembered()
   expect(Math.abs((cookie?.expires ?? 0) - Date.now() / 1000 - 7 * 24 * 3600)).toBeLessThan(120)
   await page.reload()
   await expect.poll(widthOf(page)).toBe(collapsed)
