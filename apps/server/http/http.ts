@@ -83,6 +83,8 @@ export interface Guest {
 const fileBytesMax = 128 * 1024
 const bodyBytesMax = 256 * 1024
 const headerBytesMax = 16 * 1024
+// As much as the proxies of deploy/ let through.
+const discardedBytesMax = 12 * 1024 * 1024
 
 const formLimits = {
   fileSize: fileBytesMax,
@@ -529,6 +531,9 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
   }
   if (refusal?.retryAfterMs !== undefined)
     void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
+  // Fastify would close the connection, and whoever is still sending, a proxy too, would lose the response: Node reads the rest and drops it.
+  if (statusCode === 413 && Number(request.headers['content-length']) <= discardedBytesMax)
+    void reply.removeHeader('connection')
   if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
   // RFC 9470, but for its status: who gets a 401 takes the session for ended.
   if (refusal?.code === 'needs-proof')
