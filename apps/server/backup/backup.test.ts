@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../platform/database.ts'
@@ -210,7 +210,9 @@ test('the log is taken to the copies; where it cannot be, the operator is told, 
   const db = openDatabase(database.url)
   const own = place('shipped')
   const config: Config = { ...readConfig({ DATA_DIR: folder }, '/'), backup: own }
-  const ctx = { db, config, log: createLogger('silent') }
+  const log = createLogger('silent')
+  const ctx = { db, config, log }
+  const warnings = vi.spyOn(log, 'warn')
   const archive = join(folder, 'archive')
   await mkdir(archive)
   const segment = Buffer.alloc(64)
@@ -231,6 +233,11 @@ test('the log is taken to the copies; where it cannot be, the operator is told, 
   await shipAndTell(ctx, shipping)
   expect(await readdir(archive)).toHaveLength(2)
   expect(await told()).toMatch(/^copia: .*elas ainda não começaram.*Ainda não foi feita nenhuma cópia inteira/)
+  // The log has it once, however many turns it lasts.
+  const once = warnings.mock.calls.length
+  expect(once).toBeGreaterThan(0)
+  await shipAndTell(ctx, shipping)
+  expect(warnings).toHaveBeenCalledTimes(once)
   await claimPlace(own, '77')
   await shipAndTell(ctx, shipping)
   expect(await readdir(archive)).toEqual(['archtemp.000000010000000000000002.1'])

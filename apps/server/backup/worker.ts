@@ -41,6 +41,9 @@ interface Shipping {
 // What did not end in the turn that began it; nothing new is taken there before it has.
 const underWay = new WeakMap<Shipping, Promise<void>>()
 
+// What the log has of the last turn: a trouble is told again by mail, screens and metrics, not every ten seconds there.
+const logged = new WeakMap<Shipping, Set<string>>()
+
 /** Takes what the embedded server puts aside of its log to the copies, and tells the operator when copies are missing; until disposed. */
 export function startBackupWorker(ctx: BackupContext, databaseUrl: string): AsyncDisposable {
   const { backup, databaseUrl: external } = ctx.config
@@ -70,11 +73,17 @@ export function startBackupWorker(ctx: BackupContext, databaseUrl: string): Asyn
 export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promise<void> {
   const { place, archive } = shipping
   const problems: string[] = []
+  const said = new Set<string>()
+  const warn = (err: unknown, message: string) => {
+    const line = `${message}: ${err instanceof Error ? err.message : String(err)}`
+    said.add(line)
+    if (!logged.get(shipping)?.has(line)) ctx.log.warn({ err }, message)
+  }
   let isLate = false
   try {
     await inTime(ship(ctx, shipping), shipping)
   } catch (error) {
-    ctx.log.warn({ err: error }, 'the log of the database was not taken to the copies')
+    warn(error, 'the log of the database was not taken to the copies')
     isLate = error instanceof LateError
     // A slow place is told by what waits.
     if (!isLate)
@@ -86,7 +95,7 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
   }
   const failing = await findArchiverFailure(ctx)
   if (failing) {
-    ctx.log.warn(failing, 'the server cannot put its log aside')
+    warn(`${failing.wal} since ${failing.since.toISOString()}`, 'the server cannot put its log aside')
     problems.push(
       `O PostgreSQL não consegue separar o que grava em ${archive} desde ${formatBrasiliaMoment(failing.since)} (${failing.wal}): confira espaço e permissões dessa pasta. Enquanto isso o registro cresce em pg_wal, no disco do banco de dados.`,
     )
@@ -103,7 +112,7 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
     } else if (waiting.since && isOlder(waiting.since, waitsMinutes / 60))
       problems.push(`O que o banco de dados gravou desde ${formatBrasiliaMoment(waiting.since)} ainda não está nelas.`)
   } catch (error) {
-    ctx.log.warn({ err: error }, 'what waits for the copies cannot be measured or discarded')
+    warn(error, 'what waits for the copies cannot be measured or discarded')
     problems.push(`A pasta ${archive}, onde espera o que vai para elas, não pôde ser lida ou gravada${codeIn(error)}.`)
   }
   const times = await inTime(listBaseTimes(place), shipping).catch((error: NodeJS.ErrnoException) => error)
@@ -112,7 +121,7 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
       `A pasta das cópias não pôde ser lida (${times instanceof LateError ? 'não respondeu a tempo' : (times.code ?? times.message)}).`,
     )
   const newest = times instanceof Error ? null : times.at(-1)
-  if (newest === null) ctx.log.warn({ err: times }, 'the folder of copies cannot be read')
+  if (newest === null) warn(times, 'the folder of copies cannot be read')
   else if (!newest) problems.push('Ainda não foi feita nenhuma cópia inteira.')
   else if (isOlder(newest.at, baseHours))
     problems.push(`A última cópia inteira é de ${formatBrasiliaMoment(newest.at)}.`)
@@ -123,7 +132,7 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
         `O disco estava quase cheio, e o que esperava para ser levado foi descartado em ${formatBrasiliaMoment(discarded)}: das cópias de antes não se chega mais a um momento depois disso. Faça uma cópia nova.`,
       )
   } catch (error) {
-    ctx.log.warn({ err: error }, 'whether the log was discarded cannot be read')
+    warn(error, 'whether the log was discarded cannot be read')
     problems.push(`Não se sabe se algo que esperava para ser levado foi descartado${codeIn(error)}.`)
   }
   try {
@@ -134,11 +143,12 @@ export async function shipAndTell(ctx: BackupContext, shipping: Shipping): Promi
         `Desde ${formatBrasiliaMoment(counting.since)} conta nelas a linha ${counting.timeline}, de um banco de dados que voltou destas cópias, e este é a linha ${line.timeline}. O que este grava vai para lá à parte, e uma restauração só o segue com --linha ${line.timeline}. Se a outra instalação está no ar, pare esta: as duas não podem capturar ao mesmo tempo. Se é esta que vale, pare a outra e diga-o: npm run admin -- backup iniciar.`,
       )
   } catch (error) {
-    ctx.log.warn({ err: error }, 'the lines of the copies cannot be read')
+    warn(error, 'the lines of the copies cannot be read')
     problems.push(
       error instanceof InstallationError ? error.message : `Não se sabe que linha conta nelas${codeIn(error)}.`,
     )
   }
+  logged.set(shipping, said)
   if (problems.length === 0) return endTrouble(ctx, 'copia')
   await noteTrouble(
     ctx,
