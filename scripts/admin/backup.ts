@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { formatCount } from '@vigia/contract/text'
 import {
   backUp,
   beginCopies,
@@ -102,7 +103,7 @@ export function describeCopies({
 }: Awaited<ReturnType<typeof listCopies>>): string {
   const shown = bases.map(
     ({ name, bytes, endedAt, timeline, contents }) =>
-      `  ${name}  ${sizeOf(bytes)} · de ${moment(endedAt)} · linha ${timeline} · ${contents.companies} empresas, ${contents.receipts} arquivos recebidos`,
+      `  ${name}  ${sizeOf(bytes)} · de ${moment(endedAt)} · linha ${timeline} · ${companiesAndFiles(contents)}`,
   )
   for (const name of damaged)
     shown.push(`  ${name}  não abre: a chave não é a de BACKUP_KEY, ou o arquivo foi danificado`)
@@ -127,9 +128,12 @@ export function describeCopies({
   ].join('\n')
 }
 
+const companiesAndFiles = ({ companies, receipts }: Pick<Restored['contents'], 'companies' | 'receipts'>) =>
+  `${formatCount(companies, 'empresa', 'empresas')}, ${formatCount(receipts, 'arquivo recebido', 'arquivos recebidos')}`
+
 function describeRestored({ base, line, contents }: Restored): string {
-  const { workspaces, companies, receipts, documents, waitingEvents, markedAt } = contents
-  return `Da cópia ${base.name}, pela linha ${line}, até cerca de ${moment(markedAt)}: ${workspaces} contas, ${companies} empresas, ${receipts} arquivos recebidos, ${documents} documentos e ${waitingEvents} manifestações por enviar.`
+  const { workspaces, documents, waitingEvents, markedAt } = contents
+  return `Da cópia ${base.name}, pela linha ${line}, até cerca de ${moment(markedAt)}: ${formatCount(workspaces, 'conta', 'contas')}, ${companiesAndFiles(contents)}, ${formatCount(documents, 'documento', 'documentos')} e ${formatCount(waitingEvents, 'manifestação', 'manifestações')} por enviar.`
 }
 
 function sizeOf(bytes: number): string {
