@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { codeName, type Modules, type PageSize, pictureName } from './canvas.ts'
 import { embed } from './embedded.ts'
 import { fonts, Shown } from './fonts.ts'
-import { metadata, outputIntent, screenProfile } from './identification.ts'
+import { greys, metadata, outputIntent, screenProfile } from './identification.ts'
 import { numbersOf, objectStream, plainStream, rowObjects, rowStream, streamObject } from './objects.ts'
 import type { PngPicture } from './png.ts'
 import { type Marked, type Part, structureObjects, textString } from './structure.ts'
@@ -76,9 +76,8 @@ export class PdfWriter {
       code ? `/${codeName} ${this.#code(code)} 0 R` : '',
     ].join('')
     const pictures = images && `/XObject<<${images}>>`
-    const profile = this.#put(streamObject(screenProfile, '/N 3'))
-    const words = this.#put(plainStream(metadata(title), '/Type/Metadata/Subtype/XML'))
-    const identification = `/Metadata ${words} 0 R${outputIntent(profile)}`
+    const colours = picture ? outputIntent(this.#put(screenProfile)) : ''
+    const identification = `/Metadata ${this.#put(metadata(title))} 0 R${colours}`
     this.#objects.set(
       catalog,
       `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R${identification}>>`,
@@ -87,8 +86,8 @@ export class PdfWriter {
       pageTree,
       `<</Type/Pages/Count ${this.#pages.length}/Kids[${kids}]/MediaBox[0 0 ${this.#size.width} ${this.#size.height}]>>`,
     )
-    this.#objects.set(information, `<</Title${textString(title)}/Creator(Vigia Fiscal)/Producer(Vigia Fiscal)>>`)
-    this.#objects.set(resources, `<</Font<<${faces}>>${pictures}>>`)
+    this.#objects.set(information, `<</Title${textString(title)}/Producer(Vigia Fiscal)>>`)
+    this.#objects.set(resources, `<</Font<<${faces}>>${greys}${pictures}>>`)
     const { objects, rows, lists, listLength } = structureObjects(parts, {
       root: structure,
       whole,
