@@ -70,8 +70,6 @@ function printCte(cte: PrintedCte): Uint8Array {
   })
   const canvases = [...filled, ...listed]
   drawContinuations(first.rest, pages, canvases, body, documents, sheet)
-  const headerCanvas = new Canvas()
-  head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
     canvas.silently(() => {
       head.sheetNumber(canvas, sheet.top + (i === 0 ? first.shift : 0), `${i + 1}/${canvases.length}`)
@@ -81,7 +79,7 @@ function printCte(cte: PrintedCte): Uint8Array {
   return assemble({
     title: formTitle(name, value(cte.ide, 'nCT'), value(cte.ide, 'serie'), value(cte.infCte, 'emit/xNome')),
     sheet,
-    header: headerCanvas,
+    header: (canvas) => head.draw(canvas, sheet.left, sheet.top),
     headerHeight: head.height,
     firstShift: first.shift,
     picture: cte.logo,

@@ -58,8 +58,6 @@ function printNote(note: PrintedNfe, receipt: Block): Uint8Array {
     i === 0 ? drawFirst(first, rows, sheet) : drawItems(products, head.height, rows, sheet),
   )
   drawContinuation(first.rest, pages, canvases, head.height, products.headingHeight, sheet)
-  const headerCanvas = new Canvas()
-  head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
     canvas.silently(() => {
       head.sheetNumber(canvas, sheet.top + (i === 0 ? first.shift : 0), `FOLHA ${i + 1}/${canvases.length}`)
@@ -68,7 +66,7 @@ function printNote(note: PrintedNfe, receipt: Block): Uint8Array {
   return assemble({
     title: formTitle('DANFE', value(note.ide, 'nNF'), value(note.ide, 'serie'), value(note.infNFe, 'emit/xNome')),
     sheet,
-    header: headerCanvas,
+    header: (canvas) => head.draw(canvas, sheet.left, sheet.top),
     headerHeight: head.height,
     firstShift: first.shift,
     picture: note.logo,

@@ -75,8 +75,6 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   const said = sayings(event)
   if (said) where = drawTable('DADOS DO EVENTO', said, { ...where, nextTop: bodyTop, nextCanvas })
   for (const text of conditions(event)) write(text)
-  const headerCanvas = new Canvas()
-  head.draw(headerCanvas, sheet.left, sheet.top)
   canvases.forEach((canvas, i) => {
     canvas.silently(() => head.sheetNumber(canvas, `FOLHA ${i + 1}/${canvases.length}`))
   })
@@ -85,7 +83,7 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   return assemble({
     sheet,
     title: joined(' · ', `${event.name} ${event.sequence}`, `${event.model} ${numero}`, issuerName(event))!,
-    header: headerCanvas,
+    header: (canvas) => head.draw(canvas, sheet.left, sheet.top),
     headerHeight: head.height,
     firstShift: 0,
     stamp: [...(undone ? ['CANCELADO'] : []), ...(worthless ? ['SEM VALOR FISCAL'] : [])],

@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto'
 import { metadata, outputIntent, screenProfile, titleOf } from './pdf/identification.ts'
-import {
-  listed,
-  type NumberedObject,
-  objectStream,
-  objectsIn,
-  plainStream,
-  rowStream,
-  streamObject,
-} from './pdf/objects.ts'
+import { listed, type NumberedObject, objectStream, objectsIn, rowStream } from './pdf/objects.ts'
 import { textString } from './pdf/structure.ts'
 
 /** A form of this package on its way into a merged file. */
@@ -70,7 +62,7 @@ class MergedFile {
 
   head(): Buffer {
     this.#put(Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1'))
-    this.#putObject(this.#rows[0]!, profile, streamObject(screenProfile, '/N 3'))
+    this.#putObject(this.#rows[0]!, profile, screenProfile)
     return this.#taken()
   }
 
@@ -127,7 +119,7 @@ class MergedFile {
   tail(title: string): Buffer {
     const name = titleOf(title)
     const [fixedRows] = this.#rows
-    this.#putObject(fixedRows!, packet, plainStream(metadata(name), '/Type/Metadata/Subtype/XML'))
+    this.#putObject(fixedRows!, packet, metadata(name))
     const kids = this.#forms.map(({ pages }) => `${pages} 0 R`).join(' ')
     const last = this.#forms.length - 1
     const ends = last < 0 ? '' : `/First ${this.#forms[0]!.bookmark} 0 R/Last ${this.#forms[last]!.bookmark} 0 R`
@@ -137,7 +129,7 @@ class MergedFile {
         body: `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R/Metadata ${packet} 0 R${outputIntent(profile)}/Outlines ${bookmarks} 0 R/PageMode/UseOutlines>>`,
       },
       { number: pageTree, body: `<</Type/Pages/Count ${this.#pageCount}/Kids[${kids}]>>` },
-      { number: information, body: `<</Title${textString(name)}/Creator(Vigia Fiscal)/Producer(Vigia Fiscal)>>` },
+      { number: information, body: `<</Title${textString(name)}/Producer(Vigia Fiscal)>>` },
       {
         number: structure,
         body: `<</Type/StructTreeRoot/K[${this.#forms.map(({ element }) => `${element} 0 R`).join(' ')}]/ParentTree<</Nums[${this.#parents.join('')}]>>>>`,

@@ -66,7 +66,7 @@ function twoColumns(title: string, carried: readonly Carried[], width: number): 
     cells: row.cells.slice(from, from + columns.length),
     height: row.height,
     white: row.white,
-    ...(row.goesOn ? { goesOn: true } : {}),
+    ...(row.part ? { part: row.part } : {}),
   })
   return {
     title,

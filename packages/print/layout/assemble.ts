@@ -10,8 +10,8 @@ import type { PrintSheet } from './sheet.ts'
 interface FormPlan {
   title: string
   sheet: PrintSheet
-  /** What every sheet repeats, drawn at the top of the sheet. */
-  header: Canvas
+  /** Draws what every sheet repeats, at the top of the sheet. */
+  header: (canvas: Canvas) => void
   headerHeight: number
   /** How much lower the header stands on the first sheet. */
   firstShift: number
@@ -36,15 +36,19 @@ export function formTitle(
 /** The file of a form. The header is read on the first sheet, and is one stream that all others share. */
 export function assemble(form: FormPlan): Uint8Array {
   const pdf = new PdfWriter(form.sheet.page)
-  const { header, sheets } = form
+  const { sheets } = form
   const { after } = lowered(0)
-  const heading = { marks: header.marks, lowered: form.firstShift }
   const [first, ...others] = sheets
-  const own = first!.content(header.marks.length)
-  pdf.page([pdf.stream(opening(form, form.firstShift) + header.content(0) + after + own)], heading, first!)
+  const header = new Canvas({ marksFrom: first!.marked.next })
+  form.header(header)
+  header.marked.lowered = form.firstShift
+  const own = pdf.stream(opening(form, form.firstShift), ...header.content(), after, ...first!.content())
+  pdf.page([own], header.marked, first!.marked)
   if (others.length > 0) {
-    const shared = pdf.stream(opening(form, 0) + repeated(header.content()) + after)
-    for (const canvas of others) pdf.page([shared, pdf.stream(canvas.content(0))], canvas)
+    const again = new Canvas({ isRead: false })
+    form.header(again)
+    const shared = pdf.stream(opening(form, 0), ...repeated(again.content()), after)
+    for (const canvas of others) pdf.page([shared, pdf.stream(...canvas.content())], canvas.marked)
   }
   const canvases = [header, ...sheets]
   return pdf.bytes({
@@ -62,5 +66,5 @@ function opening(form: FormPlan, shift: number): string {
   if (form.stamp.length > 0) {
     stamp(under, form.stamp, { left, width, top: top + shift + form.headerHeight, bottom })
   }
-  return pageUnits(page) + under.content(0) + lowered(shift).before
+  return pageUnits(page) + under.content().join('') + lowered(shift).before
 }

@@ -23,8 +23,8 @@ export interface TableRow {
   height: number
   /** Of the height, what is above and below the lines. */
   white: number
-  /** Goes on with the row before it, of which the sheet before has the beginning. */
-  goesOn?: boolean
+  /** Of a row that is shared by sheets: whether it is the beginning or goes on with it. */
+  part?: 'beginning' | 'rest'
 }
 
 /** A table ready to be shared out over sheets: the same columns on all of them. It is read as one table. */
@@ -101,15 +101,16 @@ export function table<Row>(
 
 function measure<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): MeasuredTable {
   const ems = columns.map(() => 0)
-  const encoded = rows.map((row) =>
-    columns.map((column, i) => {
-      const lines = column.cells(row).map(winAnsi)
-      if (column.widest !== undefined) {
-        for (const line of lines) ems[i] = Math.max(ems[i]!, emWidth(line, roman))
-      }
-      return lines
-    }),
-  )
+  const encoded = rows.map((row) => {
+    const cells = new Array<Ansi[]>(columns.length)
+    for (let i = 0; i < columns.length; i++) {
+      const { widest, cells: read } = columns[i]!
+      const lines = read(row).map(winAnsi)
+      if (widest !== undefined) for (const line of lines) ems[i] = Math.max(ems[i]!, emWidth(line, roman))
+      cells[i] = lines
+    }
+    return cells
+  })
   const headings = columns.map((column) =>
     Math.max(0, ...column.title.map((line) => (emWidth(winAnsi(line), roman) * headingSize) / 1000)),
   )
@@ -167,13 +168,18 @@ function build<Row>(chosen: {
   const rooms = widths.map((width) => width - 2 * cellPadding)
   // What is no wider than its column anywhere needs no second look.
   const fits = columns.map(({ widest }, i) => widest !== undefined && (measured.ems[i]! * size) / 1000 <= rooms[i]!)
-  const lines = measured.encoded.map((cells) =>
-    cells.map((cell, i) => {
-      if (fits[i]) return cell
-      if (cell.length === 1) return wrap(cell[0]!, roman, size, rooms[i]!)
-      return cell.flatMap((line) => wrap(line, roman, size, rooms[i]!))
-    }),
-  )
+  const lines = measured.encoded
+  for (let i = 0; i < columns.length; i++) {
+    if (fits[i]) continue
+    const room = rooms[i]!
+    for (const cells of lines) {
+      const cell = cells[i]!
+      cells[i] =
+        cell.length === 1
+          ? wrap(cell[0]!, roman, size, room)
+          : cell.flatMap((line) => wrap(line, roman, size, room))
+    }
+  }
   const headingLines = Math.max(...columns.map((column) => column.title.length))
   const headingHeight = headingLines * headingLeading + 3
   const set = (share: number): Table => {
@@ -195,8 +201,7 @@ function build<Row>(chosen: {
           let top = y + title.height + headingHeight
           shown.forEach((row, n) => {
             if (n > 0) canvas.line(x, top, right, top, 'divider')
-            const begun = row.goesOn ? drawn.get(x) : undefined
-            drawn.set(x, drawRow(canvas, x, top, row, columns, widths, size, step, begun))
+            drawn.set(x, drawRow(canvas, x, top, row, columns, widths, size, step, drawn.get(x) ?? []))
             top += row.height
           })
         }
@@ -247,6 +252,7 @@ function drawHeading<Row>(
   }
 }
 
+/** Draws a row; gives the cells of one that a further sheet goes on with. */
 function drawRow<Row>(
   canvas: Canvas,
   x: number,
@@ -256,28 +262,33 @@ function drawRow<Row>(
   widths: readonly number[],
   size: number,
   step: number,
-  begun: readonly Part[] | undefined,
+  begun: readonly Part[],
 ): Part[] {
-  const cells: Part[] = []
-  const drawCells = () => {
-    let left = x
-    row.cells.forEach((lines, i) => {
-      const draw = () => {
-        let baseline = y + row.white / 2 + size * 0.85
-        for (const line of lines) {
-          const room = widths[i]! - 2 * cellPadding
-          canvas.aligned(left + cellPadding, room, baseline, line, roman, size, columns[i]!.align)
-          baseline += step
-        }
-      }
-      const before = begun?.[i]
-      if (before) canvas.within(before, draw)
-      cells.push(before ?? canvas.tagged('TD', draw))
-      left += widths[i]!
-    })
+  let left = x
+  const first = y + row.white / 2 + size * 0.85
+  const drawCell = (column: number) => {
+    const lines = row.cells[column]!
+    const { align } = columns[column]!
+    const room = widths[column]! - 2 * cellPadding
+    let baseline = first
+    for (const line of lines) {
+      canvas.aligned(left + cellPadding, room, baseline, line, roman, size, align)
+      baseline += step
+    }
+    left += widths[column]!
   }
-  if (begun) drawCells()
-  else canvas.tagged('TR', drawCells)
+  if (!row.part) {
+    canvas.row(columns.length, drawCell)
+    return []
+  }
+  if (row.part === 'rest') {
+    for (const [column, cell] of begun.entries()) canvas.within(cell, () => drawCell(column))
+    return [...begun]
+  }
+  const cells: Part[] = []
+  canvas.tagged('TR', () => {
+    for (let column = 0; column < columns.length; column++) cells.push(canvas.tagged('TD', () => drawCell(column)))
+  })
   return cells
 }
 
@@ -291,7 +302,12 @@ function splitRow(row: TableRow, first: number, next: number): TableRow[] {
   for (let from = 0; from < lines; ) {
     const to = Math.min(lines, from + linesIn(from === 0 ? first : next))
     const height = (to - from) * step + white
-    parts.push({ cells: row.cells.map((cell) => cell.slice(from, to)), height, white, goesOn: from > 0 })
+    parts.push({
+      cells: row.cells.map((cell) => cell.slice(from, to)),
+      height,
+      white,
+      part: from > 0 ? 'rest' : 'beginning',
+    })
     from = to
   }
   return parts

@@ -1,6 +1,7 @@
 import type { Font } from './fonts.ts'
 import { emWidth, placeOf, Shown } from './fonts.ts'
-import type { Mark, Part, Role } from './structure.ts'
+import { Operators } from './operators.ts'
+import { isPart, type Marked, newPart, type Part, type Role } from './structure.ts'
 import type { Ansi } from './winansi.ts'
 
 /** Width and height of a sheet of paper, in points. */
@@ -35,7 +36,9 @@ const rules: readonly Rule[] = ['hair', 'divider', 'cut']
 // Words of a figure; the text of a code may be of any length.
 const altMax = 300
 
-const space = ' ' as Ansi
+const space = 0x20
+
+const none = new Uint8Array(256)
 
 // Graphics state of each kind of rule, set in this order.
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
@@ -62,58 +65,77 @@ export const goesOn = '\x01'
  * everything, rules under words.
  */
 export class Canvas {
-  #marks: Mark[] = []
-  #pictures: Mark[] = []
-  #root: Part = { role: 'Document', kids: [] }
+  #root = newPart('Document')
   #open = this.#root
-  #end: Part = { role: 'Document', kids: [] }
+  #end = newPart('Document')
   #paragraph: Part | undefined
   #silent = false
-  #figure: Mark | undefined
-  // Whether a space belongs between the text before and the next one of the same part.
-  #breaks = false
+  readonly #isRead: boolean
   /** The characters of its texts. */
   readonly shown: Shown
+  /** What of its content is to be read. */
+  readonly marked: Marked
   code: Modules | undefined
   #under = ''
   #outlines: Outline[] = []
   #shapes = ''
+  #pictures = ''
+  #isPicture = false
   #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
   #turned: { canvas: Canvas; place: string }[] = []
+  #words = new Operators()
+  // Whether words were drawn, and the part that the last of them belong to.
+  #hasMark = false
+  #part: Part | undefined
+  // Whether a space belongs between the text before and the next one of the same part.
+  #breaks = false
+  // The row of a table and the column that is drawn.
+  #row: Part | undefined
+  #column = 0
   #font: Font | undefined
+  #shownInFont: Uint8Array = none
   #size = 0
   #x = 0
   #y = 0
 
-  constructor(shown = new Shown()) {
-    this.shown = shown
-  }
-
-  /** What of its content is to be read, in the order of the numbers that `content` gives it. */
-  get marks(): Mark[] {
-    const own = [...this.#pictures, ...this.#marks].filter(({ part }) => part)
-    return [...own, ...this.#turned.flatMap(({ canvas }) => canvas.marks)]
+  /** Without `isRead` it says nothing that is to be read; `of` is the canvas that it is a part of. */
+  constructor({ marksFrom = 0, isRead = true, of }: { marksFrom?: number; isRead?: boolean; of?: Canvas } = {}) {
+    this.marked = of?.marked ?? { page: 0, lowered: 0, next: marksFrom }
+    this.shown = of?.shown ?? new Shown()
+    this.#isRead = of ? of.#isRead : isRead
   }
 
   /** Its parts in reading order. */
   get parts(): Part[] {
-    return this.#root.kids.filter((kid) => 'role' in kid)
+    return this.#root.kids.filter(isPart)
   }
 
   /** The parts that are read after everything else, whatever the sheet. */
   get lastParts(): Part[] {
-    return this.#end.kids.filter((kid) => 'role' in kid)
+    return this.#end.kids.filter(isPart)
   }
 
   /** What is drawn is a part of this role; gives it, so that a later drawing can go on with it. */
-  tagged(role: Role, draw: () => void, columns?: number): Part {
-    const part: Part = { role, kids: [], columns, reference: undefined }
+  tagged(role: Role, draw: () => void, columns = 1): Part {
+    const part = newPart(role)
+    part.columns = columns
     const { kids } = this.#open
     if (!this.#silent) kids.push(part)
     this.within(part, draw)
     // A box without label and value.
     if (role === 'P' && part.kids.length === 0 && !this.#silent) kids.pop()
     return part
+  }
+
+  /** A row of a table, of so many cells: many of them are cheaper than as many parts. */
+  row(columns: number, draw: (column: number) => void): void {
+    const row = newPart('TR')
+    row.cells = { marked: this.marked, first: this.marked.next, filled: 0, columns }
+    this.#open.kids.push(row)
+    this.#row = row
+    for (this.#column = 0; this.#column < columns; this.#column++) draw(this.#column)
+    this.#row = undefined
+    this.#paragraph = undefined
   }
 
   /** What is drawn goes on with a part, of this sheet or of another one. */
@@ -146,13 +168,16 @@ export class Canvas {
 
   /** Bars, a matrix or an image with the words that say what it is. */
   figure(alt: string, area: NonNullable<Part['area']>, draw: () => void): void {
-    const part: Part = { role: 'Figure', kids: [], alt: alt.slice(0, altMax), area }
+    const part = newPart('Figure')
+    part.alt = alt.slice(0, altMax)
+    part.area = area
     this.#open.kids.push(part)
     this.#paragraph = undefined
-    this.#figure = newMark(part)
-    this.#pictures.push(this.#figure)
+    if (this.#isRead) this.#pictures += `/Figure<</MCID ${this.#mark(part)}>>BDC\n`
+    this.#isPicture = true
     draw()
-    this.#figure = undefined
+    this.#isPicture = false
+    if (this.#isRead) this.#pictures += 'EMC\n'
   }
 
   /** The title of a section, to which everything up to the next title belongs. */
@@ -161,7 +186,7 @@ export class Canvas {
       this.text(x, baseline, text, font, size)
       return
     }
-    const section: Part = { role: 'Sect', kids: [] }
+    const section = newPart('Sect')
     this.#root.kids.push(section)
     this.#open = section
     this.tagged('H2', () => this.text(x, baseline, text, font, size))
@@ -170,43 +195,67 @@ export class Canvas {
   /** A line of text whose baseline starts at this point. */
   text(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
     if (text === '') return
+    const words = this.#words
     const whole = !text.endsWith(goesOn)
     const shown = whole ? text : (text.slice(0, -1) as Ansi)
-    this.shown.add(shown, font)
-    const mark = this.#mark(font)
+    this.#begin()
     if (font !== this.#font || size !== this.#size) {
-      mark.operators += `/${font.resource} ${size * unitsPerPoint} Tf\n`
+      words.put(`/${font.resource} ${size * unitsPerPoint} Tf\n`)
+      this.#shownInFont = this.shown.inFace(font)
       this.#font = font
       this.#size = size
     }
     const px = Math.round(x * unitsPerPoint)
     const py = flip(baseline)
-    mark.operators += `${px - this.#x} ${py - this.#y} Td${outsideWinAnsi.test(shown) ? this.#mixed(shown, font, size) : `(${escaped(shown)})Tj`}\n`
+    words.move(px - this.#x, py - this.#y)
+    if (!words.show(shown, this.#shownInFont)) {
+      words.put(`${this.#mixed(shown, font, size)}\n`)
+      this.shown.add(shown, font)
+    }
     this.#x = px
     this.#y = py
     this.#breaks = whole
   }
 
-  // The mark that the next text belongs to: where it goes on with a part, words of one text and of the next must not become one.
-  #mark(font: Font): Mark {
-    const part = this.#silent ? undefined : this.#textPart()
-    const last = this.#marks.at(-1)
-    if (last && last.part === part) {
-      if (this.#breaks) {
-        last.operators += '( )Tj\n'
-        this.shown.add(space, this.#font ?? font)
-      }
-      return last
+  // Opens the mark that the next text belongs to. Where it goes on with a part, words of one text and of the next must not become one.
+  #begin(): void {
+    const words = this.#words
+    const cells = this.#row?.cells
+    const part = cells ? this.#row : this.#silent ? undefined : this.#textPart()
+    const cell = 1 << this.#column
+    const goesOnWith = cells ? (cells.filled & cell) !== 0 : this.#hasMark && this.#part === part
+    if (goesOnWith) {
+      if (!this.#breaks) return
+      words.put('( )Tj\n')
+      this.#shownInFont[space] = 1
+      return
     }
-    const mark = newMark(part)
-    this.#marks.push(mark)
-    return mark
+    if (this.#isRead) {
+      if (this.#hasMark) words.put('EMC\n')
+      if (cells) {
+        words.put('/TD<</MCID ')
+        words.integer(this.marked.next++)
+        words.put('>>BDC\n')
+      } else words.put(part ? `/${part.role}<</MCID ${this.#mark(part)}>>BDC\n` : '/Artifact BMC\n')
+    }
+    if (cells) cells.filled |= cell
+    this.#hasMark = true
+    this.#part = part
+  }
+
+  // The number of a new mark of a part.
+  #mark(part: Part): number {
+    const mark = { marked: this.marked, id: this.marked.next++ }
+    // An array of one: pushing would make room for many.
+    if (part.kids.length === 0) part.kids = [mark]
+    else part.kids.push(mark)
+    return mark.id
   }
 
   #textPart(): Part {
     if (!holders.has(this.#open.role)) return this.#open
     if (!this.#paragraph) {
-      this.#paragraph = { role: 'P', kids: [] }
+      this.#paragraph = newPart('P')
       this.#open.kids.push(this.#paragraph)
     }
     return this.#paragraph
@@ -281,29 +330,19 @@ export class Canvas {
 
   /** A drawing turned to be read upwards: its top left corner stands at this point and its width goes up the sheet. */
   upwards(x: number, y: number, draw: (canvas: Canvas) => void): void {
-    const canvas = new Canvas(this.shown)
+    const canvas = new Canvas({ of: this })
     canvas.#root = this.#root
     canvas.#open = this.#open
     draw(canvas)
     this.#turned.push({ canvas, place: `0 1 -1 0 ${Math.round(x * unitsPerPoint)} ${flip(y)} cm` })
   }
 
-  /** The operators, for the writer; its marks have numbers from `firstMark` on. Without it nothing of it is to be read. */
-  content(firstMark?: number): string {
-    let number = firstMark ?? 0
-    const marked = ({ part, operators }: Mark) => {
-      if (firstMark === undefined) return operators
-      return `${part ? `/${part.role}<</MCID ${number++}>>BDC` : '/Artifact BMC'}\n${operators}EMC\n`
-    }
-    const pictures = this.#pictures.map(marked).join('')
-    const words = this.#marks.map(marked).join('')
-    const shapes = firstMark === undefined ? this.#drawing() : artifact(this.#drawing())
-    let turned = ''
-    for (const { canvas, place } of this.#turned) {
-      turned += `q ${place}\n${canvas.content(firstMark === undefined ? undefined : number)}Q\n`
-      number += canvas.marks.length
-    }
-    return `${turned}${shapes}${pictures}${words ? `BT\n${words}ET\n` : ''}`
+  /** The operators, for the writer. */
+  content(): (string | Buffer)[] {
+    const turned = this.#turned.flatMap(({ canvas, place }) => [`q ${place}\n`, ...canvas.content(), 'Q\n'])
+    const shapes = this.#isRead ? artifact(this.#drawing()) : this.#drawing()
+    const words = this.#hasMark ? ['BT\n', this.#words.bytes, this.#isRead ? 'EMC\nET\n' : 'ET\n'] : []
+    return [...turned, shapes + this.#pictures, ...words]
   }
 
   // Lines and the stamp, which say nothing that the texts do not.
@@ -337,17 +376,9 @@ export class Canvas {
   }
 
   #paint(operators: string): void {
-    if (this.#figure) this.#figure.operators += operators
+    if (this.#isPicture) this.#pictures += operators
     else this.#shapes += operators
   }
-}
-
-function newMark(part: Part | undefined): Mark {
-  const mark: Mark = { part, operators: '', page: 0, id: 0, lowered: 0 }
-  // An array of one: pushing would make room for many.
-  if (part?.kids.length === 0) part.kids = [mark]
-  else part?.kids.push(mark)
-  return mark
 }
 
 function artifact(operators: string): string {
@@ -355,8 +386,8 @@ function artifact(operators: string): string {
 }
 
 /** Operators that every sheet repeats and that are read on the first one. */
-export function repeated(operators: string): string {
-  return `/Artifact<</Type/Pagination/Subtype/Header>>BDC\n${operators}EMC\n`
+export function repeated(operators: (string | Buffer)[]): (string | Buffer)[] {
+  return ['/Artifact<</Type/Pagination/Subtype/Header>>BDC\n', ...operators, 'EMC\n']
 }
 
 // The origin of a page lies at its top left corner (see `pageUnits`), so that a canvas needs no page size.
@@ -370,15 +401,16 @@ function units(value: number): number {
 
 const special = /[\\()]/
 
-const outsideWinAnsi = /[^\0-\xff]/
-
 function escaped(text: string): string {
   return special.test(text) ? text.replace(/[\\()]/g, '\\$&') : text
 }
 
-/** Operators that set the units and the origin of a page, before anything else on it. */
+/**
+ * Operators that set the units and the origin of a page, before anything else on it, and its black: what a file means by it
+ * (see `greys`) is known of a colour that is set, and not of the one that a page begins with.
+ */
 export function pageUnits({ height }: PageSize): string {
-  return `${1 / unitsPerPoint} 0 0 ${1 / unitsPerPoint} 0 ${height} cm\n`
+  return `0 g 0 G ${1 / unitsPerPoint} 0 0 ${1 / unitsPerPoint} 0 ${height} cm\n`
 }
 
 /** The operators of a canvas, drawn lower on the sheet. */

@@ -33,7 +33,7 @@ function sheet(draw: (canvas: Canvas) => void): Uint8Array {
   const canvas = new Canvas()
   draw(canvas)
   const pdf = new PdfWriter(a4)
-  pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas)
+  pdf.page([pdf.stream(pageUnits(a4), ...canvas.content())], canvas.marked)
   return pdf.bytes({ title: 'Larguras (teste)', parts: canvas.parts, shown: [canvas.shown] })
 }
 

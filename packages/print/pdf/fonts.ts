@@ -73,6 +73,11 @@ export class Shown {
   readonly #bytes = fonts.map(() => new Uint8Array(256))
   readonly #further = fonts.map(() => new Set<number>())
 
+  /** Of the characters of WinAnsi in a face, 1 for each that is shown. */
+  inFace(font: Font): Uint8Array {
+    return this.#bytes[fonts.indexOf(font)]!
+  }
+
   add(text: Ansi, font: Font): void {
     const face = fonts.indexOf(font)
     const bytes = this.#bytes[face]!

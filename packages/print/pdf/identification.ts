@@ -1,4 +1,12 @@
-/** Where metadata and profile of a file are named, in its catalog: what its colours mean (ISO 19005-2, 6.2.3). */
+import { streamObject } from './objects.ts'
+
+/**
+ * What black and grey mean, among the resources of a page (ISO 19005-2, 6.2.4.3): a file that has no other colours needs no profile. The white of sRGB,
+ * and a power that comes near to its curve.
+ */
+export const greys = '/ColorSpace<</DefaultGray[/CalGray<</WhitePoint[.9505 1 1.089]/Gamma 2.2>>]>>'
+
+/** Where the profile of a file is named, in its catalog: what its colours mean (ISO 19005-2, 6.2.3). */
 export function outputIntent(profile: number): string {
   return `/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(sRGB)/Info(sRGB IEC61966-2.1)/DestOutputProfile ${profile} 0 R>>]`
 }
@@ -7,7 +15,6 @@ const predefined = {
   rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
   dc: 'http://purl.org/dc/elements/1.1/',
   pdf: 'http://ns.adobe.com/pdf/1.3/',
-  xmp: 'http://ns.adobe.com/xap/1.0/',
   pdfaid: 'http://www.aiim.org/pdfa/ns/id/',
   pdfuaid: 'http://www.aiim.org/pdfua/ns/id/',
   pdfaExtension: 'http://www.aiim.org/pdfa/ns/extension/',
@@ -20,22 +27,26 @@ const namespaces = Object.entries(predefined)
 
 // The part of PDF/UA is no property that PDF/A knows: it has to be described (ISO 19005-2, 6.6.2.3).
 const described =
-  '<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource"><pdfaSchema:schema>PDF/UA</pdfaSchema:schema>' +
+  '<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource"><pdfaSchema:schema>pdfuaid</pdfaSchema:schema>' +
   `<pdfaSchema:namespaceURI>${predefined.pdfuaid}</pdfaSchema:namespaceURI><pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>` +
   '<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource"><pdfaProperty:name>part</pdfaProperty:name>' +
   '<pdfaProperty:valueType>Integer</pdfaProperty:valueType><pdfaProperty:category>internal</pdfaProperty:category>' +
-  '<pdfaProperty:description>Part of ISO 14289</pdfaProperty:description></rdf:li></rdf:Seq></pdfaSchema:property>' +
+  '<pdfaProperty:description>part</pdfaProperty:description></rdf:li></rdf:Seq></pdfaSchema:property>' +
   '</rdf:li></rdf:Bag></pdfaExtension:schemas>'
 
-/** The XMP packet of a file (ISO 19005-2, 6.6; ISO 14289-1, 5): what it is and says it conforms to. */
+/** The object with the XMP packet of a file (ISO 19005-2, 6.6; ISO 14289-1, 5): what it is and says it conforms to. */
 export function metadata(title: string): Buffer {
+  return streamObject(packet(title), '/Type/Metadata/Subtype/XML')
+}
+
+function packet(title: string): Buffer {
   const name = title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`)
   return Buffer.from(
     `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="${predefined.rdf}">` +
       `<rdf:Description rdf:about=""${namespaces.replace(/ xmlns:rdf="[^"]*"/, '')}>` +
       '<pdfaid:part>2</pdfaid:part><pdfaid:conformance>A</pdfaid:conformance><pdfuaid:part>1</pdfuaid:part>' +
       `<dc:title><rdf:Alt><rdf:li xml:lang="x-default">${name}</rdf:li></rdf:Alt></dc:title>` +
-      `<pdf:Producer>Vigia Fiscal</pdf:Producer><xmp:CreatorTool>Vigia Fiscal</xmp:CreatorTool>${described}` +
+      `<pdf:Producer>Vigia Fiscal</pdf:Producer>${described}` +
       '</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="r"?>',
   )
 }
@@ -123,7 +134,7 @@ function localized(text: string): Buffer {
 }
 
 /**
- * sRGB as an ICC profile (ISO 15076-1, version 4.2): the primaries of IEC 61966-2-1 adapted to D50 by the Bradford transform, and its curve in
+ * The object with sRGB as an ICC profile (ISO 15076-1, version 4.2): the primaries of IEC 61966-2-1 adapted to D50 by the Bradford transform, and its curve in
  * full. Written here, so that no file of others is needed.
  */
-export const screenProfile: Buffer = profile()
+export const screenProfile: Buffer = streamObject(profile(), '/N 3')

@@ -1,4 +1,4 @@
-import { aligned, listed, type NumberedObject } from './objects.ts'
+import { aligned, listed, type NumberedObject, type ObjectRows, references, roomFor, separately } from './objects.ts'
 
 /** What a part of a document is for a screen reader (ISO 32000-1, 14.8.4). */
 export type Role = 'Document' | 'Sect' | 'H1' | 'H2' | 'P' | 'Figure' | 'Table' | 'TR' | 'TH' | 'TD'
@@ -7,83 +7,185 @@ export type Role = 'Document' | 'Sect' | 'H1' | 'H2' | 'P' | 'Figure' | 'Table' 
 export interface Part {
   role: Role
   kids: (Part | Mark)[]
+  /** Of a row of a table that has no kids: its cells. */
+  cells: Cells | undefined
   /** Of a figure: what it shows, and where, in points from the top left corner. */
-  alt?: string
-  area?: { x: number; y: number; width: number; height: number }
+  alt: string | undefined
+  area: { x: number; y: number; width: number; height: number } | undefined
   /** Of the heading of columns: how many they are. */
-  columns?: number | undefined
-  /** To its element, once it has one. */
-  reference?: string | undefined
+  columns: number
+  /** Of its element, once it has one, and the part that it is in. */
+  number: number
+  parent: Part | undefined
 }
 
-/** What a sheet draws of a part in one go; without a part it says nothing that is to be read. */
-export interface Mark {
-  part: Part | undefined
-  operators: string
-  /** Where it is, once its page is known: number of the page from 0, number on the page, how much lower than drawn. */
+/** Cells of a row with one mark each, the empty ones without. */
+export interface Cells {
+  marked: Marked
+  /** Number of the first mark. */
+  first: number
+  /** Bits of the columns that have a mark. */
+  filled: number
+  columns: number
+}
+
+/** What is to be read of a canvas: the number of its page from 0, how much lower than drawn it stands there, and the number of its next mark. */
+export interface Marked {
   page: number
-  id: number
   lowered: number
+  next: number
+}
+
+/** What a sheet draws of a part in one go. */
+export interface Mark {
+  marked: Marked
+  id: number
+}
+
+export function newPart(role: Role): Part {
+  return { role, kids: [], cells: undefined, alt: undefined, area: undefined, columns: 1, number: 0, parent: undefined }
 }
 
 /** The objects around the tree. */
 interface Surroundings {
   root: number
   whole: number
-  pages: readonly { number: number; marks: readonly Mark[] }[]
+  /** Numbers of the objects of the pages, and how many marks each has. */
+  pages: readonly { number: number; marks: number }[]
   pageHeight: number
-  /** Gives the number of the next object. */
-  reserve(): number
+  /** Gives the number of the next object, or of the first of several. */
+  reserve(count?: number): number
 }
+
+/** The objects of a structure: apart when they are many are the rows of tables and their cells, and what lists these, of which so many bytes are alike. */
+interface Structure {
+  objects: NumberedObject[]
+  rows: ObjectRows[]
+  lists: NumberedObject[]
+  listLength: number
+}
+
+// Fewer rows and cells pack better among the other objects.
+const apartFrom = 300
+
+const roles: readonly Role[] = ['Document', 'Sect', 'H1', 'H2', 'P', 'Figure', 'Table', 'TR', 'TH', 'TD']
 
 /**
  * The objects of the structure of a document (ISO 32000-1, 14.7): an element for each part, with the marks it consists of by page and number,
- * and the way back from each mark to its part. Those of a role stand together, because they are alike.
+ * and the way back from each mark to its part. Those of a role have consecutive numbers, because they are alike.
  */
-export function structureObjects(
-  parts: readonly Part[],
-  { root, whole, pages, pageHeight, reserve }: Surroundings,
-): NumberedObject[] {
-  const byRole = new Map<Role, NumberedObject[]>()
-  const element = (part: Part, parent: string, number: number): void => {
-    const reference = listed(number)
-    part.reference = reference
-    // Most marks are on one page, which the element names; the others name their own.
-    let page = -1
-    let content = ''
+export function structureObjects(parts: readonly Part[], around: Surroundings): Structure {
+  const document = newPart('Document')
+  document.kids = [...parts]
+  const byRole = new Map<Role, Part[]>(roles.map((role) => [role, []]))
+  const rows: Part[] = []
+  const collect = (part: Part) => {
     for (const kid of part.kids) {
-      if (!isMark(kid)) {
-        const inner = reserve()
-        element(kid, reference, inner)
-        content += kid.reference
-        continue
+      if (!isPart(kid)) continue
+      kid.parent = part
+      if (kid.cells) rows.push(kid)
+      else {
+        byRole.get(kid.role)!.push(kid)
+        collect(kid)
       }
-      if (page === -1) page = kid.page
-      content +=
-        kid.page === page ? aligned(kid.id) : `<</Type/MCR/Pg ${pages[kid.page]!.number} 0 R/MCID ${aligned(kid.id)}>>`
     }
-    const on = page === -1 ? '' : `/Pg ${listed(pages[page]!.number)}`
-    const kids = content === '' ? '' : part.kids.length === 1 ? `/K ${content}` : `/K[${content}]`
-    const body = `<</Type/StructElem/S/${part.role}/P ${parent}${on}${kids}${attributes(part, pageHeight)}>>`
-    const same = byRole.get(part.role)
-    if (same) same.push({ number, body })
-    else byRole.set(part.role, [{ number, body }])
   }
-  element({ role: 'Document', kids: [...parts] }, listed(root), whole)
-  const tree = pages.map(({ marks }, page) => `${page}[${marks.map(({ part }) => part!.reference).join('')}]`)
-  const body = `<</Type/StructTreeRoot/K ${whole} 0 R/ParentTree<</Nums[${tree.join('')}]>>>>`
-  return [...[...byRole.values()].flat(), { number: root, body }]
+  collect(document)
+  document.number = around.whole
+  for (const same of byRole.values()) for (const part of same) part.number = around.reserve()
+  byRole.get('Document')!.push(document)
+  const owners = around.pages.map(({ marks }) => new Int32Array(marks))
+  const alike = rowElements(rows, owners, around)
+  const objects: NumberedObject[] = []
+  const lists: NumberedObject[] = []
+  for (const [role, same] of byRole) {
+    const to = role === 'Table' ? lists : objects
+    for (const part of same) to.push({ number: part.number, body: element(part, owners, around) })
+  }
+  const tree = owners.map((numbers, page) => `${page}[${references(numbers)}]`)
+  const body = `<</Type/StructTreeRoot/K ${around.whole} 0 R/ParentTree<</Nums[${tree.join('')}]>>>>`
+  lists.push({ number: around.root, body })
+  if (rows.reduce((sum, { cells }) => sum + cells!.columns, 0) < apartFrom) {
+    return { objects: [...objects, ...alike.flatMap(separately), ...lists], rows: [], lists: [], listLength: 0 }
+  }
+  return { objects, rows: alike, lists, listLength: listed(0).length * marksIn(rows[0]!) }
 }
 
-function isMark(kid: Part | Mark): kid is Mark {
-  return 'operators' in kid
+function marksIn({ cells }: Part): number {
+  let count = 0
+  for (let bits = cells!.filled; bits !== 0; bits &= bits - 1) count++
+  return Math.max(1, count)
 }
 
-function attributes({ role, kids, alt, area, columns = 1 }: Part, pageHeight: number): string {
+// Rows of as many cells are alike, and so are all cells.
+function rowElements(rows: readonly Part[], owners: readonly Int32Array[], around: Surroundings): ObjectRows[] {
+  if (rows.length === 0) return []
+  const { pages, reserve } = around
+  const groups = [...Map.groupBy(rows, ({ cells }) => cells!.columns)].map(([columns, same]) => {
+    return { columns, same, first: reserve(same.length), numbers: new Int32Array(same.length * (columns + 1)) }
+  })
+  const count = rows.reduce((sum, { cells }) => sum + cells!.columns, 0)
+  const first = reserve(count)
+  const numbers = new Int32Array(3 * count)
+  let cell = first
+  let at = 0
+  for (const group of groups) {
+    let to = 0
+    for (const [n, row] of group.same.entries()) {
+      const { marked, filled, columns, first } = row.cells!
+      const { number } = pages[marked.page]!
+      const own = owners[marked.page]!
+      let mark = first
+      row.number = group.first + n
+      group.numbers[to++] = row.parent!.number
+      for (let column = 0; column < columns; column++) {
+        const isFilled = (filled >> column) & 1
+        numbers[at++] = row.number
+        numbers[at++] = number
+        numbers[at++] = isFilled ? mark : -1
+        if (isFilled) own[mark++] = cell
+        group.numbers[to++] = cell++
+      }
+    }
+  }
+  const reference = `${roomFor(cell)} 0 R`
+  const page = `${roomFor(pages.at(-1)!.number)} 0 R`
+  const mark = roomFor(pages.reduce((most, { marks }) => Math.max(most, marks), 0))
+  return [
+    ...groups.map(({ first, columns, numbers }) => {
+      return { first, shape: `<</Type/StructElem/S/TR/P${reference}/K[${reference.repeat(columns)}]>>`, numbers }
+    }),
+    { first, shape: `<</Type/StructElem/S/TD/P${reference}/Pg${page}/K${mark}>>`, numbers },
+  ]
+}
+
+export function isPart(kid: Part | Mark): kid is Part {
+  return 'role' in kid
+}
+
+function element(part: Part, owners: readonly Int32Array[], { root, pages, pageHeight }: Surroundings): string {
+  // Most marks are on one page, which the element names; the others name their own.
+  let page = -1
+  let content = ''
+  for (const kid of part.kids) {
+    if (isPart(kid)) continue
+    const { marked, id } = kid
+    owners[marked.page]![id] = part.number
+    if (page === -1) page = marked.page
+    content +=
+      marked.page === page ? aligned(id) : `<</Type/MCR/Pg ${pages[marked.page]!.number} 0 R/MCID ${aligned(id)}>>`
+  }
+  if (content === '') content = references(part.kids.filter(isPart).map(({ number }) => number))
+  const on = page === -1 ? '' : `/Pg ${listed(pages[page]!.number)}`
+  const kids = content === '' ? '' : part.kids.length === 1 ? `/K ${content}` : `/K[${content}]`
+  return `<</Type/StructElem/S/${part.role}/P ${listed(part.parent?.number ?? root)}${on}${kids}${attributes(part, pageHeight)}>>`
+}
+
+function attributes({ role, kids, alt, area, columns }: Part, pageHeight: number): string {
   if (role === 'TH') return `/A<</O/Table/Scope/Column${columns > 1 ? `/ColSpan ${columns}` : ''}>>`
   if (alt === undefined || !area) return ''
   const [mark] = kids
-  const top = pageHeight - area.y - (mark && isMark(mark) ? mark.lowered : 0)
+  const top = pageHeight - area.y - (mark && !isPart(mark) ? mark.marked.lowered : 0)
   const box = [area.x, top - area.height, area.x + area.width, top].map((edge) => Math.round(edge * 100) / 100)
   return `/Alt${textString(alt)}/A<</O/Layout/BBox[${box.join(' ')}]>>`
 }

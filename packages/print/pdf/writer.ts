@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { codeName, type Modules, type PageSize, pictureName } from './canvas.ts'
 import { embed } from './embedded.ts'
 import { fonts, Shown } from './fonts.ts'
-import { metadata, outputIntent, screenProfile } from './identification.ts'
-import { type NumberedObject, objectStream, plainStream, rowStream, streamObject } from './objects.ts'
+import { greys, metadata, outputIntent, screenProfile } from './identification.ts'
+import { numbersOf, objectStream, plainStream, rowObjects, rowStream, streamObject } from './objects.ts'
 import type { PngPicture } from './png.ts'
-import { type Mark, type Part, structureObjects, textString } from './structure.ts'
+import { type Marked, type Part, structureObjects, textString } from './structure.ts'
 
 // Numbers of the objects that others name before they are written.
 const catalog = 1
@@ -15,8 +15,6 @@ const structure = 4
 const whole = 5
 const resources = 6
 const fixed = 6
-// Fewer elements pack better among the other objects.
-const ownStreamFrom = 300
 
 /** What a finished file is and shows. */
 interface Finished {
@@ -29,6 +27,12 @@ interface Finished {
   code?: Modules | undefined
 }
 
+/** An object stream, and the objects in it. */
+interface Container {
+  container: number
+  numbers: readonly number[]
+}
+
 /**
  * A PDF 1.7 file in the making (ISO 32000-1), as PDF/A-2a (ISO 19005-2) and PDF/UA-1 (ISO 14289-1) ask. Everything but streams stands in one
  * compressed object stream. The same calls always give the same bytes: there is no date in it, and its identifier is a hash of it.
@@ -37,7 +41,7 @@ export class PdfWriter {
   #objects = new Map<number, string>()
   #streams = new Map<number, Buffer>()
   #count = fixed
-  #pages: { number: number; marks: readonly Mark[] }[] = []
+  #pages: { number: number; marks: number }[] = []
   readonly #size: PageSize
 
   constructor(size: PageSize) {
@@ -45,22 +49,18 @@ export class PdfWriter {
   }
 
   /** Keeps a content stream; pages share a stream by naming it twice. */
-  stream(content: string): number {
-    return this.#put(streamObject(Buffer.from(content, 'latin1'), ''))
+  stream(...content: readonly (string | Buffer)[]): number {
+    const bytes = content.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece))
+    return this.#put(streamObject(Buffer.concat(bytes), ''))
   }
 
-  /** Adds a page that shows these streams one after the other, with these marks in them, by number; some stand lower than they were drawn. */
-  page(streams: readonly number[], ...groups: readonly { marks: readonly Mark[]; lowered?: number }[]): void {
-    const marks = groups.flatMap((group) => group.marks)
-    for (const group of groups) for (const mark of group.marks) mark.lowered = group.lowered ?? 0
-    for (const [id, mark] of marks.entries()) {
-      mark.page = this.#pages.length
-      mark.id = id
-    }
+  /** Adds a page that shows these streams one after the other, with what is marked in them. */
+  page(streams: readonly number[], ...marked: readonly Marked[]): void {
+    for (const one of marked) one.page = this.#pages.length
     const references = streams.map((stream) => `${stream} 0 R`).join(' ')
     const contents = streams.length === 1 ? `/Contents ${references}` : `/Contents[${references}]`
     const page = `<</Type/Page/Parent ${pageTree} 0 R/Resources ${resources} 0 R/StructParents ${this.#pages.length}${contents}>>`
-    this.#pages.push({ number: this.#object(page), marks })
+    this.#pages.push({ number: this.#object(page), marks: Math.max(...marked.map(({ next }) => next)) })
   }
 
   /** The finished file. */
@@ -76,9 +76,8 @@ export class PdfWriter {
       code ? `/${codeName} ${this.#code(code)} 0 R` : '',
     ].join('')
     const pictures = images && `/XObject<<${images}>>`
-    const profile = this.#put(streamObject(screenProfile, '/N 3'))
-    const words = this.#put(plainStream(metadata(title), '/Type/Metadata/Subtype/XML'))
-    const identification = `/Metadata ${words} 0 R${outputIntent(profile)}`
+    const colours = picture ? outputIntent(this.#put(screenProfile)) : ''
+    const identification = `/Metadata ${this.#put(metadata(title))} 0 R${colours}`
     this.#objects.set(
       catalog,
       `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R${identification}>>`,
@@ -87,16 +86,36 @@ export class PdfWriter {
       pageTree,
       `<</Type/Pages/Count ${this.#pages.length}/Kids[${kids}]/MediaBox[0 0 ${this.#size.width} ${this.#size.height}]>>`,
     )
-    this.#objects.set(information, `<</Title${textString(title)}/Creator(Vigia Fiscal)/Producer(Vigia Fiscal)>>`)
-    this.#objects.set(resources, `<</Font<<${faces}>>${pictures}>>`)
-    const elements = structureObjects(parts, {
+    this.#objects.set(information, `<</Title${textString(title)}/Producer(Vigia Fiscal)>>`)
+    this.#objects.set(resources, `<</Font<<${faces}>>${greys}${pictures}>>`)
+    const { objects, rows, lists, listLength } = structureObjects(parts, {
       root: structure,
       whole,
       pages: this.#pages,
       pageHeight: this.#size.height,
-      reserve: () => ++this.#count,
+      reserve: (count = 1) => {
+        const first = this.#count + 1
+        this.#count += count
+        return first
+      },
     })
-    return this.#assemble(elements)
+    for (const { number, body } of objects) this.#objects.set(number, body)
+    const others = [...this.#objects].map(([number, body]) => ({ number, body }))
+    const contained = [
+      this.#contain(
+        objectStream(others),
+        others.map(({ number }) => number),
+      ),
+    ]
+    if (lists.length > 0)
+      contained.push(
+        this.#contain(
+          objectStream(lists, listLength),
+          lists.map(({ number }) => number),
+        ),
+      )
+    for (const alike of rows) contained.push(this.#contain(rowObjects(alike), numbersOf(alike)))
+    return this.#assemble(contained)
   }
 
   #object(body: string): number {
@@ -107,6 +126,10 @@ export class PdfWriter {
   #put(stream: Buffer): number {
     this.#streams.set(++this.#count, stream)
     return this.#count
+  }
+
+  #contain(stream: Buffer, numbers: readonly number[]): Container {
+    return { container: this.#put(stream), numbers }
   }
 
   #picture({ width, height, data }: PngPicture): number {
@@ -129,13 +152,7 @@ export class PdfWriter {
     return this.#put(streamObject(bits, kind))
   }
 
-  #assemble(elements: readonly NumberedObject[]): Uint8Array {
-    const others = [...this.#objects].map(([number, body]) => ({ number, body }))
-    const groups = elements.length < ownStreamFrom ? [[...others, ...elements]] : [others, elements]
-    const containers = groups.map((objects) => {
-      this.#streams.set(++this.#count, objectStream(objects))
-      return { container: this.#count, objects }
-    })
+  #assemble(containers: readonly Container[]): Uint8Array {
     // The second line holds bytes above 127, so that transports treat the file as binary (ISO 32000-1, 7.5.2).
     const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')]
     let length = parts[0]!.length
@@ -157,11 +174,7 @@ export class PdfWriter {
   }
 
   // ISO 32000-1, 7.5.8: the kind of each object, then its offset or the object stream it is in, then its place there.
-  #crossReferences(
-    containers: readonly { container: number; objects: readonly NumberedObject[] }[],
-    offsets: ReadonlyMap<number, number>,
-    id: string,
-  ): Buffer {
+  #crossReferences(containers: readonly Container[], offsets: ReadonlyMap<number, number>, id: string): Buffer {
     const [wide, deep] = [4, 3]
     const width = 1 + wide + deep
     const rows = Buffer.alloc((this.#count + 1) * width)
@@ -171,8 +184,8 @@ export class PdfWriter {
       rows.writeUIntBE(place, number * width + 1 + wide, deep)
     }
     for (const [number, offset] of offsets) put(number, 1, offset, 0)
-    for (const { container, objects } of containers)
-      for (const [place, { number }] of objects.entries()) put(number, 2, container, place)
+    for (const { container, numbers } of containers)
+      for (let place = 0; place < numbers.length; place++) put(numbers[place]!, 2, container, place)
     const entries = `/Type/XRef/Size ${this.#count + 1}/W[1 ${wide} ${deep}]/Root ${catalog} 0 R/Info ${information} 0 R/ID[<${id}><${id}>]`
     return rowStream(rows, width, entries)
   }

@@ -4,8 +4,11 @@ import { objectStream, plainStream, rowStream } from '../pdf/objects.ts'
 import { conformanceFaults } from './conformance.ts'
 import { readObjects } from './graphics.ts'
 import { writeNfe } from './nfe.ts'
+import { png } from './png.ts'
 
-const good = danfe(writeNfe({ items: 2, infCpl: 'Resistência de 10 kΩ' }))
+const note = writeNfe({ items: 2, infCpl: 'Resistência de 10 kΩ' })
+const good = danfe(note)
+const pictured = danfe(note, { logo: png(20, 10) })
 
 type Change = (text: string) => string
 const put =
@@ -24,8 +27,9 @@ const broken: [clause: string, change: Change][] = [
   ['19005-2, 6.1.13', put('/CapHeight 655', '/CapHeight 4294967296')],
   ['19005-2, 6.2.2', put(/\/Resources \d+ 0 R/, '')],
   ['19005-2, 6.2.2', put('BT\n', 'BT\nXX\n')],
-  ['19005-2, 6.2.3', put('mntrRGB ', 'scnrRGB ')],
-  ['19005-2, 6.2.4.3', put(/\/OutputIntents\[.*?\]/, '')],
+  ['19005-2, 6.2.4.3', put(/\/ColorSpace<<.*?>>\]>>/, '')],
+  ['19005-2, 6.2.4.3', put('WhitePoint[.9505', 'WhitePoint[0')],
+  ['19005-2, 6.2.4.3', put('0 g 0 G ', '0 g ')],
   ['19005-2, 6.2.10', put('/Type/Page/', '/Group<</S/Transparency>>/Type/Page/')],
   ['19005-2, 6.2.11.4.1', put(/\/FontFile3 \d+ 0 R/, '')],
   ['19005-2, 6.2.11.5', put(/\/Widths\[250/, '/Widths[252')],
@@ -60,6 +64,14 @@ const broken: [clause: string, change: Change][] = [
 
 test.each(broken)('%s is named where it is broken', (clause, change) => {
   expect(conformanceFaults(rebuilt(good, change)).join('\n')).toContain(`ISO ${clause}`)
+})
+
+test.each([
+  ['6.2.3', put('mntrRGB ', 'scnrRGB ')],
+  ['6.2.4.3', put('mntrRGB ', 'mntrGRAY')],
+  ['6.2.4.3', put(/\/OutputIntents\[.*?\]/, '')],
+])('%s is named where the colours of a picture are not said', (clause, change) => {
+  expect(conformanceFaults(rebuilt(pictured, change)).join('\n')).toContain(`ISO 19005-2, ${clause}`)
 })
 
 test('a file that was only taken apart and put together has no fault', () => {

@@ -15,6 +15,7 @@ export function conformanceFaults(pdf: Uint8Array): string[] {
   return [
     ...fileFaults(file),
     ...catalogFaults(file),
+    ...colourFaults(file, pages),
     ...metadataFaults(file),
     ...pages.flatMap((page) => pageFaults(file, page)),
     ...contentFaults(file, pages),
@@ -109,13 +110,19 @@ function catalogFaults(file: PdfFile): string[] {
   ]
   for (const [key, clause] of forbidden)
     if (catalog.has(key)) faults.push(archive(clause, `the catalog has the key ${key}`))
-  return [...faults, ...intentFaults(file, catalog)]
+  return faults
 }
 
-function intentFaults(file: PdfFile, catalog: Dictionary): string[] {
-  const intents = list(file, catalog.get('OutputIntents')).map((one) => dictionary(file, one))
+function colourFaults(file: PdfFile, pages: readonly Page[]): string[] {
+  const intents = list(file, catalogOf(file).get('OutputIntents')).map((one) => dictionary(file, one))
   const intent = intents.find((one) => name(one.get('S')) === 'GTS_PDFA1')
-  if (!intent) return [archive('6.2.4.3', 'colours of devices without an output intent')]
+  const usesRgb = [...file.streams.values()].some(
+    ({ dictionary }) => name(dictionary.get('ColorSpace')) === 'DeviceRGB',
+  )
+  if (!intent) {
+    const faults = pages.flatMap((page) => greyFaults(file, page))
+    return usesRgb ? [...faults, archive('6.2.4.3', 'DeviceRGB without an output intent')] : faults
+  }
   const profile = intent.get('DestOutputProfile')
   const stream = profile instanceof Reference ? file.streams.get(profile.number) : undefined
   const data = stream?.data ?? Buffer.alloc(0)
@@ -126,14 +133,34 @@ function intentFaults(file: PdfFile, catalog: Dictionary): string[] {
     /^(prtr|mntr)(RGB |GRAY|CMYK)/.test(data.toString('latin1', 12, 20)) &&
     data.toString('latin1', 36, 40) === 'acsp'
   if (!isValid) return [archive('6.2.3', 'the output intent has no profile of a monitor or a printer')]
-  const usesRgb = [...file.streams.values()].some(
-    ({ dictionary }) => name(dictionary.get('ColorSpace')) === 'DeviceRGB',
-  )
   const isRgb = data.toString('latin1', 16, 20) === 'RGB '
   const faults = usesRgb && !isRgb ? [archive('6.2.4.3', 'DeviceRGB beside a profile of other colours')] : []
   if (stream!.dictionary.get('N') !== (isRgb ? 3 : 1))
     faults.push(archive('6.2.3', 'the profile has another number of colours than it says'))
   return faults
+}
+
+// Without an output intent a page has a grey that depends on no device, and sets it before it paints: it begins with that of the device.
+function greyFaults(file: PdfFile, { number, entries }: Page): string[] {
+  const spaces = dictionary(file, dictionary(file, entries.get('Resources')).get('ColorSpace'))
+  const [family, parameters] = list(file, spaces.get('DefaultGray'))
+  const white = list(file, dictionary(file, parameters).get('WhitePoint')) as number[]
+  const isDefined = name(family) === 'CalGray' && white.length === 3 && white[1] === 1 && white.every((one) => one > 0)
+  if (!isDefined) return [archive('6.2.4.3', `page ${number} has the grey of a device without an output intent`)]
+  const before = new Set<string>()
+  for (const { operator } of new Reader(contentOf(file, entries)).operations()) {
+    if (painting.test(operator)) break
+    before.add(operator)
+  }
+  if (before.has('g') && before.has('G')) return []
+  return [archive('6.2.4.3', `page ${number} paints with the grey of a device without an output intent`)]
+}
+
+function contentOf(file: PdfFile, page: Dictionary): string {
+  const parts = list(file, page.get('Contents')).map((part) => {
+    return part instanceof Reference ? (file.streams.get(part.number)?.data.toString('latin1') ?? '') : ''
+  })
+  return parts.join('\n')
 }
 
 function metadataFaults(file: PdfFile): string[] {
@@ -143,8 +170,6 @@ function metadataFaults(file: PdfFile): string[] {
   const faults: string[] = []
   const packet = stream.data.toString('utf8')
   const said = (key: string) => new RegExp(`<${key}>([^<]*)</${key}>`).exec(packet)?.[1]
-  if (stream.dictionary.has('Filter'))
-    faults.push(archive('6.6.2.1', 'the metadata is packed: who knows no PDF cannot find it'))
   if (/<\?xpacket begin=[^?]*(bytes|encoding)=/.test(packet))
     faults.push(archive('6.6.2.1', 'the packet says its bytes or its encoding'))
   const xml = /<x:xmpmeta[\s\S]*<\/x:xmpmeta>/.exec(packet)?.[0]
@@ -230,16 +255,13 @@ function contentFaults(file: PdfFile, pages: readonly Page[]): string[] {
   const parents = new Map(nums.flatMap((key, i) => (i % 2 === 0 ? [[key, list(file, nums[i + 1])] as const] : [])))
   const marks = elementMarks(file)
   for (const { number, entries } of pages) {
-    const parts = list(file, entries.get('Contents')).map((part) => {
-      return part instanceof Reference ? (file.streams.get(part.number)?.data.toString('latin1') ?? '') : ''
-    })
     const resources = dictionary(file, entries.get('Resources'))
     const fonts = dictionary(file, resources.get('Font'))
     const open: (number | 'artifact' | 'other')[] = []
     const used = new Set<number>()
     let depth = 0
     let font: Dictionary | undefined
-    for (const { operator, operands } of new Reader(parts.join('\n')).operations()) {
+    for (const { operator, operands } of new Reader(contentOf(file, entries)).operations()) {
       if (!defined.has(operator)) faults.push(archive('6.2.2', `page ${number} has the operator ${operator}`))
       if (operator === 'q') depth++
       if (operator === 'Q') depth--

@@ -10,7 +10,7 @@ function faults(draw: (canvas: Canvas) => void): string[] {
   const canvas = new Canvas()
   draw(canvas)
   const pdf = new PdfWriter(a4)
-  pdf.page([pdf.stream(pageUnits(a4) + canvas.content(0))], canvas)
+  pdf.page([pdf.stream(pageUnits(a4), ...canvas.content())], canvas.marked)
   return layoutFaults(readGraphics(pdf.bytes({ title: 'teste', parts: canvas.parts, shown: [canvas.shown] })))
 }
 
