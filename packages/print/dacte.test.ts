@@ -230,6 +230,29 @@ test.each(orientations)('the number of the sheet stands on the baseline of its r
   expect(sheet!.baseline).toBeCloseTo(model!.baseline, 0)
 })
 
+const chavesOf = (pdf: Uint8Array) =>
+  readGraphics(pdf).map((page) => page.runs.filter(({ text }) => /(^|NF-e )\d{44}$/.test(text)).length)
+
+test('rows of documents stand nearer to one another where that saves a sheet, and none is alone on the last one', () => {
+  expect(chavesOf(dacte(writeCte({ documents: 29 })))).toEqual([29])
+  for (const documents of [33, 35, 37, 161, 183, 193])
+    expect(chavesOf(dacte(writeCte({ documents }))).at(-1)).toBeGreaterThan(2)
+  for (const deliveries of [17, 52]) expect(chavesOf(dacte(writeSimplificado(deliveries))).at(-1)).toBeGreaterThan(1)
+})
+
+test('documents with many containers begin on the first sheet', () => {
+  const unit =
+    '<infUnidCarga><tpUnidCarga>1</tpUnidCarga><idUnidCarga>MSCU1234567</idUnidCarga><lacUnidCarga><nLacre>L2</nLacre></lacUnidCarga></infUnidCarga>'
+  const xml = new TextDecoder()
+    .decode(writeCte({ documents: 3 }))
+    .replaceAll('</infNFe>', `${unit.repeat(30)}</infNFe>`)
+  const pages = readGraphics(dacte(Buffer.from(xml)))
+  expect(layoutFaults(pages)).toEqual([])
+  const units = pages.map((page) => page.runs.filter(({ text }) => text.startsWith('Container MSCU')).length)
+  expect(units[0]).toBeGreaterThan(20)
+  expect(units.reduce((sum, one) => sum + one)).toBe(90)
+})
+
 test('an aéreo with dangerous goods stands on one landscape sheet', () => {
   const air = writeCte({ modal: '02', infModal: modals.air, xObs: 'Entregar na doca três', tpImp: '2' })
   expect(readGraphics(dacte(air))).toHaveLength(1)
