@@ -253,6 +253,15 @@ test('documents with many containers begin on the first sheet', () => {
   expect(units.reduce((sum, one) => sum + one)).toBe(90)
 })
 
+test('the boxes of all parties are set in one size', () => {
+  const name = 'Distribuidora de Mercadorias em Geral do Vale do Paraíba Ltda'
+  const cte = new TextDecoder().decode(writeCte()).replace('Expedidora Ltda', name)
+  const [page] = readGraphics(dacte(Buffer.from(cte)))
+  const sizes = page!.runs.filter(({ text }) => text === 'Centro' || text === name).map(({ size }) => size)
+  expect(sizes).toHaveLength(5)
+  expect(new Set(sizes).size).toBe(1)
+})
+
 test('an aéreo with dangerous goods stands on one landscape sheet', () => {
   const air = writeCte({ modal: '02', infModal: modals.air, xObs: 'Entregar na doca três', tpImp: '2' })
   expect(readGraphics(dacte(air))).toHaveLength(1)

@@ -226,6 +226,24 @@ test('the receipt keeps to two lines and leaves the street out rather than take 
   expect(sentence.join(' ')).toMatch(/DESTINATÁRIO: COMERCIAL DE TINTAS .* São Paulo - SP$/)
 })
 
+test('the receipt of a note without recipient names none', async () => {
+  const note = new TextDecoder().decode(writeNfe()).replace(/<dest>.*<\/dest>/, '')
+  const texts = readGraphics(danfe(Buffer.from(note)))[0]!.runs.map((run) => run.text)
+  expect(texts.filter((text) => text.includes('DESTINATÁRIO:'))).toEqual([])
+})
+
+test('the labels of the totals stand on one line, and one more total of the ICMS in its row', () => {
+  const baselines = (total: string, labels: string[]) => {
+    const xml = new TextDecoder().decode(writeNfe({ newTaxes: true })).replace('<vFCP>0.00</vFCP>', total)
+    const { runs } = readGraphics(danfe(Buffer.from(xml)))[0]!
+    return new Set(labels.map((label) => runs.find(({ text }) => text === label)?.baseline))
+  }
+  const first = ['VALOR TOTAL DOS PRODUTOS', 'OUTRAS DESPESAS ACESSÓRIAS', 'VALOR TOTAL COM IBS/CBS/IS']
+  expect([...baselines('', first)]).toEqual([expect.any(Number)])
+  const icms = ['VALOR DO IPI', 'VALOR DO DIFAL NA UF DE DESTINO']
+  expect([...baselines('<vICMSUFDest>4.09</vICMSUFDest>', icms)]).toEqual([expect.any(Number)])
+})
+
 test('items of many details share one sheet in tight columns', () => {
   const pages = readGraphics(danfe(writeNfe({ items: 10, item: itemOfEveryGroup })))
   expect(pages).toHaveLength(1)

@@ -90,6 +90,12 @@ test('a group is named where it begins, and numbered among others of its name', 
     expect(text).toContain(squeeze(expected))
 })
 
+test('a field outside of any group does not look like one of the group before it', async () => {
+  const detail = '<toma4><UF>PR</UF></toma4><modal>01</modal><tpCTe>0</tpCTe>'
+  const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '110113', detail })))).pages)
+  expect(text).toContain(squeeze('Tomador do serviço UF PR Evento Modal 01 - Rodoviário Tipo do CT-e 0 - Normal'))
+})
+
 test('registration, protocol and parties of the document stand on it', async () => {
   const { pages, title } = await readWords(printEvent(writeEvent(), writeNfe()))
   const text = squeezed(pages)

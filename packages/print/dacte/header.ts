@@ -258,7 +258,7 @@ function consultBox(canvas: Canvas, x: number, y: number, width: number, cte: Pr
     barcode(dataCodeOfCte(cte), 'dos dados do CT-e', width, 28)?.draw(canvas, x, y + 11)
     return
   }
-  const lines = wrap(winAnsi(consult), roman, 7, width - 2 * padding)
+  const lines = wrapName(winAnsi(consult), roman, 7, width - 2 * padding)
   const first = y + (consultHeight - lines.length * leading(7)) / 2 + 6
   lines.forEach((line, n) => {
     canvas.aligned(x, width, first + n * leading(7), line, roman, 7, 'center')
