@@ -9,7 +9,7 @@ import { dacteFaults } from './support/dacte-fields.ts'
 import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { samples } from './support/samples.ts'
-import { dotsPerInchFor, scan } from './support/scan.ts'
+import { dotsPerInchFor, labelPrinter, scan } from './support/scan.ts'
 import { readSheets } from './support/sheet.ts'
 import { inBothOrientations, inOneOrientation, orientations, withTexts, withTpImp } from './support/variants.ts'
 import { readWords, squeezed } from './support/words.ts'
@@ -90,6 +90,9 @@ describe.each(drawn)('%s, %s', (_, orientation, bytes) => {
       if (qr) expect(codes).toContainEqual({ format: 'QRCode', text: qr })
       else expect(codes).toHaveLength(1)
     }
+    const printed = await scan(pages[0]!, labelPrinter)
+    expect(printed).toContainEqual({ format: 'Code128', text: chave })
+    if (qr) expect(printed).toContainEqual({ format: 'QRCode', text: qr })
   })
 })
 

@@ -10,7 +10,7 @@ import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { itemOfEveryGroup, writeNfe } from './support/nfe.ts'
 import { samples } from './support/samples.ts'
-import { dotsPerInchFor, scan } from './support/scan.ts'
+import { dotsPerInchFor, labelPrinter, scan } from './support/scan.ts'
 import { readSheets } from './support/sheet.ts'
 import { inBothOrientations, inOneOrientation, orientations, withTexts, withTpImp } from './support/variants.ts'
 import { readWords, squeezed } from './support/words.ts'
@@ -78,6 +78,7 @@ describe.each(drawn)('%s, %s', (_, orientation, bytes) => {
       const codes = await scan(page, dotsPerInchFor(chave))
       expect(codes).toContainEqual({ format: 'Code128', text: chave })
     }
+    expect(await scan(pages[0]!, labelPrinter)).toContainEqual({ format: 'Code128', text: chave })
   })
 })
 
@@ -327,6 +328,8 @@ describe.each(orientations)('a text that its line cannot take is reduced or refu
     ['tpNF', 'WWWWWW', false],
     ['finNFe', 'constructor', true],
     ['tpEmis', 'constructor', true],
+    ['modFrete', 'constructor', true],
+    ['modFrete', '__proto__', true],
     ['nDup', 'WWWWWWWW', true],
     ['nDup', 'W'.repeat(60), true],
   ])('%s: %s', (name, value, fits) => {

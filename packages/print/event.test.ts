@@ -10,7 +10,7 @@ import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { writeNfe } from './support/nfe.ts'
 import { samples } from './support/samples.ts'
-import { dotsPerInchFor, scan } from './support/scan.ts'
+import { dotsPerInchFor, labelPrinter, scan } from './support/scan.ts'
 import { readWords, squeezed } from './support/words.ts'
 
 const long = 'Onde se lê «PARAFUSO SEXTAVADO», leia-se «PORCA»; '.repeat(400).trim()
@@ -58,6 +58,7 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
       expect(runs).toContain(formatChave(key))
       expect(await scan(page, dotsPerInchFor(key))).toContainEqual({ format: 'Code128', text: key })
     }
+    expect(await scan(pages[0]!, labelPrinter)).toContainEqual({ format: 'Code128', text: key })
   })
 })
 

@@ -111,7 +111,7 @@ function landscape(cte: PrintedCte): Drawing {
   const titleHeight = titleHeights.landscape
   const qrSide = qrSides.landscape
   const qr = qrBlock(cte.qrCode, qrSide - 4)
-  const codeWidth = /^[0-9]*$/.test(cte.chave) ? 236 : 276
+  const codeWidth = /^[0-9]*$/.test(cte.chave) ? 253 : 276
   const qrWidth = qr ? qrSide : 0
   const issuerWidth = sheet.width - identificationWidth - codeWidth - qrWidth
   const issuer = besideLogo(cte.logo, issuerWidth, (width) => issuerBox(cte, width))
