@@ -9,7 +9,7 @@ import { dacteFaults } from './support/dacte-fields.ts'
 import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { samples } from './support/samples.ts'
-import { dotsPerInchFor, scan } from './support/scan.ts'
+import { dotsPerInchFor, labelPrinter, scan } from './support/scan.ts'
 import { readSheets } from './support/sheet.ts'
 import { inBothOrientations, inOneOrientation, orientations, withTexts, withTpImp } from './support/variants.ts'
 import { readWords, squeezed } from './support/words.ts'
@@ -90,6 +90,9 @@ describe.each(drawn)('%s, %s', (_, orientation, bytes) => {
       if (qr) expect(codes).toContainEqual({ format: 'QRCode', text: qr })
       else expect(codes).toHaveLength(1)
     }
+    const printed = await scan(pages[0]!, labelPrinter)
+    expect(printed).toContainEqual({ format: 'Code128', text: chave })
+    if (qr) expect(printed).toContainEqual({ format: 'QRCode', text: qr })
   })
 })
 
@@ -228,6 +231,38 @@ test.each(orientations)('the number of the sheet stands on the baseline of its r
   const { pages } = await readWords(dacte(writeCte({ documents: 0, tpImp: orientation === 'landscape' ? '2' : '1' })))
   const [model, sheet] = ['57', '1/1'].map((text) => pages[0]!.find((word) => word.text === text)!)
   expect(sheet!.baseline).toBeCloseTo(model!.baseline, 0)
+})
+
+const chavesOf = (pdf: Uint8Array) =>
+  readGraphics(pdf).map((page) => page.runs.filter(({ text }) => /(^|NF-e )\d{44}$/.test(text)).length)
+
+test('rows of documents stand nearer to one another where that saves a sheet, and none is alone on the last one', () => {
+  expect(chavesOf(dacte(writeCte({ documents: 29 })))).toEqual([29])
+  for (const documents of [33, 35, 37, 161, 183, 193])
+    expect(chavesOf(dacte(writeCte({ documents }))).at(-1)).toBeGreaterThan(2)
+  for (const deliveries of [17, 52]) expect(chavesOf(dacte(writeSimplificado(deliveries))).at(-1)).toBeGreaterThan(1)
+})
+
+test('documents with many containers begin on the first sheet', () => {
+  const unit =
+    '<infUnidCarga><tpUnidCarga>1</tpUnidCarga><idUnidCarga>MSCU1234567</idUnidCarga><lacUnidCarga><nLacre>L2</nLacre></lacUnidCarga></infUnidCarga>'
+  const xml = new TextDecoder()
+    .decode(writeCte({ documents: 3 }))
+    .replaceAll('</infNFe>', `${unit.repeat(30)}</infNFe>`)
+  const pages = readGraphics(dacte(Buffer.from(xml)))
+  expect(layoutFaults(pages)).toEqual([])
+  const units = pages.map((page) => page.runs.filter(({ text }) => text.startsWith('Container MSCU')).length)
+  expect(units[0]).toBeGreaterThan(20)
+  expect(units.reduce((sum, one) => sum + one)).toBe(90)
+})
+
+test('the boxes of all parties are set in one size', () => {
+  const name = 'Distribuidora de Mercadorias em Geral do Vale do Paraíba Ltda'
+  const cte = new TextDecoder().decode(writeCte()).replace('Expedidora Ltda', name)
+  const [page] = readGraphics(dacte(Buffer.from(cte)))
+  const sizes = page!.runs.filter(({ text }) => text === 'Centro' || text === name).map(({ size }) => size)
+  expect(sizes).toHaveLength(5)
+  expect(new Set(sizes).size).toBe(1)
 })
 
 test('an aéreo with dangerous goods stands on one landscape sheet', () => {

@@ -13,7 +13,7 @@ import { assemble, formTitle } from './layout/assemble.ts'
 import { type Block, stack, title } from './layout/block.ts'
 import { continuedText } from './layout/continued.ts'
 import type { PrintSheet } from './layout/sheet.ts'
-import { paginate, type TableRow } from './layout/table.ts'
+import { paginate, splitMin, type TableRow } from './layout/table.ts'
 import { paragraphs } from './layout/text.ts'
 import { type TextBoxes, textBoxes } from './layout/text-box.ts'
 import { Canvas } from './pdf/canvas.ts'
@@ -42,13 +42,16 @@ function printCte(cte: PrintedCte): Uint8Array {
   const { sheet } = cte
   const head = header(cte)
   assertRoom(sheet.bottom - sheet.top - head.height, bodyMin)
-  const documents = documentTable(cte)
-  const first = firstSheet(cte, head.height, documents)
-  const heading = title(documents.title)
-  const continuedHeading = title(`${documents.title} - CONTINUAÇÃO`)
+  const usual = documentTable(cte)
+  let first = firstSheet(cte, head.height, usual, true)
+  const [row] = usual.rows
+  // A title and a heading without a line below them are left out.
+  if (row && first.rowsRoom < Math.min(splitMin, row.height)) first = firstSheet(cte, head.height, usual, false)
+  const heading = title(usual.title)
+  const continuedHeading = title(`${usual.title} - CONTINUAÇÃO`)
   const body = sheet.top + head.height
-  const next = sheet.bottom - body - heading.height - documents.headingHeight
-  const pages = paginate(documents.rows, first.rowsRoom, next)
+  const next = sheet.bottom - body - heading.height - usual.headingHeight
+  const { documents, pages } = sharedOut(usual, first.rowsRoom, next)
   const filled = first.ahead.map((block) => {
     const canvas = new Canvas()
     block.draw(canvas, sheet.left, body)
@@ -88,6 +91,18 @@ function printCte(cte: PrintedCte): Uint8Array {
   })
 }
 
+// Rows stand nearer to one another where that saves a sheet.
+function sharedOut(usual: CteDocumentTable, first: number, next: number) {
+  let chosen = { documents: usual, pages: paginate(usual.rows, first, next, first) }
+  for (const share of [0.5, 1]) {
+    if (chosen.pages.length === 1) break
+    const documents = usual.closer(share)
+    const pages = paginate(documents.rows, first, next, first)
+    if (pages.length < chosen.pages.length) chosen = { documents, pages }
+  }
+  return chosen
+}
+
 function usedHeight(rows: readonly TableRow[], documents: CteDocumentTable): number {
   return rows.reduce((sum, row) => sum + row.height, title('').height + documents.headingHeight)
 }
@@ -106,7 +121,7 @@ interface DacteFirstSheet {
   upper: Block
   documentsTop: number
   documentsBottom: number
-  /** Other services and valuables go without documents: OBSERVAÇÕES has their place. */
+  /** Other services and valuables go without documents, and a crowded sheet has no room for any: OBSERVAÇÕES has their place. */
   withoutDocuments: boolean
   rowsRoom: number
   lower: Block
@@ -161,7 +176,12 @@ function inOneText(pieces: readonly string[]): Ansi[] {
 }
 
 // Shares the first sheet out: the fixed blocks above, texts below as far as they leave room for some documents.
-function firstSheet(cte: PrintedCte, headerHeight: number, documents: CteDocumentTable): DacteFirstSheet {
+function firstSheet(
+  cte: PrintedCte,
+  headerHeight: number,
+  documents: CteDocumentTable,
+  withTable: boolean,
+): DacteFirstSheet {
   const { sheet } = cte
   const {
     observations: observationsMin,
@@ -185,7 +205,8 @@ function firstSheet(cte: PrintedCte, headerHeight: number, documents: CteDocumen
   )
   const fixedLower = [insurance(cte), cargoFlow(cte)]
   const fixedHeight = stack(...fixedLower, way.block).height
-  const withoutDocuments = documents.rows.length === 0 && (cte.layout === 'os' || cte.layout === 'gtve')
+  const hasNone = documents.rows.length === 0 && (cte.layout === 'os' || cte.layout === 'gtve')
+  const withoutDocuments = !withTable || hasNone
   const firstDocuments = withoutDocuments ? 0 : documentsLeast(documents, documentsMin)
   const fixed = fixedHeight + observationsMin + (modalList?.least ?? 0) + notes.least + firstDocuments
   const whole = sheet.bottom - sheet.top - headerHeight

@@ -10,7 +10,7 @@ import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { itemOfEveryGroup, writeNfe } from './support/nfe.ts'
 import { samples } from './support/samples.ts'
-import { dotsPerInchFor, scan } from './support/scan.ts'
+import { dotsPerInchFor, labelPrinter, scan } from './support/scan.ts'
 import { readSheets } from './support/sheet.ts'
 import { inBothOrientations, inOneOrientation, orientations, withTexts, withTpImp } from './support/variants.ts'
 import { readWords, squeezed } from './support/words.ts'
@@ -78,6 +78,7 @@ describe.each(drawn)('%s, %s', (_, orientation, bytes) => {
       const codes = await scan(page, dotsPerInchFor(chave))
       expect(codes).toContainEqual({ format: 'Code128', text: chave })
     }
+    expect(await scan(pages[0]!, labelPrinter)).toContainEqual({ format: 'Code128', text: chave })
   })
 })
 
@@ -226,6 +227,24 @@ test('the receipt keeps to two lines and leaves the street out rather than take 
   expect(sentence.join(' ')).toMatch(/DESTINATÁRIO: COMERCIAL DE TINTAS .* São Paulo - SP$/)
 })
 
+test('the receipt of a note without recipient names none', async () => {
+  const note = new TextDecoder().decode(writeNfe()).replace(/<dest>.*<\/dest>/, '')
+  const texts = readGraphics(danfe(Buffer.from(note)))[0]!.runs.map((run) => run.text)
+  expect(texts.filter((text) => text.includes('DESTINATÁRIO:'))).toEqual([])
+})
+
+test('the labels of the totals stand on one line, and one more total of the ICMS in its row', () => {
+  const baselines = (total: string, labels: string[]) => {
+    const xml = new TextDecoder().decode(writeNfe({ newTaxes: true })).replace('<vFCP>0.00</vFCP>', total)
+    const { runs } = readGraphics(danfe(Buffer.from(xml)))[0]!
+    return new Set(labels.map((label) => runs.find(({ text }) => text === label)?.baseline))
+  }
+  const first = ['VALOR TOTAL DOS PRODUTOS', 'OUTRAS DESPESAS ACESSÓRIAS', 'VALOR TOTAL COM IBS/CBS/IS']
+  expect([...baselines('', first)]).toEqual([expect.any(Number)])
+  const icms = ['VALOR DO IPI', 'VALOR DO DIFAL NA UF DE DESTINO']
+  expect([...baselines('<vICMSUFDest>4.09</vICMSUFDest>', icms)]).toEqual([expect.any(Number)])
+})
+
 test('items of many details share one sheet in tight columns', () => {
   const pages = readGraphics(danfe(writeNfe({ items: 10, item: itemOfEveryGroup })))
   expect(pages).toHaveLength(1)
@@ -309,6 +328,8 @@ describe.each(orientations)('a text that its line cannot take is reduced or refu
     ['tpNF', 'WWWWWW', false],
     ['finNFe', 'constructor', true],
     ['tpEmis', 'constructor', true],
+    ['modFrete', 'constructor', true],
+    ['modFrete', '__proto__', true],
     ['nDup', 'WWWWWWWW', true],
     ['nDup', 'W'.repeat(60), true],
   ])('%s: %s', (name, value, fits) => {

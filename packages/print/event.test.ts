@@ -10,7 +10,7 @@ import { layoutFaults } from './support/faults.ts'
 import { readGraphics } from './support/graphics.ts'
 import { writeNfe } from './support/nfe.ts'
 import { samples } from './support/samples.ts'
-import { dotsPerInchFor, scan } from './support/scan.ts'
+import { dotsPerInchFor, labelPrinter, scan } from './support/scan.ts'
 import { readWords, squeezed } from './support/words.ts'
 
 const long = 'Onde se lê «PARAFUSO SEXTAVADO», leia-se «PORCA»; '.repeat(400).trim()
@@ -58,6 +58,7 @@ describe.each([...written, ...archived])('%s', (_, bytes) => {
       expect(runs).toContain(formatChave(key))
       expect(await scan(page, dotsPerInchFor(key))).toContainEqual({ format: 'Code128', text: key })
     }
+    expect(await scan(pages[0]!, labelPrinter)).toContainEqual({ format: 'Code128', text: key })
   })
 })
 
@@ -88,6 +89,12 @@ test('a group is named where it begins, and numbered among others of its name', 
     'valor1',
   ])
     expect(text).toContain(squeeze(expected))
+})
+
+test('a field outside of any group does not look like one of the group before it', async () => {
+  const detail = '<toma4><UF>PR</UF></toma4><modal>01</modal><tpCTe>0</tpCTe>'
+  const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '110113', detail })))).pages)
+  expect(text).toContain(squeeze('Tomador do serviço UF PR Evento Modal 01 - Rodoviário Tipo do CT-e 0 - Normal'))
 })
 
 test('registration, protocol and parties of the document stand on it', async () => {

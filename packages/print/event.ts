@@ -402,8 +402,12 @@ interface Said {
 function sayings({ detail }: PrintedEvent): Table | undefined {
   const said = saidBy(detail, '', (element) => elsewhere.has(element.name) || headings[element.name] !== undefined)
   if (said.length === 0) return undefined
-  // A group is named where it begins.
-  const rows = said.map((one, i) => (one.group === said[i - 1]?.group ? { ...one, group: '' } : one))
+  const hasGroups = said.some(({ group }) => group !== '')
+  // A group is named where it begins, and what stands outside of any where it goes on after one.
+  const rows = said.map((one, i) => ({
+    ...one,
+    group: one.group === said[i - 1]?.group ? '' : one.group || 'Evento',
+  }))
   const column = (heading: string, widest: number, cells: (row: Said) => string[]) => ({
     title: [heading],
     align: 'left' as const,
@@ -414,7 +418,7 @@ function sayings({ detail }: PrintedEvent): Table | undefined {
     rows,
     [
       [
-        ...(rows.some(({ group }) => group !== '') ? [column('GRUPO', 120, (row) => [row.group])] : []),
+        ...(hasGroups ? [column('GRUPO', 120, (row) => [row.group])] : []),
         column('CAMPO', 190, (row) => [row.field]),
         { title: ['CONTEÚDO'], align: 'left', cells: (row) => paragraphs(row.text) },
       ],

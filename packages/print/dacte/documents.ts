@@ -14,6 +14,8 @@ export interface CteDocumentTable {
   headingHeight: number
   rows: TableRow[]
   draw: Table['draw']
+  /** The same table with rows nearer to one another, from 0 to 1. */
+  closer(share: number): CteDocumentTable
 }
 
 interface Carried {
@@ -53,6 +55,10 @@ function twoColumns(title: string, carried: readonly Carried[], width: number): 
   const longest = carried.reduce((most, one) => Math.max(most, emWidth(winAnsi(one.document[0] ?? ''), roman)), 0)
   const keyWidth = (size: number) => (Math.min(longest, keyMax) * size) / 1000 + 2 * cellPadding
   const single = table(carried, [columns], { width: half, sizes, freeMin: keyWidth, freeEnough: half })
+  return inPairs(title, single, half)
+}
+
+function inPairs(title: string, single: Table, half: number): CteDocumentTable {
   const rows: TableRow[] = []
   for (let i = 0; i < single.rows.length; i += 2) {
     const [left, right] = [single.rows[i]!, single.rows[i + 1]]
@@ -79,6 +85,7 @@ function twoColumns(title: string, carried: readonly Carried[], width: number): 
       const present = right!.filter(({ cells }) => cells.length > 0)
       single.draw(canvas, x + half, y, beside, present, bottom)
     },
+    closer: (share) => inPairs(title, single.closer(share), half),
   }
 }
 
@@ -280,8 +287,14 @@ function deliveries(cte: PrintedCte): CteDocumentTable {
   })
   const replaced = relatedCtes(cte).map((one) => `${one.type} ${one.document.join(' ')}`)
   if (replaced.length > 0) rows.push({ number: '', from: '', to: '', lines: replaced, amount: '', receivable: '' })
-  const whole = table(rows, [deliveryColumns], { width: cte.sheet.width, sizes, freeMin: () => 170, freeEnough: 220 })
-  return { title: 'ENTREGAS', headingHeight: whole.headingHeight, rows: whole.rows, draw: whole.draw }
+  const titled = (whole: Table): CteDocumentTable => ({
+    title: 'ENTREGAS',
+    headingHeight: whole.headingHeight,
+    rows: whole.rows,
+    draw: whole.draw,
+    closer: (share) => titled(whole.closer(share)),
+  })
+  return titled(table(rows, [deliveryColumns], { width: cte.sheet.width, sizes, freeMin: () => 170, freeEnough: 220 }))
 }
 
 function previousOfDelivery(group: XmlElement): string[] {

@@ -111,7 +111,7 @@ function landscape(cte: PrintedCte): Drawing {
   const titleHeight = titleHeights.landscape
   const qrSide = qrSides.landscape
   const qr = qrBlock(cte.qrCode, qrSide - 4)
-  const codeWidth = /^[0-9]*$/.test(cte.chave) ? 236 : 276
+  const codeWidth = /^[0-9]*$/.test(cte.chave) ? 253 : 276
   const qrWidth = qr ? qrSide : 0
   const issuerWidth = sheet.width - identificationWidth - codeWidth - qrWidth
   const issuer = besideLogo(cte.logo, issuerWidth, (width) => issuerBox(cte, width))
@@ -258,7 +258,7 @@ function consultBox(canvas: Canvas, x: number, y: number, width: number, cte: Pr
     barcode(dataCodeOfCte(cte), 'dos dados do CT-e', width, 28)?.draw(canvas, x, y + 11)
     return
   }
-  const lines = wrap(winAnsi(consult), roman, 7, width - 2 * padding)
+  const lines = wrapName(winAnsi(consult), roman, 7, width - 2 * padding)
   const first = y + (consultHeight - lines.length * leading(7)) / 2 + 6
   lines.forEach((line, n) => {
     canvas.aligned(x, width, first + n * leading(7), line, roman, 7, 'center')

@@ -7,7 +7,7 @@ import { fieldRow } from '../layout/fields.ts'
 import type { PrintSheet } from '../layout/sheet.ts'
 import { leading, wrapName } from '../layout/text.ts'
 import { roman } from '../pdf/fonts.ts'
-import { type Ansi, winAnsi } from '../pdf/winansi.ts'
+import { winAnsi } from '../pdf/winansi.ts'
 import type { PrintedCte } from './cte.ts'
 
 const nominal = 8.5
@@ -59,21 +59,18 @@ function partyFacts({ infCte }: PrintedCte, group: string): PartyFacts {
 export function participants(cte: PrintedCte, secondPair: boolean): Block {
   const { sheet } = cte
   const has = (group: string) => child(cte.infCte, group) !== undefined
-  const pair = (left: [string, string], right: [string, string]) =>
-    has(left[1]) || has(right[1])
-      ? partyPair([left[0], partyFacts(cte, left[1])], [right[0], partyFacts(cte, right[1])], sheet)
-      : undefined
-  const places = child(cte.infCte, 'origem') ?? child(cte.infCte, 'destino')
-  return stack(
-    pair(['REMETENTE', 'rem'], ['DESTINATÁRIO', 'dest']),
-    secondPair ? pair(['EXPEDIDOR', 'exped'], ['RECEBEDOR', 'receb']) : undefined,
-    places &&
-      partyPair(
-        ['ORIGEM', facts(undefined, child(cte.infCte, 'origem'))],
-        ['DESTINO', facts(undefined, child(cte.infCte, 'destino'))],
-        sheet,
-      ),
-  )
+  const party = (title: string, group: string) => (size: number) => {
+    return partyBox(partyRows(title, partyFacts(cte, group), sheet), size, sheet)
+  }
+  const place = (title: string, group: string) => (size: number) => {
+    return partyBox(placeRows(title, facts(undefined, child(cte.infCte, group))), size, sheet)
+  }
+  const pairs: [SizedBox, SizedBox][] = []
+  if (has('rem') || has('dest')) pairs.push([party('REMETENTE', 'rem'), party('DESTINATÁRIO', 'dest')])
+  if (secondPair && (has('exped') || has('receb')))
+    pairs.push([party('EXPEDIDOR', 'exped'), party('RECEBEDOR', 'receb')])
+  if (has('origem') || has('destino')) pairs.push([place('ORIGEM', 'origem'), place('DESTINO', 'destino')])
+  return inOneSize(pairs, sheet)
 }
 
 /** Expedidor and recebedor as sentences, for a sheet without room for their boxes. */
@@ -97,17 +94,18 @@ export function secondPairText(cte: PrintedCte): string[] {
   return [...sentence('EXPEDIDOR', 'exped'), ...sentence('RECEBEDOR', 'receb')]
 }
 
-// Both in one size: the largest at which they take no more height than at the smallest.
-function partyPair(left: [string, PartyFacts], right: [string, PartyFacts], sheet: PrintSheet): Block {
-  const boxes = (size: number) => [partyBox(...left, size, sheet), partyBox(...right, size, sheet)] as const
-  const height = (pair: readonly [Block, Block]) => Math.max(pair[0].height, pair[1].height)
-  let pair = boxes(nominal)
-  const least = height(boxes(smallest))
-  for (let size = nominal; height(pair) > least && size > smallest; ) {
+type SizedBox = (size: number) => Block
+
+// All in one size: the largest at which they take no more height than at the smallest.
+function inOneSize(pairs: readonly [SizedBox, SizedBox][], sheet: PrintSheet): Block {
+  const set = (size: number) => stack(...pairs.map(([left, right]) => sideBySide(left(size), right(size), sheet)))
+  let chosen = set(nominal)
+  const least = set(smallest).height
+  for (let size = nominal; chosen.height > least && size > smallest; ) {
     size -= 0.25
-    pair = boxes(size)
+    chosen = set(size)
   }
-  return sideBySide(...pair, sheet)
+  return chosen
 }
 
 function sideBySide(left: Block, right: Block, sheet: PrintSheet): Block {
@@ -124,47 +122,72 @@ function sideBySide(left: Block, right: Block, sheet: PrintSheet): Block {
   }
 }
 
-interface PartyCell {
-  label: Ansi
-  x: number
-  valueX: number
-  lines: Ansi[]
+// A label and its value: where the label begins and the value ends as shares of the box, and what the label keeps in points.
+interface PartyField {
+  label: string
+  text: string | undefined
+  from: number
+  labelWidth: number
+  to: number
+}
+
+const halves = { portrait: 0.56, landscape: 0.64 }
+
+function whole(label: string, text: string | undefined): PartyField[] {
+  return [{ label, text, from: 0, labelWidth: firstLabel, to: 1 }]
+}
+
+function two(first: [string, string | undefined], second: [string, string | undefined], at: number): PartyField[] {
+  return [
+    { label: first[0], text: first[1], from: 0, labelWidth: firstLabel, to: at },
+    { label: second[0], text: second[1], from: at, labelWidth: secondLabel, to: 1 },
+  ]
+}
+
+function partyRows(title: string, party: PartyFacts, { landscape }: PrintSheet): PartyField[][] {
+  const city = joined(' - ', party.city, party.uf)
+  const at = landscape ? halves.landscape : halves.portrait
+  if (!landscape)
+    return [
+      whole(title, party.name),
+      whole('ENDEREÇO', party.street),
+      two(['BAIRRO', party.district], ['CEP', party.postal], at),
+      two(['MUNICÍPIO', city], ['PAÍS', party.country], at),
+      two(['CNPJ/CPF', party.id], ['INSC. ESTADUAL', party.ie], at),
+      whole('FONE', party.telephone),
+    ]
+  return [
+    two([title, party.name], ['CNPJ/CPF', party.id], at),
+    two(['ENDEREÇO', party.street], ['INSC. ESTADUAL', party.ie], at),
+    [
+      { label: 'BAIRRO', text: party.district, from: 0, labelWidth: firstLabel, to: 0.42 },
+      { label: 'PAÍS', text: party.country, from: 0.42, labelWidth: 20, to: at },
+      { label: 'CEP', text: party.postal, from: at, labelWidth: secondLabel, to: 1 },
+    ],
+    two(['MUNICÍPIO', city], ['FONE', party.telephone], at),
+  ]
+}
+
+// The places of a GTV-e have no name and no inscription.
+function placeRows(title: string, place: PartyFacts): PartyField[][] {
+  return [
+    whole(title, place.street),
+    two(['BAIRRO', place.district], ['CEP', place.postal], halves.portrait),
+    two(['MUNICÍPIO', joined(' - ', place.city, place.uf)], ['FONE', place.telephone], halves.portrait),
+  ]
 }
 
 // Labels in one column, values in another; a value that does not fit wraps.
-function partyBox(title: string, party: PartyFacts, size: number, sheet: PrintSheet): Block {
+function partyBox(fields: readonly PartyField[][], size: number, sheet: PrintSheet): Block {
   const width = sheet.width / 2
-  const split = width * (sheet.landscape ? 0.64 : 0.5)
-  const cell = (label: string, text: string | undefined, x: number, labelWidth: number, right: number): PartyCell => {
-    const valueX = x + labelWidth
-    const room = right - valueX - padding
-    return { label: winAnsi(label), x, valueX, lines: wrapName(winAnsi(text ?? ''), roman, size, room) }
-  }
-  const whole = (label: string, text: string | undefined) => [cell(label, text, padding, firstLabel, width)]
-  const two = (first: [string, string | undefined], second: [string, string | undefined]) => [
-    cell(first[0], first[1], padding, firstLabel, split),
-    cell(second[0], second[1], split, secondLabel, width),
-  ]
-  const city = joined(' - ', party.city, party.uf)
-  const rows = sheet.landscape
-    ? [
-        two([title, party.name], ['CNPJ/CPF', party.id]),
-        two(['ENDEREÇO', party.street], ['INSC. ESTADUAL', party.ie]),
-        [
-          cell('BAIRRO', party.district, padding, firstLabel, width * 0.42),
-          cell('PAÍS', party.country, width * 0.42, 20, split),
-          cell('CEP', party.postal, split, secondLabel, width),
-        ],
-        two(['MUNICÍPIO', city], ['FONE', party.telephone]),
-      ]
-    : [
-        whole(title, party.name),
-        whole('ENDEREÇO', party.street),
-        two(['BAIRRO', party.district], ['CEP', party.postal]),
-        two(['MUNICÍPIO', city], ['PAÍS', party.country]),
-        two(['CNPJ/CPF', party.id], ['INSC. ESTADUAL', party.ie]),
-        whole('FONE', party.telephone),
-      ]
+  const rows = fields.map((row) =>
+    row.map(({ label, text, from, labelWidth, to }) => {
+      const x = from === 0 ? padding : from * width
+      const valueX = x + labelWidth
+      const lines = wrapName(winAnsi(text ?? ''), roman, size, to * width - valueX - padding)
+      return { label: winAnsi(label), x, valueX, lines }
+    }),
+  )
   const step = leading(nominal) + 0.2
   // Further lines of a value that wrapped stand closer.
   const closer = leading(smallest)

@@ -82,7 +82,7 @@ function receiptSentence({ infNFe, ide }: PrintedNfe, address: readonly (string 
     `RECEBEMOS DE ${value(infNFe, 'emit/xNome') ?? ''} OS PRODUTOS E/OU SERVIÇOS CONSTANTES DA NOTA FISCAL ELETRÔNICA INDICADA ABAIXO.`,
     `EMISSÃO: ${date(value(ide, 'dhEmi') ?? value(ide, 'dEmi')) ?? ''}`,
     `VALOR TOTAL: R$ ${money(value(infNFe, 'total/ICMSTot/vNF')) ?? ''}`,
-    `DESTINATÁRIO: ${recipient ?? ''}`,
+    ...(recipient ? [`DESTINATÁRIO: ${recipient}`] : []),
   ]
   return pieces.join(' ')
 }

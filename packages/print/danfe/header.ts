@@ -25,9 +25,9 @@ interface Widths {
   code: number
 }
 
-// In portrait 80 mm for a numeric chave; a chave with letters has up to a third more modules and needs the room to stay readable.
+// In portrait room for modules of 0.3 mm in a numeric chave; one with letters has up to a third more modules and needs the room to stay readable.
 function widthsFor({ chave, sheet }: PrintedNfe): Widths {
-  const code = sheet.landscape ? 276 : /^[0-9]*$/.test(chave) ? 233 : 276
+  const code = sheet.landscape ? 276 : /^[0-9]*$/.test(chave) ? 253 : 276
   const danfe = sheet.landscape ? 152 : 100
   return { issuer: sheet.width - danfe - code, danfe, code }
 }

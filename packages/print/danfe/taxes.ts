@@ -48,11 +48,11 @@ export function readNewTaxes(item: DanfeItem, stApart: boolean): NewTaxItem['tax
   ]
   const full: (readonly [Tax, Tax])[] = [[icms, cbs], [state, ipi], [city, is], [st, none], monoPair]
   const lines = full.filter(([left, right]) => left !== none || right !== none)
-  // Without IPI and IS the two of the IBS stand beside each other.
-  const few = ipi === none && is === none
+  // Without IPI and IS the two of the IBS stand beside each other, and without IBS and CBS by value there is nothing to line up with.
+  const few = group === undefined || (ipi === none && is === none)
   return {
     bases,
-    lines: ibscbs && !few ? lines : compact([icms, cbs, state, city, ipi, st, is, ...monoPair]),
+    lines: few ? compact([icms, cbs, state, city, ipi, st, is, ...monoPair]) : lines,
     codes: joined(
       ' ',
       code('cClassTrib', value(ibscbs, 'cClassTrib')),

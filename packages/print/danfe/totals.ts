@@ -2,7 +2,7 @@ import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { money, quantity } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
-import { type FormField, fieldRow } from '../layout/fields.ts'
+import { type FormField, fieldRow, labelsFit } from '../layout/fields.ts'
 import type { PrintSheet } from '../layout/sheet.ts'
 import type { PrintedNfe } from './note.ts'
 
@@ -79,6 +79,8 @@ function icmsRows(total: XmlElement | undefined, sheet: PrintSheet): Block[] {
   ]
   const present = conditional.filter(([, path]) => /[1-9]/.test(value(total, path) ?? ''))
   const perRow = sheet.landscape ? 8 : 4
+  // One more box finds room in the row.
+  if (present.length === 1) return [totalRow(total, [...always, ...present], sheet)]
   const rows = [totalRow(total, always, sheet)]
   for (let from = 0; from < present.length; from += perRow) {
     rows.push(totalRow(total, present.slice(from, from + perRow), sheet))
@@ -109,17 +111,19 @@ function newTaxRows(total: XmlElement | undefined, sheet: PrintSheet): Block[] {
 }
 
 function totalRow(total: XmlElement | undefined, cells: readonly Total[], sheet: PrintSheet): Block {
-  const fields = cells.map(
-    ([label, path, format = money]): FormField => ({
-      label,
-      value: format(value(total, path)),
-      // Longer labels get a wider box, so that labels keep to one line.
-      width: Math.max(22, label.length),
-      align: 'right',
-      bold: path === vNF[1],
-    }),
-  )
-  return fieldRow(fields, sheet.width, sheet.row)
+  const fields = (least: number) =>
+    cells.map(
+      ([label, path, format = money]): FormField => ({
+        label,
+        value: format(value(total, path)),
+        width: Math.max(least, label.length),
+        align: 'right',
+        bold: path === vNF[1],
+      }),
+    )
+  // Longer labels get a wider box, the wider the less the others keep, so that labels stand on one line.
+  const shares = [22, 16].map(fields)
+  return fieldRow(shares.find((one) => labelsFit(one, sheet.width)) ?? shares[0]!, sheet.width, sheet.row)
 }
 
 // Totals without a field of their own: the issuer is expected to write them in the texts (MOC NF-e 7.0, Anexo II, 3.1.8).

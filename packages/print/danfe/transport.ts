@@ -1,5 +1,5 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { joined, quantity, taxId, weight } from '../formats.ts'
+import { entryOf, joined, quantity, taxId, weight } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
@@ -34,7 +34,7 @@ export function transport(note: PrintedNfe, volumeRows: number): Block {
     fieldRow(
       [
         { label: 'RAZÃO SOCIAL', value: value(carrier, 'xNome'), width: 84 },
-        { label: 'FRETE POR CONTA', value: mode && (freight[mode] ?? mode), width: 30 },
+        { label: 'FRETE POR CONTA', value: entryOf(freight, mode) ?? mode, width: 30 },
         { label: 'CÓDIGO ANTT', value: value(vehicle, 'RNTC'), width: 20 },
         { label: 'PLACA DO VEÍCULO', value: plate, width: 22.9 },
         { label: 'UF', value: value(vehicle, 'UF'), width: 8.6, align: 'center' },

@@ -219,6 +219,7 @@ const codes: Record<string, Record<string, string>> = {
     3: 'Empresa',
     5: 'Fisco',
     6: 'Receita Federal',
+    8: 'Empresa sucessora',
     9: 'Outros',
   },
   tpAutorizacao: { 0: 'Não permite', 1: 'Permite' },
@@ -272,4 +273,10 @@ export function bodyName(code: number): string | undefined {
   return state ? `SEFAZ ${state.uf}` : bodies[code]
 }
 
-const bodies: Record<number, string> = { 90: 'Receita Federal ou Suframa', 91: 'Ambiente Nacional' }
+const bodies: Record<number, string> = {
+  90: 'Receita Federal ou Suframa',
+  91: 'Ambiente Nacional',
+  92: 'SVRS',
+  94: 'SVC-RS',
+  95: 'SVC-SP',
+}

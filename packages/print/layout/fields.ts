@@ -77,6 +77,14 @@ export function fieldRow(fields: readonly FormField[], width: number, style: Row
   }
 }
 
+/** True when every label of a row stands on one line. */
+export function labelsFit(fields: readonly FormField[], width: number): boolean {
+  const total = fields.reduce((sum, field) => sum + field.width, 0)
+  return fields.every(
+    (field) => (emWidth(winAnsi(field.label), roman) * labelSize) / 1000 <= (field.width / total) * width - 2 * padding,
+  )
+}
+
 /** The largest size, in quarters of a point, at which every value fits on one line, within the two bounds. */
 export function fittingSize(
   values: readonly { value: Ansi; font: Font; room: number }[],

@@ -29,3 +29,25 @@ test('only a row taller than a sheet is split, and none of its lines is lost', (
 test('no rows make one empty sheet', () => {
   expect(paginate([], 50, 100)).toEqual([[]])
 })
+
+test('the last sheet has no single row where the one before it has rows to give', () => {
+  const counts = (rows: number) =>
+    paginate(
+      Array.from({ length: rows }, () => row(10.1)),
+      45,
+      45,
+    ).map((sheet) => sheet.length)
+  expect(counts(4)).toEqual([4])
+  expect(counts(5)).toEqual([3, 2])
+  expect(counts(9)).toEqual([4, 3, 2])
+  expect(heights(paginate([row(40.9), row(48.6)], 50, 70))).toEqual([[40.9], [48.6]])
+  expect(heights(paginate([row(17.8), row(17.8), row(17.8), row(56.3)], 60, 70))).toEqual([[17.8, 17.8, 17.8], [56.3]])
+})
+
+test('the first row is split where the first sheet would be empty', () => {
+  const rows = [row(2.4 + 10 * 7.7), row(10.1)]
+  expect(paginate(rows, 50, 100).map((sheet) => sheet.length)).toEqual([0, 2])
+  const split = paginate(rows, 50, 100, 50)
+  expect(split.map((sheet) => sheet.length)).toEqual([1, 2])
+  expect(split.flat().flatMap((part) => part.cells[0]!)).toEqual(rows.flatMap((one) => one.cells[0]!))
+})

@@ -52,8 +52,8 @@ const rowPadding = 2.4
 // What rows may give up when that saves a sheet: of their white, and in each line of 1.1 times the size.
 const whiteGiven = 1.6
 const leadingGiven = 0.03
-// Room for a line of a table at any of its sizes: less takes no part of a row that is split.
-const splitMin = 20
+/** Room for a line of a table at any of its sizes: less takes no part of a row that is split. */
+export const splitMin = 20
 // Heights are sums of fractions.
 const rounding = 0.001
 
@@ -315,9 +315,14 @@ function splitRow(row: TableRow, first: number, next: number): TableRow[] {
 
 /**
  * Shares rows out over sheets with room for `first` and then `next` points of rows. A row is split only when it is taller than
- * a whole sheet.
+ * a whole sheet, the first one when it is taller than `firstWholeMax`, and the last sheet has no single row where it can have two.
  */
-export function paginate(rows: readonly TableRow[], first: number, next: number): TableRow[][] {
+export function paginate(
+  rows: readonly TableRow[],
+  first: number,
+  next: number,
+  firstWholeMax: number = next,
+): TableRow[][] {
   const sheets: TableRow[][] = [[]]
   let free = first
   const turn = () => {
@@ -329,15 +334,25 @@ export function paginate(rows: readonly TableRow[], first: number, next: number)
     sheets.at(-1)!.push(row)
     free -= row.height
   }
-  for (const row of rows) {
-    if (row.height <= next) {
+  for (const [i, row] of rows.entries()) {
+    if (row.height <= (i === 0 ? firstWholeMax : next)) {
       put(row)
       continue
     }
     if (sheets.at(-1)!.length > 0 || free < splitMin) turn()
     for (const part of splitRow(row, free, next)) put(part)
   }
+  keepCompany(sheets, next)
   return sheets
+}
+
+// A row alone on the last sheet gets the one before it beside it, if that leaves others behind.
+function keepCompany(sheets: readonly TableRow[][], next: number): void {
+  const [before, last] = sheets.slice(-2)
+  if (!before || last?.length !== 1 || before.length < 3) return
+  const [moved, alone] = [before.at(-1)!, last[0]!]
+  if (moved.goesOn || alone.goesOn || moved.height + alone.height > next + rounding) return
+  last.unshift(before.pop()!)
 }
 
 function sum(numbers: readonly number[]): number {

@@ -5,6 +5,7 @@ import type { Canvas } from './canvas.ts'
 const letters: Record<string, readonly [number, string]> = {
   ' ': [3, ''],
   A: [10, '0 0 m 5 14 l 10 0 l 1.8 5 m 8.2 5 l'],
+  Ã: [10, '0 0 m 5 14 l 10 0 l 1.8 5 m 8.2 5 l 1.4 16.4 m 2.4 18.4 4 18.2 5 17.4 c 6 16.6 7.6 16.4 8.6 18.4 c'],
   C: [10, '10 11 m 9 13 7.5 14 5.5 14 c 2 14 0 11 0 7 c 0 3 2 0 5.5 0 c 7.5 0 9 1 10 3 c'],
   D: [10, '0 0 m 0 14 l 4 14 l 8 14 10 11 10 7 c 10 3 8 0 4 0 c h'],
   E: [9, '9 0 m 0 0 l 0 14 l 9 14 l 0 7.3 m 7.5 7.3 l'],
@@ -55,14 +56,14 @@ export function stamp(canvas: Canvas, lines: readonly string[], { left, width, t
 
 function lineWidth(line: string): number {
   let width = -letterGap
-  for (const letter of line) width += (letters[letter]?.[0] ?? 0) + letterGap
+  for (const letter of line) width += letters[letter]![0] + letterGap
   return width
 }
 
 function strokes(line: string): string {
   let out = ''
   for (const letter of line) {
-    const [width, path] = letters[letter] ?? [0, '']
+    const [width, path] = letters[letter]!
     if (path) out += `${path} S\n`
     out += `1 0 0 1 ${width + letterGap} 0 cm\n`
   }

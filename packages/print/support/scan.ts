@@ -23,11 +23,15 @@ export function dotsPerInchFor(chave: string): number {
 // does not.
 const finestPlain = 200
 
+/** The dots of a label printer: black or white, nothing between. */
+export const labelPrinter = { dotsPerInch: 203, oneBit: true }
+
 /**
  * What a reader finds on a page at a resolution: bars are painted by the share of each dot they cover, as printers and screens
- * do. Only the part of the page with bars is painted, and the white around it.
+ * do, or by what covers more than half of a dot, as label printers do. Only the part of the page with bars is painted, and the white around it.
  */
-export async function scan(page: PageGraphics, dotsPerInch: number): Promise<ScannedCode[]> {
+export async function scan(page: PageGraphics, dots: number | typeof labelPrinter): Promise<ScannedCode[]> {
+  const { dotsPerInch, oneBit } = typeof dots === 'number' ? { dotsPerInch: dots, oneBit: false } : dots
   if (page.bars.length === 0) return []
   const scale = dotsPerInch / 72
   const left = Math.min(...page.bars.map((bar) => bar.x)) - surroundings
@@ -45,6 +49,7 @@ export async function scan(page: PageGraphics, dotsPerInch: number): Promise<Sca
       }
     }
   }
+  if (oneBit) for (let dot = 0; dot < ink.length; dot++) ink[dot] = ink[dot]! > 0.5 ? 1 : 0
   const image = seen(ink, width, height, dotsPerInch < finestPlain ? 2 : 1)
   const codes = await readBarcodes(image, { formats: ['Code128', 'QRCode'], tryHarder: true, maxNumberOfSymbols: 4 })
   return codes.map((code) => ({ format: code.format, text: code.text }))
