@@ -6,6 +6,7 @@ import { alertFacts } from '@vigia/alerts/facts'
 import { readDetails, readReceived } from '@vigia/dfe/read'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { start } from '@vigia/simulator/start'
+import { apart } from '../apps/server/alerts/packed.ts'
 import { askForAll, weeksAgo } from '../tests/support/authority.ts'
 
 // Makes a dictionary for received bytes (decision 0062), or for what alerts know of documents (0063), from generated documents alone:
@@ -25,7 +26,7 @@ function factsText(xml: Buffer, { cnpj, nome, uf }: (typeof companies)[number]):
   if (facts.kind !== 'document') return null
   const establishments = [{ taxId: cnpj, names: [nome], ies: [], uf, since: new Date().toISOString() }]
   const company = { base: cnpj.slice(0, 8), tpAmb: '1' as const, establishments, captures: { nfe: true, cte: true } }
-  return JSON.stringify(alertFacts(facts, readDetails(xml), [], { company, marks: [], proof: 'valid' }))
+  return apart(alertFacts(facts, readDetails(xml), [], { company, marks: [], proof: 'proved' }))
 }
 
 const directory = await mkdtemp(join(tmpdir(), 'vigia-dictionary-'))

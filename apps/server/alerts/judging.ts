@@ -321,21 +321,25 @@ async function readSettings(
 
 interface Around {
   n: number
-  sameNumber: History['sameNumber']
+  sameNumber: KeptText[]
   contacts: History['contacts']
   contingency: number
   sharing: Sharer[]
   carried: boolean
-  freights: { facts: AlertFacts; packed: string | null }[]
-  cited: {
-    chave: string
-    amount: string
-    issuerBase: string
-    recipientTaxId: string | null
-    modFrete: string | null
-    standing: boolean
-  }[]
+  freights: KeptText[]
+  cited: (KeptText & { issuerBase: string; standing: boolean })[]
 }
+
+/** `StoredFacts` in JSON. */
+interface KeptText {
+  facts: AlertFacts
+  packed: string | null
+}
+
+const keptText = (alias: string) =>
+  sql`'facts', ${sql.ref(`${alias}.facts`)}, 'packed', encode(${sql.ref(`${alias}.packed`)}, 'base64')`
+const factsIn = ({ facts, packed }: KeptText) =>
+  factsOf({ facts, items: null, packed: packed === null ? null : Buffer.from(packed, 'base64') })
 
 async function readHistories(db: Database, workspaceId: number, documents: readonly AlertFacts[]): Promise<History[]> {
   const asked = documents.map((facts, n) => {
@@ -370,8 +374,8 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   // One round trip for all of them; each part is asked of its own index.
   const { rows } = await sql<Around>`
     select q.n,
-      (select coalesce(json_agg(json_build_object('chave', p.chave, 'issuedAt', p.facts ->> 'issuedAt', 'amount', p.facts ->> 'amount') order by p.chave), '[]')
-         from (select distinct on (f.chave) f.chave, f.facts::text::json as facts from alert_fact f
+      (select coalesce(json_agg(json_build_object(${keptText('p')}) order by p.chave), '[]')
+         from (select distinct on (f.chave) f.chave, ${storedFacts} from alert_fact f
                 where f.workspace_id = ${workspaceId} and f.number_key = q.number and f.chave <> q.chave and f.standing and f.facts ->> 'tpAmb' <> '2'
                 order by f.chave limit 10) p) as "sameNumber",
       (select coalesce(json_agg(json_build_object('companyBase', p.company_base, 'chave', p.chave, 'at', p.at) order by p.at, p.chave), '[]')
@@ -389,17 +393,16 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
       q.traced and exists (select from alert_citation c join alert_fact f on f.workspace_id = c.workspace_id and f.document_id = c.document_id
                             where c.workspace_id = ${workspaceId} and c.chave = q.chave and f.type = 2 and f.standing) as carried,
       case when q.carried = '{}' then '[]' else
-      (select coalesce(json_agg(json_build_object('facts', p.facts, 'packed', encode(p.packed, 'base64')) order by p.chave), '[]')
+      (select coalesce(json_agg(json_build_object(${keptText('p')}) order by p.chave), '[]')
          from (select f.chave, ${storedFacts} from alert_fact f
                 where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = 2 and f.chave <> q.chave and f.standing
                   and f.facts -> 'cte' is not null
                   and f.document_id in (select c.document_id from alert_citation c where c.workspace_id = ${workspaceId} and c.chave = any (q.carried))
                 order by f.chave limit 20) p) end as freights,
       case when q.cited = '{}' then '[]' else
-      (select coalesce(json_agg(json_build_object('chave', f.chave, 'amount', f.facts ->> 'amount', 'issuerBase', f.issuer_base,
-                'recipientTaxId', f.facts -> 'recipient' ->> 'taxId', 'modFrete', f.facts -> 'nfe' ->> 'modFrete', 'standing', f.standing)), '[]')
-         from alert_fact f
-        where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.chave = any (q.cited)) end as cited
+      (select coalesce(json_agg(json_build_object(${keptText('p')}, 'issuerBase', p.issuer_base, 'standing', p.standing)), '[]')
+         from (select f.issuer_base, f.standing, ${storedFacts} from alert_fact f
+                where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.chave = any (q.cited)) p) end as cited
       from ${records(asked, columns)} order by q.n`.execute(db)
   const bases = [...new Set(asked.map(({ companyBase }) => companyBase))]
   const learned = await readLearned(db, workspaceId, bases)
@@ -410,32 +413,27 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   return rows.map((row, index): History => {
     const facts = documents[index]!
     const { companyBase, cited } = askOf(facts)
-    const here = new Map(row.cited.map((one) => [one.chave, one]))
+    const here = new Map(
+      row.cited.map(({ issuerBase, standing, ...kept }) => {
+        const { chave, amount, recipient, nfe } = factsIn(kept)
+        const recipientBase = recipient?.taxId ? baseOf(recipient.taxId) : undefined
+        return [chave, { chave, amount, issuerBase, recipientBase, modFrete: nfe?.modFrete, standing }]
+      }),
+    )
     return {
       pair: pairs[index]!,
       thresholds: thresholdsAt(histograms.get(histogramKey(companyBase, facts.type)), monthOf(facts.issuedAt)),
       bought: boughtAt(histograms.get(histogramKey(companyBase, 'nfe')), monthOf(facts.issuedAt)),
       twins: twins[index]!,
       learnedAt: learned.get(companyBase) ?? null,
-      sameNumber: row.sameNumber,
+      sameNumber: row.sameNumber.map(factsIn).map(({ chave, issuedAt, amount }) => ({ chave, issuedAt, amount })),
       alike: alike[index]!,
       contacts: row.contacts,
       contingency: row.contingency,
       sharing: row.sharing,
       carried: row.carried,
-      freights: row.freights.map(({ facts, packed }) =>
-        freightOf(factsOf({ facts, items: null, packed: packed === null ? null : Buffer.from(packed, 'base64') })),
-      ),
-      cited: cited.flatMap((chave) => {
-        const one = here.get(chave)
-        if (!one) return []
-        const { recipientTaxId, modFrete, ...rest } = one
-        return {
-          ...rest,
-          recipientBase: recipientTaxId ? baseOf(recipientTaxId) : undefined,
-          modFrete: modFrete ?? undefined,
-        }
-      }),
+      freights: row.freights.map((kept) => freightOf(factsIn(kept))),
+      cited: cited.flatMap((chave) => here.get(chave) ?? []),
     }
   })
 }

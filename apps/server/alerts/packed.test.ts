@@ -25,15 +25,34 @@ const facts: AlertFacts = {
   marks: [],
 }
 
-// Rows are packed with it: another file under this number could not open them.
-test('the first dictionary stays as it is, and what was packed with it is opened', async () => {
-  const file = await readFile(new URL('./facts-1.zdict', import.meta.url))
-  expect(createHash('sha256').update(file).digest('hex')).toBe(
+// Rows are packed with them: another file under one of these numbers could not open them.
+test.each([
+  [
+    1,
     'bbff7dea8cf817edb2dc8fd5a96c576e4f0d598b4911f034a3bb9e4b6a83c08f',
-  )
-  const packed =
-    'ASi1L/0AACUDAEODCDZwyfWNDqJOJdLHQ3MidTYlN04nJ8+k+u/HfJe2+Krq2RgZ/A/ZinnP75HQBM+Vrxqjgi+rJmRY4UWwnc3dN0E85vyRgQNxUVbbDsLGJipAQ8z+3CC8+r1aQT9oFChJ+Jw='
+    'ASi1L/0AACUDAEODCDZwyfWNDqJOJdLHQ3MidTYlN04nJ8+k+u/HfJe2+Krq2RgZ/A/ZinnP75HQBM+Vrxqjgi+rJmRY4UWwnc3dN0E85vyRgQNxUVbbDsLGJipAQ8z+3CC8+r1aQT9oFChJ+Jw=',
+  ],
+  [
+    2,
+    '3f5b02b73ba23581e0b1a6c529b10f2953be9d4e2bc5d8110b293cbf377899f9',
+    'Aii1L/0AAB0DANPCBiCRUp7rG129bFBEblKrpZz++zHfpS2+quc1Bhr8PCxF6gqSU1EqskmAwauBb0udhRArgOB+T74k9Y+4FTmP26RDCPATCN3nc8kilxzwiy9tIR2z1f659UiPHCOhfymOAQ==',
+  ],
+])('dictionary %i stays as it is, and what was packed with it is opened', async (number, hash, packed) => {
+  const file = await readFile(new URL(`./facts-${number}.zdict`, import.meta.url))
+  expect(createHash('sha256').update(file).digest('hex')).toBe(hash)
   expect(unpackFacts(Buffer.from(packed, 'base64'))).toEqual(facts)
+})
+
+test('every value comes back as it was', () => {
+  const odd = {
+    ...facts,
+    natOp: 'VENDA\n"DE": \\"0\\\\\u0001\u0002,[1]\ud800é',
+    amount: '',
+    proof: 'null',
+    nfe: { sums: { vProd: 1e21, 6102: -0.1 }, items: ['', '1', '[]'], dup: [{}], inside: undefined, plate: null },
+    cte: {},
+  } as unknown as AlertFacts
+  expect(unpackFacts(packFacts(odd))).toEqual(JSON.parse(JSON.stringify(odd)))
 })
 
 test('what is broken is refused as data of one document', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '@vigia/alerts/facts'
 import {
   affectedBy,
@@ -100,11 +101,14 @@ export async function putFacts(
 
   const sharing = await findSharing(db, workspaceId, suppliers, contacts)
   if (sharing.length > 0)
-    await mark(sql`select x.document_id from ${records(sharing, { companyBase: 'text', issuerBase: 'text', key: 'text', at: 'bigint' })}
+    await mark(sql`select x.document_id from ${records(
+      sharing.map((one) => ({ ...one, mark: contactMark(one.key) })),
+      { companyBase: 'text', issuerBase: 'text', key: 'text', mark: 'text', at: 'bigint' },
+    )}
       cross join lateral (select f.document_id from (${facts(sql`f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase and f.standing
         and f.at between q.at and q.at + ${sharingMs}::bigint order by f.at, f.chave limit ${sharingMax}`)}) s
         join alert_fact f on f.workspace_id = ${workspaceId} and f.document_id = s.document_id
-       where ${hasContact(sql`q.key`)} limit ${touchedMax}) x`)
+       where ${hasContact(sql`q.key`, sql`q.mark`)} limit ${touchedMax}) x`)
 
   // Only a name that is new, no longer known, or known since another day changes what is alike, and who was first.
   const issuers = [...new Set(names.map(({ issuerBase }) => issuerBase))].map((issuerBase) => ({ issuerBase }))
@@ -486,20 +490,16 @@ function packedForm(facts: AlertFacts) {
   return { facts: lookedAt(facts), past: null, items: null, packed: `\\x${packFacts(facts).toString('hex')}` }
 }
 
-// What queries look at, here and in other slices; contacts and chapters are asked of purchases only.
+// What conditions of queries look at, here and in other slices; contacts and chapters are asked of purchases only.
 function lookedAt(facts: AlertFacts) {
-  const { issuedAt, amount, tpAmb, tpNF, issuer, recipient, nfe, cte } = facts
+  const { tpAmb, tpNF, issuer, nfe, cte } = facts
   const bought = isPurchase(facts)
   return {
-    issuedAt,
-    amount,
     tpAmb,
     tpNF,
-    issuer: bought && issuer.contacts ? { contacts: issuer.contacts } : undefined,
-    recipient: recipient?.taxId === undefined ? undefined : { taxId: recipient.taxId },
+    issuer: bought && issuer.contacts ? { contacts: issuer.contacts.map(contactMark) } : undefined,
     nfe: nfe && {
       finNFe: nfe.finNFe,
-      modFrete: nfe.modFrete,
       cfops: nfe.cfops,
       inside: bought && nfe.inside ? { chapters: Object.keys(nfe.inside.chapters) } : undefined,
     },
@@ -589,7 +589,12 @@ async function writeNames(db: Database, workspaceId: number, known: readonly Kno
 // An issuer without a name has been there all the same.
 const keysOf = (name: string) => (name === '' ? [''] : [...new Set(nameKeys(name))])
 
-const hasContact = (key: RawBuilder<unknown>) => sql`(f.facts -> 'issuer' -> 'contacts')::jsonb ? ${key}`
+// By the contact itself in a row that is not packed, by its mark in one that is.
+const hasContact = (key: RawBuilder<unknown>, mark: RawBuilder<unknown>) =>
+  sql`(f.facts -> 'issuer' -> 'contacts')::jsonb ?| array[${key}, ${mark}]`
+
+// A contact is compared, and not shown: 48 bits tell those of one issuer apart.
+const contactMark = (key: string) => createHash('sha256').update(key).digest('base64').slice(0, 8)
 
 /** A supplier of a company base as it was first seen, before something changed. */
 interface Supplier {
@@ -649,16 +654,22 @@ async function writeContacts(db: Database, workspaceId: number, known: readonly 
           entry.first = own
       }
   if (touched.size === 0) return []
-  const all = [...touched.values()].map((entry, n) => ({ ...entry, n, at: entry.first?.at, chave: entry.first?.chave }))
+  const all = [...touched.values()].map((entry, n) => ({
+    ...entry,
+    n,
+    mark: contactMark(entry.key),
+    at: entry.first?.at,
+    chave: entry.first?.chave,
+  }))
   // Only when the first of a contact may have lost it are the others of the issuer looked at.
   const { rows } = await sql<{ n: number; was: string | null; at: number | null; chave: string | null }>`
     select q.n, c.chave as was, x.at::float8 as at, x.chave
-      from ${records(all, { ...contactTypes, n: 'int', at: 'bigint', chave: 'text', left: 'text[]' })}
+      from ${records(all, { ...contactTypes, mark: 'text', n: 'int', at: 'bigint', chave: 'text', left: 'text[]' })}
       left join alert_contact c on c.workspace_id = ${workspaceId} and c.company_base = q."companyBase" and c.key = q.key and c.issuer_base = q."issuerBase"
       left join lateral (
         select f.at, f.chave from alert_fact f
          where c.chave = any (q.left) and f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
-           and ${hasContact(sql`q.key`)}
+           and ${hasContact(sql`q.key`, sql`q.mark`)}
          order by f.at, f.chave limit 1) f on true
       cross join lateral (
         select * from (values (f.at, f.chave), (q.at, q.chave), (case when not coalesce(c.chave = any (q.left), true) then c.at end, c.chave)) v (at, chave)

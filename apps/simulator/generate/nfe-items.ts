@@ -78,7 +78,7 @@ function buildItem(
     { nItem: String(nItem) },
     group(
       'prod',
-      textElement('cProd', `${product.NCM.slice(0, 4)}-${random.digits(4)}`),
+      textElement('cProd', product.code ?? `${product.NCM.slice(0, 4)}-${random.digits(4)}`),
       textElement('cEAN', 'SEM GTIN'),
       textElement('xProd', product.xProd),
       textElement('NCM', product.NCM),

@@ -11,6 +11,8 @@ export interface SoldProduct {
   xProd: string
   NCM: string
   unit: string
+  /** cProd; undefined: another one in each note. */
+  code?: string
   /** Range of the unit price, in cents. */
   price: [number, number]
   quantity: [number, number]

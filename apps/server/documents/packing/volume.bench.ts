@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { unzipDocument } from '@vigia/sefaz/distribution'
+import { steadyTrade } from '@vigia/simulator/trade'
 import pg from 'pg'
 import { median, quantile, report } from '../../../../bench/measure.ts'
 import { startDatabase } from '../../../../tests/support/postgres.ts'
@@ -28,7 +29,8 @@ import { readAndPack } from './packer.ts'
 import { packSome } from './packing.ts'
 
 // What a document costs on disk with everything that is made of it, and how a workspace with very many answers. The first is measured with SAMPLE
-// documents that come in as in a capture and are read and judged; the second with DOCUMENTS rows, which SQL makes, and the received bytes of the sample.
+// documents of two years of steady trade that come in as in a capture and are read and judged, and beside it with as many copies of a few, whose signatures therefore do not fit and of which all are
+// alerts; the second with DOCUMENTS rows, which SQL makes, and the received bytes of the sample.
 const sample = Number(process.env.SAMPLE ?? 3_000)
 const documents = Number(process.env.DOCUMENTS ?? 100_000)
 const perIssuer = 50
@@ -53,7 +55,25 @@ await owner.connect()
 const log = createLogger('error')
 const config = readConfig({ PORT: '0', DATABASE_URL: postgres.url, LOG_LEVEL: 'error' }, process.cwd())
 const ctx = { db: openDatabase(postgres.url), config, log } as Context
-const ids = { sampled: 1, large: 2, received: 3 }
+const ids = { sampled: 1, large: 2, received: 3, copied: 4 }
+
+const company = { cnpj, nome: 'EMPRESA DESTINATARIA LTDA', uf: 'SC' }
+const schemas: Record<string, [service: 'nfe' | 'cte', schema: string]> = {
+  nfeProc: ['nfe', 'procNFe_v4.00.xsd'],
+  cteProc: ['cte', 'procCTe_v4.00.xsd'],
+  cteSimpProc: ['cte', 'procCTeSimp_v4.00.xsd'],
+}
+/** As many notes and bills of freight, without their events, each with its own goods, values and signature. */
+async function tradedDocZips() {
+  const until = Date.now()
+  const files = await steadyTrade({ directory, company, from: until - 730 * 86_400_000, until, count: sample * 1.2 })
+  const docZips = files.flatMap((xml, n) => {
+    const [service, schema] = schemas[/<(\w+)/.exec(xml.replace(/<\?[^>]*\?>/, ''))?.[1] ?? ''] ?? []
+    return service && schema ? [{ service, nsu: 2_000_000_000n + BigInt(n), schema, content: gzipSync(xml) }] : []
+  })
+  if (docZips.length < sample) throw new Error(`only ${docZips.length} documents were made`)
+  return docZips.slice(0, sample)
+}
 
 let next = 0
 /** As many docZips, each with a chave of its own. */
@@ -80,8 +100,8 @@ async function keep(workspaceId: number, companyId: number, page: ReturnType<typ
 async function addCompany(workspaceId: number): Promise<number> {
   await owner.query(`insert into workspace (id, name, plan) values ($1, 'bench', 3)`, [workspaceId])
   const { rows } = await owner.query<{ id: number }>(
-    `insert into company (workspace_id, cnpj, name, search, uf) values ($1, $2, 'E', 'e', 35) returning id`,
-    [workspaceId, cnpj],
+    `insert into company (workspace_id, cnpj, name, search, uf) values ($1, $2, $3, lower($3), 42) returning id`,
+    [workspaceId, cnpj, company.nome],
   )
   return rows[0]!.id
 }
@@ -89,22 +109,78 @@ async function addCompany(workspaceId: number): Promise<number> {
 /** Bytes of each table and of its indexes, written anew: without what updates left behind. */
 async function sizes() {
   await owner.query('vacuum (full, analyze)')
-  const { rows } = await owner.query<{ name: string; table: number; indexes: number }>(
-    `select relname as name, pg_table_size(oid)::float8 as table, pg_indexes_size(oid)::float8 as indexes
-       from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+  const { rows } = await owner.query<{ name: string; table: number; indexes: Record<string, number> }>(
+    `select relname as name, pg_table_size(oid)::float8 as table,
+            (select coalesce(jsonb_object_agg(i.indexrelid::regclass, pg_relation_size(i.indexrelid)), '{}') from pg_index i where i.indrelid = c.oid) as indexes
+       from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r'`,
   )
   return new Map(rows.map(({ name, ...size }) => [name, size]))
 }
 
-async function waitFor(table: string): Promise<void> {
+async function waitFor(workspaceId: number, table: string): Promise<void> {
   const left = async () => {
     const { rows } = await owner.query<{ n: number }>(
       `select (case when f.walked_type is not null then 1 else p.version - coalesce(f.version, 0) end)::int as n from change_position p left join ${table} f using (workspace_id) where p.workspace_id = $1`,
-      [ids.sampled],
+      [workspaceId],
     )
     return rows[0]!.n
   }
   while ((await left()) > 0) await setTimeout(200)
+}
+
+type DocZips = ReturnType<typeof docZips>
+
+/** What documents take that come into a workspace of their own, are read and judged, in bytes for each. */
+async function weigh(workspaceId: number, companyId: number, docZips: DocZips) {
+  const before = await sizes()
+  for (let at = 0; at < docZips.length; at += batch)
+    await keep(workspaceId, companyId, docZips.slice(at, at + batch), true)
+  {
+    await using _alerts = startAlertWorker(ctx, { judged: async () => 0 })
+    await using _contents = startContentWorker(ctx)
+    await waitFor(workspaceId, 'alert_position')
+    await waitFor(workspaceId, 'content_position')
+  }
+  const after = await sizes()
+  const tables = [...after]
+    .map(([name, { table, indexes }]) => ({
+      name,
+      table: Math.round((table - before.get(name)!.table) / docZips.length),
+      indexes: Object.fromEntries(
+        Object.entries(indexes).map(([index, bytes]) => [
+          index,
+          Math.round((bytes - before.get(name)!.indexes[index]!) / docZips.length),
+        ]),
+      ),
+    }))
+    .map((one) => ({ ...one, bytes: one.table + Object.values(one.indexes).reduce((sum, bytes) => sum + bytes, 0) }))
+    .filter(({ bytes }) => bytes > 5)
+    .sort((one, other) => other.bytes - one.bytes)
+  const total = (names?: string[]) =>
+    tables.filter(({ name }) => !names || names.includes(name)).reduce((sum, { bytes }) => sum + bytes, 0)
+  const { rows } = await owner.query(
+    `select (select count(*)::int from alert where workspace_id = $1 and rules <> '{}') as alerts, (select count(*)::int from supplier where workspace_id = $1) as suppliers,
+            (select jsonb_object_agg(rule, n) from (select rule, count(*) as n from alert, unnest(rules) rule where workspace_id = $1 group by rule) x) as rules,
+            round(avg(octet_length(r.content)))::int as packed, count(distinct r.issuer_certificate_id)::int as certificates,
+            (select round(avg(octet_length(der)))::int from issuer_certificate where workspace_id = $1) as "certificateBytes"
+       from receipt r where r.workspace_id = $1`,
+    [workspaceId],
+  )
+  const { alerts, ...rest } = rows[0]!
+  return {
+    documents: docZips.length,
+    gzipBytes: Math.round(docZips.reduce((sum, { content }) => sum + content.length, 0) / docZips.length),
+    alertsPerDocument: Number((alerts / docZips.length).toFixed(3)),
+    ...rest,
+    bytesPerDocument: {
+      documents: total([
+        ...['receipt', 'issuer_certificate', 'document', 'document_event', 'supplier'],
+        ...['count_year', 'count_month', 'count_day', 'document_change'],
+      ]),
+      everything: total(),
+    },
+    tables,
+  }
 }
 
 const seconds = async (work: () => Promise<unknown>) => {
@@ -124,47 +200,11 @@ const timed = async (work: () => Promise<unknown>) => {
 
 try {
   const sampledCompany = await addCompany(ids.sampled)
-  const empty = await sizes()
-  for (let at = 0; at < sample; at += batch) await keep(ids.sampled, sampledCompany, docZips(batch), true)
-  {
-    await using _alerts = startAlertWorker(ctx, { judged: async () => 0 })
-    await using _contents = startContentWorker(ctx)
-    await waitFor('alert_position')
-    await waitFor('content_position')
-  }
-  const full = await sizes()
-  const tables = [...full]
-    .map(([name, { table, indexes }]) => ({
-      name,
-      table: Math.round((table - empty.get(name)!.table) / sample),
-      indexes: Math.round((indexes - empty.get(name)!.indexes) / sample),
-    }))
-    .filter(({ table, indexes }) => table + indexes > 5)
-    .sort((a, b) => b.table + b.indexes - a.table - a.indexes)
-  const { rows: bytes } = await owner.query(
-    `select round(avg(octet_length(r.content)))::int as packed, count(distinct r.issuer_certificate_id)::int as certificates,
-            (select round(avg(octet_length(der)))::int from issuer_certificate) as "certificateBytes"
-       from receipt r where r.workspace_id = $1`,
-    [ids.sampled],
-  )
-  const total = (names?: string[]) =>
-    tables
-      .filter(({ name }) => !names || names.includes(name))
-      .reduce((sum, { table, indexes }) => sum + table + indexes, 0)
   report('volume', {
-    documents: sample,
     goals: { bytesPerDocument: 2_500 },
-    gzipBytes: Math.round(templates.reduce((sum, { xml }) => sum + gzipSync(xml).length, 0) / templates.length),
-    ...bytes[0],
-    bytesPerDocument: {
-      documents: total([
-        ...['receipt', 'issuer_certificate', 'document', 'document_event', 'supplier'],
-        ...['count_year', 'count_month', 'count_day', 'document_change'],
-      ]),
-      everything: total(),
-    },
-    tables,
+    ...(await weigh(ids.sampled, sampledCompany, await tradedDocZips())),
   })
+  report('volume', { copies: true, ...(await weigh(ids.copied, await addCompany(ids.copied), docZips(sample))) })
 
   const receivedCompany = await addCompany(ids.received)
   const asReceived = Math.min(sample, 1_000)
