@@ -206,7 +206,7 @@ async function draw(owner: pg.Client, { workspaceId, documents, companies, suppl
                   || substr(o.chave, 35, 1) || lpad(r.n::text, 8, '0') as first43
            from (
              select row_number() over (order by created_at) as n, * from (
-               select issued_at, supplier, k, (select min(id) from company where workspace_id = ${workspaceId}) + floor(${companies} * company ^ 2)::int as company_id, amount,
+               select issued_at, supplier, k, (array(select id from company where workspace_id = ${workspaceId} order by id))[1 + floor(${companies} * company ^ 2)::int] as company_id, amount,
                       least((issued_at + interval '3 hours') at time zone 'UTC' + delay * interval '2 days', now() - delay * interval '1 hour') as created_at
                  from (select date_trunc('second', (now() at time zone 'UTC') - interval '4 hours' - random() * interval '${years} years') as issued_at,
                               floor(${suppliers} * random() ^ 2)::int as supplier, random() as k, random() as company, random() as delay,

@@ -55,17 +55,16 @@ export async function readHabits({ db }: WithDatabase, workspaceId: number): Pro
       join company c on c.workspace_id = ${workspaceId} and c.id = q.company_id and c.active
      where q.gaps > 0 order by q.days desc`.execute(db)
   const silent = quiet.filter(isSilent).slice(0, shownMax)
-  const digit = (first: number) => sql`count(*) filter (where first = ${sql.lit(first)})::int`
+  const digit = (first: number) => sql`coalesce(sum(n) filter (where first = ${sql.lit(String(first))}), 0)::int`
   const { rows: digits } = await sql<{ base: string; name: string; counts: number[] }>`
-    select base, name, counts from (
-      select base, max(name) as name, count(*) as notes, array[${sql.join([1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit))}] as counts from (
-        select case length(s.tax_id) when 14 then left(s.tax_id, 8) else s.tax_id end as base, s.name, left(ltrim(n.amount::text, '0.'), 1)::int as first
-          from (select d.supplier_id, d.amount from document d where ${bought} and d.issued_at > now() - interval '2 years'
-                 order by d.issued_at desc, d.id desc limit ${notesMax}) n
-          join supplier s on s.workspace_id = ${workspaceId} and s.id = n.supplier_id
-         where n.amount > 0) f
-       group by base having count(*) >= 300) x
-     order by notes desc limit 500`.execute(db)
+    select case length(s.tax_id) when 14 then left(s.tax_id, 8) else s.tax_id end as base, max(s.name) as name,
+           array[${sql.join([1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit))}] as counts
+      from (select supplier_id, left(ltrim(amount::text, '0.'), 1) as first, count(*) as n from (
+              select d.supplier_id, d.amount from document d where ${bought} and d.issued_at > now() - interval '2 years'
+               order by d.issued_at desc, d.id desc limit ${notesMax}) newest
+             where amount > 0 group by 1, 2) f
+      join supplier s on s.workspace_id = ${workspaceId} and s.id = f.supplier_id
+     group by 1 having sum(n) >= 300 order by sum(n) desc limit 500`.execute(db)
   const stopped = silent.length === 0 ? new Set() : await readStopped({ db }, workspaceId)
   return {
     silencios: silent.map(({ companyId, publicId, name, usual, days }) => ({
