@@ -8,7 +8,6 @@ import { takeBaseBackup } from '@vigia/postgres/backup'
 import { startPostgres } from '@vigia/postgres/postgres'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import pg from 'pg'
-import type { CorpusDocZip } from '../../bench/corpus.ts'
 import { median, quantile, report } from '../../bench/measure.ts'
 import { terms } from '../../tests/support/volume.ts'
 import { listAlerts } from './alerts/list.ts'
@@ -51,6 +50,13 @@ const batch = 50
 const loaders = 3
 const folder = process.env.FOLDER ?? tmpdir()
 const service = { nfe: 0, cte: 2 } as const
+/** A docZip of the simulator, as `bench/corpus.ts` writes it. */
+interface CorpusDocZip {
+  service: 'nfe' | 'cte'
+  nsu: string
+  schema: string
+  base64: string
+}
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
 const originals = JSON.parse(await readFile(corpora.generated!, 'utf8')) as CorpusDocZip[]
 const cnpjs = ['44555666000181', '12ABC34501DE35']
