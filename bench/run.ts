@@ -8,7 +8,7 @@ import { weeksAgo } from '../tests/support/authority.ts'
 import { generatedDocuments, sampleDocuments } from './corpus.ts'
 
 // `npm run bench` runs all, `npm run bench -- read` one. Each prints one line of JSON with what it is compared against.
-const programs: Record<string, string> = {
+const programs: Record<string, string | string[]> = {
   read: '../apps/server/documents/read.bench.ts',
   ingest: '../apps/server/documents/ingest.bench.ts',
   capture: './capture.ts',
@@ -28,7 +28,7 @@ const programs: Record<string, string> = {
   leaving: '../apps/server/documents/leaving.bench.ts',
   api: './api.ts',
   users: './users.ts',
-  volume: '../apps/server/documents/packing/volume.bench.ts',
+  volume: ['../apps/server/documents/packing/volume.bench.ts', '../apps/server/large.bench.ts'],
   neighbours: './neighbours.ts',
   hub: './hub.ts',
   web: './web.ts',
@@ -60,8 +60,8 @@ try {
       await writeFile(corpora[name], JSON.stringify(documents))
     }
   }
-  for (const name of wanted.length > 0 ? wanted : Object.keys(programs)) {
-    const program = fileURLToPath(new URL(programs[name]!, import.meta.url))
+  for (const file of (wanted.length > 0 ? wanted : Object.keys(programs)).flatMap((name) => programs[name]!)) {
+    const program = fileURLToPath(new URL(file, import.meta.url))
     const code = await new Promise((resolve) => {
       const child = spawn(process.execPath, ['--expose-gc', program, JSON.stringify(corpora)], {
         stdio: ['ignore', 'inherit', 'inherit'],

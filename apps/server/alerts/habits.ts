@@ -5,7 +5,7 @@ import type { WithDatabase } from '../platform/context.ts'
 
 // What is odd about a company or an issuer, and not about one document: S50 and S48. Nobody is told of it; it is looked up.
 
-// The newest notes of two years.
+// Of the newest notes of two years the first digits are looked at.
 const notesMax = 100_000
 const shownMax = 50
 const dayMs = 86_400_000
@@ -35,27 +35,36 @@ export function digitDrift(counts: readonly number[]): number | null {
 /** Companies that are silent, and issuers whose amounts begin otherwise than amounts do; `ctx.db` is a transaction inside the workspace. */
 export async function readHabits({ db }: WithDatabase, workspaceId: number): Promise<AlertHabits> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-  const notes = sql`
-    select d.company_id, d.supplier_id, d.amount, d.issued_at::date as day from document d
-     where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.type = 0`, sql`d.roles & 2 <> 0`, sql`d.issued_at > now() - interval '2 years'`, ...shown], sql` and `)}
-     order by d.issued_at desc, d.id desc limit ${notesMax}`
+  const bought = sql.join(
+    [sql`d.workspace_id = ${workspaceId}`, sql`d.type = 0`, sql`d.roles & 2 <> 0`, ...shown],
+    sql` and `,
+  )
+  const isLarge = sql`(select large from workspace where id = ${workspaceId})`
+  // Of a year, however many notes that are: a large workspace has counters of its days.
   const { rows: quiet } = await sql<Quiet & { companyId: number; publicId: string; name: string }>`
     with g as (
-      select company_id, day, day - lag(day) over (partition by company_id order by day) as gap
-        from (select distinct company_id, day from (${notes}) n where day > current_date - 365 and day <= current_date) n)
+      select company_id, day, day - lag(day) over (partition by company_id order by day) as gap from (
+        select distinct company_id, day from count_day d
+         where ${isLarge} and ${bought} and n > 0 and day > current_date - 365 and day <= current_date
+        union all
+        select distinct company_id, issued_at::date from document d
+         where not ${isLarge} and ${bought} and issued_at >= current_date - 364 and issued_at < current_date + 1) n)
     select c.id as "companyId", c.public_id as "publicId", c.name, q.* from (
       select company_id, count(gap)::int as gaps, percentile_cont(0.95) within group (order by gap)::float8 as usual,
              (current_date - max(day))::int as days from g group by 1) q
       join company c on c.workspace_id = ${workspaceId} and c.id = q.company_id and c.active
      where q.gaps > 0 order by q.days desc`.execute(db)
   const silent = quiet.filter(isSilent).slice(0, shownMax)
+  const digit = (first: number) => sql`coalesce(sum(n) filter (where first = ${sql.lit(String(first))}), 0)::int`
   const { rows: digits } = await sql<{ base: string; name: string; counts: number[] }>`
-    select base, name, array(select (select count(*)::int from unnest(firsts) f where f = n) from generate_series(1, 9) n order by n) as counts from (
-      select case length(s.tax_id) when 14 then left(s.tax_id, 8) else s.tax_id end as base, max(s.name) as name,
-             array_agg(left(ltrim(n.amount::text, '0.'), 1)::int) as firsts
-        from (${notes}) n join supplier s on s.workspace_id = ${workspaceId} and s.id = n.supplier_id
-       where n.amount > 0 group by 1 having count(*) >= 300) x
-     order by array_length(firsts, 1) desc limit 500`.execute(db)
+    select case length(s.tax_id) when 14 then left(s.tax_id, 8) else s.tax_id end as base, max(s.name) as name,
+           array[${sql.join([1, 2, 3, 4, 5, 6, 7, 8, 9].map(digit))}] as counts
+      from (select supplier_id, left(ltrim(amount::text, '0.'), 1) as first, count(*) as n from (
+              select d.supplier_id, d.amount from document d where ${bought} and d.issued_at > now() - interval '2 years'
+               order by d.issued_at desc, d.id desc limit ${notesMax}) newest
+             where amount > 0 group by 1, 2) f
+      join supplier s on s.workspace_id = ${workspaceId} and s.id = f.supplier_id
+     group by 1 having sum(n) >= 300 order by sum(n) desc limit 500`.execute(db)
   const stopped = silent.length === 0 ? new Set() : await readStopped({ db }, workspaceId)
   return {
     silencios: silent.map(({ companyId, publicId, name, usual, days }) => ({

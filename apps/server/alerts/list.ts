@@ -68,6 +68,10 @@ function stateCondition(state: AlertFilter['state']): RawBuilder<unknown> {
   return state === 'abertos' ? isOpen : sql`a.state = ${state} and ${isTold}`
 }
 
+/** Its document, where something of it is asked: thousands are counted. An alert whose document is gone goes with it. */
+export const besideDocument = (shown: readonly unknown[]) =>
+  shown.length === 0 ? sql`` : sql`join document d on d.workspace_id = a.workspace_id and d.id = a.document_id`
+
 /** A page of alerts, the gravest first; `ctx.db` is inside the workspace. */
 export async function listAlerts(ctx: ListContext, workspaceId: number, filter: AlertFilter) {
   const { db } = ctx
@@ -80,7 +84,7 @@ export async function listAlerts(ctx: ListContext, workspaceId: number, filter: 
     ...(filter.companyId === undefined ? [] : [sql`a.company_id = ${filter.companyId}`]),
     ...shown,
   ]
-  const found = sql`from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id where ${sql.join(conditions, sql` and `)}`
+  const found = sql`from alert a ${besideDocument(shown)} where ${sql.join(conditions, sql` and `)}`
   const { rows: counted } = await sql<{ n: number }>`
     select count(*)::int as n from (select ${found} limit ${countMax}) x`.execute(db)
   const after = filter.after === undefined ? null : placeOf(ctx, workspaceId, filter.after)

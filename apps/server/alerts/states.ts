@@ -12,7 +12,7 @@ import { AppError } from '../platform/errors.ts'
 import { readDecided, readDowngraded } from './downgrading.ts'
 import { holdPosition } from './following.ts'
 import { readStoredSettings } from './judging.ts'
-import { isLearning, isUnanswered, ruleName } from './list.ts'
+import { besideDocument, isLearning, isUnanswered, ruleName } from './list.ts'
 import { markDue } from './store.ts'
 
 // What people say of alerts and of rules. All of it holds the position of the workspace first, as the worker does.
@@ -325,7 +325,7 @@ export async function countOpen(
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows } = await sql<{ band: number | null; n: number }>`
     select case when not ${isLearning} then a.band end as band, count(*)::int as n
-      from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
+      from alert a ${besideDocument(shown)}
      where ${sql.join([sql`a.workspace_id = ${workspaceId}`, isUnanswered, ...shown], sql` and `)} group by 1`.execute(
     db,
   )

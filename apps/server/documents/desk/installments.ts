@@ -143,7 +143,8 @@ function monthsBefore(day: string, months: number): string {
   return `${date.toISOString().slice(0, 8)}${String(Math.min(last, Number(day.slice(8)))).padStart(2, '0')}`
 }
 
-const today = sql`(now() at time zone 'America/Sao_Paulo')::date`
+// Once for each statement: as an expression it is computed for each row, which takes longer than the sums.
+const today = sql`(select (now() at time zone 'America/Sao_Paulo')::date)`
 const isOverdue = sql<boolean>`(i.paid_at is null and i.due_on < ${today})`
 
 const stateConditions: Record<InstallmentFilter['state'], RawBuilder<unknown>> = {

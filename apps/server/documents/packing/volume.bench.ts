@@ -7,13 +7,11 @@ import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { steadyTrade } from '@vigia/simulator/trade'
 import pg from 'pg'
-import { median, quantile, report } from '../../../../bench/measure.ts'
+import { median, report } from '../../../../bench/measure.ts'
 import { startDatabase } from '../../../../tests/support/postgres.ts'
-import { fill, terms } from '../../../../tests/support/volume.ts'
 import { startAlertWorker } from '../../alerts/worker.ts'
 import { readConfig } from '../../config.ts'
 import { startContentWorker } from '../../contents/worker.ts'
-import { readDashboard } from '../../dashboard/dashboard.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { createLogger } from '../../platform/log.ts'
@@ -21,21 +19,17 @@ import { openReceived } from '../../platform/received/bytes.ts'
 import { migrate } from '../../platform/schema/migrate.ts'
 import { readPage } from '../arrival.ts'
 import { readInBatches } from '../export/rows.ts'
-import { searchDocuments } from '../list.ts'
 import { prove } from '../proving/prover.ts'
 import { rebuildProjection } from '../rebuild.ts'
 import { receive } from '../receive.ts'
 import { readAndPack } from './packer.ts'
 import { packSome } from './packing.ts'
 
-// What a document costs on disk with everything that is made of it, and how a workspace with very many answers. The first is measured with SAMPLE
-// documents of two years of steady trade that come in as in a capture and are read and judged, and beside it with as many copies of a few, whose signatures therefore do not fit and of which all are
-// alerts; the second with DOCUMENTS rows, which SQL makes, and the received bytes of the sample.
+// What a document costs on disk with everything that is made of it: measured with SAMPLE documents of two years of steady trade that come in as in a capture
+// and are read and judged, and beside it with as many copies of a few, whose signatures therefore do not fit and of which all are alerts.
+// large.bench.ts measures how a workspace with very many answers.
 const sample = Number(process.env.SAMPLE ?? 3_000)
-const documents = Number(process.env.DOCUMENTS ?? 100_000)
-const perIssuer = 50
 const batch = 50
-const rounds = 40
 const cnpj = '44555666000181'
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
 const corpus = JSON.parse(await readFile(corpora.generated!, 'utf8')) as { schema: string; base64: string }[]
@@ -55,7 +49,7 @@ await owner.connect()
 const log = createLogger('error')
 const config = readConfig({ PORT: '0', DATABASE_URL: postgres.url, LOG_LEVEL: 'error' }, process.cwd())
 const ctx = { db: openDatabase(postgres.url), config, log } as Context
-const ids = { sampled: 1, large: 2, received: 3, copied: 4 }
+const ids = { sampled: 1, received: 2, copied: 3 }
 
 const company = { cnpj, nome: 'EMPRESA DESTINATARIA LTDA', uf: 'SC' }
 const schemas: Record<string, [service: 'nfe' | 'cte', schema: string]> = {
@@ -188,15 +182,6 @@ const seconds = async (work: () => Promise<unknown>) => {
   await work()
   return Math.round(performance.now() - from) / 1_000
 }
-const timed = async (work: () => Promise<unknown>) => {
-  const times: number[] = []
-  for (let round = -1; round < rounds; round++) {
-    const from = performance.now()
-    await work()
-    if (round >= 0) times.push(performance.now() - from)
-  }
-  return { p50: Number(quantile(times, 0.5).toFixed(2)), p95: Number(quantile(times, 0.95).toFixed(2)) }
-}
 
 try {
   const sampledCompany = await addCompany(ids.sampled)
@@ -236,80 +221,6 @@ try {
     opened,
     packedAfterwardsPerSecond: Math.round(asReceived / packing),
     rebuiltPerSecond: Math.round(sample / rebuild),
-  })
-
-  await owner.query(`insert into workspace (id, name, plan) values ($1, 'bench', 3)`, [ids.large])
-  const suppliers = Math.max(10, Math.floor(documents / perIssuer))
-  const filling = await seconds(() =>
-    fill(owner, [
-      {
-        workspaceId: ids.large,
-        documents,
-        companies: 10,
-        suppliers,
-        currentMonth: Math.floor(documents / 10),
-        lastMonth: Math.floor(documents / 10),
-      },
-    ]),
-  )
-  const copying = await seconds(async () => {
-    await owner.query(
-      `insert into issuer_certificate (workspace_id, id, sha256, der)
-       select $2, id, sha256, der from issuer_certificate where workspace_id = $1`,
-      [ids.sampled, ids.large],
-    )
-    // As many certificates as issuers.
-    await owner.query(
-      `insert into issuer_certificate (workspace_id, sha256, der)
-       select $1, sha256(convert_to(i::text, 'UTF8')), (select der from issuer_certificate where workspace_id = $1 limit 1) from generate_series(1, $2::int) i`,
-      [ids.large, suppliers],
-    )
-    await owner.query(
-      `with kept as materialized (
-         select service, codec, schema, issuer_certificate_id, content, row_number() over (partition by service order by nsu) - 1 as n,
-                count(*) over (partition by service) as of
-           from receipt where workspace_id = $1)
-       insert into receipt (workspace_id, company_id, service, codec, nsu, received_at, schema, unread, content, issuer_certificate_id)
-       select d.workspace_id, d.company_id, d.type, k.codec, d.nsu, d.created_at, k.schema, false, k.content, k.issuer_certificate_id
-         from document d join kept k on k.service = d.type and k.n = d.nsu % k.of where d.workspace_id = $2`,
-      [ids.sampled, ids.large],
-    )
-  })
-  const vacuum = await seconds(() => owner.query('vacuum analyze'))
-  const { rows: large } = await owner.query<{ company: number; bytes: string }>(
-    `select (select min(id) from company where workspace_id = $1) as company, pg_database_size(current_database()) as bytes`,
-    [ids.large],
-  )
-  const capture: number[] = []
-  for (let page = 0; page < 20; page++) {
-    const some = docZips(batch).map((docZip) => ({ ...docZip, nsu: docZip.nsu + 1_000_000_000n }))
-    capture.push(await keep(ids.large, large[0]!.company, some, true))
-  }
-  const month = new Date().toISOString().slice(0, 7)
-  const inMonth = { from: `${month}-01T00:00:00`, to: `${month}-28T23:59:59` }
-  const list = (filter: object) => () => searchDocuments(ctx, ids.large, { type: 0, page: 1, ...filter })
-  report('volume', {
-    documents,
-    databaseGigabytes: Number(large[0]!.bytes) / 1e9,
-    list: {
-      month: await timed(list(inMonth)),
-      anyDate: await timed(list({})),
-      pageInTheMiddle: await timed(list({ page: Math.floor(documents / 200) })),
-    },
-    dashboard: await timed(() => readDashboard(ctx, ids.large)),
-    search: { rare: await timed(list({ text: terms.rare })), some: await timed(list({ text: terms.some })) },
-    captureMsPerDocument: { p50: quantile(capture, 0.5), p95: quantile(capture, 0.95) },
-    seconds: {
-      filling,
-      copying,
-      vacuum,
-      vacuumAfterChanges: await seconds(async () => {
-        await owner.query(`update document set status = status where workspace_id = $1 and nsu % 100 = 0`, [ids.large])
-        await owner.query('vacuum document')
-      }),
-      start: await seconds(() => migrate(postgres.url)),
-    },
-    exportedPerSecond: await exported(ids.large),
   })
 } finally {
   await ctx.db.destroy()
