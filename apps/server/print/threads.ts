@@ -24,6 +24,8 @@ export interface ThreadsOptions {
   memoryMb: number
   /** A thread without work ends after so long. */
   idleMs: number
+  /** All of it is work of the background: its threads have the lower priority of patient work. */
+  background?: boolean
 }
 
 export interface RunOptions {
@@ -77,9 +79,10 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
     idle: [],
     execArgv,
   })
+  const givingWay = ['--import', new URL('./patient.ts', import.meta.url).href]
   const lanes = {
-    people: newLane(options.threads, []),
-    patient: newLane(Math.max(1, options.threads - 1), ['--import', new URL('./patient.ts', import.meta.url).href]),
+    people: newLane(options.threads, options.background ? givingWay : []),
+    patient: newLane(Math.max(1, options.threads - 1), givingWay),
   }
   const threads = new Set<Worker>()
   let closed = false
