@@ -10,8 +10,8 @@ interface PlacesOptions {
   /** Places of each, at least as many as one takes at once. */
   each: number
   /**
-   * What one may begin in a second, of any weight, while others are here too, beyond what has ended: who waits for many things then leaves processors to who waits
-   * for one. Absent: as much as there are places.
+   * How many things of one may go on at once, whatever their weight, while others are here too; what takes longer than a second does not count any more. So who
+   * waits for many leaves processors to who waits for one. Absent: as many as there are places.
    */
   beside?: number
   /** How many of each may wait for a place. */
@@ -33,8 +33,8 @@ interface Asked {
   begin: () => void
 }
 
-// Who had a place so recently is here, and has probably the next thing to ask: between two clicks, or two calls of a page.
-const hereMs = 1_000
+// Who had a place so recently is here, and will probably ask for the next thing: so long people look at a page before they click.
+const hereMs = 10_000
 // What takes longer does not hold up what else its own people want.
 const longMs = 1_000
 const lookAgainMs = 250

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getPriority, setPriority } from 'node:os'
 
-// What nobody waits for has a lower priority than what people wait for: both get all of a processor that the other leaves. A third of the time where both want the same
+// What nobody waits for has a lower priority than what people wait for: both get all of a processor that the other leaves. A quarter of the time where both want the same
 // one (sched(7): nice 5 weighs 335, nice 0 1024), so that nothing comes to a stop.
 const lower = 5
 
@@ -16,12 +16,7 @@ export function giveWay(): void {
  * process is; `socket` the connection to it.
  */
 export function giveWayInDatabase(backend: number, socket: Pick<Socket, 'localPort'>): void {
-  if (process.platform !== 'linux' || !isBackend(backend, socket)) return
-  try {
-    lowerPriority(backend)
-  } catch {
-    // Another account's.
-  }
+  if (process.platform === 'linux' && isBackend(backend, socket)) lowerPriority(backend)
 }
 
 // Behind a pooler, or on another machine, the number is that of something else.
@@ -36,5 +31,9 @@ function isBackend(id: number, { localPort }: Pick<Socket, 'localPort'>): boolea
 
 // Never higher than it is: the program may have been started with a lower one.
 function lowerPriority(id: number): void {
-  setPriority(id, Math.min(19, getPriority(id) + lower))
+  try {
+    setPriority(id, Math.min(19, getPriority(id) + lower))
+  } catch {
+    // The process is another account's, or whatever confines this program forbids it. All goes on as it would without.
+  }
 }
