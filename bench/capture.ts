@@ -2,19 +2,18 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { readCertificate } from '@vigia/sefaz/certificate'
 import { connect } from '@vigia/sefaz/connection'
-import { queryDistribution, unzipDocument } from '@vigia/sefaz/distribution'
+import { queryDistribution } from '@vigia/sefaz/distribution'
 import { type Config, readConfig, start as startServer } from '@vigia/server/start'
-import { type Simulator, start as startAuthority } from '@vigia/simulator/start'
+import { start as startAuthority } from '@vigia/simulator/start'
 import pg from 'pg'
 import { type SimulatorProcess, startSimulator } from '../scripts/simulator-process.ts'
 import { newClient } from '../tests/support/client.ts'
 import { startDatabase } from '../tests/support/postgres.ts'
-import type { CorpusDocZip } from './corpus.ts'
 import { type Measured, report, summarize } from './measure.ts'
+import { publish, readTemplates } from './publish.ts'
 
 // The whole way: authority (a process of its own) → mutual TLS → SOAP → bytes, rows and counters committed; from the moment in which the
 // worker starts. Against it a bare loop with as many conversations: the same pages asked for, and their bytes written with one statement.
@@ -30,12 +29,9 @@ const conversationsAtOnce = 8
 const hourMs = 600_000
 const base = '44555666'
 const senha = 'segredo'
-const templateOwner = '44555666000181'
 
 const corpora = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>
-const templates = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as CorpusDocZip[])
-  .filter(({ service, schema }) => service === 'nfe' && /^(procNFe|resNFe)/.test(schema))
-  .map(({ schema, base64 }) => ({ schema, xml: unzipDocument(Buffer.from(base64, 'base64')).toString() }))
+const templates = await readTemplates(corpora)
 
 // Filiais of one base, for which one certificate speaks: keys take longer to make than all the rest.
 const cnpjOf = (index: number) => {
@@ -89,26 +85,11 @@ async function prepare(folder: string, companies: number, documents: number): Pr
   let number = 0
   for (let company = 0; company < companies; company++) {
     for (let document = 0; document < documents; document++) {
-      const { schema, xml } = templates[number % templates.length]!
-      await publish(simulator, cnpjOf(company), schema, renumber(xml, cnpjOf(company), ++number))
+      const template = templates[number % templates.length]!
+      await publish(simulator.port, cnpjOf(company), template, ++number)
     }
   }
   return simulator.issueCertificate({ cnpj: cnpjOf(0), nome: 'EMPRESA LTDA', uf: 'SC', senha })
-}
-
-// The same real file for another destinatário and under another chave; nobody verifies its signature here.
-function renumber(xml: string, cnpj: string, number: number): string {
-  const chave = /<ch(?:NFe)>([0-9A-Z]{44})</.exec(xml)![1]!
-  const body = chave.slice(0, 25) + String(number).padStart(9, '0') + chave.slice(34, 43)
-  return xml.replaceAll(templateOwner, cnpj).replaceAll(chave, `${body}${chaveCheckDigit(body)}`)
-}
-
-async function publish(simulator: Simulator, cnpj: string, schema: string, xml: string): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${simulator.port}/_control/publish`, {
-    method: 'POST',
-    body: JSON.stringify({ cnpj, service: 'nfe', schema, xmlBase64: Buffer.from(xml).toString('base64') }),
-  })
-  if (!response.ok) throw new Error(await response.text())
 }
 
 async function open(dataDir: string, server: string, name: string): Promise<CaptureBench> {

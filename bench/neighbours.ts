@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { unzipDocument } from '@vigia/sefaz/distribution'
+import { registerCaptured } from './captures.ts'
 import type { CorpusDocZip } from './corpus.ts'
 import { type LoadClient, type LoadRequest, type LoadTimes, timeLoad } from './load.ts'
 import { quantile, report } from './measure.ts'
-import { compareShares } from './shares.ts'
+import { readTemplates } from './publish.ts'
+import { type Asking, compareShares } from './shares.ts'
 import { startTenants } from './tenants.ts'
 
 // Four people of a customer open their list, and again 50 ms after they have it; another customer, or a stranger, attacks on sixteen
@@ -36,10 +38,15 @@ const [its, theirs] = api.tenants as [Tenant, Tenant]
 type Tenant = (typeof api.tenants)[number]
 const company = await findCompany()
 // With documents as people have them; then the office gets one of many items.
-await compareShares(api.url, await addFiles(its, 1), await addFiles(theirs, 1))
+if (process.env.ONLY !== 'attacks')
+  await compareShares(
+    api,
+    await askingOf(its, 1, { base: 11222333, companies: 1 }),
+    await askingOf(theirs, 4, { base: 44555666, companies: 500 }),
+  )
 const [large = ''] = (await addFiles(theirs, largeItems)).notes
 
-for (const [attack, client] of Object.entries(attacks())) {
+for (const [attack, client] of process.env.ONLY === 'shares' ? [] : Object.entries(attacks())) {
   const alone: number[] = []
   const before = await list(seconds.alone)
   const under = timeLoad({
@@ -65,6 +72,26 @@ for (const [attack, client] of Object.entries(attacks())) {
     errors: before.errors + attacked.errors + after.errors,
     attacks: { requests: attacking.ms.length, refused: attacking.errors },
   })
+}
+
+// `keys`: each may make 120 calls in a minute.
+async function askingOf(
+  tenant: Tenant,
+  keys: number,
+  companies: Parameters<typeof registerCaptured>[3],
+): Promise<Asking> {
+  const { notes, token } = await addFiles(tenant, 1)
+  const addKey = async (index: number) => {
+    const body = { nome: `Programa ${index}`, permissoes: ['documentos:ler'] }
+    const { data } = await read<{ chave: string }>('/v1/api/Chaves', token, body)
+    return data.chave
+  }
+  return {
+    token,
+    notes,
+    keys: await Promise.all(Array.from({ length: keys }, (_, index) => addKey(index))),
+    captured: await registerCaptured(api, tenant, await readTemplates(corpora), companies),
+  }
 }
 
 async function list(forSeconds: number): Promise<LoadTimes> {
@@ -217,7 +244,11 @@ async function addFiles({ token, workspaceId }: Tenant, items: number): Promise<
   return { token, notes: notes.slice(0, notesMax) }
 }
 
-async function read<T>(path: string, token = theirs.token): Promise<{ data: T }> {
-  const response = await fetch(new URL(path, api.url), { headers: { authorization: `Bearer ${token}` } })
+async function read<T>(path: string, token = theirs.token, body?: object): Promise<{ data: T }> {
+  const response = await fetch(new URL(path, api.url), {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    body: body && JSON.stringify(body),
+  })
   return (await response.json()) as { data: T }
 }

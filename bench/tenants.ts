@@ -1,11 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Role, readConfig, start } from '@vigia/server/start'
-import { start as startSimulator } from '@vigia/simulator/start'
 import pg from 'pg'
+import { type SimulatorProcess, startSimulator } from '../scripts/simulator-process.ts'
 import { startDatabase } from '../tests/support/postgres.ts'
 import { fill, type Volume } from '../tests/support/volume.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** A running API whose workspaces are full, with a token for each of them. */
 export interface Tenants {
@@ -13,6 +16,8 @@ export interface Tenants {
   /** The login of the schema. */
   owner: pg.Client
   tenants: { token: string; workspaceId: number }[]
+  /** Where there is a worker, the authority that it asks: its hour has a second, that of the product an hour. */
+  simulator: SimulatorProcess | null
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -25,11 +30,13 @@ export async function startTenants(
   const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
   const postgres = stack.use(await startDatabase(directory, { durable: true }))
-  // A worker trusts the simulator's authority, though nothing is captured here.
-  if (roles.includes('worker'))
-    stack.use(await startSimulator({ port: 0, directory: join(directory, 'simulator'), documentsEach: 0 }))
-  const environment = { PORT: '0', DATA_DIR: directory, DATABASE_URL: postgres.url, LOG_LEVEL: 'error' }
-  const server = stack.use(await start(readConfig(environment, directory), { roles }))
+  const configure = (port: number, hourMs: number) => {
+    const environment = { PORT: '0', DATA_DIR: directory, DATABASE_URL: postgres.url, SIMULATOR_PORT: String(port) }
+    const config = readConfig({ ...environment, LOG_LEVEL: 'error' }, directory)
+    return { ...config, sefaz: { ...config.sefaz, hourMs, marginMs: hourMs / 12 } }
+  }
+  const simulator = roles.includes('worker') ? stack.use(await startSimulator(root, configure(0, 1_000), [])) : null
+  const server = stack.use(await start(configure(simulator?.port ?? 0, 3_600_000), { roles }))
   const owner = new pg.Client({ connectionString: postgres.url })
   await owner.connect()
   stack.defer(() => owner.end())
@@ -51,7 +58,7 @@ export async function startTenants(
     volumes.map((volume, index) => ({ ...volume, workspaceId: tenants[index]!.workspaceId })),
   )
   const owned = stack.move()
-  return { url: server.url, owner, tenants, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+  return { url: server.url, owner, tenants, simulator, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
 async function post<T>(url: string, path: string, body: object): Promise<T> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import { type Envelope, mayAs, type RouteData, type RouteDefinition, type RouteInput } from '@vigia/contract/route'
@@ -110,6 +111,8 @@ export const weights = {
 // A page of the application asks for six things at once. The database has ten connections for all: one client holds four of them at most,
 // and one heavy call; heavy calls of all clients together hold five, and the rest is left for lists.
 const callsAtOnce = { all: 24, heavy: 15, each: 4, waiting: 100 }
+// A call keeps a connection of the database and this process busy in turns, so about one processor. One of them is left for who has just come.
+const beside = Math.max(1, availableParallelism() - 1)
 const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.'
 const ofStrangers =
   'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
@@ -195,7 +198,7 @@ export async function serveRoutes(
   })
   // Of those who are logged in by workspace, of others by address: however many of these come, they hold up only each other.
   const places = {
-    session: createPlaces({ ...callsAtOnce, full: ofWorkspaces }),
+    session: createPlaces({ ...callsAtOnce, beside, full: ofWorkspaces }),
     public: createPlaces({ ...callsAtOnce, all: 8, heavy: 6, full: ofStrangers }),
   }
   for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited, reading })

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { type RawBuilder, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -31,6 +32,20 @@ test('a connection waits for what another holds as long as its pool says', async
   })
   await Promise.all([holder.destroy(), impatient.destroy()])
 })
+
+test.runIf(process.platform === 'linux')(
+  'what the database does for patient connections gives way to what it does for others',
+  async () => {
+    await using database = await createDatabase()
+    const [usual, patient] = [openDatabase(database.url), openDatabase(database.url, { patient: true })]
+    const priorityOf = async (db: typeof usual) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
+      return getPriority(rows[0]!.pid)
+    }
+    expect(await priorityOf(patient)).toBe(Math.min(19, (await priorityOf(usual)) + 5))
+    await Promise.all([usual.destroy(), patient.destroy()])
+  },
+)
 
 test('a statement takes as long as its pool allows', async () => {
   await using database = await createDatabase()

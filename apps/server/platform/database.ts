@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, WithDatabase } from './context.ts'
 import { InstallationError } from './installation.ts'
+import { giveWayInDatabase } from './priority.ts'
 import type { Tables } from './tables.ts'
 
 // bigint as BigInt (NSUs and ids are exact); dates and local times stay text: they are what a document says, not instants.
@@ -47,6 +48,8 @@ export interface PoolOptions {
   statementTimeoutMs: number
   /** The address is that of a pooler, which gives a connection to each transaction: nothing of a session is used. */
   pooler?: boolean
+  /** Nobody waits for what is done with them: on one machine the database does what people wait for first. */
+  patient?: boolean
   /** How long is waited for a connection, also for one that others use; absent: as long as it takes. */
   connectTimeoutMs?: number
 }
@@ -66,13 +69,13 @@ export interface PoolOptions {
  */
 export const pools = {
   api: { connections: 10, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000 },
-  worker: { connections: 16, lockTimeoutMs: 0, statementTimeoutMs: 0 },
+  worker: { connections: 16, lockTimeoutMs: 0, statementTimeoutMs: 0, patient: true },
   task: { connections: 10, lockTimeoutMs: 0, statementTimeoutMs: 0 },
   signer: { connections: 6, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: signerRole },
   /** Of the API, beside its own. */
   limited: { connections: 5, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: limitedRole },
   /** Of the workers: for the exports of these people. */
-  limitedWorker: { connections: 2, lockTimeoutMs: 0, statementTimeoutMs: 0, role: limitedRole },
+  limitedWorker: { connections: 2, lockTimeoutMs: 0, statementTimeoutMs: 0, role: limitedRole, patient: true },
   /** Of each process with a replica: what the primary is asked before a read takes place there. */
   horizon: { connections: 2, lockTimeoutMs: 1_000, statementTimeoutMs: 1_000, connectTimeoutMs: 1_000 },
   /** On the replica, of the API; what takes longer begins anew on the primary. */
@@ -104,6 +107,7 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
     connectTimeoutMs,
     role = appRole,
     pooler = false,
+    patient = false,
   } = { ...pools.task, ...options } as PoolOptions
   const pool = new pg.Pool(
     pooler
@@ -124,6 +128,7 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   pool.on('connect', (client) => {
     client.on('error', () => {})
     clients.add(client)
+    if (patient) giveWayInDatabase(...serverOf(client))
     saveTrips(client, settings)
   })
   pool.on('remove', (client) => clients.delete(client))
@@ -131,6 +136,12 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   poolOf.set(db, pool)
   clientsOf.set(db, clients)
   return db
+}
+
+// Not in the types of the library.
+function serverOf(client: pg.PoolClient): [backend: number, socket: Socket] {
+  const { processID, connection } = client as unknown as { processID: number; connection: { stream: Socket } }
+  return [processID, connection.stream]
 }
 
 // The beginning of a transaction leaves with its first statement, and a prepared statement by its name. `settings`: with them each transaction begins, and a
@@ -259,9 +270,7 @@ const clientsOf = new WeakMap<Database, ReadonlySet<pg.PoolClient>>()
 
 /** Ends the connections of `db`, as `openDatabase` made it, without asking their server, which may not respond: who waits for it gets an error. */
 export function breakOff(db: Database): void {
-  // Not in the types of the library.
-  for (const client of (clientsOf.get(db) ?? []) as Iterable<{ connection?: { stream: Socket } }>)
-    client.connection?.stream.destroy()
+  for (const client of clientsOf.get(db) ?? []) serverOf(client)[1].destroy()
 }
 
 /** Makes sure that the connections of `db` are those of `role`, cannot see past row-level security, nor become somebody who can. */

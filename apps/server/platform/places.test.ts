@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createPlaces } from './places.ts'
 
 const full = 'Há demais.'
@@ -108,6 +108,73 @@ describe('places', () => {
     light[1]![Symbol.dispose]()
     await new Promise(setImmediate)
     expect(order).toEqual(['heavy', 'light'])
+  })
+
+  describe('while others are here', () => {
+    const open = () => createPlaces({ all: 8, each: 4, beside: 1, waiting: 10, full })
+    const asking = (places: ReturnType<typeof open>) => {
+      const order: string[] = []
+      const held = new Map<string, Disposable>()
+      const ask = (who: string, name: string, weight = 1) =>
+        void places.take(who, weight).then((place) => {
+          order.push(name)
+          held.set(name, place)
+        })
+      const end = (name: string) => held.get(name)![Symbol.dispose]()
+      return { order, ask, end }
+    }
+    const settled = () => Promise.resolve().then(() => Promise.resolve())
+
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+    afterEach(() => void vi.useRealTimers())
+
+    test('one thing of each at a time is begun, whatever it weighs; alone, as many as there are places', async () => {
+      const { order, ask, end } = asking(open())
+      for (const name of ['a1', 'a2', 'a3']) ask('a', name)
+      await settled()
+      expect(order).toEqual(['a1', 'a2', 'a3'])
+      ask('b', 'b1')
+      ask('a', 'a4')
+      await settled()
+      expect(order).toEqual(['a1', 'a2', 'a3', 'b1'])
+      for (const name of ['a1', 'a2']) end(name)
+      await settled()
+      expect(order).toHaveLength(4)
+      end('a3')
+      await settled()
+      expect(order.at(-1)).toBe('a4')
+    })
+
+    test('they are, for ten seconds after what they had', async () => {
+      const { order, ask, end } = asking(open())
+      ask('b', 'b1')
+      await settled()
+      end('b1')
+      vi.advanceTimersByTime(9_500)
+      for (const name of ['a1', 'a2', 'a3']) ask('a', name)
+      await settled()
+      expect(order).toEqual(['b1', 'a1'])
+      end('a1')
+      await settled()
+      expect(order).toEqual(['b1', 'a1', 'a2'])
+      // Nobody comes or goes.
+      vi.advanceTimersByTime(500)
+      await settled()
+      expect(order).toEqual(['b1', 'a1', 'a2', 'a3'])
+    })
+
+    test('what takes longer than a second does not hold up the rest of its workspace', async () => {
+      const { order, ask } = asking(open())
+      ask('b', 'b1')
+      ask('a', 'slow', 3)
+      ask('a', 'list')
+      vi.advanceTimersByTime(900)
+      await settled()
+      expect(order).toEqual(['b1', 'slow'])
+      vi.advanceTimersByTime(500)
+      await settled()
+      expect(order).toEqual(['b1', 'slow', 'list'])
+    })
   })
 
   test('that were left are free again, once', async () => {

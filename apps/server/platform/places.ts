@@ -9,6 +9,11 @@ interface PlacesOptions {
   heavy?: number
   /** Places of each, at least as many as one takes at once. */
   each: number
+  /**
+   * How many things of one may go on at once, whatever their weight, while others are here too; what takes longer than a second does not count any more. So who
+   * waits for many leaves processors to who waits for one. Absent: as many as there are places.
+   */
+  beside?: number
   /** How many of each may wait for a place. */
   waiting: number
   /** What is said to who has more than that. */
@@ -28,8 +33,26 @@ interface Asked {
   begin: () => void
 }
 
-export function createPlaces({ all, heavy: heavyMax = all, each, waiting, full }: PlacesOptions): Places {
+// Who had a place so recently is here, and will probably ask for the next thing: so long people look at a page before they click.
+const hereMs = 10_000
+// What takes longer does not hold up what else its own people want.
+const longMs = 1_000
+const lookAgainMs = 250
+
+export function createPlaces({
+  all,
+  heavy: heavyMax = all,
+  each,
+  beside = each,
+  waiting,
+  full,
+}: PlacesOptions): Places {
   const busy = new Map<Who, number>()
+  // When what each has under way began.
+  const begun = new Map<Who, number[]>()
+  // The last two that left a place.
+  let left: { who: Who; at: number }[] = []
+  let timer: NodeJS.Timeout | undefined
   // Of these, by heavy work.
   const busyHeavily = new Map<Who, number>()
   // Apart, so that nobody's light work waits behind heavy work that others hold up.
@@ -50,12 +73,18 @@ export function createPlaces({ all, heavy: heavyMax = all, each, waiting, full }
   }
   const enter = (who: Who, weight: number): Disposable => {
     add(who, weight, 1)
+    const at = performance.now()
+    begun.set(who, [...(begun.get(who) ?? []), at])
     let isLeft = false
     return {
       [Symbol.dispose]() {
         if (isLeft) return
         isLeft = true
         add(who, weight, -1)
+        const others = begun.get(who)!.toSpliced(begun.get(who)!.indexOf(at), 1)
+        if (others.length > 0) begun.set(who, others)
+        else begun.delete(who)
+        left = [{ who, at: performance.now() }, ...left.filter((one) => one.who !== who)].slice(0, 2)
         admit()
       },
     }
@@ -63,8 +92,21 @@ export function createPlaces({ all, heavy: heavyMax = all, each, waiting, full }
   // Whoever waits for the end of other heavy work does not keep out what has places of its own.
   const waitsForHeavy = (who: Who, weight: number) =>
     heavy + weight > heavyMax || (busyHeavily.get(who) ?? 0) + weight > each
+  const leavesRoom = (who: Who): boolean => {
+    const now = performance.now()
+    const own = begun.get(who) ?? []
+    if (own.filter((at) => now - at < longMs).length < beside) return true
+    const areOthersHere =
+      busy.size > (busy.has(who) ? 1 : 0) || left.some((one) => one.who !== who && now - one.at < hereMs)
+    if (areOthersHere && !timer) timer = setTimeout(lookAgain, lookAgainMs).unref()
+    return !areOthersHere
+  }
+  const lookAgain = () => {
+    timer = undefined
+    admit()
+  }
   const look = (who: Who, { weight }: Asked) => {
-    if ((busy.get(who) ?? 0) + weight > each) return 'pass'
+    if ((busy.get(who) ?? 0) + weight > each || !leavesRoom(who)) return 'pass'
     const own = lanes.heavy.first(who)
     if (weight > 1 ? waitsForHeavy(who, weight) : own && !waitsForHeavy(who, own.weight)) return 'pass'
     // Whose turn it is waits for enough places, without lighter work of others passing.

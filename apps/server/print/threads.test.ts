@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { TestTask } from './threads.testing.ts'
 import { createThreads, type Threads, type ThreadsOptions } from './threads.ts'
@@ -70,19 +71,24 @@ test('more work than may wait is refused at once', async () => {
   expect(await Promise.all([running, ...waiting])).toEqual(['waited', 2, 4])
 })
 
-test('work of people goes before patient work, whatever came first', async () => {
+test('work of people does not wait for the end of patient work, however much of it there is', async () => {
   const threads = open()
   const busy = gate()
-  const order: string[] = []
-  const running = threads.run({ waitFor: busy.waitFor }, { patient: true })
-  const patient = Array.from({ length: 5 }, () =>
-    threads.run({ add: [1, 1] }, { patient: true }).then(() => order.push('patient')),
-  )
-  const person = threads.run({ add: [1, 1] }).then(() => order.push('person'))
+  const patient = Array.from({ length: 3 }, () => threads.run({ waitFor: busy.waitFor }, { patient: true }))
+  expect(await threads.run({ add: [1, 2] })).toBe(3)
+  expect(threads.use()).toEqual({ threads: 2, people: 0, patient: 2 })
   busy.open()
-  await Promise.all([running, person, ...patient])
-  expect(order).toEqual(['person', ...patient.map(() => 'patient')])
+  await Promise.all(patient)
 })
+
+test.runIf(process.platform === 'linux')(
+  'patient work has a lower priority than this program, work of people the same',
+  async () => {
+    const threads = open()
+    expect(await threads.run('priority')).toBe(getPriority())
+    expect(await threads.run('priority', { patient: true })).toBe(Math.min(19, getPriority() + 5))
+  },
+)
 
 test.each([true, false])('all take turns: who has much waits for their own (patient: %s)', async (patient) => {
   const threads = open({ waitingMax: 3 })

@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 
 // A thread that carries out what a test of `threads.ts` asks for.
@@ -10,6 +11,7 @@ export type TestTask =
   | 'exit'
   | 'hoard'
   | 'finish'
+  | 'priority'
 
 function carryOut(task: TestTask): unknown {
   if (task === 'loop') for (;;);
@@ -23,6 +25,7 @@ function carryOut(task: TestTask): unknown {
     setImmediate(() => process.exit(0))
     return 'finished'
   }
+  if (task === 'priority') return getPriority()
   if ('add' in task) return task.add[0] + task.add[1]
   Atomics.wait(new Int32Array(task.waitFor), 0, 0)
   return 'waited'

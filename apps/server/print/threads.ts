@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { createTurns, type Who } from '../platform/turns.ts'
+import { createTurns, type Turns, type Who } from '../platform/turns.ts'
 
 /** Why a piece of work was not carried out; `cause` is the error of a thread that died. */
 export class ThreadError extends Error {
@@ -24,12 +24,14 @@ export interface ThreadsOptions {
   memoryMb: number
   /** A thread without work ends after so long. */
   idleMs: number
+  /** All of it is work of the background: its threads have the lower priority of patient work. */
+  background?: boolean
 }
 
 export interface RunOptions {
   /** Whose work it is: all take turns. Absent: that of nobody in particular, together. */
   who?: Who
-  /** No person waits for it: work of people goes first, and where there are several threads one is left for them. */
+  /** No person waits for it: it has threads of its own, one less than people have and of lower priority, so that nobody waits for its end. */
   patient?: boolean
 }
 
@@ -47,7 +49,6 @@ const startMs = 60_000
 
 interface ThreadTask<Input, Output> {
   input: Input
-  patient: boolean
   resolve: (output: Output) => void
   reject: (error: ThreadError) => void
 }
@@ -59,28 +60,44 @@ interface Thread {
   idleTimer?: NodeJS.Timeout
 }
 
+/** Threads of one kind, what they carry out, and what waits for one. */
+interface Lane<Work> {
+  waiting: Turns<Work>
+  running: number
+  max: number
+  idle: Thread[]
+  execArgv: string[]
+}
+
 /** Threads that are bounded in number, in what waits for them, in time and in memory. */
 export function createThreads<Input, Output>(options: ThreadsOptions): Threads<Input, Output> {
   type Work = ThreadTask<Input, Output>
-  const lanes = { people: createTurns<Work>(), patient: createTurns<Work>() }
-  const patientMax = Math.max(1, options.threads - 1)
-  const running = new Set<Work>()
+  const newLane = (max: number, execArgv: string[]): Lane<Work> => ({
+    waiting: createTurns<Work>(),
+    running: 0,
+    max,
+    idle: [],
+    execArgv,
+  })
+  const givingWay = ['--import', new URL('./patient.ts', import.meta.url).href]
+  const lanes = {
+    people: newLane(options.threads, options.background ? givingWay : []),
+    patient: newLane(Math.max(1, options.threads - 1), givingWay),
+  }
   const threads = new Set<Worker>()
-  const idle: Thread[] = []
   let closed = false
 
-  const begin = () => {
-    while (!closed && running.size < options.threads) {
-      const patientRunning = [...running].filter(({ patient }) => patient).length
-      const task = lanes.people.take() ?? (patientRunning < patientMax ? lanes.patient.take() : undefined)
+  const begin = (lane: Lane<Work>) => {
+    while (!closed && lane.running < lane.max) {
+      const task = lane.waiting.take()
       if (!task) return
-      runOn(task, idle.pop() ?? open())
+      runOn(task, lane, lane.idle.pop() ?? open(lane))
     }
   }
 
-  const open = (): Thread => {
+  const open = ({ idle, execArgv }: Lane<Work>): Thread => {
     const { file, memoryMb } = options
-    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb }, execArgv })
     threads.add(worker)
     const forget = () => {
       threads.delete(worker)
@@ -95,17 +112,17 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
     return { worker, ready: false }
   }
 
-  const runOn = (task: Work, thread: Thread) => {
+  const runOn = (task: Work, lane: Lane<Work>, thread: Thread) => {
     const { worker } = thread
     clearTimeout(thread.idleTimer)
-    running.add(task)
+    lane.running++
     worker.ref()
     const settle = (settled: () => void) => {
       clearTimeout(timer)
       worker.off('message', onMessage).off('messageerror', onError).off('error', onError).off('exit', onExit)
-      running.delete(task)
+      lane.running--
       settled()
-      begin()
+      begin(lane)
     }
     const onMessage = (message: Output) => {
       if (thread.ready) return done(message)
@@ -115,8 +132,8 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
     }
     const done = (output: Output) => {
       worker.unref()
-      thread.idleTimer = setTimeout(() => void endIdle(thread), options.idleMs).unref()
-      idle.push(thread)
+      thread.idleTimer = setTimeout(() => void endIdle(lane, thread), options.idleMs).unref()
+      lane.idle.push(thread)
       settle(() => task.resolve(output))
     }
     const fail = (error: ThreadError) => {
@@ -132,7 +149,7 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
     worker.postMessage(task.input)
   }
 
-  const endIdle = async (thread: Thread) => {
+  const endIdle = async ({ idle }: Lane<Work>, thread: Thread) => {
     idle.splice(idle.indexOf(thread), 1)
     await thread.worker.terminate()
   }
@@ -142,17 +159,22 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
       new Promise((resolve, reject) => {
         if (closed) return reject(new ThreadError('closed'))
         const lane = patient ? lanes.patient : lanes.people
-        if (!patient && running.size >= options.threads && lane.count(who) >= options.waitingMax)
+        if (!patient && lane.running >= lane.max && lane.waiting.count(who) >= options.waitingMax)
           return reject(new ThreadError('full'))
-        lane.add(who, { input, patient, resolve, reject })
-        begin()
+        lane.waiting.add(who, { input, resolve, reject })
+        begin(lane)
       }),
-    use: () => ({ threads: threads.size, people: lanes.people.count(), patient: lanes.patient.count() }),
+    use: () => ({
+      threads: threads.size,
+      people: lanes.people.waiting.count(),
+      patient: lanes.patient.waiting.count(),
+    }),
     async [Symbol.asyncDispose]() {
       closed = true
-      for (const lane of Object.values(lanes))
-        for (let task = lane.take(); task; task = lane.take()) task.reject(new ThreadError('closed'))
-      for (const { idleTimer } of idle) clearTimeout(idleTimer)
+      for (const { waiting, idle } of Object.values(lanes)) {
+        for (let task = waiting.take(); task; task = waiting.take()) task.reject(new ThreadError('closed'))
+        for (const { idleTimer } of idle) clearTimeout(idleTimer)
+      }
       await Promise.all([...threads].map((worker) => worker.terminate()))
     },
   }
