@@ -34,11 +34,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'apps', include: ['apps/**/*.test.{ts,tsx}'], exclude, globalSetup },
-      },
-      {
-        extends: true,
-        test: { name: 'conformance', include: ['tests/{conformance,support}/**/*.test.ts'], exclude, globalSetup },
+        test: {
+          // Together, because those of conformance wait a lot while the others work; and a worker loads the server once for both.
+          name: 'apps',
+          include: ['apps/**/*.test.{ts,tsx}', 'tests/{conformance,support}/**/*.test.ts'],
+          exclude,
+          globalSetup,
+        },
       },
       {
         extends: true,

@@ -20,7 +20,7 @@ const companies = Array.from({ length: 11 }, (_, index) => ({
 }))
 const cnpjs = companies.map(({ cnpj }) => cnpj)
 const late = cnpjs[10]!
-const patience = { timeout: 60_000, interval: 20 }
+const patience = { timeout: 60_000, interval: 100 }
 // An hour and the margin that we add to it.
 const anHour = () => letPass(product, hourMs * 1.25)
 let product: Product

@@ -19,7 +19,7 @@ const many = { cnpj: '11222333000181', nome: 'EMPRESA BETA LTDA', uf: 'RJ' }
 const hourMs = 600_000
 const since = () => Date.now() - 5 * 86_400_000
 
-const patience = { timeout: 25_000, interval: 30 }
+const patience = { timeout: 60_000, interval: 100 }
 const stack = new AsyncDisposableStack()
 let product: Product
 let worker: Server

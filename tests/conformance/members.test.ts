@@ -35,7 +35,7 @@ beforeAll(async () => {
   // Lists tell of alerts, which come a moment after their documents.
   const judged = async () =>
     expect((await office.call<{ situacao: string }>('GET', '/v1/api/Alertas/resumo')).body.data.situacao).toBe('em-dia')
-  await vi.waitFor(judged, { timeout: 30_000, interval: 200 })
+  await vi.waitFor(judged, { timeout: 90_000, interval: 200 })
   const { token } = await newPersonOf({ owner }, { account }, { role: 'fiscal', companies: [shownId] })
   clerk = await newClient(product, { token })
   const { idChave, chave } = await newKey({ owner }, { account })

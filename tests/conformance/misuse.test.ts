@@ -49,7 +49,7 @@ const capture = async () => {
 }
 
 test('the block, its cause and what is missing are told, and no button asks during it', async () => {
-  await vi.waitFor(async () => expect((await capture()).estado).toBe('bloqueada'), { timeout: 25_000, interval: 20 })
+  await vi.waitFor(async () => expect((await capture()).estado).toBe('bloqueada'), { timeout: 60_000, interval: 100 })
   expect((await capture()).mensagem.replace(/\d\d:\d\d\.$/, 'hh:mm.')).toBe(
     'A SEFAZ bloqueou as consultas deste CNPJ por uma hora: outro sistema consultou com este certificado. Faltam os documentos das posições 1 a 50, que serão buscados um a um, até vinte por hora. A captura volta sozinha às hh:mm.',
   )

@@ -55,7 +55,7 @@ async function moveBack(client: pg.Client, ms: number): Promise<void> {
 
 async function until({ client }: { client: pg.Client }, check: () => Promise<boolean>): Promise<void> {
   // As patient as a busy machine is slow.
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await setTimeout(20)) if (await check()) return
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await setTimeout(50)) if (await check()) return
   const { rows } = await client.query('select * from capture_line')
   throw new Error(`the capture does not come to rest: ${JSON.stringify(rows)}`)
 }

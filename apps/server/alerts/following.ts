@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import {
   behindMax,
   claimTurn as claimFollowing,
+  dueTurns,
   type Follower,
   holdTurn,
   nextPortion,
@@ -27,6 +28,9 @@ const judgedMax = 50
 const turnMs = 400
 // Of those that could not be judged before.
 const againMax = 20
+
+/** Without these `claimTurn` finds nothing. */
+export const due = dueTurns(follower)
 
 /** Takes the workspace that waited longest of those in which something is to be judged; null: none. */
 export const claimTurn = (ctx: WithDatabase): Promise<Turn | null> => claimFollowing(ctx, follower)

@@ -160,10 +160,15 @@ export interface TestTurn {
   lease: string
 }
 
+const isBegun = sql`t.type is not null`
+
+/** Without these `claimTest` finds nothing. */
+export const begunTests = sql`select from alert_test t where ${isBegun}`
+
 /** Takes the test that waited longest; null: none goes on. */
 export async function claimTest(ctx: WithDatabase): Promise<TestTurn | null> {
   const lane = {
-    due: sql`t.type is not null`,
+    due: isBegun,
     order: sql`(select max(o.served_at) from alert_test o where o.workspace_id = t.workspace_id), t.workspace_id, t.served_at, t.rule`,
   }
   return asOperator(ctx, async ({ db }) => {

@@ -1,9 +1,10 @@
 import type { Turn } from '../changes/changes.ts'
+import { isDue } from '../jobs/due.ts'
 import { type JobKind, startJobs, together } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { pause } from '../platform/pause.ts'
-import { claimTurn, postponeTurn, takeTurn } from './following.ts'
-import { claimTest, goOnTesting, postponeTest, type TestTurn } from './trying.ts'
+import { claimTurn, due, postponeTurn, takeTurn } from './following.ts'
+import { begunTests, claimTest, goOnTesting, postponeTest, type TestTurn } from './trying.ts'
 
 const idleMs = 1_000
 // Nobody waits for a verdict as for a page of the capture: it rests four times as long as it worked, so it takes at most a fifth of the time from
@@ -25,6 +26,7 @@ export function startAlertWorker(
 function judgements(ctx: Context, judged: (workspaceId: number, companyId: number) => Promise<unknown>): JobKind<Turn> {
   return {
     name: 'alerts',
+    mayFind: () => isDue(ctx, due),
     claim: () => claimTurn(ctx),
     run: async (turn, signal) => {
       const begun = performance.now()
@@ -42,6 +44,7 @@ function judgements(ctx: Context, judged: (workspaceId: number, companyId: numbe
 function tests(ctx: Context): JobKind<TestTurn> {
   return {
     name: 'alert tests',
+    mayFind: () => isDue(ctx, begunTests),
     claim: () => claimTest(ctx),
     run: async (turn, signal) => {
       const begun = performance.now()

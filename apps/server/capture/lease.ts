@@ -49,6 +49,18 @@ interface TurnLane extends Lane {
   heldMax?: number
 }
 
+const isTime = sql`next_at <= now() and allowed_at <= now() and (automatic or wanted) and not paused`
+// Never while it is blocked, nor while a lost response may have been a block.
+const isTimeOfGap = sql`gap_at <= now() and not paused and (state = 'waiting' or allowed_at <= now())`
+const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
+const isFree = sql`(lease_until is null or lease_until < now())`
+
+/** Without these `claimLine` finds nothing. Each kind has an index. */
+export const dueLines = sql.join(
+  [isTime, isTimeOfGap, hasCopies].map((due) => sql`select from capture_line where ${due} and ${isFree}`),
+  sql` union all `,
+)
+
 /**
  * Takes the line whose turn it is, or null when there is none; `paused`: services that may not be called now. Lines that are due come first,
  * half of the places for those of which nothing was ever answered, each kind in turns by workspace; but one place is kept for each kind, which would
@@ -56,10 +68,8 @@ interface TurnLane extends Lane {
  */
 export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
   const serves = sql`service <> all(${[...paused]}::smallint[])`
-  const isDue = sql`next_at <= now() and allowed_at <= now() and (automatic or wanted) and not paused and ${serves}`
-  // Never while it is blocked, nor while a lost response may have been a block.
-  const hasGap = sql`gap_at <= now() and not paused and (state = 'waiting' or allowed_at <= now()) and ${serves}`
-  const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
+  const isDue = sql`${isTime} and ${serves}`
+  const hasGap = sql`${isTimeOfGap} and ${serves}`
   const due: TurnLane = { turn: 'due', due: sql`${isDue} and last_success_at is not null`, order: sql`next_at` }
   const first: TurnLane = {
     turn: 'first',
@@ -169,7 +179,6 @@ type Held = Partial<Record<Turn, number>>
 
 // Also which of the lanes have a line that is due and free.
 async function survey(db: Context['db'], lanes: readonly TurnLane[]): Promise<{ held: Held; due: boolean[] }> {
-  const isFree = sql`(lease_until is null or lease_until < now())`
   const due = lanes.map((lane) => sql`exists (select 1 from capture_line where ${lane.due} and ${isFree})`)
   const { rows } = await sql<{ held: Held; due: boolean[] }>`
     select (select coalesce(json_object_agg(turn, n), '{}')

@@ -4,12 +4,22 @@ import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LeaseLost } from '../jobs/jobs.ts'
+import { knownBefore } from '../jobs/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findHolder, makeWay } from './holder.ts'
 import { settleInterrupted } from './interrupted/interrupted.ts'
-import { type CaptureLine, claimLine, claimOne, consequences, holdLine, lockLine, releaseLine } from './lease.ts'
+import {
+  type CaptureLine,
+  claimLine as claim,
+  claimOne,
+  consequences,
+  dueLines,
+  holdLine,
+  lockLine,
+  releaseLine,
+} from './lease.ts'
 import { noteCall, quotaWait, wasResponseLost } from './ledger.ts'
 import { ask, noteQuery } from './query.ts'
 import { brokenOff, type Decision, decide, failed } from './rules.ts'
@@ -38,6 +48,8 @@ beforeAll(async () => {
 })
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
+
+const claimLine = knownBefore(dueLines, claim)
 
 const answerOf = (cStat: number, ultNSU: number | null = null, maxNSU: number | null = null) => ({
   cStat,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isDue } from '../jobs/due.ts'
 import { fromNow, repeat, startJobs, together } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { watchClock } from '../platform/clock.ts'
@@ -11,7 +12,7 @@ import { runGapTurn } from './gaps/gap-turn.ts'
 import { noteWaitMs } from './gaps/notes.ts'
 import { deliverKept, settleInterrupted } from './interrupted/interrupted.ts'
 import { prepareKept } from './interrupted/kept.ts'
-import { breakLine, type CaptureLine, claimLine, readHeldLine, type Turn } from './lease.ts'
+import { breakLine, type CaptureLine, claimLine, dueLines, readHeldLine, type Turn } from './lease.ts'
 import { movePauses } from './pauses.ts'
 import { distributionUrl } from './query.ts'
 import { brokenOff } from './rules.ts'
@@ -29,6 +30,7 @@ export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisp
     startJobs(
       {
         name: 'capture',
+        mayFind: () => isDue(ctx, dueLines),
         claim: async () => ((await mayWork(ctx)) ? clock.claim(ctx, claimTurn) : null),
         run: ({ line, work }, signal) => work(ctx, line, signal),
         postpone: ({ line }) => postponeFailed(ctx, line),

@@ -11,6 +11,7 @@ export type { Follower, Turn } from './following.ts'
 export {
   behindMax,
   claimTurn,
+  dueTurns,
   holdTurn,
   nextPortion,
   postponeTurn,

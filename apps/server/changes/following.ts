@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
@@ -18,6 +18,16 @@ export interface Turn {
 }
 
 const leaseMs = 120_000
+
+/** Without these `claimTurn` finds nothing: workspaces in which something changed or is due, and those where a follower has never been. */
+export function dueTurns({ table }: Follower): RawBuilder<unknown> {
+  const position = sql.table(table)
+  return sql`
+    select from ${position} where next_at <= now()
+    union all
+    select from change_position p
+     where not exists (select from ${position} a where a.workspace_id = p.workspace_id and a.version >= p.version)`
+}
 
 /** Takes the workspace that waited longest of those in which something changed, or is due (`next_at`); null: none. */
 export async function claimTurn(ctx: WithDatabase, { table }: Follower): Promise<Turn | null> {

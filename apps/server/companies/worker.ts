@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isDue } from '../jobs/due.ts'
 import { claimRows, fewestFirst, fromNow, LeaseLost, repeat, startJobs, together } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
@@ -20,6 +21,7 @@ export function startCertificateWorker(ctx: Context, captures: CapturesOfCertifi
   const jobs = startJobs<HeldFile>(
     {
       name: 'certificate',
+      mayFind: () => isDue(ctx, waitingFiles),
       claim: (running) => claimFile(ctx, running),
       run: (file) => decide(ctx, captures, file),
       postpone: (file) => letGo(ctx, file),
@@ -33,6 +35,8 @@ export function startCertificateWorker(ctx: Context, captures: CapturesOfCertifi
   const tidying = repeat(tidyEveryMs, () => tidyBatches(ctx), ctx.log)
   return together([jobs, tidying])
 }
+
+const waitingFiles = sql`select from certificate_file where state = 'waiting'`
 
 async function claimFile(ctx: Pick<Context, 'db' | 'signer'>, running: readonly HeldFile[]): Promise<HeldFile | null> {
   // No key can be sealed.

@@ -3,6 +3,7 @@ import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
 import {
   claimTurn as claimFollowing,
+  dueTurns,
   holdTurn,
   nextPortion,
   postponeTurn as postponeFollowing,
@@ -28,6 +29,9 @@ const goneMax = 100
 // Bills of freight that are judged in one turn.
 const auditedMax = 200
 const againMs = 24 * 3_600_000
+
+/** Without these `claimTurn` finds nothing. */
+export const due = dueTurns(follower)
 
 /** Takes the workspace that waited longest of those in which something is to be read; null: none. */
 export const claimTurn = (ctx: WithDatabase): Promise<Turn | null> => claimFollowing(ctx, follower)

@@ -1,8 +1,9 @@
 import type { Turn } from '../changes/changes.ts'
+import { isDue } from '../jobs/due.ts'
 import { startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { pause } from '../platform/pause.ts'
-import { claimTurn, postponeTurn, takeTurn } from './following.ts'
+import { claimTurn, due, postponeTurn, takeTurn } from './following.ts'
 
 // As the judging of alerts: capture and people go first.
 const restShare = 2
@@ -13,6 +14,7 @@ export function startContentWorker(ctx: Context): AsyncDisposable {
   return startJobs<Turn>(
     {
       name: 'contents',
+      mayFind: () => isDue(ctx, due),
       claim: () => claimTurn(ctx),
       run: async (turn, signal) => {
         const begun = performance.now()

@@ -2,6 +2,7 @@ import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { mergeForms } from '@vigia/print/merge'
 import { type RawBuilder, sql } from 'kysely'
 import { findLogoOf } from '../companies/companies.ts'
+import { isDue } from '../jobs/due.ts'
 import { claimRows, fromNow, LeaseLost, startJobs, together } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context, Database } from '../platform/context.ts'
@@ -58,6 +59,7 @@ export function startExportWorker(ctx: Context, limited: Database): AsyncDisposa
       startJobs<HeldExport>(
         {
           name: queues[queue].name,
+          mayFind: () => isDue(ctx, waitingExports),
           claim: () => claimExport(ctx, queue),
           run: (job, signal) => makeExport(ctx, limited, job, signal),
           postpone: (job) => letGo(ctx, job),
@@ -72,6 +74,8 @@ export function startExportWorker(ctx: Context, limited: Database): AsyncDisposa
     ),
   )
 }
+
+const waitingExports = sql`select from document_export where state = 'waiting'`
 
 async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<HeldExport | null> {
   const lane = {

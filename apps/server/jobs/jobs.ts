@@ -10,6 +10,11 @@ export interface JobKind<Job> {
   name: string
   /** Takes the next job, or null when none is due; `running` are the jobs that this process carries out now. */
   claim(running: readonly Job[]): Promise<Job | null>
+  /**
+   * Whether a claim may find something; asked instead of claiming after a claim that found nothing. It may say yes when there is nothing, and what it does not
+   * know of is found a little later.
+   */
+  mayFind?(): Promise<boolean>
   /** Carries a job out and writes down what came of it. `signal` says that the process is about to end. */
   run(job: Job, signal: AbortSignal): Promise<void>
   /** Lets a job go whose `run` threw, to be tried later. Without it, and when it throws as well, the lease runs out by itself. */
@@ -20,7 +25,7 @@ export interface JobKind<Job> {
   concurrency: number
   /** None takes longer than this unless it hangs; two hours unless told otherwise. */
   workMs?: number
-  /** The wait after a claim that found nothing, unless a job ends meanwhile, and after a job that could not be let go. */
+  /** About the wait after a claim that found nothing, unless a job ends meanwhile, and after a job that could not be let go. */
   idleMs: number
 }
 
@@ -34,6 +39,8 @@ const loops = new Map<object, { name: string; dueBy(): number }>()
 // A claim takes moments, what is carried out minutes.
 const claimMs = 5 * 60_000
 const turnMs = 15 * 60_000
+// A claim does more than to take a job, and `mayFind` may not know of one.
+const claimEveryMs = 15_000
 /** What may rightly take long. */
 export const longMs = 2 * 3_600_000
 
@@ -52,6 +59,8 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
   const ends = new Map<Job, number>()
   // Wait before the next claim: it could return the job that just failed.
   let restFirst = false
+  // When a claim last found nothing, as long as nothing happened after it.
+  let foundNothingAt: number | null = null
   // A job that ends leaves its place, and may leave more to do, to a claim that found nothing meanwhile.
   let rest = new AbortController()
   stop.signal.addEventListener('abort', () => rest.abort(), { once: true })
@@ -63,6 +72,7 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
       .finally(() => {
         running.delete(job)
         ends.delete(job)
+        foundNothingAt = null
         rest.abort()
       })
     running.set(job, done)
@@ -80,17 +90,35 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
       } else {
         rest = new AbortController()
         due(kind.idleMs + claimMs)
-        const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
-          log.error({ err: error, job: kind.name }, 'no job could be claimed')
-          return null
-        })
-        if (job === null) await pause(kind.idleMs, rest.signal)
-        else begin(job)
+        const begun = performance.now()
+        const isClaimed = foundNothingAt === null || begun - foundNothingAt >= claimEveryMs || !kind.mayFind
+        // Where that is not known, the claim says why.
+        if (isClaimed || (await kind.mayFind!().catch(() => true))) {
+          foundNothingAt = begun
+          due(kind.idleMs + claimMs)
+          const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
+            log.error({ err: error, job: kind.name }, 'no job could be claimed')
+            return null
+          })
+          if (job !== null) {
+            foundNothingAt = null
+            begin(job)
+            continue
+          }
+        }
+        await pause(untilBeat(kind.idleMs), rest.signal)
       }
     }
     await Promise.all(running.values())
   }
   return untilDisposed(stop, kind.name, loop, ends)
+}
+
+// All loops of a process rest until a multiple of their wait, so that what they ask then can be asked together (`isDue`).
+function untilBeat(ms: number): number {
+  const left = ms - (performance.now() % ms)
+  // A timer may be a moment early.
+  return left < ms / 4 ? left + ms : left
 }
 
 // Returns whether the job was let go.

@@ -32,6 +32,9 @@ export type MailOutcome =
 /** Longer than writing and sending a letter may take. */
 export const leaseMs = 10 * 60_000
 
+/** Without these nothing is claimed. */
+export const dueMails = sql`select from mail where state = 'waiting' and next_at <= now()`
+
 const lane = (hasFailed: 0 | 1): Lane => ({
   due: sql`state = 'waiting' and least(failures, 1) = ${hasFailed} and next_at <= now() and not ${isFromCopy(sql`created_at`)}`,
   order: sql`next_at, id`,

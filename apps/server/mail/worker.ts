@@ -1,9 +1,10 @@
+import { isDue } from '../jobs/due.ts'
 import { afterGrace, startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { pause } from '../platform/pause.ts'
 import type { MailKind } from './mail.ts'
 import { isMailbox, writeMessage } from './message.ts'
-import { claimMail, type HeldMail, leaseMs, type MailOutcome, settleMail } from './queue.ts'
+import { claimMail, dueMails, type HeldMail, leaseMs, type MailOutcome, settleMail } from './queue.ts'
 import { openTransport, readRefusal, type Transport } from './transport.ts'
 
 const minuteMs = 60_000
@@ -25,6 +26,7 @@ export function startMailWorker(ctx: Context, kinds: Readonly<Record<string, Mai
   return startJobs<HeldMail>(
     {
       name: 'mail',
+      mayFind: () => isDue(ctx, dueMails),
       claim: (running) =>
         claimMail(ctx, { retry: running.filter(({ failures }) => failures > 0).length < retriesAtOnce }),
       run: async (mail, signal) => {

@@ -83,6 +83,9 @@ interface ClaimedEvent extends QueuedEvent {
   leavesAlone: boolean
 }
 
+/** Without these `claimBatch` finds nothing. */
+export const dueEvents = sql`select from outgoing_event where state in ('waiting', 'sending') and next_at <= now()`
+
 /**
  * Claims the events that have waited longest of those that may be sent now, of a workspace with the fewest batches under way. None after a restore that nobody released; not to a paused service, not of an author with a batch under way or
  * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
@@ -98,8 +101,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
      and not exists (select 1 from outgoing_event e where ${comesBefore})`
   return inCapture(ctx, async ({ db }) => {
     // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
-    const { rows } = await sql`
-      select 1 from outgoing_event where state in ('waiting', 'sending') and next_at <= now() limit 1`.execute(db)
+    const { rows } = await sql`${dueEvents} limit 1`.execute(db)
     if (rows.length === 0) return null
     // One claim at a time: two would not see each other's authors.
     await holdLock({ db }, 'eventClaims')

@@ -13,6 +13,7 @@ import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
 import { LeaseLost } from '../jobs/jobs.ts'
+import { knownBefore } from '../jobs/testing.ts'
 import { toldOf } from '../notifications/testing.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
@@ -23,7 +24,14 @@ import { manifestationAnnouncements } from './announcements.ts'
 import { manifestationKinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
-import { type Batch, claimBatch, kindsOfTurn, movePauses, turn as turnOfEvents } from './queue.ts'
+import {
+  type Batch,
+  claimBatch as claimUnknown,
+  dueEvents,
+  kindsOfTurn,
+  movePauses,
+  turn as turnOfEvents,
+} from './queue.ts'
 import { requestEvents } from './requests.ts'
 import { sendBatch } from './sending.ts'
 import { type Settled, settle } from './settlement.ts'
@@ -42,6 +50,8 @@ import {
   store,
 } from './testing.ts'
 import { startManifestationWorker } from './worker.ts'
+
+const claimBatch = knownBefore(dueEvents, claimUnknown)
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context

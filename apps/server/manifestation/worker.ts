@@ -1,8 +1,9 @@
+import { isDue } from '../jobs/due.ts'
 import { startJobs } from '../jobs/jobs.ts'
 import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import type { Service } from '../platform/service.ts'
-import { claimBatch, movePauses, postponeFailed } from './queue.ts'
+import { claimBatch, dueEvents, movePauses, postponeFailed } from './queue.ts'
 import { type SendingContext, sendBatch } from './sending.ts'
 
 // Each batch is of one author at one service; a person is waiting for most of them.
@@ -24,6 +25,7 @@ export async function startManifestationWorker(
   return startJobs(
     {
       name: 'manifestation',
+      mayFind: () => isDue(ctx, dueEvents),
       claim: async () => {
         if (ctx.signer.isDown || (ctx.storage.trouble && !(await ctx.storage.prove()))) return null
         return clock.claim(ctx, claimBatch)

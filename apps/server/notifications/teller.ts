@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isDue } from '../jobs/due.ts'
 import { startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
@@ -13,7 +14,7 @@ interface DueHappening {
   what: string
 }
 
-const idleMs = 400
+const idleMs = 500
 
 /**
  * Turns what happened into announcements, until disposed: of each kind at most one to a workspace in `announcementPauseMs`, however much
@@ -23,6 +24,7 @@ export function startTeller(ctx: TellerContext, writers: Writers): AsyncDisposab
   return startJobs(
     {
       name: 'announcement',
+      mayFind: () => isDue(ctx, happenings),
       claim: () => findDue(ctx, Object.keys(writers)),
       run: (due) => tellTogether(ctx, due, writers[due.what]!),
       describe: ({ workspaceId, what }) => ({ workspaceId, what }),
@@ -45,6 +47,8 @@ const toldLately = (pauseMs: number) => sql`exists (
   select 1 from announcement a
    where a.workspace_id = h.workspace_id and a.what = h.what
      and a.at > clock_timestamp() - ${pauseMs} * interval '1 ms' and a.at <= clock_timestamp())`
+
+const happenings = sql`select from happening`
 
 async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<DueHappening | null> {
   const { rows } = await asOperator(ctx, ({ db }) =>

@@ -418,6 +418,15 @@ export function asOperator<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => 
   return transact(ctx, sql`set local app.operator = 'on'`, work)
 }
 
+/**
+ * Runs `work` in one transaction that sees what `inCapture` and `asOperator` do, and looks into indexes: before a table is analysed the planner would rather
+ * read all of it.
+ */
+export function asScheduler<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+  const settings = sql`set local app.operator = 'on'; set local app.capture = 'on'; set local enable_seqscan = off`
+  return transact(ctx, settings, work)
+}
+
 /** Runs a part of the transaction `db`: when it throws, what it wrote is taken back and the rest of the transaction can go on. */
 export async function guarded<T>(db: Database, work: () => Promise<T>): Promise<T> {
   await sql`savepoint guarded`.execute(db)

@@ -34,11 +34,16 @@ export interface FedWebhook {
   id: number
 }
 
+const mayBeFed = sql`w.paused_at is null and w.fed_at < now() - ${feedPauseMs} * interval '1 ms'
+      and exists (select from change_position p where p.workspace_id = w.workspace_id and p.version > w.version)`
+
+/** Without these `claimFeeding` finds nothing. */
+export const dueFeedings = sql`select from webhook w where ${mayBeFed}`
+
 /** An address for which something may have changed, and which has room for it; null: none. */
 export async function claimFeeding(ctx: WithDatabase): Promise<FedWebhook | null> {
   const lane = {
-    due: sql`w.paused_at is null and w.fed_at < now() - ${feedPauseMs} * interval '1 ms'
-      and exists (select from change_position p where p.workspace_id = w.workspace_id and p.version > w.version)
+    due: sql`${mayBeFed}
       and (select count(*) from (select from webhook_delivery d
                                   where d.workspace_id = w.workspace_id and d.webhook_id = w.id and d.state = 'waiting' limit ${waitingMax}) x) < ${waitingMax}`,
     order: sql`w.fed_at`,
@@ -117,6 +122,9 @@ export interface HeldDelivery {
   lease: string
 }
 
+/** Without these `claimDelivery` finds nothing. */
+export const dueDeliveries = sql`select from webhook_delivery where state = 'waiting' and next_at <= now()`
+
 /** The next delivery: of one document one after the other, of one workspace a few at once, and none to an address that rests. */
 export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | null> {
   const lane = {
@@ -131,8 +139,7 @@ export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | n
   }
   return asOperator(ctx, async ({ db }) => {
     // Mostly nothing is due, and to plan the statements of the lanes costs more than to look.
-    const { rows } =
-      await sql`select 1 from webhook_delivery where state = 'waiting' and next_at <= now() limit 1`.execute(db)
+    const { rows } = await sql`${dueDeliveries} limit 1`.execute(db)
     if (rows.length === 0) return null
     // Slow receivers of a few workspaces would otherwise take every place that becomes free.
     const underWay = await countUnderWay(db, sql`webhook_delivery`)

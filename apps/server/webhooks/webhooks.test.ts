@@ -10,6 +10,7 @@ import { readConfig } from '../config.ts'
 import { receive } from '../documents/documents.ts'
 import { arrive, chaveOf, company as cnpj, evento, nfeProc } from '../documents/testing.ts'
 import type { Session } from '../http/http.ts'
+import { knownBefore } from '../jobs/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
@@ -17,10 +18,12 @@ import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import {
-  claimDelivery,
-  claimFeeding,
+  claimDelivery as claimOwnDelivery,
+  claimFeeding as claimOwnFeeding,
   deliverAgain,
   deliverTest,
+  dueDeliveries,
+  dueFeedings,
   feed,
   listDeliveries,
   releaseDelivery,
@@ -30,6 +33,9 @@ import { webhookRoutes } from './routes.ts'
 import { signatureOf } from './sending.ts'
 import { addWebhook, byHand, changeWebhook, listWebhooks, replaceSecret, webhooksMax } from './webhooks.ts'
 import { deliver, startWebhookWorker } from './worker.ts'
+
+const claimFeeding = knownBefore(dueFeedings, claimOwnFeeding)
+const claimDelivery = knownBefore(dueDeliveries, claimOwnDelivery)
 
 interface Received {
   headers: IncomingHttpHeaders

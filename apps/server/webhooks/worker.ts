@@ -1,3 +1,4 @@
+import { isDue } from '../jobs/due.ts'
 import { startJobs, together } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import {
@@ -5,6 +6,8 @@ import {
   claimDelivery,
   claimFeeding,
   deliveriesAtOnce,
+  dueDeliveries,
+  dueFeedings,
   type FedWebhook,
   feed,
   type HeldDelivery,
@@ -26,6 +29,7 @@ export function startWebhookWorker(ctx: Context): AsyncDisposable {
   const feeding = startJobs<FedWebhook>(
     {
       name: 'webhook',
+      mayFind: () => isDue(ctx, dueFeedings),
       claim: () => claimFeeding(ctx),
       run: (webhook) => feed(ctx, webhook),
       describe: ({ workspaceId, id }) => ({ workspaceId, webhook: id }),
@@ -38,6 +42,7 @@ export function startWebhookWorker(ctx: Context): AsyncDisposable {
   const sending = startJobs<HeldDelivery>(
     {
       name: 'webhook delivery',
+      mayFind: () => isDue(ctx, dueDeliveries),
       claim: () => claimDelivery(ctx),
       run: (held, signal) => deliver(ctx, held, signal),
       postpone: (held) => releaseDelivery(ctx, held, afterFailureMs),

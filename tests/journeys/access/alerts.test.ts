@@ -18,9 +18,11 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
   const countIn = async (state: string) =>
     (await client.call<{ totalDeItens: number }>('GET', `/v1/api/Alertas?Estado=${state}`)).body.data.totalDeItens
   const count = async () => (await countIn('abertos')) + (await countIn('em-aprendizado'))
-  // Every document is judged by then, and the page has asked again.
+  // Every document is judged by then, and the page has asked again. The worker rests four times as long as a turn took, whatever slowed that down.
   await expect
-    .poll(async () => (await client.call<{ situacao: string }>('GET', '/v1/api/Alertas/resumo')).body.data.situacao)
+    .poll(async () => (await client.call<{ situacao: string }>('GET', '/v1/api/Alertas/resumo')).body.data.situacao, {
+      timeout: 90_000,
+    })
     .toBe('em-dia')
   await page.reload()
   await shown(page.getByText('Nenhum alerta em aberto'))

@@ -57,8 +57,8 @@ describe('a ZIP', () => {
 
   // A library that keeps every file, or the slab of memory that its name was cut from, would keep more than twice of it.
   test.each([
-    ['few large files', 100, 1_000_000],
-    ['many small files', 3_000, 16_000],
+    ['few large files', 60, 1_000_000],
+    ['many small files', 1_500, 16_000],
   ])('of %s is never held', async (_, files, size) => {
     const held = () => {
       collectGarbage()
