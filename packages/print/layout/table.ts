@@ -351,7 +351,7 @@ function keepCompany(sheets: readonly TableRow[][], next: number): void {
   const [before, last] = sheets.slice(-2)
   if (!before || last?.length !== 1 || before.length < 3) return
   const [moved, alone] = [before.at(-1)!, last[0]!]
-  if (moved.goesOn || alone.goesOn || moved.height + alone.height > next + rounding) return
+  if (moved.part === 'rest' || alone.part === 'rest' || moved.height + alone.height > next + rounding) return
   last.unshift(before.pop()!)
 }
 
