@@ -15,7 +15,7 @@ export interface Asking {
 // One person goes through all kinds of calls, and a document of theirs is captured every few seconds; alone, and while an office of five hundred companies asks for
 // everything on eighteen connections and its companies are captured, turn by turn.
 const pairs = Number(process.env.PAIRS ?? 4)
-const seconds = { alone: 12, beside: 20 }
+const seconds = { warming: 8, alone: 12, beside: 20 }
 const settlingMs = 3_000
 const pauseMs = 50
 const captureEveryMs = 1_000
@@ -31,7 +31,7 @@ type Times = Record<string, LoadTimes>
 
 /** How long each kind of call and each captured document takes for one person beside an office that asks for everything, and how long alone. */
 export async function compareShares({ url, owner }: Tenants, person: Asking, office: Asking): Promise<void> {
-  const notesEach = Math.floor(person.notes.length / (2 * pairs))
+  const notesEach = Math.floor(person.notes.length / (2 * pairs + 1))
   let phases = 0
   // Each phase has notes of its own: a form that was printed before is remembered.
   const ask = async (forSeconds: number) => {
@@ -52,8 +52,8 @@ export async function compareShares({ url, owner }: Tenants, person: Asking, off
     await pause(settlingMs)
     return came
   }
-  // Whatever is done for the first time takes longer.
-  await person.captured.time(performance.now() + 60_000)
+  // Whatever is done for the first time takes longer: threads start.
+  await ask(seconds.warming)
   await office.captured.end()
   await endOffice()
   const alone: Awaited<ReturnType<typeof ask>>[] = []
