@@ -285,7 +285,7 @@ test('the Ciência that a switch gives says why, and brings the complete notes',
       motivo: expect.stringMatching(/^Ciência automática, ligada em \d\d\/\d\d\/\d{4} às \d\d:\d\d por Ana Souza\.$/),
     },
   ])
-})
+}, 180_000)
 
 describe('CT-e', () => {
   const authorizedOnly = 'TipoDFe=2&Status=2'
