@@ -44,7 +44,7 @@ beforeAll(async () => {
     [idChave, shownId],
   )
   program = await newClient(product, { token: chave })
-})
+}, 180_000)
 afterAll(async () => {
   await owner?.end()
   await product?.[Symbol.asyncDispose]()
