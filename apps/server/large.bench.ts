@@ -348,7 +348,7 @@ async function keeping(ctx: Context, url: string, owner: pg.Client) {
   const opened = await openSample(ctx)
   const exportedPerSecond = [] as number[]
   for (let turn = 0; turn < 3; turn++) exportedPerSecond.push(await exportSome(ctx))
-  const changing = await owner.query('update document set status = status where workspace_id = $1 and nsu % 100 = 0', [
+  const changing = await owner.query('update document set status = status where workspace_id = $1 and id % 100 = 0', [
     ids.large,
   ])
   const vacuuming = performance.now()

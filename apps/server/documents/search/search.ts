@@ -185,7 +185,10 @@ interface Found {
   /** Ids of documents as one text. */
   numbered: string | null
   many: boolean
+  /** A chave begins with the word; else those that have it anywhere. */
   begins: boolean
+  chaves: string[] | null
+  manyChaves: boolean
 }
 
 async function inFields(
@@ -205,7 +208,7 @@ async function inFields(
   const rows = await executePrepared(
     db,
     sql<Found>`
-    select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins
+    select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins, p.chaves, p.many as "manyChaves"
       from unnest(${of(({ name }) => like(name))}::text[], ${of(({ taxId }) => like(taxId))}::text[],
                   ${of(({ number }) => number)}::int[], ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, number, chave, place),
       lateral (select (array_agg(c.id) filter (where c.search like w.name or c.cnpj like w.tax_id))::text as ids,
@@ -213,7 +216,10 @@ async function inFields(
                  from company c where c.workspace_id = ${workspaceId}) c,
       lateral (select array_agg(k.id)::text as ids, count(*) > ${numberedMax} as many
                  from (select d.id from document d where d.workspace_id = ${workspaceId} and d.number = w.number limit ${numberedMax + 1}) k) n,
-      lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b
+      lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b,
+      lateral (select array_agg(k.chave) as chaves, count(*) > ${numberedMax} as many
+                 from (select d.chave from document d
+                        where w.chave is not null and not b.begins and d.workspace_id = ${workspaceId} and d.chave like '%' || w.chave || '%' limit ${numberedMax + 1}) k) p
      order by w.place`,
   )
   // What only issuers have is one set of them, by which documents are found fast.
@@ -291,8 +297,15 @@ function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>
       : found.numbered
         ? [sql`d.id = any (${found.numbered}::bigint[])`]
         : []),
-    ...(chave ? [found.begins ? beginsWith(chave) : sql`d.chave like ${like(chave)}`] : []),
+    ...(chave ? partOfChave(chave, found) : []),
   ]
+}
+
+// An index has all chaves beside one another; the documents lie anywhere.
+function partOfChave(chave: string, { begins, chaves, manyChaves }: Found): RawBuilder<unknown>[] {
+  if (begins) return [beginsWith(chave)]
+  if (manyChaves) return [sql`d.chave like ${like(chave)}`]
+  return chaves ? [sql`d.chave = any (${chaves}::text[])`] : []
 }
 
 const beginsWith = (chave: string) => sql`(d.chave >= ${chave} and d.chave < ${`${chave}~`})`
