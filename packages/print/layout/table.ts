@@ -101,11 +101,11 @@ export function table<Row>(
 
 function measure<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): MeasuredTable {
   const ems = columns.map(() => 0)
-  const encoded = rows.map((row) => {
+  const all = rows.map((row) => {
     const cells = new Array<Ansi[]>(columns.length)
     for (let i = 0; i < columns.length; i++) {
       const { widest, cells: read } = columns[i]!
-      const lines = read(row).map(winAnsi)
+      const lines = encoded(read(row))
       if (widest !== undefined) for (const line of lines) ems[i] = Math.max(ems[i]!, emWidth(line, roman))
       cells[i] = lines
     }
@@ -114,7 +114,12 @@ function measure<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]
   const headings = columns.map((column) =>
     Math.max(0, ...column.title.map((line) => (emWidth(winAnsi(line), roman) * headingSize) / 1000)),
   )
-  return { encoded, ems, headings }
+  return { encoded: all, ems, headings }
+}
+
+// Nearly all texts are encoded as they stand.
+function encoded(lines: readonly string[]): Ansi[] {
+  return (lines.every((line) => winAnsi(line) === line) ? lines : lines.map(winAnsi)) as Ansi[]
 }
 
 function freeIndex<Row>(columns: readonly TableColumn<Row>[]): number {
@@ -175,9 +180,7 @@ function build<Row>(chosen: {
     for (const cells of lines) {
       const cell = cells[i]!
       cells[i] =
-        cell.length === 1
-          ? wrap(cell[0]!, roman, size, room)
-          : cell.flatMap((line) => wrap(line, roman, size, room))
+        cell.length === 1 ? wrap(cell[0]!, roman, size, room) : cell.flatMap((line) => wrap(line, roman, size, room))
     }
   }
   const headingLines = Math.max(...columns.map((column) => column.title.length))

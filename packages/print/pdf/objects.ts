@@ -179,11 +179,14 @@ export function rowObjects({ first, shape, numbers }: ObjectRows): Buffer {
     out[at + column] = out[at + column]! + byte - row[column]!
     row[column] = byte
   }
-  const putNumber = (from: number, to: number, number: number) => {
+  // Over the number that the row before has there, -1 for none: only digits that change.
+  const putNumber = (to: number, number: number, before: number) => {
     let column = to - 1
-    for (let rest = number; rest > 0 || column === to - 1; rest = Math.trunc(rest / 10))
-      put(column--, zero + (rest % 10))
-    while (column >= from) put(column--, blank)
+    for (let rest = number; rest !== before; rest = Math.trunc(rest / 10)) {
+      put(column, rest > 0 || column === to - 1 ? zero + (rest % 10) : blank)
+      column--
+      before = before < 0 ? 0 : Math.trunc(before / 10)
+    }
   }
   const next = () => {
     out[at++] = up
@@ -193,30 +196,27 @@ export function rowObjects({ first, shape, numbers }: ObjectRows): Buffer {
     if (n === 0) for (let column = 0; column < width; column++) put(column, blank)
     for (let i = 0; i < perRow; i++) {
       if (n + i < count) {
-        putNumber(i * entry, i * entry + numberRoom, first + n + i)
-        putNumber(i * entry + numberRoom, (i + 1) * entry, (n + i) * width)
+        const before = n === 0 ? -1 : n - perRow + i
+        putNumber(i * entry + numberRoom, first + n + i, before < 0 ? -1 : first + before)
+        putNumber((i + 1) * entry, (n + i) * width, before < 0 ? -1 : before * width)
       } else for (let column = i * entry; column < (i + 1) * entry; column++) put(column, blank)
     }
     at += width
   }
-  const blanked = new Int32Array(fields.length)
+  const plain = shape.replace(roomOfNumber, (room) => ' '.repeat(room.length)).padEnd(width)
+  const last = new Int32Array(fields.length).fill(-1)
   for (let n = 0; n < count; n++) {
     next()
-    if (n === 0) for (let column = 0; column < width; column++) put(column, shape.charCodeAt(column) || blank)
+    if (n === 0) for (let column = 0; column < width; column++) put(column, plain.charCodeAt(column))
     for (let i = 0; i < fields.length; i++) {
       const { from, to } = fields[i]!
       const number = numbers[n * fields.length + i]!
-      if (number < 0) {
-        for (let column = from - 2; column < to; column++) put(column, blank)
-        blanked[i] = 1
-        continue
+      if (number < 0) for (let column = from - 2; column < to; column++) put(column, blank)
+      else {
+        if (last[i]! < 0) for (let column = from - 2; column < from; column++) put(column, plain.charCodeAt(column))
+        putNumber(to, number, last[i]!)
       }
-      if (blanked[i] === 1) {
-        put(from - 2, shape.charCodeAt(from - 2))
-        put(from - 1, shape.charCodeAt(from - 1))
-        blanked[i] = 0
-      }
-      putNumber(from, to, number)
+      last[i] = number
     }
     at += width
   }
