@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { start } from '@vigia/simulator/start'
 import { weeksAgo } from '../tests/support/authority.ts'
-import { generatedDocuments, sampleDocuments } from './corpus.ts'
+import { generatedDocuments, sampleDocuments, tradedDocuments } from './corpus.ts'
 
 // `npm run bench` runs all, `npm run bench -- read` one. Each prints one line of JSON with what it is compared against.
 const programs: Record<string, string | string[]> = {
@@ -54,7 +54,11 @@ try {
     const options = { port: 0, directory: join(directory, 'simulator'), seed: 1, since: weeksAgo(), companies }
     await using simulator = await start(options)
     const generated = (await Promise.all(companies.map((company) => generatedDocuments(simulator, company)))).flat()
-    for (const [name, documents] of Object.entries({ generated, samples: await sampleDocuments() })) {
+    const isVolume = wanted.length === 0 || wanted.includes('volume')
+    const trade = isVolume
+      ? await tradedDocuments(join(directory, 'trade'), companies[0]!, Number(process.env.SAMPLE ?? 3_000))
+      : null
+    for (const [name, documents] of Object.entries({ generated, samples: await sampleDocuments(), trade })) {
       if (!documents) continue
       corpora[name] = join(directory, `${name}.json`)
       await writeFile(corpora[name], JSON.stringify(documents))

@@ -2,11 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { alertFacts } from '@vigia/alerts/facts'
+import { alertFacts, apart } from '@vigia/alerts/facts'
 import { readDetails, readReceived } from '@vigia/dfe/read'
 import { unzipDocument } from '@vigia/sefaz/distribution'
 import { start } from '@vigia/simulator/start'
-import { apart } from '../apps/server/alerts/packed.ts'
 import { askForAll, weeksAgo } from '../tests/support/authority.ts'
 
 // Makes a dictionary for received bytes (decision 0062), or for what alerts know of documents (0063), from generated documents alone:

@@ -313,3 +313,35 @@ export function numberKey(chave: string): string {
 export function tpEmisOf(chave: string): string {
   return chave.charAt(34)
 }
+
+// A name with its colon, a text, or another value. JSON has no control characters but as escapes.
+const tokens = /"(?:[^"\\]|\\.)*":|"((?:[^"\\]|\\.)*)"|([^[\]{},:"]+)/g
+const [text, other] = ['\u0001', '\u0002']
+const places = new RegExp(`[${text}${other}]`, 'g')
+
+/**
+ * JSON with a mark in the place of each value, and below it the values, a line for each: names are the same in most documents, and values in none. It is what is packed, and what a
+ * dictionary is trained with.
+ */
+export function apart(facts: AlertFacts): string {
+  const values: string[] = []
+  const names = JSON.stringify(facts).replace(tokens, (token, inside?: string, bare?: string) => {
+    const value = inside ?? bare
+    if (value === undefined) return token
+    values.push(value)
+    return inside === undefined ? other : text
+  })
+  return `${names}\n${values.join('\n')}`
+}
+
+/** What `apart` took apart; throws when it is broken. */
+export function together(packed: string): AlertFacts {
+  const [names = '', ...values] = packed.split('\n')
+  let next = 0
+  const json = names.replace(places, (place) => {
+    const value = values[next++]
+    if (value === undefined) throw new Error('a value is missing')
+    return place === text ? `"${value}"` : value
+  })
+  return JSON.parse(json)
+}

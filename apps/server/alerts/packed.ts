@@ -1,5 +1,5 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { AlertFacts } from '@vigia/alerts/facts'
+import { type AlertFacts, apart, together } from '@vigia/alerts/facts'
 import { bareFrame, readDictionaries } from '../platform/zstd.ts'
 
 // What is known of a document in the form in which `alert_fact` keeps it (decisions 0063, 0074): the number of the dictionary, and a text in zstd with it: of the first JSON, since the second what
@@ -15,37 +15,6 @@ const bytesMax = 64_000_000
 export function packFacts(facts: AlertFacts): Buffer {
   const packed = zstdCompressSync(apart(facts), { dictionary: dictionaryOf(newest), params: bareFrame })
   return Buffer.concat([Buffer.of(newest), packed])
-}
-
-// A name with its colon, a text, or another value. JSON has no control characters but as escapes.
-const tokens = /"(?:[^"\\]|\\.)*":|"((?:[^"\\]|\\.)*)"|([^[\]{},:"]+)/g
-const [text, other] = ['\u0001', '\u0002']
-const places = new RegExp(`[${text}${other}]`, 'g')
-
-/**
- * JSON with a mark in the place of each value, and below it the values, a line for each: names are the same in most documents, and values in none. It is what is packed, and what a
- * dictionary is trained with.
- */
-export function apart(facts: AlertFacts): string {
-  const values: string[] = []
-  const names = JSON.stringify(facts).replace(tokens, (token, inside?: string, bare?: string) => {
-    const value = inside ?? bare
-    if (value === undefined) return token
-    values.push(value)
-    return inside === undefined ? other : text
-  })
-  return `${names}\n${values.join('\n')}`
-}
-
-function together(packed: string): AlertFacts {
-  const [names = '', ...values] = packed.split('\n')
-  let next = 0
-  const json = names.replace(places, (place) => {
-    const value = values[next++]
-    if (value === undefined) throw new Error('a value is missing')
-    return place === text ? `"${value}"` : value
-  })
-  return JSON.parse(json)
 }
 
 // The last ones that were unpacked, by their bytes: documents of a pair look at the same earlier ones, turn after turn.

@@ -5,7 +5,6 @@ import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import { steadyTrade } from '@vigia/simulator/trade'
 import pg from 'pg'
 import { median, report } from '../../../../bench/measure.ts'
 import { startDatabase } from '../../../../tests/support/postgres.ts'
@@ -51,22 +50,21 @@ const config = readConfig({ PORT: '0', DATABASE_URL: postgres.url, LOG_LEVEL: 'e
 const ctx = { db: openDatabase(postgres.url), config, log } as Context
 const ids = { sampled: 1, received: 2, copied: 3 }
 
-const company = { cnpj, nome: 'EMPRESA DESTINATARIA LTDA', uf: 'SC' }
-const schemas: Record<string, [service: 'nfe' | 'cte', schema: string]> = {
-  nfeProc: ['nfe', 'procNFe_v4.00.xsd'],
-  cteProc: ['cte', 'procCTe_v4.00.xsd'],
-  cteSimpProc: ['cte', 'procCTeSimp_v4.00.xsd'],
-}
 /** As many notes and bills of freight, without their events, each with its own goods, values and signature. */
 async function tradedDocZips() {
-  const until = Date.now()
-  const files = await steadyTrade({ directory, company, from: until - 730 * 86_400_000, until, count: sample * 1.2 })
-  const docZips = files.flatMap((xml, n) => {
-    const [service, schema] = schemas[/<(\w+)/.exec(xml.replace(/<\?[^>]*\?>/, ''))?.[1] ?? ''] ?? []
-    return service && schema ? [{ service, nsu: 2_000_000_000n + BigInt(n), schema, content: gzipSync(xml) }] : []
-  })
-  if (docZips.length < sample) throw new Error(`only ${docZips.length} documents were made`)
-  return docZips.slice(0, sample)
+  const traded = JSON.parse(await readFile(corpora.trade!, 'utf8')) as {
+    service: 'nfe' | 'cte'
+    nsu: string
+    schema: string
+    base64: string
+  }[]
+  if (traded.length < sample) throw new Error(`there are only ${traded.length} documents of the trade`)
+  return traded.slice(0, sample).map(({ service, nsu, schema, base64 }) => ({
+    service,
+    nsu: 2_000_000_000n + BigInt(nsu),
+    schema,
+    content: Buffer.from(base64, 'base64'),
+  }))
 }
 
 let next = 0
@@ -95,7 +93,7 @@ async function addCompany(workspaceId: number): Promise<number> {
   await owner.query(`insert into workspace (id, name, plan) values ($1, 'bench', 3)`, [workspaceId])
   const { rows } = await owner.query<{ id: number }>(
     `insert into company (workspace_id, cnpj, name, search, uf) values ($1, $2, $3, lower($3), 42) returning id`,
-    [workspaceId, cnpj, company.nome],
+    [workspaceId, cnpj, 'EMPRESA DESTINATARIA LTDA'],
   )
   return rows[0]!.id
 }
