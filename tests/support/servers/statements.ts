@@ -29,7 +29,7 @@ export function watchStatements(note: (statement: Statement) => void): Disposabl
     if (seen.has(text) || !/^\s*(select|insert|update|delete|with|merge)\b/i.test(text)) return carryOut()
     seen.add(text)
     return (async () => {
-      const explained = await send.call(this, `explain (costs off) ${text}`, config.values)?.catch(noteError)
+      const explained = await send.call(this, `explain (costs off, verbose) ${text}`, config.values)?.catch(noteError)
       const { rows } = explained as pg.QueryResult<{ 'QUERY PLAN': string }>
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
       note({ text, how: howOf(plan), detail: plan })
