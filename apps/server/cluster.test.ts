@@ -151,8 +151,8 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     mine = await newClient(product)
     theirs = await newClient(product)
     await mine.register(first.cnpj, first.nome)
-    await mine.captured({ timeoutMs: 60_000 })
-  }, 120_000)
+    await mine.captured({ timeoutMs: 180_000 })
+  }, 300_000)
   afterAll(() => stack.disposeAsync())
 
   const workspaceOf = async (cnpj: string) => {

@@ -22,15 +22,31 @@ export async function moveAgainAndAgain(
     if (signal.aborted) return
     const trouble = (['workspaces moved', 'rebalances', 'workspaces moved'] as const)[number % 3]!
     const move = () =>
-      attempt(database, () => (trouble === 'rebalances' ? rebalance(database) : moveOne(database, chance)))
+      attempt(database, moveHoursMax * hourMs, (client) =>
+        trouble === 'rebalances' ? rebalance(client) : moveOne(client, chance),
+      )
     if (await (number % 3 === 2 ? move() : peace(move))) note(trouble)
   }
 }
 
+// One that waits for a server's log for ever would keep all trouble away.
+const moveHoursMax = 15
+
 // A server that is killed ends a move, which leaves everything where it was.
-async function attempt(database: pg.Pool, work: () => Promise<void>): Promise<boolean> {
+async function attempt(
+  database: pg.Pool,
+  mostMs: number,
+  work: (client: pg.ClientBase) => Promise<void>,
+): Promise<boolean> {
   try {
-    await work()
+    const client = await database.connect()
+    try {
+      await client.query(`set statement_timeout = ${Math.round(mostMs)}`)
+      await work(client)
+    } finally {
+      // With its setting.
+      client.release(true)
+    }
     return true
   } catch {
     await clean(database).catch(() => {})
@@ -41,7 +57,7 @@ async function attempt(database: pg.Pool, work: () => Promise<void>): Promise<bo
 // What an ended move left behind; Citus does so by itself after a while.
 const clean = (database: pg.Pool) => database.query('call citus_cleanup_orphaned_resources()')
 
-async function moveOne(database: pg.Pool, chance: Chance): Promise<void> {
+async function moveOne(database: pg.ClientBase, chance: Chance): Promise<void> {
   const { rows: workspaces } = await database.query<{ id: number }>('select id from workspace order by id')
   if (workspaces.length === 0) return
   const { id } = chance.pick(workspaces)
@@ -52,7 +68,7 @@ async function moveOne(database: pg.Pool, chance: Chance): Promise<void> {
   )
   if (alone.length === 0)
     await database.query(
-      `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'force_logical')`,
+      `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'block_writes')`,
       [id],
     )
   const { rows: places } = await database.query<{ shard: string; from: number; to: number }>(
@@ -69,7 +85,7 @@ async function moveOne(database: pg.Pool, chance: Chance): Promise<void> {
   ])
 }
 
-async function rebalance(database: pg.Pool): Promise<void> {
+async function rebalance(database: pg.ClientBase): Promise<void> {
   await database.query(
     `select rebalance_table_shards(threshold => 0::float4, rebalance_strategy => 'by_shard_count', shard_transfer_mode => 'force_logical')`,
   )
