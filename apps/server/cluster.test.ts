@@ -94,6 +94,10 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'of all workspaces: which there are, which have news, which are to be erased',
   },
   { like: /^select from receipt$/, why: 'of this test' },
+  {
+    like: /^with chosen as materialized .* letter_turn t .* alert_position p where p\.workspace_id = t\.workspace_id/,
+    why: 'the news of the workspace, but the planner does not see it',
+  },
   { like: /^with moved as materialized /, why: 'pauses of all workspaces after a jump of the clock' },
   {
     like: /^with ready as \( select h\.company_id from \( select distinct on \(workspace_id, what, company_id\)/,
@@ -301,6 +305,27 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     }
   })
 
+  test('while a server for rows is away, processes start, and only those whose rows are there wait', async () => {
+    const { port } = await placeOf(await workspaceOf(first.cnpj))
+    const lost = cluster.workers.find((worker) => worker.port === port)!
+    // The long form has moved it.
+    const isElsewhere = (await placeOf(await workspaceOf(second.cnpj))).port !== port
+    expect(isElsewhere || thorough).toBe(true)
+    await migrate(cluster.url)
+    const before = await received(first.cnpj)
+    const statusOf = async (client: Client) => (await client.call('GET', '/v1/api/DocumentosFiscais?TipoDFe=0')).status
+    await lost.kill()
+    try {
+      expect(await migrate(cluster.url)).toEqual({ applied: [] })
+      expect(await statusOf(mine)).toBe(503)
+      if (isElsewhere) expect(await statusOf(theirs)).toBe(200)
+    } finally {
+      await lost.start()
+    }
+    await vi.waitFor(async () => expect(await statusOf(mine)).toBe(200), patience)
+    expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
+  })
+
   test('an answer that two people want is sent, and no other', async () => {
     const workspaceId = await workspaceOf(first.cnpj)
     const { rows: accounts } = await superuser.query<{ id: number }>('select id from account where workspace_id = $1', [
@@ -416,30 +441,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       [own],
     )
     expect(BigInt(news[0]!.id)).toBeLessThan(2n ** 32n)
-  })
-
-  test('while a server for rows is away, processes start, and only those whose rows are there wait', async () => {
-    const [own, other] = [await workspaceOf(first.cnpj), await workspaceOf(second.cnpj).catch(() => null)]
-    const { port } = await placeOf(own)
-    const lost = cluster.workers.find((worker) => worker.port === port)!
-    const elsewhere = other !== null && (await placeOf(other)).port !== port
-    await migrate(cluster.url)
-    const statusOf = async (client: Client) => (await client.call('GET', '/v1/api/DocumentosFiscais?TipoDFe=0')).status
-    await lost.kill()
-    try {
-      expect(await migrate(cluster.url)).toEqual({ applied: [] })
-      expect(await statusOf(mine)).toBe(503)
-      const begun = statements.length
-      if (elsewhere) {
-        const status = await statusOf(theirs)
-        const failed = statements.slice(begun).filter(({ how }) => how === 'error')
-        expect({ status, failed }).toEqual({ status: 200, failed: expect.anything() })
-      }
-    } finally {
-      await lost.start()
-    }
-    await vi.waitFor(async () => expect(await statusOf(mine)).toBe(200), patience)
-    expect(await received(first.cnpj)).toEqual(await held(first.cnpj))
   })
 
   test('a statement of a workspace asks one server; those that do not are listed with the reason', () => {

@@ -48,7 +48,7 @@ function howOf(plan: string): Statement['how'] {
   if (!/Citus|Distributed Subplan/.test(plan)) return 'local'
   const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, n]) => Number(n))
   if (tasks.some((n) => n > 1)) return 'many'
-  return /Subplan|INSERT/.test(plan) ? 'steps' : 'router'
+  return /Distributed Subplan|Citus INSERT/.test(plan) ? 'steps' : 'router'
 }
 
 // As a set-up file of Vitest, for a run with `CITUS=1`.
