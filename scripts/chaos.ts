@@ -10,15 +10,20 @@ import {
   fillDiskAgainAndAgain,
   killApisAgainAndAgain,
   killDatabaseNowAndThen,
+  killNodesAgainAndAgain,
   makeTrouble,
   type Note,
+  newPeace,
   stallAgainAndAgain,
   troubleConnections,
   troubles,
+  troublesOfNodes,
   troublesOfProcesses,
+  troubleWays,
 } from './chaos/faults.ts'
 import { comeAndGo, compareFollowers, newFollowers } from './chaos/followers.ts'
 import { type Installation, install } from './chaos/installation.ts'
+import { compareNodes, moveAgainAndAgain } from './chaos/moves.ts'
 import { askForEvents } from './chaos/people.ts'
 import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
 import { hasClocks, keepKilling, measurePace, sleep } from './chaos/processes.ts'
@@ -30,7 +35,8 @@ import { cancelNotes } from './chaos/suppliers.ts'
 // The whole product against an authority with every fault, while its workers are killed again and again; then everything is compared
 // with what the authority knows. `npm run chaos -- --short --seed 7`: the seed repeats all choices, but not at which instant each process acts.
 // With `--processes` there are three APIs behind one address, killed like the workers, clocks that disagree by minutes, and connections to the
-// database that are cut and slow.
+// database that are cut and slow. With `--cluster` the database is a coordinator of Citus with two servers for rows besides, which are killed, cut off
+// and rebalanced.
 
 const began = performance.now()
 const say = (text: string) => console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`)
@@ -71,13 +77,13 @@ for (const { name, problems } of failed) {
 }
 if (failed.length > 0)
   console.log(
-    `Repeat with: npm run chaos -- ${plan.short ? '--short ' : ''}${plan.processes ? '--processes ' : ''}--seed ${plan.seed}`,
+    `Repeat with: npm run chaos -- ${plan.short ? '--short ' : ''}${plan.cluster ? '--cluster ' : plan.processes ? '--processes ' : ''}--seed ${plan.seed}`,
   )
 console.log(`${checks.length - failed.length} passed, ${failed.length} failed`)
 process.exitCode = failed.length > 0 ? 1 : 0
 
 async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]> {
-  const { authority, database, companies } = installation
+  const { authority, database, companies, servers } = installation
   const { seed, hourMs, hours, workers, lifeMs, requestEveryMs: everyMs } = plan
   if (plan.processes && !hasClocks) say('libfaketime is not here: all processes have the same clock')
   say(`${companies.length} companies, an hour of ${hourMs / 1000} s; ${hours} hours of trouble begin`)
@@ -88,13 +94,18 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   people.catch(() => {})
   const followers = newFollowers(installation)
   const happened: Check = { name: 'there was trouble', problems: [] }
+  const peace = newPeace()
   const seen = new Map<string, number>()
   const note: Note = (trouble) => void seen.set(trouble, (seen.get(trouble) ?? 0) + 1)
   const count = async () => {
     const calls = await authority.calls()
     seen.set('calls', calls.length)
     seen.set('faults', calls.filter(({ fault }) => fault !== undefined).length)
-    return [...troubles, ...(plan.processes ? troublesOfProcesses : [])].map((trouble) => ({
+    return [
+      ...troubles.filter((trouble) => !plan.cluster || trouble !== 'clocks set'),
+      ...(plan.processes ? troublesOfProcesses : []),
+      ...(plan.cluster ? troublesOfNodes : []),
+    ].map((trouble) => ({
       trouble,
       times: seen.get(trouble) ?? 0,
     }))
@@ -117,9 +128,8 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
     await Promise.all([
       end(),
       stallAgainAndAgain(stalled.door, plan, createChance(seed + 4), note, calm),
-      fillDiskAgainAndAgain(database, plan, createChance(seed + 5), note, calm),
-      killDatabaseNowAndThen(installation.killDatabase, plan, createChance(seed + 6), note, calm),
-      setClockAgainAndAgain(database, plan, createChance(seed + 7), note, calm),
+      fillDiskAgainAndAgain(servers.all, plan, createChance(seed + 5), note, calm),
+      killDatabaseNowAndThen(servers.kill, plan, createChance(seed + 6), note, calm),
       makeTrouble(authority, plan, createChance(seed), calm),
       ...(plan.processes
         ? [
@@ -127,6 +137,13 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
             killApisAgainAndAgain(plan, installation.restartApi, createChance(seed + 12), note, calm),
           ]
         : []),
+      ...(plan.cluster
+        ? [
+            killNodesAgainAndAgain(servers.nodes, { ...plan, peace }, createChance(seed + 13), note, calm),
+            troubleWays(servers.nodes, { ...plan, peace }, createChance(seed + 14), note, calm),
+            moveAgainAndAgain(servers, { ...plan, peace }, createChance(seed + 15), note, calm),
+          ]
+        : [setClockAgainAndAgain(database, plan, createChance(seed + 7), note, calm)]),
       comeAndGo(followers, { chance: createChance(seed + 9), everyMs }, calm),
       cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
     ])
@@ -152,6 +169,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   const checks = [
     happened,
     ...(await compareAll(installation, plan, requests, pending)),
+    ...(await compareNodes(servers)),
     ...(await compareFollowers(installation, followers)),
   ]
   const failed = checks.filter(({ problems }) => problems.length > 0).map(({ name }) => name)

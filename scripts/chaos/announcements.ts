@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { AuthorityCall, AuthorityEvent } from './authority.ts'
 import type { Service } from './records.ts'
+import type { Servers } from './servers.ts'
 
 /** What the product wrote before a query (without `chave`) or an event left, and when by a clock that nobody sets. */
 export interface Announcement {
@@ -11,7 +12,7 @@ export interface Announcement {
   at: number
 }
 
-// The product forgets them with the response.
+// The product forgets them with the response. Each server keeps what is announced on it.
 const schema = `
   create schema announced;
   create table announced.one (service smallint not null, cnpj text not null, chave text, tp_evento int, at timestamptz not null);
@@ -23,23 +24,28 @@ const schema = `
     insert into announced.one values (new.type, new.cnpj, new.chave, new.tp_evento, pg_catalog.clock_timestamp());
     return null;
   end $$;
-  grant usage on schema announced to public;
+  grant usage on schema announced to public`
+
+const triggers = `
   create trigger announced after update of asked_at on capture_line for each row
     when (new.asked_at is not null) execute function announced.query();
   create trigger announced after update of sent_at on outgoing_event for each row
     when (new.sent_at is not null) execute function announced.event()`
 
 /** Makes a migrated database keep what is announced. */
-export async function keepAnnouncements(client: pg.Client): Promise<void> {
-  await client.query(schema)
+export async function keepAnnouncements(servers: Pick<Servers, 'onEach' | 'addTriggers'>): Promise<void> {
+  await servers.onEach(schema)
+  await servers.addTriggers(triggers)
 }
 
-export async function readAnnouncements(db: pg.Pool): Promise<Announcement[]> {
-  const { rows } = await db.query<Announcement>(`
-    select case service when 0 then 'nfe' else 'cte' end as service, cnpj, chave, tp_evento as "tpEvento",
-           (extract(epoch from at) * 1000)::float8 as at
-      from announced.one`)
-  return rows
+export async function readAnnouncements(servers: readonly pg.Pool[]): Promise<Announcement[]> {
+  const each = servers.map((server) =>
+    server.query<Announcement>(`
+      select case service when 0 then 'nfe' else 'cte' end as service, cnpj, chave, tp_evento as "tpEvento",
+             (extract(epoch from at) * 1000)::float8 as at
+        from announced.one`),
+  )
+  return (await Promise.all(each)).flatMap(({ rows }) => rows)
 }
 
 interface Left {

@@ -4,8 +4,8 @@ import { insist, type Note } from './faults.ts'
 import type { ChaosPlan } from './plan.ts'
 import { sleep } from './processes.ts'
 
-// A database whose clock can be set without setting that of the machine: its own `now()` stands before the one of PostgreSQL.
-const schema = `
+/** Gives a migrated database a clock that can be set without that of the machine: its own `now()` stands before the one of PostgreSQL. */
+export const ownClock = `
   create schema moved;
   create table moved.jump (at timestamptz not null, ms bigint not null);
   create function moved.at(moment timestamptz) returns timestamptz language sql stable as
@@ -25,13 +25,15 @@ const schema = `
     loop
       execute format('alter table %s alter %I set default moved.%s', it.relation, it.name, it.expression);
     end loop;
-  end $$;
+  end $$`
+
+/** When a call was written down, by a clock that nobody sets. */
+export const trueTimes = `
   alter table capture_call add true_at timestamptz not null default pg_catalog.now();
   alter table outgoing_event_call add true_at timestamptz not null default pg_catalog.now()`
 
-/** Gives a migrated database a clock that `setClockAgainAndAgain` can set. Returns the address whose connections go by it. */
-export async function giveClock(client: pg.Client, url: string): Promise<string> {
-  await client.query(schema)
+/** The address of a database with a clock of its own; connections to it go by that. */
+export function byOwnClock(url: string): string {
   const address = new URL(url)
   address.searchParams.set('options', '-c search_path=public,moved,pg_catalog')
   return address.href

@@ -70,9 +70,12 @@ export async function compareDocuments(
   return checks
 }
 
-async function compareCalls({ authority, database }: Installation, { hourMs, answerMs }: ChaosPlan): Promise<Check[]> {
+async function compareCalls(
+  { authority, database, servers }: Installation,
+  { hourMs, answerMs }: ChaosPlan,
+): Promise<Check[]> {
   const calls = await authority.calls()
-  const announcements = await readAnnouncements(database)
+  const announcements = await readAnnouncements(servers.all)
   const checks: Check[] = [
     {
       name: 'nothing left after its lease',

@@ -4,6 +4,7 @@ import type { Chance } from './chance.ts'
 import type { Door } from './door.ts'
 import type { ChaosPlan } from './plan.ts'
 import { sleep } from './processes.ts'
+import type { Node, Servers } from './servers.ts'
 
 /** What may happen to the product in a run. */
 export const troubles = [
@@ -21,8 +22,11 @@ export const troubles = [
 /** And with several APIs besides. */
 export const troublesOfProcesses = ['APIs killed', 'connections slowed'] as const
 
+/** And with several servers for rows. */
+export const troublesOfNodes = ['nodes killed', 'ways to nodes cut', 'workspaces moved', 'rebalances'] as const
+
 /** Notes that it happened once more. */
-export type Note = (trouble: (typeof troubles | typeof troublesOfProcesses)[number]) => void
+export type Note = (trouble: (typeof troubles | typeof troublesOfProcesses | typeof troublesOfNodes)[number]) => void
 
 // After these the conversation goes on, so that there may be more of them.
 const harmless = ['corruptedDocZip', 'unknownSchema', 'maxNsuZero']
@@ -114,6 +118,30 @@ export async function troubleConnections(
   }
 }
 
+/** Again and again the way to a server for rows is cut, silent or slow; until `signal`. */
+export async function troubleWays(
+  nodes: readonly Node[],
+  { answerMs, hourMs, peace }: Pick<ChaosPlan, 'answerMs' | 'hourMs'> & { peace: Peace },
+  chance: Chance,
+  note: Note,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(chance.between(0, 2 * hourMs), signal)
+    if (signal.aborted) return
+    const { door } = chance.pick(nodes)
+    await peace(async () => {
+      door.cut()
+      note('ways to nodes cut')
+      await sleep(chance.between(0, hourMs / 2), signal)
+      const ms = chance.between(answerMs / 4, 4 * answerMs)
+      if (chance.next() < 0.5) door.stall(ms)
+      else door.slow(chance.between(2, 50), ms)
+      await sleep(ms, signal)
+    })
+  }
+}
+
 /** Each API is killed again and again, and started anew; until `signal`. */
 export async function killApisAgainAndAgain(
   { apis, apiLifeMs }: Pick<ChaosPlan, 'apis' | 'apiLifeMs'>,
@@ -135,7 +163,7 @@ export async function killApisAgainAndAgain(
 
 /** What is said of a database that was killed, or of a connection to it that was cut. */
 export const databaseIsDown =
-  /57P0|ECONNREFUSED|ECONNRESET|Connection terminated|connection error and is not queryable|database system is/
+  /57P0|ECONNREFUSED|ECONNRESET|Connection terminated|connection error and is not queryable|database system is|"08006"|remote node|marked as essential|server closed the connection|valid entry for shard|could not commit transaction/
 
 // A server that cannot be started again three times within ten minutes is left to a person, and a start may fail.
 const databaseKillsMax = 2
@@ -159,29 +187,73 @@ export async function killDatabaseNowAndThen(
 /** What the server says when the disk is full, in whatever the product says of it. */
 export const diskFull = '53100'
 
-/** Again and again the tables of what is received cannot grow for a while; until `signal`. */
+const disk = `
+  create schema disk;
+  create table disk.state (is_full boolean not null);
+  insert into disk.state values (false);
+  create function disk.need_room() returns trigger language plpgsql security definer as $$ begin
+    if (select is_full from disk.state) then raise sqlstate '${diskFull}'; end if;
+    return new;
+  end $$;
+  grant usage on schema disk to public`
+
+/** Gives each server of a migrated database a disk that `fillDiskAgainAndAgain` can fill. */
+export async function giveDisks(servers: Pick<Servers, 'onEach' | 'addTriggers'>): Promise<void> {
+  await servers.onEach(disk)
+  const on = (table: string) =>
+    `create trigger no_room before insert on ${table} for each row execute function disk.need_room()`
+  await servers.addTriggers(`${on('receipt')}; ${on('storage_probe')}`)
+}
+
+/** Again and again the tables of what is received cannot grow for a while on one of the servers; until `signal`. */
 export async function fillDiskAgainAndAgain(
-  database: pg.Pool,
+  servers: readonly pg.Pool[],
   { hourMs }: Pick<ChaosPlan, 'hourMs'>,
   chance: Chance,
   note: Note,
   signal: AbortSignal,
 ): Promise<void> {
-  const tables = ['receipt', 'storage_probe']
-  const each = (statement: (table: string) => string) => insist(database, tables.map(statement).join(';'))
-  await insist(
-    database,
-    `create or replace function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '${diskFull}'; end $$`,
-  )
   while (!signal.aborted) {
     await sleep(chance.between(hourMs, 3 * hourMs), signal)
     if (signal.aborted) break
-    await each(
-      (table) => `create or replace trigger no_room before insert on ${table} for each row execute function no_room()`,
-    )
+    const server = chance.pick(servers)
+    await insist(server, 'update disk.state set is_full = true')
     note('full disks')
     await sleep(chance.between(hourMs / 4, hourMs), signal)
-    await each((table) => `drop trigger if exists no_room on ${table}`)
+    await insist(server, 'update disk.state set is_full = false')
+  }
+}
+
+/** Has one work done after the other. */
+export type Peace = <T>(work: () => Promise<T>) => Promise<T>
+
+export function newPeace(): Peace {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const next = last.then(work)
+    last = next.catch(() => {})
+    return next
+  }
+}
+
+/** Now and then a server for rows is killed, and comes back after a while; until `signal`. */
+export async function killNodesAgainAndAgain(
+  nodes: readonly Node[],
+  { hourMs, peace }: Pick<ChaosPlan, 'hourMs'> & { peace: Peace },
+  chance: Chance,
+  note: Note,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(chance.between(hourMs, 4 * hourMs), signal)
+    if (signal.aborted) return
+    const node = chance.pick(nodes)
+    await peace(async () => {
+      await node.kill()
+      note('nodes killed')
+      await sleep(chance.between(0, hourMs), signal)
+      await node.start()
+    })
   }
 }
 

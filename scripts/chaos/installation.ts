@@ -1,22 +1,21 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, readConfig } from '@vigia/server/start'
 import { type Simulator, start as startSimulator } from '@vigia/simulator/start'
-import pg from 'pg'
+import type pg from 'pg'
 import { weeksAgo } from '../../tests/support/authority.ts'
 import { type Client, newClient } from '../../tests/support/client.ts'
-import { startDatabase } from '../../tests/support/postgres.ts'
 import { keepAnnouncements } from './announcements.ts'
 import { type AuthorityCall, createAuthority, type Remote } from './authority.ts'
 import { createChance } from './chance.ts'
-import { giveClock } from './clock.ts'
 import { type Door, openDoor } from './door.ts'
-import { databaseIsDown } from './faults.ts'
+import { databaseIsDown, giveDisks } from './faults.ts'
 import { findPort, openFront } from './front.ts'
 import type { ChaosPlan, PlannedCompany } from './plan.ts'
 import { type RoleProcess, startRole } from './processes.ts'
 import type { RoleOrder } from './role.ts'
+import { type Servers, startServers } from './servers.ts'
 
 /** A company as one workspace has it. */
 export interface RegisteredCompany extends PlannedCompany {
@@ -28,7 +27,9 @@ export interface RegisteredCompany extends PlannedCompany {
 /** The whole product, with the authority that it talks to. */
 export interface Installation {
   authority: Remote
+  /** As somebody who sees all rows. */
   database: pg.Pool
+  servers: Servers
   /** That of each process of the product. */
   config: Config
   companies: RegisteredCompany[]
@@ -43,8 +44,6 @@ export interface Installation {
   restartApi(index: number): Promise<void>
   /** Starts a worker that reaches its database through a door. */
   startWorkerBehindDoor(): Promise<AsyncDisposable & { door: Door }>
-  /** Kills the server of the database, which is started again. */
-  killDatabase(): Promise<void>
   /** Replaces the authority by one that remembers everything, to which new documents come or none. Nobody may be calling it. */
   replaceAuthority(how: 'calm' | 'busy'): Promise<void>
   /** Copies the database; with `bringBack` the copy takes its place. No worker may run; the API is started again. */
@@ -57,7 +56,7 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'vigia-chaos-'))
   stack.defer(() => rm(directory, { recursive: true, force: true }))
-  const postgres = stack.use(await startDatabase(directory, { durable: true }))
+  const servers = stack.use(await startServers(directory, plan))
   const named = new Map(plan.workspaces.flat().map((company) => [company.cnpj, company]))
   const options = { directory: join(directory, 'simulator'), seed: plan.seed, hourMs: plan.hourMs }
   const busy = { companies: [...named.values()], since: weeksAgo(), liveEveryMs: plan.liveEveryMs }
@@ -71,7 +70,7 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
     environment: {
       PORT: '0',
       DATA_DIR: directory,
-      DATABASE_URL: postgres.url,
+      DATABASE_URL: servers.url,
       SIMULATOR_PORT: String(simulator.port),
       LOG_LEVEL: 'error',
     },
@@ -144,16 +143,13 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   await startApi(0)
   // It has migrated the database.
   await stopApis()
-  await administer(postgres.url, async (client) => {
-    order.environment.DATABASE_URL = await giveClock(client, postgres.url)
-    await keepAnnouncements(client)
-  })
+  order.environment.DATABASE_URL = await servers.giveClock()
+  await keepAnnouncements(servers)
+  await giveDisks(servers)
   await startApis()
   const front = plan.processes ? stack.use(await openFront(ports, directory)) : null
   const apiUrl = front?.url ?? apis[0]!.url
-  const database = new pg.Pool({ connectionString: postgres.url, max: 4 })
-  database.on('error', () => {})
-  stack.defer(() => database.end())
+  const { database } = servers
 
   const companies: RegisteredCompany[] = []
   for (const [index, workspace] of plan.workspaces.entries()) {
@@ -168,6 +164,7 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   return {
     authority,
     database,
+    servers,
     config: readConfig(order.environment, directory),
     companies,
     installedAt,
@@ -189,10 +186,6 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
       const owned = stack.move()
       return { door, [Symbol.asyncDispose]: () => owned.disposeAsync() }
     },
-    async killDatabase() {
-      const [pid] = (await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8').catch(() => '')).split('\n')
-      if (pid) process.kill(Number(pid), 'SIGKILL')
-    },
     async replaceAuthority(how) {
       before.push(...(await authority.calls()))
       const { port } = simulator
@@ -200,24 +193,13 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
       simulator = await startSimulator({ ...options, port, ...(how === 'busy' && busy) })
     },
     async copyDatabase() {
-      const whileClosed = async (statements: string[]) => {
+      const whileClosed = async (work: () => Promise<void>) => {
         await stopApis()
-        // A database cannot be copied from inside.
-        await administer(new URL('/postgres', postgres.url).href, async (client) => {
-          for (const statement of statements) await client.query(statement)
-        })
+        await work()
         await startApis()
       }
-      const name = new URL(postgres.url).pathname.slice(1)
-      await whileClosed([endSessions(name), `create database copy template ${name}`])
-      return {
-        bringBack: () =>
-          whileClosed([
-            endSessions(name),
-            `drop database ${name} with (force)`,
-            `alter database copy rename to ${name}`,
-          ]),
-      }
+      await whileClosed(servers.copy)
+      return { bringBack: () => whileClosed(servers.bringBack) }
     },
     async [Symbol.asyncDispose]() {
       isOver = true
@@ -244,20 +226,6 @@ function orAway(client: Client): Client {
           bytes: Buffer.alloc(0),
         }
       }),
-  }
-}
-
-// An autovacuum is not ours to end, and makes way by itself.
-const endSessions = (name: string) =>
-  `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and backend_type = 'client backend'`
-
-async function administer(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    await work(client)
-  } finally {
-    await client.end()
   }
 }
 

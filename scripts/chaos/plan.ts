@@ -7,6 +7,8 @@ export interface ChaosPlan {
   short: boolean
   /** Several APIs behind one address, which are killed too; each process has a clock of its own and a door to the database that is cut and slowed. */
   processes: boolean
+  /** The database is a coordinator of Citus with servers for rows, which are killed, cut off and rebalanced; then there are several APIs too. */
+  cluster: boolean
   /** API processes at the same time. */
   apis: number
   /** An API lives so long after it began to work. */
@@ -63,31 +65,39 @@ const others = [
 export function readChaosPlan(args: string[], pace: number): ChaosPlan {
   const { values } = parseArgs({
     args,
-    options: { short: { type: 'boolean' }, processes: { type: 'boolean' }, seed: { type: 'string' } },
+    options: {
+      short: { type: 'boolean' },
+      processes: { type: 'boolean' },
+      cluster: { type: 'boolean' },
+      seed: { type: 'string' },
+    },
   })
   const short = values.short ?? false
   const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
   if (!Number.isInteger(seed) || seed < 0) throw new Error(`--seed takes a whole number, not ${values.seed}`)
-  const processes = values.processes ?? false
-  const apis = processes ? 3 : 1
+  const cluster = values.cluster ?? false
+  const processes = cluster || (values.processes ?? false)
+  const apis = cluster ? 2 : processes ? 3 : 1
   const apiLifeMs: [number, number] = short ? [1_000 * pace, 8_000 * pace] : [10_000 * pace, 40_000 * pace]
-  const common = { seed, short, processes, apis, apiLifeMs, probability: 0.02 }
+  const common = { seed, short, processes, cluster, apis, apiLifeMs, probability: 0.02 }
   if (short)
     return {
       ...common,
       hourMs: 1_000 * pace,
       marginMs: 500 * pace,
       answerMs: 400 * pace,
-      hours: 12,
+      hours: cluster ? 6 : 12,
       patienceHours: 60,
       lifeMs: [100 * pace, 1_000 * pace],
       liveEveryMs: 200 * pace,
       requestEveryMs: 200 * pace,
-      workers: processes ? 3 : 2,
-      workspaces: [
-        [matriz, filial, letters],
-        [letters, filialOfLetters],
-      ],
+      workers: cluster ? 1 : processes ? 3 : 2,
+      workspaces: cluster
+        ? [[matriz, letters], [letters]]
+        : [
+            [matriz, filial, letters],
+            [letters, filialOfLetters],
+          ],
     }
   return {
     ...common,

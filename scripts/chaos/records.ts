@@ -65,10 +65,11 @@ const service = (column: string) => `case ${column} when 0 then 'nfe' else 'cte'
 
 export async function readReceipts(db: pg.Pool): Promise<Receipt[]> {
   const { rows } = await db.query<Omit<Receipt, 'sha256' | 'nsu'> & { nsu: string; content: Buffer }>(`
-    select c.cnpj, (select count(*)::int from workspace w where w.id < r.workspace_id) as workspace, ${service('r.service')} as service, r.nsu,
+    select c.cnpj, w.number as workspace, ${service('r.service')} as service, r.nsu,
            case when k.id is null then r.content else r.content || k.der end as content, r.unread, r.problem
       from receipt r left join issuer_certificate k on k.workspace_id = r.workspace_id and k.id = r.issuer_certificate_id
       join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
+      join (select id, (row_number() over (order by id))::int - 1 as number from workspace) w on w.id = r.workspace_id
      order by 1, 2, 3, r.nsu`)
   return rows.map(({ content, nsu, ...row }) => ({ ...row, nsu: BigInt(nsu), sha256: hash(content) }))
 }

@@ -28,14 +28,19 @@ export interface Risen {
  */
 export async function noteRisen({ db }: WithDatabase, workspaceId: number, risen: readonly Risen[]): Promise<void> {
   if (risen.length === 0) return
-  const columns = { document_id: 'bigint', company_id: 'int', band: 'smallint', again: 'boolean' }
+  // Not within the insert: a number that another server gives would not be in one order with the others.
+  const { rows: told } = await sql<{ id: string; band: number }>`
+    select document_id::text as id, max(band) as band from alert_news
+     where workspace_id = ${workspaceId} and document_id = any (${risen.map(({ document_id }) => document_id)}::bigint[])
+     group by document_id`.execute(db)
+  const bands = new Map(told.map(({ id, band }) => [id, band]))
+  const news = risen.filter(({ document_id, band, again }) => again || (bands.get(document_id) ?? -1) < band)
+  if (news.length === 0) return
+  const columns = { document_id: 'bigint', company_id: 'int', band: 'smallint' }
   const { rows } = await sql<{ id: bigint; documentId: bigint; band: number }>`
     insert into alert_news (workspace_id, document_id, company_id, band)
-    select ${workspaceId}, q.document_id, q.company_id, q.band from ${records(risen, columns)}
-     where q.again or not exists (
-       select from alert_news n where n.workspace_id = ${workspaceId} and n.document_id = q.document_id and n.band >= q.band)
+    select ${workspaceId}, q.document_id, q.company_id, q.band from ${records(news, columns)}
     returning id, document_id as "documentId", band`.execute(db)
-  if (rows.length === 0) return
   await sql`
     update alert_position set news_id = (select max(id) from alert_news where workspace_id = ${workspaceId})
      where workspace_id = ${workspaceId}`.execute(db)

@@ -600,6 +600,9 @@ const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
 const passing = /^(08...|40001|40P01|53...|57P0[123]|55P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/
 // What the client of the database says of a connection that has ended gives no code.
 const disconnected = /^Connection terminated|^Client has encountered a connection error|^Client was closed/
+// What Citus says with no code of its own of a server for rows that is away, or from which the rows have just been moved.
+const serverAway =
+  /^failure on connection marked as essential|^server closed the connection|^could not find valid entry for shard|^could not commit transaction|^connection not open|SSL SYSCALL error/
 const busy =
   'O sistema está sobrecarregado ou em manutenção neste momento. Seus documentos estão seguros; tente de novo em instantes.'
 
@@ -614,8 +617,12 @@ function refusalOf(error: unknown): AppError | null {
   const known = libraryRefusals[String(code)]
   if (known) return new AppError(known[0], known[1], { cause: error })
   if (code === canceled) return new AppError('unavailable', tooSlow, { cause: error, retryAfterMs: 60_000 })
-  if (typeof code === 'string' ? passing.test(code) : error instanceof Error && disconnected.test(error.message))
-    return new AppError('unavailable', busy, { cause: error, retryAfterMs: 5_000 })
+  const message = error instanceof Error ? error.message : ''
+  const passes =
+    typeof code === 'string'
+      ? passing.test(code) || (code === 'XX000' && serverAway.test(message))
+      : disconnected.test(message)
+  if (passes) return new AppError('unavailable', busy, { cause: error, retryAfterMs: 5_000 })
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return null
   return new AppError(statusCode === 413 ? 'too-large' : 'invalid-input', unreadable, { cause: error })
 }

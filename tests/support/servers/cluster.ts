@@ -39,6 +39,8 @@ export interface ClusterOptions {
   /** Without waiting for the disk, where nothing is killed. */
   durable?: boolean
   shards?: number
+  /** The port by which the other nodes reach the worker at `port`: its own, unless something stands between. */
+  between?: (port: number) => Promise<number>
 }
 
 // Nodes trust each other on loopback, as only a test may.
@@ -47,7 +49,7 @@ const admitted = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.
 /** A coordinator and workers on this machine, below `directory`. */
 export async function startCluster(
   directory: string,
-  { workers: count = 2, durable = false, shards = 8 }: ClusterOptions = {},
+  { workers: count = 2, durable = false, shards = 8, between }: ClusterOptions = {},
 ): Promise<Cluster> {
   const binaries = await findBinaries()
   await mkdir(directory, { recursive: true })
@@ -59,8 +61,8 @@ export async function startCluster(
     dynamic_library_path: `${folder}/lib:$libdir`,
     shared_preload_libraries: 'citus',
     wal_level: 'logical',
-    max_prepared_transactions: '200',
-    max_connections: '200',
+    max_prepared_transactions: '350',
+    max_connections: '300',
     max_worker_processes: '64',
     max_wal_size: '512MB',
     shared_buffers: '64MB',
@@ -90,7 +92,7 @@ export async function startCluster(
   try {
     for (const node of nodes)
       await query(node.port, 'postgres', "create role vigia login createdb createrole password 'vigia'")
-    await createClusterDatabase(cluster, 'vigia')
+    await createClusterDatabase(cluster, 'vigia', between)
     return cluster
   } catch (error) {
     await cluster[Symbol.asyncDispose]()
@@ -112,7 +114,11 @@ export async function connectAs({ url }: Cluster, role: DatabaseRole): Promise<p
 }
 
 /** An empty database of the owner on all nodes, which know each other. */
-export async function createClusterDatabase({ coordinator, workers }: Cluster, name: string): Promise<void> {
+export async function createClusterDatabase(
+  { coordinator, workers }: Pick<Cluster, 'coordinator' | 'workers'>,
+  name: string,
+  between = async (port: number) => port,
+): Promise<void> {
   await Promise.all(
     [coordinator, ...workers].map(async ({ port }) => {
       await query(port, 'postgres', `create database ${name} owner vigia`)
@@ -120,7 +126,8 @@ export async function createClusterDatabase({ coordinator, workers }: Cluster, n
     }),
   )
   await query(coordinator.port, name, `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`)
-  for (const { port } of workers) await query(coordinator.port, name, `select citus_add_node('127.0.0.1', ${port})`)
+  for (const { port } of workers)
+    await query(coordinator.port, name, `select citus_add_node('127.0.0.1', ${await between(port)})`)
 }
 
 /**

@@ -29,7 +29,7 @@ export function watchStatements(note: (statement: Statement) => void): Disposabl
     if (seen.has(text) || !/^\s*(select|insert|update|delete|with|merge)\b/i.test(text)) return carryOut()
     seen.add(text)
     return (async () => {
-      const explained = await send.call(this, `explain (costs off) ${text}`, config.values)?.catch(noteError)
+      const explained = await send.call(this, `explain (costs off, verbose) ${text}`, config.values)?.catch(noteError)
       const { rows } = explained as pg.QueryResult<{ 'QUERY PLAN': string }>
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
       note({ text, how: howOf(plan), detail: plan })
@@ -48,7 +48,7 @@ function howOf(plan: string): Statement['how'] {
   if (!/Citus|Distributed Subplan/.test(plan)) return 'local'
   const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, n]) => Number(n))
   if (tasks.some((n) => n > 1)) return 'many'
-  return /Subplan|INSERT/.test(plan) ? 'steps' : 'router'
+  return /Distributed Subplan|Citus INSERT/.test(plan) ? 'steps' : 'router'
 }
 
 // As a set-up file of Vitest, for a run with `CITUS=1`.

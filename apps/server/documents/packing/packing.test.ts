@@ -70,7 +70,7 @@ interface Row {
 const rows = () =>
   inWorkspace({ db }, workspace.id, async ({ db }) => {
     const { rows } =
-      await sql<Row>`select nsu, codec, ${receivedContent(workspace.id, 'receipt')} as content from receipt order by nsu`.execute(
+      await sql<Row>`select nsu, codec, ${receivedContent(workspace.id, 'receipt')} as content from receipt where workspace_id = ${workspace.id} order by nsu`.execute(
         db,
       )
     return rows

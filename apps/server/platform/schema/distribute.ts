@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type pg from 'pg'
 
 /**
@@ -14,6 +16,10 @@ export const sharedTables: readonly string[] = [
 // Looked up beside the rows of workspaces: each server has all of it.
 const everywhere = 'dictionary'
 
+// Functions with the rights of the owner that change receipts: they have to run where the rows are, in the session of the caller. The coordinator would
+// open one as the owner beside it, which may not touch what the caller has read.
+const functionsOfReceipts = ['pack_receipts', 'restate_receipts']
+
 /** Whether the database of `client` is a coordinator of Citus that has servers for rows. */
 export async function hasServersForRows(client: pg.Client): Promise<boolean> {
   const { rows: found } = await client.query("select from pg_extension where extname = 'citus'")
@@ -23,12 +29,30 @@ export async function hasServersForRows(client: pg.Client): Promise<boolean> {
 }
 
 /**
+ * Has functions that change rows of a workspace carried out on its server; they take its number as `p_ws`.
+ */
+export async function distributeFunctions(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ signature: string }>(
+    `select f.oid::regprocedure::text as signature from pg_proc f
+      where f.pronamespace = 'public'::regnamespace and f.proname = any ($1)
+        and not exists (select from pg_catalog.pg_dist_object o
+                         where o.classid = 'pg_proc'::regclass and o.objid = f.oid and o.force_delegation)`,
+    [functionsOfReceipts],
+  )
+  for (const { signature } of rows)
+    await client.query(
+      `select create_distributed_function($1::regprocedure, 'p_ws', colocate_with => 'workspace', force_delegation => true)`,
+      [signature],
+    )
+}
+
+/**
  * Distributes what belongs to a workspace by workspace, all of a workspace on one server, where the database is made for that; what is
  * distributed already stays. Each table is done by itself, with the rows that it has, when a later migration makes it.
  */
 export async function distribute(client: pg.Client): Promise<string[]> {
-  const { rows: tables } = await client.query<{ name: string }>(
-    `select c.relname as name from pg_class c
+  const { rows: tables } = await client.query<{ name: string; unlogged: boolean }>(
+    `select c.relname as name, c.relpersistence = 'u' as unlogged from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all ($1)
         and not exists (select from pg_dist_partition p where p.logicalrelid = c.oid)
       order by c.relname <> 'workspace', c.relname`,
@@ -52,15 +76,31 @@ export async function distribute(client: pg.Client): Promise<string[]> {
   // As one server has them: `migrate` makes them anew without the subquery that a distributed table may not have.
   for (const name of names) await client.query(`drop policy if exists companies on ${name}`)
   for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
-  for (const name of names) {
+  for (const { name, unlogged } of tables) {
     if (name === everywhere) {
       await client.query('select create_reference_table($1::regclass)', [name])
       continue
     }
+    // An unlogged one keeps the rows of all tables from moving while others write.
+    if (unlogged) await client.query(`alter table ${name} set logged`)
     const [column, others] = name === 'workspace' ? ['id', 'none'] : ['workspace_id', 'workspace']
     await client.query('select create_distributed_table($1::regclass, $2, colocate_with => $3)', [name, column, others])
   }
   for (const { table, name, definition } of keys)
     await client.query(`alter table ${table} add constraint ${name} ${definition}`)
   return names
+}
+
+/**
+ * What rights depend on where the database is distributed: how they are given, by whom, on which servers. To give them again asks all servers, so a
+ * process could not start while one of them is away. `names` are the migrations that were applied.
+ */
+export async function stampRights(client: pg.Client, names: readonly string[]): Promise<string> {
+  const { rows } = await client.query<{ owner: string; nodes: string }>(
+    `select current_user as owner, (select string_agg(concat_ws(':', nodename, nodeport, isactive), ' ' order by nodeid) from pg_dist_node) as nodes`,
+  )
+  const sources = ['migrate.ts', 'distribute.ts'].map((file) => readFile(new URL(file, import.meta.url), 'utf8'))
+  return createHash('sha256')
+    .update(JSON.stringify([...(await Promise.all(sources)), rows, names]))
+    .digest('hex')
 }

@@ -7,7 +7,7 @@ import { InstallationError } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
 import { keepDictionaries } from '../received/dictionaries.ts'
 import { buildIndexes, isMigrationLock } from './concurrently.ts'
-import { distribute, hasServersForRows } from './distribute.ts'
+import { distribute, distributeFunctions, hasServersForRows, stampRights } from './distribute.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
@@ -41,22 +41,36 @@ export async function migrate(url: string, step: (text: string) => void = () => 
     await keepDictionaries(client)
     // Who may do what with tables that this version does not know, the newer one has said.
     if (await isNewer(done)) return { applied }
-    await createRoles(client)
     const distributed = await hasServersForRows(client)
-    // All rights are given first and some taken back then: nobody may come in between.
-    await inTransaction(client, async () => {
-      if (distributed) await distribute(client)
-      for (const role of [appRole, limitedRole] as const) await grant(client, role)
-      await client.query('revoke execute on all functions in schema public from public')
-      await grantSigner(client)
-      await bindOwner(client)
-      await limitCompanies(client, distributed)
-    })
+    const stamp = distributed ? await stampRights(client, [...done.keys(), ...applied].sort()) : null
+    if (stamp === null || !(await isStamped(client, stamp))) await giveRights(client, distributed, stamp)
     for (const role of roles) await openLogin(client, url, role)
     return { applied }
   } finally {
     await client.end()
   }
+}
+
+async function isStamped(client: pg.Client, stamp: string): Promise<boolean> {
+  const { rows } = await client.query('select from installation where rights = $1', [stamp])
+  return rows.length > 0
+}
+
+async function giveRights(client: pg.Client, distributed: boolean, stamp: string | null): Promise<void> {
+  await createRoles(client)
+  // All rights are given first and some taken back then: nobody may come in between.
+  await inTransaction(client, async () => {
+    if (distributed) {
+      await distribute(client)
+      await distributeFunctions(client)
+    }
+    for (const role of [appRole, limitedRole] as const) await grant(client, role)
+    await client.query('revoke execute on all functions in schema public from public')
+    await grantSigner(client)
+    await bindOwner(client)
+    await limitCompanies(client, distributed)
+    if (stamp !== null) await client.query('update installation set rights = $1', [stamp])
+  })
 }
 
 const sayAfterMs = 30_000
