@@ -94,7 +94,7 @@ class MergedFile {
     const nums = /\/Nums\[(.*)\]>>/s.exec(objects.get(structure) ?? '')?.[1] ?? ''
     for (const entry of nums.split(']').slice(0, -1)) {
       const [page, elements = ''] = entry.split('[')
-      const parents = elements.replace(/ {0,9}(\d{1,9}) 0 R /g, (_, number) => listed(Number(number) + before))
+      const parents = elements.replace(/ {0,9}(\d{1,9}) 0 R/g, (_, number) => listed(Number(number) + before))
       this.#parents.push(`${Number(page) + this.#pageCount}[${parents}]`)
     }
     const kept: NumberedObject[] = []

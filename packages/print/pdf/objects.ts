@@ -5,8 +5,6 @@ const level = 5
 // Rows as differences from one another are long and nearly empty: their level 3 takes a third of the time of 6, and a tenth more bytes of the file.
 const rowsLevel = 3
 const packedFrom = 100
-// Objects begin at whole rows, so that numbers which differ little stand below each other: six references or three places a row.
-const usualRow = 66
 
 /** A stream as it stands in the file, after its number: packed if that is worth it. */
 export function streamObject(content: Buffer, entries: string): Buffer {
@@ -20,18 +18,35 @@ export function plainStream(data: Buffer, entries: string): Buffer {
   return Buffer.concat([Buffer.from(head, 'latin1'), data, Buffer.from('\nendstream\nendobj\n', 'latin1')])
 }
 
-/** A stream of rows, each as the difference from the one before, which packs to little when they are alike (ISO 32000-1, 7.4.4.4). */
-export function rowStream(rows: Buffer, width: number, entries: string, level = 6): Buffer {
+/**
+ * A stream of rows (ISO 32000-1, 7.4.4.4). A row that differs from the one above in no more bytes than `mayDiffer` gives for its number is the difference,
+ * which packs to little.
+ */
+export function rowStream(
+  rows: Buffer,
+  width: number,
+  entries: string,
+  mayDiffer = (_row: number) => width,
+  level = 5,
+): Buffer {
   const out = Buffer.alloc((rows.length / width) * (width + 1))
-  for (let from = 0, to = 0; from < rows.length; from += width) {
-    out[to++] = up
-    for (let i = from; i < from + width; i++) out[to++] = rows[i]! - (i < width ? 0 : rows[i - width]!)
+  for (let row = 0, from = 0, to = 0; from < rows.length; row++, from += width, to += width + 1) {
+    let left = row === 0 ? -1 : mayDiffer(row)
+    for (let i = 0; i < width && left >= 0; i++) {
+      const difference = rows[from + i]! - rows[from + i - width]!
+      if (difference === 0) continue
+      out[to + 1 + i] = difference
+      left--
+    }
+    out[to] = left < 0 ? none : up
+    if (left < 0) rows.copy(out, to + 1, from, from + width)
   }
   const parameters = `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${width}>>`
   return plainStream(deflateSync(out, { level }), entries + parameters)
 }
 
-// The PNG filter that takes the row above away.
+// The PNG filters of a row: as it is, and without the row above.
+const none = 0
 const up = 2
 
 /** The data of a packed stream, by what its dictionary says. */
@@ -42,14 +57,15 @@ export function unpacked(data: Buffer, head: string): Buffer {
   if (width === 0) return plain
   const rows = Buffer.alloc((plain.length / (width + 1)) * width)
   for (let at = 0; at < rows.length; at++) {
-    rows[at] = plain[Math.floor(at / width) + 1 + at]! + (at < width ? 0 : rows[at - width]!)
+    const row = Math.floor(at / width)
+    rows[at] = plain[row + 1 + at]! + (plain[row * (width + 1)] === up && row > 0 ? rows[at - width]! : 0)
   }
   return rows
 }
 
-/** A reference of a width of its own, for lists of many. */
+/** A reference of a width of its own, for lists of many, apart from what stands before it. */
 export function listed(number: number): string {
-  return `${aligned(number)} 0 R `
+  return `${aligned(number)} 0 R`
 }
 
 /** Many of them. */
@@ -58,6 +74,7 @@ export function references(numbers: ArrayLike<number>): string {
   if (numbers.length < fewReferences) return Array.from(numbers, listed).join('')
   const bytes = Buffer.alloc(numbers.length * one.length, one)
   for (let i = 0; i < numbers.length; i++) {
+    if (numbers[i]! > alignedMax) return Array.from(numbers, listed).join('')
     let at = i * one.length + aligned(0).length - 1
     for (let rest = numbers[i]!; rest > 0; rest = Math.trunc(rest / 10)) bytes[at--] = zero + (rest % 10)
   }
@@ -67,11 +84,32 @@ export function references(numbers: ArrayLike<number>): string {
 const fewReferences = 30
 const zero = 0x30
 const blank = 0x20
+const alignedMax = 99_999
 
-/** A number in as much room as all others have. */
+/** A number in as much room as all others have up to `alignedMax`, apart from what stands before it. */
 export function aligned(number: number): string {
   const digits = String(number)
-  return digits.length < room.length ? room.slice(digits.length) + digits : digits
+  return digits.length < room.length ? room.slice(digits.length) + digits : ` ${digits}`
+}
+
+// Of an object stream: ten references, or what begins a list and seven.
+const usualRow = 100
+const inRow = 7
+const beforeList = 26
+
+/** References with what stands before them; many take rows with room for that, so that each stands below one of the row above. */
+export function rowsOfReferences(before: string, all: readonly string[]): string {
+  if (all.length <= inRow) return before + all.join('')
+  const rows = Array.from({ length: Math.ceil(all.length / inRow) }, (_, row) => {
+    return all.slice(row * inRow, (row + 1) * inRow).join('')
+  })
+  return before.padEnd(beforeList) + rows.join(' '.repeat(usualRow - inRow * listed(0).length))
+}
+
+/** A text that ends with `after` where a row begins. */
+export function beforeRow(text: string, after: string): string {
+  const length = text.length + after.length
+  return text + ' '.repeat(wholeRows(length, usualRow) - length) + after
 }
 
 const room = '      '
@@ -82,34 +120,52 @@ export interface NumberedObject {
   body: string
 }
 
-// Fewer objects pack better as they are.
-const alignedFrom = 300
-
-/** An object stream (ISO 32000-1, 7.5.7), numbers and places first. Of many objects, or where a length of rows is given, each begins at a row of its own. */
-export function objectStream(objects: readonly NumberedObject[], rowLength?: number): Buffer {
-  const row = rowLength ?? (objects.length >= alignedFrom ? usualRow : undefined)
-  const lengthOf = ({ body }: NumberedObject) => wholeRows(body.length + 1, row)
-  const width = row ? 10 : 0
-  let places = ''
+/**
+ * An object stream (ISO 32000-1, 7.5.7), numbers and places first. Each object begins at a row or, if it has room in one, at half a row, so that what
+ * differs little stands below each other. Where a length of rows is given, they are all lists of as many bytes.
+ */
+export function objectStream(objects: readonly NumberedObject[], listLength?: number): Buffer {
+  const row = listLength ?? usualRow
   let end = 0
-  for (const object of objects) {
-    places += `${String(object.number).padStart(width)} ${String(end).padStart(width)} `
-    end += lengthOf(object)
+  const begins = objects.map(({ body }) => {
+    const isHalf = listLength === undefined && body.length < row / 2
+    const begin = isHalf ? end : wholeRows(end, row)
+    end = begin + (isHalf ? row / 2 : wholeRows(body.length + 1, row))
+    return begin
+  })
+  const digits = String(objects.reduce((most, { number }) => Math.max(most, number), 0)).length
+  const entry = 2 + digits + String(end).length
+  const perRow = Math.max(1, Math.min(10, Math.floor(row / entry)))
+  const width = Math.max(entry, Math.floor(row / perRow))
+  let places = ''
+  for (const [i, { number }] of objects.entries()) {
+    const place = `${String(number).padStart(digits)} ${String(begins[i]).padStart(width - digits - 2)} `
+    places += (i + 1) % perRow === 0 ? place.padEnd(row - width * (perRow - 1)) : place
   }
   const first = wholeRows(places.length, row)
-  const content = Buffer.alloc(first + end, ' ')
+  const content = Buffer.alloc(first + wholeRows(end, row), ' ')
   content.write(places, 0, 'latin1')
-  let at = first
-  for (const object of objects) {
-    content.write(object.body, at, 'latin1')
-    at += lengthOf(object)
+  const differences = new Uint32Array(content.length / row).fill(row)
+  for (const [i, { body }] of objects.entries()) {
+    const at = first + begins[i]!
+    content.write(body, at, 'latin1')
+    if (listLength === undefined)
+      differences.fill(differencesOf(body), Math.floor(at / row), Math.ceil((at + body.length) / row))
   }
   const entries = `/Type/ObjStm/N ${objects.length}/First ${first}`
-  return row ? rowStream(content, row, entries, rowLength ? rowsLevel : 6) : streamObject(content, entries)
+  return rowStream(content, row, entries, (n) => differences[n]!, listLength ? rowsLevel : 6)
 }
 
-function wholeRows(length: number, row: number | undefined): number {
-  return row ? Math.ceil(length / row) * row : length
+const lists = ['<</S/TR', '<</Type/StructTreeRoot']
+
+// In how many bytes an element may differ from the one above it: lists count up in all their numbers. Other objects pack better as they are.
+function differencesOf(body: string): number {
+  if (lists.some((list) => body.startsWith(list))) return 46
+  return body.startsWith('<</S/') && body.length < usualRow ? 12 : 0
+}
+
+function wholeRows(length: number, row: number): number {
+  return Math.ceil(length / row) * row
 }
 
 /** The objects of an object stream by number. */

@@ -1,4 +1,14 @@
-import { aligned, listed, type NumberedObject, type ObjectRows, references, roomFor, separately } from './objects.ts'
+import {
+  aligned,
+  beforeRow,
+  listed,
+  type NumberedObject,
+  type ObjectRows,
+  references,
+  roomFor,
+  rowsOfReferences,
+  separately,
+} from './objects.ts'
 
 /** What a part of a document is for a screen reader (ISO 32000-1, 14.8.4). */
 export type Role = 'Document' | 'Sect' | 'H1' | 'H2' | 'P' | 'Figure' | 'Table' | 'TR' | 'TH' | 'TD'
@@ -68,16 +78,16 @@ interface Structure {
 // Fewer rows and cells pack better among the other objects.
 const apartFrom = 300
 
-const roles: readonly Role[] = ['Document', 'Sect', 'H1', 'H2', 'P', 'Figure', 'Table', 'TR', 'TH', 'TD']
-
 /**
  * The objects of the structure of a document (ISO 32000-1, 14.7): an element for each part, with the marks it consists of by page and number,
- * and the way back from each mark to its part. Those of a role have consecutive numbers, because they are alike.
+ * and the way back from each mark to its part. Elements of marks have numbers in the order of the marks: each differs from the one before by one.
  */
 export function structureObjects(parts: readonly Part[], around: Surroundings): Structure {
   const document = newPart('Document')
   document.kids = [...parts]
-  const byRole = new Map<Role, Part[]>(roles.map((role) => [role, []]))
+  document.number = around.whole
+  const marked: Part[] = []
+  const holding: Part[] = []
   const rows: Part[] = []
   const collect = (part: Part) => {
     for (const kid of part.kids) {
@@ -85,30 +95,41 @@ export function structureObjects(parts: readonly Part[], around: Surroundings): 
       kid.parent = part
       if (kid.cells) rows.push(kid)
       else {
-        byRole.get(kid.role)!.push(kid)
+        const [first] = kid.kids
+        if (first && !isPart(first)) marked.push(kid)
+        else holding.push(kid)
         collect(kid)
       }
     }
   }
   collect(document)
-  document.number = around.whole
-  for (const same of byRole.values()) for (const part of same) part.number = around.reserve()
-  byRole.get('Document')!.push(document)
+  const firstMark = ({ kids: [first] }: Part) => first as Mark
+  marked.sort((a, b) => {
+    const [one, other] = [firstMark(a), firstMark(b)]
+    return one.marked.page - other.marked.page || one.id - other.id
+  })
+  const alone = [...marked, ...holding]
+  for (const part of alone) part.number = around.reserve()
   const owners = around.pages.map(({ marks }) => new Int32Array(marks))
-  const alike = rowElements(rows, owners, around)
-  const objects: NumberedObject[] = []
-  const lists: NumberedObject[] = []
-  for (const [role, same] of byRole) {
-    const to = role === 'Table' ? lists : objects
-    for (const part of same) to.push({ number: part.number, body: element(part, owners, around) })
+  const isFew = rows.reduce((sum, { cells }) => sum + cells!.columns, 0) < apartFrom
+  const alike = rowElements(rows, owners, around, isFew)
+  const objects = alone.map((part) => ({ number: part.number, body: element(part, owners, around) }))
+  const whole = { number: document.number, body: element(document, owners, around) }
+  let tree = `<</Type/StructTreeRoot/K ${around.whole} 0 R/ParentTree<</Nums[`
+  for (const [page, numbers] of owners.entries()) {
+    tree = `${isFew ? beforeRow(tree, `${page}[`) : `${tree}${page}[`}${references(numbers)}]`
   }
-  const tree = owners.map((numbers, page) => `${page}[${references(numbers)}]`)
-  const body = `<</Type/StructTreeRoot/K ${around.whole} 0 R/ParentTree<</Nums[${tree.join('')}]>>>>`
-  lists.push({ number: around.root, body })
-  if (rows.reduce((sum, { cells }) => sum + cells!.columns, 0) < apartFrom) {
-    return { objects: [...objects, ...alike.flatMap(separately), ...lists], rows: [], lists: [], listLength: 0 }
+  const root = { number: around.root, body: `${tree}]>>>>` }
+  if (isFew) {
+    return { objects: [root, whole, ...objects, ...alike.flatMap(separately)], rows: [], lists: [], listLength: 0 }
   }
-  return { objects, rows: alike, lists, listLength: listed(0).length * marksIn(rows[0]!) }
+  const lists = objects.filter((_, i) => alone[i]!.role === 'Table')
+  return {
+    objects: [whole, ...objects.filter((one) => !lists.includes(one))],
+    rows: alike,
+    lists: [root, ...lists],
+    listLength: listed(0).length * marksIn(rows[0]!),
+  }
 }
 
 function marksIn({ cells }: Part): number {
@@ -118,7 +139,12 @@ function marksIn({ cells }: Part): number {
 }
 
 // Rows of as many cells are alike, and so are all cells.
-function rowElements(rows: readonly Part[], owners: readonly Int32Array[], around: Surroundings): ObjectRows[] {
+function rowElements(
+  rows: readonly Part[],
+  owners: readonly Int32Array[],
+  around: Surroundings,
+  isFew: boolean,
+): ObjectRows[] {
   if (rows.length === 0) return []
   const { pages, reserve } = around
   const groups = [...Map.groupBy(rows, ({ cells }) => cells!.columns)].map(([columns, same]) => {
@@ -148,15 +174,25 @@ function rowElements(rows: readonly Part[], owners: readonly Int32Array[], aroun
       }
     }
   }
-  const reference = `${roomFor(cell)} 0 R`
-  const page = `${roomFor(pages.at(-1)!.number)} 0 R`
-  const mark = roomFor(pages.reduce((most, { marks }) => Math.max(most, marks), 0))
+  // A few have the widths of all other elements.
+  const room = (most: number) => (isFew ? '#'.repeat(aligned(most).length) : roomFor(most))
+  const reference = `${room(cell)} 0 R`
+  const page = `${room(pages.at(-1)!.number)} 0 R`
+  const mark = room(pages.reduce((most, { marks }) => Math.max(most, marks), 0))
+  const shapeOf = (columns: number) => {
+    const cells = Array<string>(columns).fill(reference)
+    const before = `${begin('TR', isFew)}/P${reference}/K[`
+    return `${isFew ? rowsOfReferences(before, cells) : before + cells.join('')}]>>`
+  }
   return [
-    ...groups.map(({ first, columns, numbers }) => {
-      return { first, shape: `<</Type/StructElem/S/TR/P${reference}/K[${reference.repeat(columns)}]>>`, numbers }
-    }),
-    { first, shape: `<</Type/StructElem/S/TD/P${reference}/Pg${page}/K${mark}>>`, numbers },
+    ...groups.map(({ first, columns, numbers }) => ({ first, shape: shapeOf(columns), numbers })),
+    { first, shape: `${begin('TD', isFew)}/P${reference}/Pg${page}/K${mark}>>`, numbers },
   ]
+}
+
+// The name of the type may be left away (ISO 32000-1, 14.7.2).
+function begin(role: Role, isWide: boolean): string {
+  return `<</S/${isWide ? role.padEnd(4) : role}`
 }
 
 export function isPart(kid: Part | Mark): kid is Part {
@@ -176,9 +212,9 @@ function element(part: Part, owners: readonly Int32Array[], { root, pages, pageH
       marked.page === page ? aligned(id) : `<</Type/MCR/Pg ${pages[marked.page]!.number} 0 R/MCID ${aligned(id)}>>`
   }
   if (content === '') content = references(part.kids.filter(isPart).map(({ number }) => number))
-  const on = page === -1 ? '' : `/Pg ${listed(pages[page]!.number)}`
-  const kids = content === '' ? '' : part.kids.length === 1 ? `/K ${content}` : `/K[${content}]`
-  return `<</Type/StructElem/S/${part.role}/P ${listed(part.parent?.number ?? root)}${on}${kids}${attributes(part, pageHeight)}>>`
+  const on = page === -1 ? '' : `/Pg${listed(pages[page]!.number)}`
+  const kids = content === '' ? '' : part.kids.length === 1 ? `/K${content}` : `/K[${content}]`
+  return `${begin(part.role, true)}/P${listed(part.parent?.number ?? root)}${on}${kids}${attributes(part, pageHeight)}>>`
 }
 
 function attributes({ role, kids, alt, area, columns }: Part, pageHeight: number): string {

@@ -100,7 +100,8 @@ export class PdfWriter {
       },
     })
     for (const { number, body } of objects) this.#objects.set(number, body)
-    const others = [...this.#objects].map(([number, body]) => ({ number, body }))
+    // In the order of their numbers, so that the table of what is where packs to little.
+    const others = [...this.#objects].map(([number, body]) => ({ number, body })).sort((a, b) => a.number - b.number)
     const contained = [
       this.#contain(
         objectStream(others),

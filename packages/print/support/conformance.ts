@@ -309,10 +309,16 @@ function contentFaults(file: PdfFile, pages: readonly Page[]): string[] {
   return [...faults, ...[...shown].flatMap(([font, bytes]) => fontFaults(file, font, bytes))]
 }
 
+// An element need not say its type (ISO 32000-1, table 323).
+function isElement(entries: Dictionary): boolean {
+  const type = entries.get('Type')
+  return name(entries.get('S')) !== undefined && entries.has('P') && (type === undefined || name(type) === 'StructElem')
+}
+
 function elementMarks(file: PdfFile): Map<string, number[]> {
   const marks = new Map<string, number[]>()
   for (const [number, value] of file.values) {
-    if (!(value instanceof Map) || name(value.get('Type')) !== 'StructElem') continue
+    if (!(value instanceof Map) || !isElement(value)) continue
     for (const kid of list(file, value.get('K'))) {
       const reference = kid instanceof Map && name(kid.get('Type')) === 'MCR' ? kid : undefined
       const id = reference ? reference.get('MCID') : kid
@@ -391,8 +397,7 @@ function structureFaults(file: PdfFile): string[] {
     if (!(value instanceof Reference)) return []
     const entries = dictionary(file, value)
     const type = name(entries.get('S')) ?? ''
-    if (name(entries.get('Type')) !== 'StructElem')
-      faults.push(archive('6.7.3.3', `object ${value.number} is no structure element`))
+    if (!isElement(entries)) faults.push(archive('6.7.3.3', `object ${value.number} is no structure element`))
     if ((entries.get('P') as Reference | undefined)?.number !== parent)
       faults.push(archive('6.7.3.3', `element ${value.number} has another parent than it says`))
     if (!standardTypes.has(type))

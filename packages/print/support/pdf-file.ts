@@ -179,7 +179,7 @@ function plain(raw: string, dictionary: Dictionary): Buffer {
   const out = Buffer.alloc((rows.length / (width + 1)) * width)
   for (let row = 0; row * width < out.length; row++) {
     for (let i = 0; i < width; i++) {
-      const above = row === 0 ? 0 : out[(row - 1) * width + i]!
+      const above = row === 0 || rows[row * (width + 1)] === 0 ? 0 : out[(row - 1) * width + i]!
       out[row * width + i] = rows[row * (width + 1) + 1 + i]! + above
     }
   }
