@@ -34,8 +34,12 @@ export function rowStream(rows: Buffer, width: number, entries: string, mayDiffe
     if (left < 0) rows.copy(out, to + 1, from, from + width)
   }
   const parameters = `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${width}>>`
-  return plainStream(deflateSync(out, { level }), entries + parameters)
+  return plainStream(deflateSync(out, { level: out.length < manyFrom ? fewLevel : level }), entries + parameters)
 }
+
+// Of few rows a level less costs 2 % of the bytes of a form and saves as much of its time.
+const manyFrom = 40_000
+const fewLevel = 5
 
 // The PNG filters of a row: as it is, and without the row above.
 const none = 0
