@@ -3,17 +3,30 @@ import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 // Every rule goes from text to text: no number is ever computed, no time zone applied. What does not look like the expected
 // form is printed as it is.
 
-const decimal = /^-?\d+(?:\.\d*)?$/
-
 function decimals(text: string | undefined, least: number, keepZeros: boolean): string | undefined {
-  if (text === undefined || !decimal.test(text)) return text
-  const sign = text.startsWith('-') ? '-' : ''
-  const point = text.indexOf('.')
-  const digits = text.slice(sign.length, point === -1 ? undefined : point)
-  const fraction = point === -1 ? '' : text.slice(point + 1)
-  const whole = digits.slice(Math.min(countZeros(digits), digits.length - 1))
+  if (text === undefined) return text
+  const begin = text.charCodeAt(0) === minus ? 1 : 0
+  const point = pointOf(text, begin)
+  if (point < 0) return text
+  const digits = text.slice(begin, point)
+  const fraction = text.slice(point + 1)
+  const whole = digits.charCodeAt(0) === zero ? digits.slice(Math.min(countZeros(digits), digits.length - 1)) : digits
   const kept = keepZeros ? fraction : fraction.slice(0, lengthWithoutZeros(fraction))
-  return `${sign}${thousands(whole)},${kept.padEnd(least, '0')}`
+  const padded = kept.length < least ? kept.padEnd(least, '0') : kept
+  return `${begin === 1 ? '-' : ''}${thousands(whole)},${padded}`
+}
+
+const [minus, dot, zero, nine] = [0x2d, 0x2e, 0x30, 0x39]
+
+// Where the point of a decimal number is, its length when there is none, and -1 when it is no decimal number.
+function pointOf(text: string, begin: number): number {
+  let point = text.length
+  for (let at = begin; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === dot && point === text.length && at > begin) point = at
+    else if (code < zero || code > nine) return -1
+  }
+  return point > begin ? point : -1
 }
 
 // Loops, because an expression for either would begin anew at every zero: a document may hold a number of 300 kB.

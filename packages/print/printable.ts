@@ -39,10 +39,13 @@ export class PrintError extends Error {
   override name = 'PrintError'
 }
 
+// Groups that no form shows: the signature, and taxes of an item that the forms have by their totals alone.
+const notPrinted: ReadonlySet<string> = new Set(['Signature', 'PIS', 'PISST', 'COFINS', 'COFINSST'])
+
 /** The root element of the file, or a `PrintError`. */
 export function openPrintable(bytes: Uint8Array): XmlElement {
   try {
-    return openDocument(bytes)
+    return openDocument(bytes, notPrinted)
   } catch (cause) {
     throw new PrintError('O arquivo não é um XML bem formado.', { cause })
   }

@@ -25,41 +25,63 @@ export interface DanfeItem {
 
 /** Reads one det (MOC NF-e 7.0, Anexo II, 3.1.7 and 3.8). Groups without base and value leave their columns blank. */
 export function readItem(det: XmlElement): DanfeItem {
-  const prod = child(det, 'prod')
   const imposto = child(det, 'imposto')
-  const icms = child(imposto, 'ICMS')?.children[0]
-  const ipi = child(imposto, 'IPI/IPITrib')
-  const [csosn, cst] = [value(icms, 'CSOSN'), value(icms, 'CST')]
+  const own = readTexts(child(det, 'prod'), prodFields)
+  const [cProd, , NCM, CFOP, uCom, qCom, vUnCom, vProd, , , , vDesc] = own.texts
+  const [orig, CST, CSOSN, vBC, pICMS, vICMS, vBCST, pICMSST, vICMSST] = readTexts(
+    child(imposto, 'ICMS')?.children[0],
+    icmsFields,
+  ).texts
+  const ipi = readTexts(child(imposto, 'IPI/IPITrib'), ipiFields).texts
   return {
-    code: value(prod, 'cProd') ?? '',
-    description: description(det, prod),
-    ncm: value(prod, 'NCM') ?? '',
-    situation: (value(icms, 'orig') ?? '') + (csosn ?? cst ?? ''),
-    cfop: value(prod, 'CFOP') ?? '',
-    unit: value(prod, 'uCom') ?? '',
-    quantity: quantity(value(prod, 'qCom')) ?? '',
-    unitValue: quantity(value(prod, 'vUnCom')) ?? '',
-    discount: money(value(prod, 'vDesc')) ?? '',
-    total: money(value(prod, 'vProd')) ?? '',
-    icms: {
-      base: money(value(icms, 'vBC')) ?? '',
-      rate: percent(value(icms, 'pICMS')) ?? '',
-      value: money(value(icms, 'vICMS')) ?? '',
-    },
-    icmsSt: {
-      base: money(value(icms, 'vBCST')) ?? '',
-      rate: percent(value(icms, 'pICMSST')) ?? '',
-      value: money(value(icms, 'vICMSST')) ?? '',
-    },
-    ipi: {
-      base: money(value(ipi, 'vBC')) ?? '',
-      rate: percent(value(ipi, 'pIPI')) ?? '',
-      value: money(value(ipi, 'vIPI')) ?? '',
-    },
-    situationCode: csosn !== undefined ? 'CSOSN' : cst !== undefined ? 'CST' : undefined,
+    code: cProd ?? '',
+    description: description(det, own),
+    ncm: NCM ?? '',
+    situation: (orig ?? '') + (CSOSN ?? CST ?? ''),
+    cfop: CFOP ?? '',
+    unit: uCom ?? '',
+    quantity: quantity(qCom) ?? '',
+    unitValue: quantity(vUnCom) ?? '',
+    discount: money(vDesc) ?? '',
+    total: money(vProd) ?? '',
+    icms: { base: money(vBC) ?? '', rate: percent(pICMS) ?? '', value: money(vICMS) ?? '' },
+    icmsSt: { base: money(vBCST) ?? '', rate: percent(pICMSST) ?? '', value: money(vICMSST) ?? '' },
+    ipi: { base: money(ipi[0]) ?? '', rate: percent(ipi[1]) ?? '', value: money(ipi[2]) ?? '' },
+    situationCode: CSOSN !== undefined ? 'CSOSN' : CST !== undefined ? 'CST' : undefined,
     imposto,
   }
 }
+
+/** The texts of the fields of a group, as `value` gives them, and its other elements. */
+interface GroupTexts {
+  texts: (string | undefined)[]
+  others: XmlElement[]
+}
+
+// One pass: a look for each field would go over the group as often as it has fields.
+function readTexts(group: XmlElement | undefined, fields: ReadonlyMap<string, number>): GroupTexts {
+  const texts = new Array<string | undefined>(fields.size).fill(undefined)
+  const others: XmlElement[] = []
+  for (const element of group?.children ?? []) {
+    const place = fields.get(element.name)
+    if (place === undefined) others.push(element)
+    else texts[place] ??= element.text.trim()
+  }
+  for (let place = 0; place < texts.length; place++) if (texts[place] === '') texts[place] = undefined
+  return { texts, others }
+}
+
+function placesOf(...names: string[]): ReadonlyMap<string, number> {
+  return new Map(names.map((name, place) => [name, place]))
+}
+
+// Those behind vDesc are not printed.
+const prodFields = placesOf(
+  ...['cProd', 'xProd', 'NCM', 'CFOP', 'uCom', 'qCom', 'vUnCom', 'vProd', 'uTrib', 'qTrib', 'vUnTrib', 'vDesc'],
+  ...['cEAN', 'cEANTrib', 'CEST', 'EXTIPI', 'vFrete', 'vSeg', 'vOutro', 'indTot'],
+)
+const icmsFields = placesOf('orig', 'CST', 'CSOSN', 'vBC', 'pICMS', 'vICMS', 'vBCST', 'pICMSST', 'vICMSST')
+const ipiFields = placesOf('vBC', 'pIPI', 'vIPI')
 
 /** The heading of the situations of these items: the CSOSN has its own, and a note with both codes says so (MOC NF-e 7.0, Anexo II, 3.2). */
 export function situationTitle(items: readonly DanfeItem[]): string {
@@ -69,19 +91,18 @@ export function situationTitle(items: readonly DanfeItem[]): string {
 }
 
 // The description, with the short codes of the item behind it; then infAdProd in its own lines; then what else tells the goods, in one run.
-function description(det: XmlElement, prod: XmlElement | undefined): string[] {
+function description(det: XmlElement, { texts, others }: GroupTexts): string[] {
   const codes: string[] = []
   const further: string[] = []
-  const taxable = taxableUnit(prod)
+  const taxable = taxableUnit(texts)
   if (taxable) further.push(taxable)
-  // The groups below are rare: one pass over the children decides whether any of them is there.
-  for (const group of prod?.children ?? []) {
+  for (const group of others) {
     const text = Object.hasOwn(details, group.name) ? details[group.name]!(group) : undefined
     if (text) further.push(text)
     const label = Object.hasOwn(shortCodes, group.name) ? shortCodes[group.name] : undefined
     if (label && group.text.trim()) codes.push(`[${label}${together}${group.text.trim()}]`)
   }
-  const order = joined(`${together}ITEM${together}`, value(prod, 'xPed'), value(prod, 'nItemPed'))
+  const order = others.length > 0 && orderOf(others)
   if (order) codes.push(`[PEDIDO${together}${order}]`)
   const reference = child(det, 'DFeReferenciado')
   if (reference) {
@@ -89,10 +110,17 @@ function description(det: XmlElement, prod: XmlElement | undefined): string[] {
       joined(' ITEM ', `DF-E REFERENCIADO: ${value(reference, 'chaveAcesso') ?? ''}`, value(reference, 'nItem'))!,
     )
   }
-  const lines = [joined(' ', value(prod, 'xProd'), ...codes) ?? '']
-  for (const line of value(det, 'infAdProd')?.split(/\r\n|[\n\r]/) ?? []) lines.push(line.trim())
+  const [, xProd] = texts
+  const lines = [joined(' ', xProd, ...codes) ?? '']
+  const words = value(det, 'infAdProd')
+  if (words !== undefined) for (const line of words.split(/\r\n|[\n\r]/)) lines.push(line.trim())
   if (further.length > 0) lines.push(further.join(' - '))
   return lines
+}
+
+function orderOf(others: readonly XmlElement[]): string | undefined {
+  const text = (name: string) => others.find((element) => element.name === name)?.text.trim()
+  return joined(`${together}ITEM${together}`, text('xPed'), text('nItemPed'))
 }
 
 /** A space at which no line breaks: a code stays beside its name. */
@@ -101,16 +129,12 @@ export const together = '\u00a0'
 const shortCodes: Record<string, string> = { cBenef: 'CBENEF', nFCI: 'FCI', nRECOPI: 'RECOPI' }
 
 // Both units appear, identified, when the taxable one differs (MOC NF-e 7.0, Anexo II, 3.1.7).
-function taxableUnit(prod: XmlElement | undefined): string | undefined {
-  const unit = value(prod, 'uTrib')
-  const amount = quantity(value(prod, 'qTrib'))
-  const price = quantity(value(prod, 'vUnTrib'))
-  if (unit === undefined) return undefined
-  const same =
-    unit === value(prod, 'uCom') &&
-    amount === quantity(value(prod, 'qCom')) &&
-    price === quantity(value(prod, 'vUnCom'))
-  return same ? undefined : `UNID. TRIBUTÁVEL: ${unit} QTD.: ${amount ?? ''} VALOR UNIT.: ${price ?? ''}`
+function taxableUnit([, , , , uCom, qCom, vUnCom, , uTrib, qTrib, vUnTrib]: GroupTexts['texts']): string | undefined {
+  if (uTrib === undefined) return undefined
+  const same = (one: string | undefined, other: string | undefined) =>
+    one === other || quantity(one) === quantity(other)
+  if (uTrib === uCom && same(qTrib, qCom) && same(vUnTrib, vUnCom)) return undefined
+  return `UNID. TRIBUTÁVEL: ${uTrib} QTD.: ${quantity(qTrib) ?? ''} VALOR UNIT.: ${quantity(vUnTrib) ?? ''}`
 }
 
 function labelled(pairs: readonly (readonly [string, string | undefined])[]): string | undefined {

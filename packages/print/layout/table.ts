@@ -101,19 +101,25 @@ export function table<Row>(
 
 function measure<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): MeasuredTable {
   const ems = columns.map(() => 0)
-  const encoded = rows.map((row) =>
-    columns.map((column, i) => {
-      const lines = column.cells(row).map(winAnsi)
-      if (column.widest !== undefined) {
-        for (const line of lines) ems[i] = Math.max(ems[i]!, emWidth(line, roman))
-      }
-      return lines
-    }),
-  )
+  const all = rows.map((row) => {
+    const cells = new Array<Ansi[]>(columns.length)
+    for (let i = 0; i < columns.length; i++) {
+      const { widest, cells: read } = columns[i]!
+      const lines = encoded(read(row))
+      if (widest !== undefined) for (const line of lines) ems[i] = Math.max(ems[i]!, emWidth(line, roman))
+      cells[i] = lines
+    }
+    return cells
+  })
   const headings = columns.map((column) =>
     Math.max(0, ...column.title.map((line) => (emWidth(winAnsi(line), roman) * headingSize) / 1000)),
   )
-  return { encoded, ems, headings }
+  return { encoded: all, ems, headings }
+}
+
+// Nearly all texts are encoded as they stand.
+function encoded(lines: readonly string[]): Ansi[] {
+  return (lines.every((line) => winAnsi(line) === line) ? lines : lines.map(winAnsi)) as Ansi[]
 }
 
 function freeIndex<Row>(columns: readonly TableColumn<Row>[]): number {
@@ -167,13 +173,16 @@ function build<Row>(chosen: {
   const rooms = widths.map((width) => width - 2 * cellPadding)
   // What is no wider than its column anywhere needs no second look.
   const fits = columns.map(({ widest }, i) => widest !== undefined && (measured.ems[i]! * size) / 1000 <= rooms[i]!)
-  const lines = measured.encoded.map((cells) =>
-    cells.map((cell, i) => {
-      if (fits[i]) return cell
-      if (cell.length === 1) return wrap(cell[0]!, roman, size, rooms[i]!)
-      return cell.flatMap((line) => wrap(line, roman, size, rooms[i]!))
-    }),
-  )
+  const lines = measured.encoded
+  for (let i = 0; i < columns.length; i++) {
+    if (fits[i]) continue
+    const room = rooms[i]!
+    for (const cells of lines) {
+      const cell = cells[i]!
+      cells[i] =
+        cell.length === 1 ? wrap(cell[0]!, roman, size, room) : cell.flatMap((line) => wrap(line, roman, size, room))
+    }
+  }
   const headingLines = Math.max(...columns.map((column) => column.title.length))
   const headingHeight = headingLines * headingLeading + 3
   const set = (share: number): Table => {

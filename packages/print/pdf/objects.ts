@@ -1,7 +1,9 @@
 import { deflateSync, inflateSync } from 'node:zlib'
 
 // Level 9 takes up to a third more CPU for 0 to 2 % of the bytes.
-const level = 6
+const level = 5
+// Rows as differences from one another are long and nearly empty: their level 3 takes a third of the time of 6, and a tenth more bytes of the file.
+const rowsLevel = 3
 const packedFrom = 100
 
 /** A stream as it stands in the file, after its number: packed if that is worth it. */
@@ -20,7 +22,13 @@ export function plainStream(data: Buffer, entries: string): Buffer {
  * A stream of rows (ISO 32000-1, 7.4.4.4). A row that differs from the one above in no more bytes than `mayDiffer` gives for its number is the difference,
  * which packs to little.
  */
-export function rowStream(rows: Buffer, width: number, entries: string, mayDiffer = (_row: number) => width): Buffer {
+export function rowStream(
+  rows: Buffer,
+  width: number,
+  entries: string,
+  rowLevel = 6,
+  mayDiffer = (_row: number) => width,
+): Buffer {
   const out = Buffer.alloc((rows.length / width) * (width + 1))
   for (let row = 0, from = 0, to = 0; from < rows.length; row++, from += width, to += width + 1) {
     let left = row === 0 ? -1 : mayDiffer(row)
@@ -34,12 +42,8 @@ export function rowStream(rows: Buffer, width: number, entries: string, mayDiffe
     if (left < 0) rows.copy(out, to + 1, from, from + width)
   }
   const parameters = `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${width}>>`
-  return plainStream(deflateSync(out, { level: out.length < manyFrom ? fewLevel : level }), entries + parameters)
+  return plainStream(deflateSync(out, { level: rowLevel }), entries + parameters)
 }
-
-// Of few rows a level less costs 2 % of the bytes of a form and saves as much of its time.
-const manyFrom = 40_000
-const fewLevel = 5
 
 // The PNG filters of a row: as it is, and without the row above.
 const none = 0
@@ -67,6 +71,7 @@ export function listed(number: number): string {
 /** Many of them. */
 export function references(numbers: ArrayLike<number>): string {
   const one = listed(0)
+  if (numbers.length < fewReferences) return Array.from(numbers, listed).join('')
   const bytes = Buffer.alloc(numbers.length * one.length, one)
   for (let i = 0; i < numbers.length; i++) {
     if (numbers[i]! > alignedMax) return Array.from(numbers, listed).join('')
@@ -76,17 +81,21 @@ export function references(numbers: ArrayLike<number>): string {
   return bytes.toString('latin1')
 }
 
+const fewReferences = 30
 const zero = 0x30
 const blank = 0x20
 const alignedMax = 99_999
 
 /** A number in as much room as all others have up to `alignedMax`, apart from what stands before it. */
 export function aligned(number: number): string {
-  return ` ${String(number).padStart(5)}`
+  const digits = String(number)
+  return digits.length < room.length ? room.slice(digits.length) + digits : ` ${digits}`
 }
 
 // Of an object stream: ten references, or what begins a list and seven.
 const usualRow = 100
+// More bytes of objects are worth level 6.
+const manyFrom = 40_000
 const inRow = 7
 const beforeList = 26
 
@@ -104,6 +113,8 @@ export function beforeRow(text: string, after: string): string {
   const length = text.length + after.length
   return text + ' '.repeat(wholeRows(length, usualRow) - length) + after
 }
+
+const room = '      '
 
 /** What stands in an object stream. */
 export interface NumberedObject {
@@ -144,7 +155,8 @@ export function objectStream(objects: readonly NumberedObject[], listLength?: nu
       differences.fill(differencesOf(body), Math.floor(at / row), Math.ceil((at + body.length) / row))
   }
   const entries = `/Type/ObjStm/N ${objects.length}/First ${first}`
-  return rowStream(content, row, entries, (n) => differences[n]!)
+  const usual = content.length < manyFrom ? level : 6
+  return rowStream(content, row, entries, listLength ? rowsLevel : usual, (n) => differences[n]!)
 }
 
 const lists = ['<</S/TR', '<</Type/StructTreeRoot']
@@ -195,13 +207,14 @@ export function numbersOf({ first, shape, numbers }: ObjectRows): number[] {
 
 /** The objects one by one. */
 export function separately({ first, shape, numbers }: ObjectRows): NumberedObject[] {
-  const each = shape.match(roomOfNumber)!.length
+  const [start = '', ...between] = shape.split(roomOfNumber)
+  const each = between.length
   return Array.from({ length: numbers.length / each }, (_, n) => {
-    let field = n * each
-    const body = shape.replace(/(\/K)?(#+)/g, (_, name = '', room) => {
-      const number = numbers[field++]!
-      return number < 0 ? '' : name + String(number).padStart(room.length)
-    })
+    let body = start
+    for (let field = 0; field < each; field++) {
+      const number = numbers[n * each + field]!
+      body = (number < 0 ? body.slice(0, -2) : body + aligned(number)) + between[field]!
+    }
     return { number: first + n, body }
   })
 }
@@ -225,11 +238,14 @@ export function rowObjects({ first, shape, numbers }: ObjectRows): Buffer {
     out[at + column] = out[at + column]! + byte - row[column]!
     row[column] = byte
   }
-  const putNumber = (from: number, to: number, number: number) => {
+  // Over the number that the row before has there, -1 for none: only digits that change.
+  const putNumber = (to: number, number: number, before: number) => {
     let column = to - 1
-    for (let rest = number; rest > 0 || column === to - 1; rest = Math.trunc(rest / 10))
-      put(column--, zero + (rest % 10))
-    while (column >= from) put(column--, blank)
+    for (let rest = number; rest !== before; rest = Math.trunc(rest / 10)) {
+      put(column, rest > 0 || column === to - 1 ? zero + (rest % 10) : blank)
+      column--
+      before = before < 0 ? 0 : Math.trunc(before / 10)
+    }
   }
   const next = () => {
     out[at++] = up
@@ -239,34 +255,31 @@ export function rowObjects({ first, shape, numbers }: ObjectRows): Buffer {
     if (n === 0) for (let column = 0; column < width; column++) put(column, blank)
     for (let i = 0; i < perRow; i++) {
       if (n + i < count) {
-        putNumber(i * entry, i * entry + numberRoom, first + n + i)
-        putNumber(i * entry + numberRoom, (i + 1) * entry, (n + i) * width)
+        const before = n === 0 ? -1 : n - perRow + i
+        putNumber(i * entry + numberRoom, first + n + i, before < 0 ? -1 : first + before)
+        putNumber((i + 1) * entry, (n + i) * width, before < 0 ? -1 : before * width)
       } else for (let column = i * entry; column < (i + 1) * entry; column++) put(column, blank)
     }
     at += width
   }
-  const blanked = new Int32Array(fields.length)
+  const plain = shape.replace(roomOfNumber, (room) => ' '.repeat(room.length)).padEnd(width)
+  const last = new Int32Array(fields.length).fill(-1)
   for (let n = 0; n < count; n++) {
     next()
-    if (n === 0) for (let column = 0; column < width; column++) put(column, shape.charCodeAt(column) || blank)
+    if (n === 0) for (let column = 0; column < width; column++) put(column, plain.charCodeAt(column))
     for (let i = 0; i < fields.length; i++) {
       const { from, to } = fields[i]!
       const number = numbers[n * fields.length + i]!
-      if (number < 0) {
-        for (let column = from - 2; column < to; column++) put(column, blank)
-        blanked[i] = 1
-        continue
+      if (number < 0) for (let column = from - 2; column < to; column++) put(column, blank)
+      else {
+        if (last[i]! < 0) for (let column = from - 2; column < from; column++) put(column, plain.charCodeAt(column))
+        putNumber(to, number, last[i]!)
       }
-      if (blanked[i] === 1) {
-        put(from - 2, shape.charCodeAt(from - 2))
-        put(from - 1, shape.charCodeAt(from - 1))
-        blanked[i] = 0
-      }
-      putNumber(from, to, number)
+      last[i] = number
     }
     at += width
   }
   const parameters = `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${width}>>`
   const entries = `/Type/ObjStm/N ${count}/First ${placeRows * width}`
-  return plainStream(deflateSync(out, { level }), entries + parameters)
+  return plainStream(deflateSync(out, { level: rowsLevel }), entries + parameters)
 }

@@ -1,6 +1,6 @@
 /** Operators of a content stream, written as bytes: a string for each of thousands of cells would cost more than the cells. */
 export class Operators {
-  #bytes = Buffer.allocUnsafeSlow(first)
+  #bytes = empty
   #length = 0
 
   get length(): number {
@@ -64,7 +64,7 @@ export class Operators {
 
   #room(more: number): Buffer {
     if (this.#length + more > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(2 * (this.#length + more))
+      const larger = Buffer.allocUnsafeSlow(Math.max(first, 2 * (this.#length + more)))
       larger.set(this.bytes)
       this.#bytes = larger
     }
@@ -72,6 +72,7 @@ export class Operators {
   }
 }
 
+const empty = Buffer.alloc(0)
 const first = 16_384
 const digitsMax = 20
 const [minus, zero] = [0x2d, 0x30]

@@ -9,8 +9,6 @@ export type Ansi = string & { readonly ansi: unique symbol }
 // The characters of the bytes 0x80 to 0x9f, a space where the encoding has none.
 const high = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ'
 
-const plain = /^[\x20-\x7e\xa0-\xff]*$/
-
 const byCharacter = new Map<string, string>()
 for (let i = 0; i < high.length; i++)
   if (high[i] !== ' ') byCharacter.set(high.charAt(i), String.fromCharCode(0x80 + i))
@@ -39,10 +37,19 @@ const invisible = /^[\p{Cf}\p{Mn}]$/u
  * point; control characters become spaces.
  */
 export function winAnsi(text: string): Ansi {
-  if (plain.test(text)) return text as Ansi
+  if (isPlain(text)) return text as Ansi
   let out = ''
   for (const character of text.normalize('NFC')) out += encoded(character)
   return out as Ansi
+}
+
+// Most texts, and a loop is the quickest for their few characters.
+function isPlain(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 0x20 || code > 0xff || (code > 0x7e && code < 0xa0)) return false
+  }
+  return true
 }
 
 function encoded(character: string): string {
