@@ -26,8 +26,13 @@ export function rowStream(
   rows: Buffer,
   width: number,
   entries: string,
+<<<<<<< HEAD
   mayDiffer = (_row: number) => width,
   level = 5,
+=======
+  rowLevel = 6,
+  mayDiffer = (_row: number) => width,
+>>>>>>> size
 ): Buffer {
   const out = Buffer.alloc((rows.length / width) * (width + 1))
   for (let row = 0, from = 0, to = 0; from < rows.length; row++, from += width, to += width + 1) {
@@ -42,7 +47,7 @@ export function rowStream(
     if (left < 0) rows.copy(out, to + 1, from, from + width)
   }
   const parameters = `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${width}>>`
-  return plainStream(deflateSync(out, { level }), entries + parameters)
+  return plainStream(deflateSync(out, { level: rowLevel }), entries + parameters)
 }
 
 // The PNG filters of a row: as it is, and without the row above.
@@ -94,6 +99,8 @@ export function aligned(number: number): string {
 
 // Of an object stream: ten references, or what begins a list and seven.
 const usualRow = 100
+// More bytes of objects are worth level 6.
+const manyFrom = 40_000
 const inRow = 7
 const beforeList = 26
 
@@ -153,7 +160,12 @@ export function objectStream(objects: readonly NumberedObject[], listLength?: nu
       differences.fill(differencesOf(body), Math.floor(at / row), Math.ceil((at + body.length) / row))
   }
   const entries = `/Type/ObjStm/N ${objects.length}/First ${first}`
+<<<<<<< HEAD
   return rowStream(content, row, entries, (n) => differences[n]!, listLength ? rowsLevel : 6)
+=======
+  const usual = content.length < manyFrom ? level : 6
+  return rowStream(content, row, entries, listLength ? rowsLevel : usual, (n) => differences[n]!)
+>>>>>>> size
 }
 
 const lists = ['<</S/TR', '<</Type/StructTreeRoot']
