@@ -26,13 +26,8 @@ export function rowStream(
   rows: Buffer,
   width: number,
   entries: string,
-<<<<<<< HEAD
-  mayDiffer = (_row: number) => width,
-  level = 5,
-=======
   rowLevel = 6,
   mayDiffer = (_row: number) => width,
->>>>>>> size
 ): Buffer {
   const out = Buffer.alloc((rows.length / width) * (width + 1))
   for (let row = 0, from = 0, to = 0; from < rows.length; row++, from += width, to += width + 1) {
@@ -160,12 +155,8 @@ export function objectStream(objects: readonly NumberedObject[], listLength?: nu
       differences.fill(differencesOf(body), Math.floor(at / row), Math.ceil((at + body.length) / row))
   }
   const entries = `/Type/ObjStm/N ${objects.length}/First ${first}`
-<<<<<<< HEAD
-  return rowStream(content, row, entries, (n) => differences[n]!, listLength ? rowsLevel : 6)
-=======
   const usual = content.length < manyFrom ? level : 6
   return rowStream(content, row, entries, listLength ? rowsLevel : usual, (n) => differences[n]!)
->>>>>>> size
 }
 
 const lists = ['<</S/TR', '<</Type/StructTreeRoot']
