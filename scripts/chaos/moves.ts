@@ -40,6 +40,8 @@ async function attempt(
 ): Promise<boolean> {
   try {
     const client = await database.connect()
+    // Who uses it hears of it.
+    client.on('error', () => {})
     try {
       await client.query(`set statement_timeout = ${Math.round(mostMs)}`)
       await work(client)

@@ -8,8 +8,8 @@ import {
   hasCitus,
   startCluster,
 } from '../../tests/support/servers/cluster.ts'
-import { byOwnClock, ownClock, trueTimes } from './clock.ts'
 import { type Door, openDoor } from './door.ts'
+import { byOwnClock, ownClock, trueTimes } from './own-clock.ts'
 
 /** The database: one server, or a coordinator of Citus with servers for rows. */
 export interface Servers extends AsyncDisposable {
