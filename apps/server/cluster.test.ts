@@ -52,7 +52,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'whose turn it is among all workspaces; the row itself is taken on its server',
   },
   {
-    like: /^select 1 from (outgoing_event|webhook_delivery) where state [^;]{0,40} and next_at <= now\(\) limit 1$/,
+    like: /^select from (outgoing_event|webhook_delivery) where state [^;]{0,40} and next_at <= now\(\) limit 1$/,
     why: 'whether it is the turn of any',
   },
   {

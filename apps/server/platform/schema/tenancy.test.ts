@@ -183,7 +183,7 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
   restate_receipts: {
     why: 'only in the workspace that the transaction has entered',
     call: `select restate_receipts(${theirs}, 5, 0::smallint, '{1}', '{changed}', '{true}')::text as done`,
-    gives: [{ done: null }],
+    gives: [{ done: '' }],
   },
   pack_receipts: {
     why: 'only in the workspace that the transaction has entered',
