@@ -315,7 +315,7 @@ export function tpEmisOf(chave: string): string {
 }
 
 // A name with its colon, a text, or another value. JSON has no control characters but as escapes.
-const tokens = /"(?:[^"\\]|\\.)*":|"((?:[^"\\]|\\.)*)"|([^[\]{},:"]+)/g
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*":|"([^"\\]*(?:\\.[^"\\]*)*)"|([^[\]{},:"]+)/g
 const [text, other] = ['\u0001', '\u0002']
 const places = new RegExp(`[${text}${other}]`, 'g')
 

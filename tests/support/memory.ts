@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 // Where Linux keeps files in memory.
 const shared = '/dev/shm'
@@ -26,7 +26,7 @@ export function keepFilesInMemory(): void {
 export function setup(): void {
   keepFilesInMemory()
   // Each product starts threads of its own, and tests start programs: what was compiled once is half of such a start.
-  process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'vigia-compiled')
+  process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 }
 
 function hasRoom(): boolean {

@@ -55,9 +55,14 @@ const isTimeOfGap = sql`gap_at <= now() and not paused and (state = 'waiting' or
 const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
 const isFree = sql`(lease_until is null or lease_until < now())`
 
-/** Without these `claimLine` finds nothing. Each kind has an index. */
+/** Without these `claimLine` finds nothing. Each kind has an index, and one of its own what never was answered. */
 export const dueLines = sql.join(
-  [isTime, isTimeOfGap, hasCopies].map((due) => sql`select from capture_line where ${due} and ${isFree}`),
+  [
+    sql`${isTime} and last_success_at is not null`,
+    sql`${isTime} and last_success_at is null`,
+    isTimeOfGap,
+    hasCopies,
+  ].map((due) => sql`select from capture_line where ${due} and ${isFree}`),
   sql` union all `,
 )
 

@@ -6,7 +6,7 @@ import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import { type Envelope, mayAs, type RouteData, type RouteDefinition, type RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
+import { type Config, ownNames } from '../config.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { limitTo } from '../platform/database.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
@@ -111,8 +111,10 @@ export const weights = {
 // A page of the application asks for six things at once. The database has ten connections for all: one client holds four of them at most,
 // and one heavy call; heavy calls of all clients together hold five, and the rest is left for lists.
 const callsAtOnce = { all: 24, heavy: 15, each: 4, waiting: 100 }
-// A call keeps a connection of the database and this process busy in turns, so about one processor. One of them is left for who has just come.
-const beside = Math.max(1, availableParallelism() - 1)
+// A call keeps the database and this process busy in turns, so about one processor where both are on one machine. One of them is left for who has just come.
+// Elsewhere a call mostly waits, and what processors there are for is not known.
+const besideIn = ({ databaseUrl }: Context['config']): number | undefined =>
+  !databaseUrl || ownNames.includes(new URL(databaseUrl).hostname) ? Math.max(1, availableParallelism() - 1) : undefined
 const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.'
 const ofStrangers =
   'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
@@ -198,7 +200,7 @@ export async function serveRoutes(
   })
   // Of those who are logged in by workspace, of others by address: however many of these come, they hold up only each other.
   const places = {
-    session: createPlaces({ ...callsAtOnce, beside, full: ofWorkspaces }),
+    session: createPlaces({ ...callsAtOnce, beside: besideIn(ctx.config), full: ofWorkspaces }),
     public: createPlaces({ ...callsAtOnce, all: 8, heavy: 6, full: ofStrangers }),
   }
   for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited, reading })
@@ -535,8 +537,10 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
   if (refusal?.retryAfterMs !== undefined)
     void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
   // Fastify would close the connection, and whoever is still sending, a proxy too, would lose the response: Node reads the rest and drops it.
-  if (statusCode === 413 && Number(request.headers['content-length']) <= discardedBytesMax)
+  if (statusCode === 413 && Number(request.headers['content-length']) <= discardedBytesMax) {
     void reply.removeHeader('connection')
+    answered.add(request.socket)
+  }
   if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
   // RFC 9470, but for its status: who gets a 401 takes the session for ended.
   if (refusal?.code === 'needs-proof')
@@ -554,9 +558,12 @@ const connectionRefusals: Record<string, [status: string, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'A requisição demorou demais para chegar. Tente de novo.'],
 }
 
+// Connections on which a body may still come that was refused.
+const answered = new WeakSet<Socket>()
+
 // Not HTTP at all, too large, or too slow: there is no request to respond to.
 function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  if (!socket.writable || error.code === 'ECONNRESET' || answered.has(socket)) {
     socket.destroy()
     return
   }

@@ -36,6 +36,11 @@ test('what loops ask at the same time is one statement, and each gets its own an
   expect(await isDue({ db }, absent)).toBe(false)
 })
 
+test('no question waits long for what somebody holds', async () => {
+  const limit = sql`select where current_setting('statement_timeout') = '2s'`
+  expect(await isDue({ db }, limit)).toBe(true)
+})
+
 test('a question that cannot be asked fails, and the next one does not', async () => {
   await expect(isDue({ db }, sql`select from nothing`)).rejects.toThrow('nothing')
   expect(await isDue({ db }, mailsOf('a'))).toBe(true)

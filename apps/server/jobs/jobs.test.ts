@@ -136,7 +136,7 @@ describe('the loop', () => {
     }
   })
 
-  test('after a claim that found nothing claims only when something may be found, or nobody knows, or a while has passed', async () => {
+  test('after a claim that found nothing claims only when something may be found, or nobody knows or says, or a while has passed', async () => {
     let answer: () => Promise<boolean> = () => Promise.resolve(false)
     const mayFind = vi.fn(() => answer())
     const claim = vi.fn(() => Promise.resolve(null))
@@ -150,6 +150,9 @@ describe('the loop', () => {
     answer = () => Promise.reject(new Error('no database'))
     const before = claim.mock.calls.length
     await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(before + 2), 10_000)
+    answer = () => new Promise(() => {})
+    claim.mockClear()
+    await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(2), 10_000)
     answer = () => Promise.resolve(false)
     await asked(mayFind.mock.calls.length + 1)
     claim.mockClear()

@@ -419,11 +419,12 @@ export function asOperator<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => 
 }
 
 /**
- * Runs `work` in one transaction that sees what `inCapture` and `asOperator` do, and looks into indexes: before a table is analysed the planner would rather
- * read all of it.
+ * Runs `work` in one transaction that sees what `inCapture` and `asOperator` do, takes two seconds at most for each statement, and looks into indexes: before a
+ * table is analysed the planner would rather read all of it.
  */
 export function asScheduler<C extends WithDatabase, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
-  const settings = sql`set local app.operator = 'on'; set local app.capture = 'on'; set local enable_seqscan = off`
+  const settings = sql`set local app.operator = 'on'; set local app.capture = 'on';
+    set local enable_seqscan = off; set local statement_timeout = '2s'`
   return transact(ctx, settings, work)
 }
 

@@ -13,7 +13,7 @@ interface PlacesOptions {
    * How many things of one may go on at once, whatever their weight, while others are here too; what takes longer than a second does not count any more. So who
    * waits for many leaves processors to who waits for one. Absent: as many as there are places.
    */
-  beside?: number
+  beside?: number | undefined
   /** How many of each may wait for a place. */
   waiting: number
   /** What is said to who has more than that. */
