@@ -399,7 +399,7 @@ test('a rule that hardly anybody finds right is told in the digest only, until s
     return all.find(({ id }) => id === 'S10')
   }
   const inDigest = async () => {
-    const found = sql<boolean>`exists (select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOnlyInDigest})`
+    const found = sql<boolean>`exists (select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOnlyInDigest(workspaceId)})`
     return held(found)
   }
   const told = () =>

@@ -15,12 +15,13 @@ const confirmedShare = 0.05
 
 /**
  * Whether the `alert a` belongs only into the digest: each of its reasons that counts by itself is of a rule that is downgraded. Mails, toasts and
- * whatever else reaches for people ask this, and leave such an alert out; lists, counts, scores and what holds an answer back do not.
+ * whatever else reaches for people ask this, and leave such an alert out; lists, counts, scores and what holds an answer back do not. The number is said
+ * again: on a cluster a row of another table is no reason to look on one server only.
  */
-export const isOnlyInDigest: RawBuilder<boolean> = sql<boolean>`not exists (
+export const isOnlyInDigest = (workspaceId: number): RawBuilder<boolean> => sql<boolean>`not exists (
   select from unnest(a.rules) r (id)
    where r.id <> all (${rules.flatMap(({ id, adds }) => (adds ? id : [])).concat('S49')}::text[])
-     and not exists (select from alert_downgrade w where w.workspace_id = a.workspace_id and w.rule = r.id and w.lifted_at is null))`
+     and not exists (select from alert_downgrade w where w.workspace_id = ${workspaceId} and w.rule = r.id and w.lifted_at is null))`
 
 /** What people decided of the alerts of a rule. */
 export interface Decided {

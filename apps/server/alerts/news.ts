@@ -66,7 +66,7 @@ async function tellOpenPages(db: Database, workspaceId: number, documentIds: rea
       join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and ${shownTo('c', 'd')}
-     where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[]) and not ${isOnlyInDigest}
+     where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[]) and not ${isOnlyInDigest(workspaceId)}
      order by a.score desc, a.document_id`.execute(db)
   for (const [companyId, some] of Map.groupBy(rows, ({ companyId }) => companyId)) {
     const { type, number, issuer, fired } = some[0]!
@@ -149,7 +149,7 @@ export async function readNews(
     sql`a.score > 0`,
     sql`a.document_id in (select n.document_id from alert_news n
                            where n.workspace_id = ${workspaceId} and n.id > ${after} and n.id <= ${upTo} ${onlyCritical ? sql`and n.band = ${critical}` : sql``})`,
-    ...(onlyCritical ? [sql`a.band = ${critical}`, sql`not ${isOnlyInDigest}`] : []),
+    ...(onlyCritical ? [sql`a.band = ${critical}`, sql`not ${isOnlyInDigest(workspaceId)}`] : []),
     ...shown,
   ]
   const found = sql`from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id where ${sql.join(conditions, sql` and `)}`

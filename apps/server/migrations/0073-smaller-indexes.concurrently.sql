@@ -3,8 +3,5 @@ create index concurrently alert_fact_pair_at_ix on alert_fact (workspace_id, com
 drop index concurrently if exists alert_fact_pair_ix;
 create index concurrently alert_fact_learning_at_ix on alert_fact (workspace_id, company_base, at) where purchase;
 drop index concurrently if exists alert_fact_learning_ix;
--- Hardly any two are the same, in all workspaces together.
-create index concurrently alert_fact_number_hash_ix on alert_fact using hash (number_key);
-drop index concurrently if exists alert_fact_number_ix;
 create index concurrently installment_day_ix on installment (workspace_id, due_on);
 drop index concurrently if exists installment_due_ix;

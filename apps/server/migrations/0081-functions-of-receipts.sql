@@ -3,7 +3,7 @@
 create or replace function restate_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[])
   returns void language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  if p_ws is distinct from current_ws() then return; end if;
+  if p_ws is null or p_ws is distinct from current_ws() then return; end if;
   execute format(
     'update receipt r set problem = u.problem, unread = u.unread
        from unnest($3, $4, $5) u (nsu, problem, unread)
@@ -18,7 +18,7 @@ declare
   known int[];
   packed int;
 begin
-  if p_ws is distinct from current_ws() then return 0; end if;
+  if p_ws is null or p_ws is distinct from current_ws() then return 0; end if;
   select array_agg(id) into known from dictionary;
   execute format(
     'update receipt r

@@ -42,7 +42,7 @@ export async function migrate(url: string, step: (text: string) => void = () => 
     // Who may do what with tables that this version does not know, the newer one has said.
     if (await isNewer(done)) return { applied }
     const distributed = await hasServersForRows(client)
-    const stamp = distributed ? await stampRights(client, [...done.keys(), ...applied].sort()) : null
+    const stamp = distributed ? await stampRights(client, [...roles, ...done.keys(), ...applied].sort()) : null
     if (stamp === null || !(await isStamped(client, stamp))) await giveRights(client, distributed, stamp)
     for (const role of roles) await openLogin(client, url, role)
     return { applied }
@@ -51,8 +51,12 @@ export async function migrate(url: string, step: (text: string) => void = () => 
   }
 }
 
+// The roles belong to the server, the stamp to the database, which may have come from another server.
 async function isStamped(client: pg.Client, stamp: string): Promise<boolean> {
-  const { rows } = await client.query('select from installation where rights = $1', [stamp])
+  const { rows } = await client.query(
+    'select from installation where rights = $1 and $2 = (select count(*) from pg_roles where rolname = any ($3))',
+    [stamp, roles.length, roles],
+  )
   return rows.length > 0
 }
 
@@ -69,7 +73,7 @@ async function giveRights(client: pg.Client, distributed: boolean, stamp: string
     await grantSigner(client)
     await bindOwner(client)
     await limitCompanies(client, distributed)
-    if (stamp !== null) await client.query('update installation set rights = $1', [stamp])
+    await client.query('update installation set rights = $1 where rights is distinct from $1', [stamp])
   })
 }
 
