@@ -7,6 +7,7 @@ import { readZip } from '../../../tests/support/zip.ts'
 import { leaveGivenVersions, noteChanges } from '../changes/changes.ts'
 import { receive } from '../documents/documents.ts'
 import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../documents/testing.ts'
+import { knownBefore } from '../jobs/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
@@ -14,11 +15,11 @@ import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { isDoubted, isJudgedOrLate } from './alerts.ts'
 import { isOnlyInDigest } from './downgrading.ts'
-import { claimTurn, takeTurn } from './following.ts'
+import { claimTurn as claimOwnTurn, due, takeTurn } from './following.ts'
 import { readStoredSettings } from './judging.ts'
 import { readCaptured, readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
-import { claimTest, goOnTesting } from './trying.ts'
+import { begunTests, claimTest as claimOwnTest, goOnTesting } from './trying.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -36,6 +37,9 @@ afterAll(async () => {
   await ctx.db.destroy()
   await database[Symbol.asyncDispose]()
 })
+
+const claimTurn = knownBefore(due, claimOwnTurn)
+const claimTest = knownBefore(begunTests, claimOwnTest)
 
 type Who = ReturnType<typeof testSession>
 

@@ -36,9 +36,13 @@ export function startCertificateWorker(ctx: Context, captures: CapturesOfCertifi
   return together([jobs, tidying])
 }
 
-const waitingFiles = sql`select from certificate_file where state = 'waiting'`
+/** Without these `claimFile` finds nothing. */
+export const waitingFiles = sql`select from certificate_file where state = 'waiting'`
 
-async function claimFile(ctx: Pick<Context, 'db' | 'signer'>, running: readonly HeldFile[]): Promise<HeldFile | null> {
+export async function claimFile(
+  ctx: Pick<Context, 'db' | 'signer'>,
+  running: readonly HeldFile[],
+): Promise<HeldFile | null> {
   // No key can be sealed.
   if (ctx.signer.isDown) return null
   const busy = Map.groupBy(running, ({ workspaceId }) => workspaceId)

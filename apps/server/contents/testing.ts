@@ -1,7 +1,8 @@
 import type { NoteOptions } from '../documents/testing.ts'
 import { cteProc, nfeProc, type TransportOptions } from '../documents/testing.ts'
+import { knownBefore } from '../jobs/testing.ts'
 import type { Context, Database } from '../platform/context.ts'
-import { claimTurn, takeTurn } from './following.ts'
+import { claimTurn as claimOwn, due, takeTurn } from './following.ts'
 import { moveProducts, type ProductMove } from './product-sums.ts'
 
 /** An item of a note for tests; amounts and rates as the file writes them. */
@@ -129,6 +130,8 @@ export const addProductSums = (
       quantity: BigInt(units) * 10_000n,
     })),
   )
+
+const claimTurn = knownBefore(due, claimOwn)
 
 /** Reads what is inside all documents of all workspaces, as the worker does, until nothing is left to do. */
 export async function readEverything(ctx: Pick<Context, 'db' | 'log'>): Promise<void> {

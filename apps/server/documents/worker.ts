@@ -75,9 +75,10 @@ export function startExportWorker(ctx: Context, limited: Database): AsyncDisposa
   )
 }
 
-const waitingExports = sql`select from document_export where state = 'waiting'`
+/** Without these `claimExport` finds nothing. */
+export const waitingExports = sql`select from document_export where state = 'waiting'`
 
-async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<HeldExport | null> {
+export async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<HeldExport | null> {
   const lane = {
     due: sql`state = 'waiting' and ${queueOf('document_export')} = ${queue} and not exists (
       select from document_export o

@@ -8,6 +8,7 @@ import pino from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createDatabase, endConnections } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
+import { knownBefore } from '../jobs/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
@@ -16,7 +17,15 @@ import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { testSigner } from '../signer/testing.ts'
 import { type MailKind, queueMail } from './mail.ts'
-import { claimMail, deleteSettledMails, leaseMs, listUnsentMails, retryFailedMails, settleMail } from './queue.ts'
+import {
+  claimMail,
+  deleteSettledMails,
+  dueMails,
+  leaseMs,
+  listUnsentMails,
+  retryFailedMails,
+  settleMail,
+} from './queue.ts'
 import { openMailServer, refusal, type TestMailServer } from './testing.ts'
 
 const patience = { timeout: 25_000, interval: 20 }
@@ -116,6 +125,13 @@ const rows = () =>
 const becomes = (...expected: Partial<Row>[]) =>
   vi.waitFor(async () => expect(await rows()).toMatchObject(expected), patience)
 const makeDue = () => operate(sql`update mail set next_at = now() where state = 'waiting'`)
+
+test.each([0, 2])('a mail that failed %i times is known to be due', async (failures) => {
+  const claim = knownBefore(dueMails, claimMail)
+  await queue()
+  await operate(sql`update mail set failures = ${failures}`)
+  expect(await claim({ db }, { retry: true })).toMatchObject({ failures })
+})
 
 test('a mail leaves, and keeps nothing of what it said', async () => {
   await queue()

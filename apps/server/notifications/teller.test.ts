@@ -2,12 +2,13 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
+import { knownBefore } from '../jobs/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { announce, forgetAnnouncements, type Writer } from './notifications.ts'
-import { startTeller, tellTogether, type Writers } from './teller.ts'
+import { findDue, happenings, startTeller, tellTogether, type Writers } from './teller.ts'
 
 const patience = { timeout: 25_000, interval: 25 }
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -99,6 +100,13 @@ test('a thousand companies at once are one announcement, and what comes within t
     await vi.waitFor(async () => expect(await told(office)).toHaveLength(3), patience)
   }
   expect((await told(office)).at(-1)?.body).toBe('20 de 20: EMPRESA 1')
+})
+
+test('what is to be told is known to be due', async () => {
+  const office = await newWorkspace(ctx.db)
+  await happen(office, 'last')
+  expect(await knownBefore(happenings, findDue)(ctx, ['last'])).toEqual({ workspaceId: office, what: 'last' })
+  await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
 })
 
 test('what is announced keeps the way to the screen that shows it', async () => {

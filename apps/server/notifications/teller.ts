@@ -48,9 +48,10 @@ const toldLately = (pauseMs: number) => sql`exists (
    where a.workspace_id = h.workspace_id and a.what = h.what
      and a.at > clock_timestamp() - ${pauseMs} * interval '1 ms' and a.at <= clock_timestamp())`
 
-const happenings = sql`select from happening`
+/** Without these `findDue` finds nothing. */
+export const happenings = sql`select from happening`
 
-async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<DueHappening | null> {
+export async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<DueHappening | null> {
   const { rows } = await asOperator(ctx, ({ db }) =>
     sql<DueHappening>`
       select h.workspace_id as "workspaceId", h.what from (${newest}) h

@@ -5,12 +5,14 @@ import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { readConfig } from '../../config.ts'
+import { knownBefore } from '../../jobs/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { newWorkspace, roomyStorage } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
 import { createPrinter } from '../../print/printer.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../testing.ts'
+import { claimExport, waitingExports } from '../worker.ts'
 import { zip } from './archive.ts'
 import { exportFiles } from './files.ts'
 import { forgetExports } from './keeping.ts'
@@ -626,6 +628,27 @@ describe('a worker', () => {
       (await owner.query('select problem, bytes from document_export where id = $1', [rows[0].id])).rows[0]
     await expect.poll(failed).toEqual({ problem: expect.stringMatching(/1 GB.*seguros/), bytes: '0' })
     expect(await partsHeld()).toBe(0)
+  })
+
+  test('is known to wait, whatever is asked for', async () => {
+    await exports.stopWorker()
+    try {
+      for (const [queue, form, request] of [
+        ['zip', 'zip', {}],
+        ['pdf', 'pdf', {}],
+        ['leaving', 'zip', { leaving: {} }],
+      ] as const) {
+        await owner.query('insert into document_export (workspace_id, form, total, request) values ($1, $2, 0, $3)', [
+          workspaceId,
+          form,
+          request,
+        ])
+        expect(await knownBefore(waitingExports, claimExport)(ctx, queue)).toMatchObject({ workspaceId, request })
+        await owner.query('delete from document_export where workspace_id = $1', [workspaceId])
+      }
+    } finally {
+      exports.startWorker()
+    }
   })
 
   test('serves a workspace that had none before others that asked for many', async () => {

@@ -56,7 +56,7 @@ export async function readQuery(
     ...words.amounts.flatMap(amountConditions),
     ...anyYear,
     ...(await insideFilter(db, workspaceId, filter, range)),
-    ...(await inFields(db, workspaceId, words.others, range)),
+    ...(await inFields(db, workspaceId, words.others, { range, isDated: anyYear.length > 0 || hasEnd(range) })),
   ]
   return { ...query, range, found }
 }
@@ -111,6 +111,11 @@ async function productCondition(
     sql`case when ${having} then exists (select from content c where c.workspace_id = d.workspace_id and c.document_id = d.id
                                                                  and c.products @> array[${product}::int]) else false end`,
   ]
+}
+
+function hasEnd(range: Range): boolean {
+  const any = rangeOf({})
+  return range.from > any.from || range.until < any.until
 }
 
 function common(one: Range, other: Range): Range {
@@ -185,17 +190,19 @@ interface Found {
   /** Ids of documents as one text. */
   numbered: string | null
   many: boolean
-  /** A chave begins with the word; else those that have it anywhere. */
+  /** A chave begins with the word. */
   begins: boolean
+  /** Else those that have it anywhere. */
   chaves: string[] | null
-  manyChaves: boolean
+  /** There are more, or they were not looked up. */
+  openChaves: boolean
 }
 
 async function inFields(
   db: Database,
   workspaceId: number,
   words: Word[],
-  range: Range,
+  { range, isDated }: { range: Range; isDated: boolean },
 ): Promise<RawBuilder<unknown>[]> {
   if (words.length === 0) return []
   const inside = await findInside(
@@ -204,11 +211,14 @@ async function inFields(
     words.map(({ inside }) => inside),
     range,
   )
+  const chaves = words.flatMap(({ chave }) => chave ?? [])
+  // To look chaves up reads all of the workspace: once, and not where dates leave fewer documents.
+  const sought = chaves.length === 1 && !isDated ? chaves[0]! : null
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
   const rows = await executePrepared(
     db,
     sql<Found>`
-    select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins, p.chaves, p.many as "manyChaves"
+    select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins, p.chaves, p.open as "openChaves"
       from unnest(${of(({ name }) => like(name))}::text[], ${of(({ taxId }) => like(taxId))}::text[],
                   ${of(({ number }) => number)}::int[], ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, number, chave, place),
       lateral (select (array_agg(c.id) filter (where c.search like w.name or c.cnpj like w.tax_id))::text as ids,
@@ -217,9 +227,9 @@ async function inFields(
       lateral (select array_agg(k.id)::text as ids, count(*) > ${numberedMax} as many
                  from (select d.id from document d where d.workspace_id = ${workspaceId} and d.number = w.number limit ${numberedMax + 1}) k) n,
       lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b,
-      lateral (select array_agg(k.chave) as chaves, count(*) > ${numberedMax} as many
+      lateral (select array_agg(k.chave) as chaves, count(*) > ${numberedMax} or w.chave is distinct from ${sought}::text as open
                  from (select d.chave from document d
-                        where w.chave is not null and not b.begins and d.workspace_id = ${workspaceId} and d.chave like '%' || w.chave || '%' limit ${numberedMax + 1}) k) p
+                        where w.chave = ${sought}::text and not b.begins and d.workspace_id = ${workspaceId} and d.chave like '%' || w.chave || '%' limit ${numberedMax + 1}) k) p
      order by w.place`,
   )
   // What only issuers have is one set of them, by which documents are found fast.
@@ -302,9 +312,9 @@ function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>
 }
 
 // An index has all chaves beside one another; the documents lie anywhere.
-function partOfChave(chave: string, { begins, chaves, manyChaves }: Found): RawBuilder<unknown>[] {
+function partOfChave(chave: string, { begins, chaves, openChaves }: Found): RawBuilder<unknown>[] {
   if (begins) return [beginsWith(chave)]
-  if (manyChaves) return [sql`d.chave like ${like(chave)}`]
+  if (openChaves) return [sql`d.chave like ${like(chave)}`]
   return chaves ? [sql`d.chave = any (${chaves}::text[])`] : []
 }
 
