@@ -13,28 +13,35 @@ export function outputIntent({ condition }: Colours, profile: number): string {
   return `/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1${condition}/DestOutputProfile ${profile} 0 R>>]`
 }
 
-const predefined = {
-  rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
-  dc: 'http://purl.org/dc/elements/1.1/',
-  pdf: 'http://ns.adobe.com/pdf/1.3/',
-  pdfaid: 'http://www.aiim.org/pdfa/ns/id/',
-  pdfuaid: 'http://www.aiim.org/pdfua/ns/id/',
+const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
+const pdfuaid = 'http://www.aiim.org/pdfua/ns/id/'
+const extension = {
   pdfaExtension: 'http://www.aiim.org/pdfa/ns/extension/',
   pdfaSchema: 'http://www.aiim.org/pdfa/ns/schema#',
   pdfaProperty: 'http://www.aiim.org/pdfa/ns/property#',
 }
-const namespaces = Object.entries(predefined)
-  .map(([prefix, uri]) => ` xmlns:${prefix}="${uri}"`)
-  .join('')
+const said = {
+  dc: 'http://purl.org/dc/elements/1.1/',
+  pdf: 'http://ns.adobe.com/pdf/1.3/',
+  pdfaid: 'http://www.aiim.org/pdfa/ns/id/',
+  pdfuaid,
+}
 
-// The part of PDF/UA is no property that PDF/A knows: it has to be described (ISO 19005-2, 6.6.2.3).
-const described =
+function description(namespaces: Record<string, string>, content: string): string {
+  const named = Object.entries(namespaces).map(([prefix, uri]) => ` xmlns:${prefix}="${uri}"`)
+  return `<rdf:Description rdf:about=""${named.join('')}>${content}</rdf:Description>`
+}
+
+// The part of PDF/UA is no property that PDF/A knows: it has to be described (ISO 19005-2, 6.6.2.3). PDFBox reads it only before what uses it.
+const described = description(
+  extension,
   '<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource"><pdfaSchema:schema>pdfuaid</pdfaSchema:schema>' +
-  `<pdfaSchema:namespaceURI>${predefined.pdfuaid}</pdfaSchema:namespaceURI><pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>` +
-  '<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource"><pdfaProperty:name>part</pdfaProperty:name>' +
-  '<pdfaProperty:valueType>Integer</pdfaProperty:valueType><pdfaProperty:category>internal</pdfaProperty:category>' +
-  '<pdfaProperty:description>part</pdfaProperty:description></rdf:li></rdf:Seq></pdfaSchema:property>' +
-  '</rdf:li></rdf:Bag></pdfaExtension:schemas>'
+    `<pdfaSchema:namespaceURI>${pdfuaid}</pdfaSchema:namespaceURI><pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>` +
+    '<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource"><pdfaProperty:name>part</pdfaProperty:name>' +
+    '<pdfaProperty:valueType>Integer</pdfaProperty:valueType><pdfaProperty:category>internal</pdfaProperty:category>' +
+    '<pdfaProperty:description>part</pdfaProperty:description></rdf:li></rdf:Seq></pdfaSchema:property>' +
+    '</rdf:li></rdf:Bag></pdfaExtension:schemas>',
+)
 
 /** The object with the XMP packet of a file (ISO 19005-2, 6.6; ISO 14289-1, 5): what it is and says it conforms to. */
 export function metadata(title: string): Buffer {
@@ -43,13 +50,15 @@ export function metadata(title: string): Buffer {
 
 function packet(title: string): Buffer {
   const name = title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`)
-  return Buffer.from(
-    `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="${predefined.rdf}">` +
-      `<rdf:Description rdf:about=""${namespaces.replace(/ xmlns:rdf="[^"]*"/, '')}>` +
-      '<pdfaid:part>2</pdfaid:part><pdfaid:conformance>A</pdfaid:conformance><pdfuaid:part>1</pdfuaid:part>' +
+  const own = description(
+    said,
+    '<pdfaid:part>2</pdfaid:part><pdfaid:conformance>A</pdfaid:conformance><pdfuaid:part>1</pdfuaid:part>' +
       `<dc:title><rdf:Alt><rdf:li xml:lang="x-default">${name}</rdf:li></rdf:Alt></dc:title>` +
-      `<pdf:Producer>Vigia Fiscal</pdf:Producer>${described}` +
-      '</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="r"?>',
+      '<pdf:Producer>Vigia Fiscal</pdf:Producer>',
+  )
+  return Buffer.from(
+    `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="${rdf}">` +
+      `${described}${own}</rdf:RDF></x:xmpmeta><?xpacket end="r"?>`,
   )
 }
 
