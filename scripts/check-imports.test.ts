@@ -119,6 +119,7 @@ test.each([
   ['tests/journeys/x.test.ts', '../../apps/server/start.ts', 'package name'],
   ['packages/sefaz/x.ts', './testing.ts', 'by tests only'],
   ['packages/print/x.ts', './support/scan.ts', 'by tests only'],
+  ['packages/print/x.ts', './support/conformance/fonts.ts', 'by tests only'],
   ['packages/print/x.ts', '../../bench/measure.ts', 'package name'],
   ['scripts/x.ts', 'lodash', 'the root/package.json'],
 ])('%s may not import %s', (path, specifier, reason) => {

@@ -411,7 +411,7 @@ function isBench(file: string): boolean {
 }
 
 function isTestSupport(file: string): boolean {
-  return /^(apps|packages)\/.*([/.]testing\.tsx?|\/support\/[^/]+\.tsx?)$/.test(file)
+  return /^(apps|packages)\/.*([/.]testing\.tsx?|\/support\/.+\.tsx?)$/.test(file)
 }
 
 function isConfig(file: string): boolean {

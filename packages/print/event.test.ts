@@ -77,11 +77,12 @@ test('every field and group of the archived events has a name in Portuguese', ()
 
 test('a group is named where it begins, and numbered among others of its name', async () => {
   const detail =
-    '<descEvento>ECONF</descEvento><detPag><tPag>03</tPag><vPag>22.22</vPag></detPag><detPag><dPag>2026-08-12</dPag></detPag><gNovo n="7"><valor>1</valor></gNovo>'
+    '<descEvento>ECONF</descEvento><detPag><tPag>03</tPag><vPag>22.22</vPag><tBand>06</tBand></detPag><detPag><dPag>2026-08-12</dPag></detPag><gNovo n="7"><valor>1</valor></gNovo>'
   const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '110750', detail })))).pages)
   for (const expected of [
     'Pagamento 1',
-    'Meio de pagamento',
+    'Meio de pagamento03 - Cartão de crédito',
+    'Bandeira do cartão06 - Elo',
     'Valor do pagamento22,22',
     'Pagamento 2',
     'Data do pagamento12/08/2026',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { metadata, outputIntent, screenProfile, titleOf } from './pdf/identification.ts'
+import { metadata, outputIntent, screenColours, titleOf } from './pdf/identification.ts'
 import { listed, type NumberedObject, objectStream, objectsIn, rowStream } from './pdf/objects.ts'
 import { textString } from './pdf/structure.ts'
 
@@ -62,7 +62,7 @@ class MergedFile {
 
   head(): Buffer {
     this.#put(Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1'))
-    this.#putObject(this.#rows[0]!, profile, screenProfile)
+    this.#putObject(this.#rows[0]!, profile, screenColours.profile)
     return this.#taken()
   }
 
@@ -126,7 +126,7 @@ class MergedFile {
     const objects: NumberedObject[] = [
       {
         number: catalog,
-        body: `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R/Metadata ${packet} 0 R${outputIntent(profile)}/Outlines ${bookmarks} 0 R/PageMode/UseOutlines>>`,
+        body: `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R/Metadata ${packet} 0 R${outputIntent(screenColours, profile)}/Outlines ${bookmarks} 0 R/PageMode/UseOutlines>>`,
       },
       { number: pageTree, body: `<</Type/Pages/Count ${this.#pageCount}/Kids[${kids}]>>` },
       { number: information, body: `<</Title${textString(name)}/Producer(Vigia Fiscal)>>` },

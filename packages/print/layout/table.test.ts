@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { Canvas } from '../pdf/canvas.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { paginate, type TableRow } from './table.ts'
+import { paginate, type TableRow, table } from './table.ts'
 
 const row = (height: number): TableRow => ({
   cells: [Array.from({ length: Math.round((height - 2.4) / 7.7) }, (_, i) => winAnsi(`linha ${i}`))],
@@ -50,4 +51,22 @@ test('the first row is split where the first sheet would be empty', () => {
   const split = paginate(rows, 50, 100, 50)
   expect(split.map((sheet) => sheet.length)).toEqual([1, 2])
   expect(split.flat().flatMap((part) => part.cells[0]!)).toEqual(rows.flatMap((one) => one.cells[0]!))
+})
+
+const columns = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    title: [`${i}`],
+    align: 'left' as const,
+    ...(i > 0 && { widest: 9 }),
+    cells: () => [`${i}`],
+  }))
+const style = { width: 800, sizes: [6], freeMin: () => 1, freeEnough: 20 }
+
+test('each of 31 columns has a mark of its own, and a table of more is refused', () => {
+  const canvas = new Canvas()
+  const widest = table([null], [columns(31)], style)
+  widest.draw(canvas, 0, 0, { height: 0, draw() {} }, widest.rows, 50)
+  const content = canvas.content().map(String).join('')
+  expect(content.match(/\/TD<</g)).toHaveLength(31)
+  expect(() => table([null], [columns(32)], style)).toThrow('31 columns')
 })

@@ -405,12 +405,9 @@ function escaped(text: string): string {
   return special.test(text) ? text.replace(/[\\()]/g, '\\$&') : text
 }
 
-/**
- * Operators that set the units and the origin of a page, before anything else on it, and its black: what a file means by it
- * (see `greys`) is known of a colour that is set, and not of the one that a page begins with.
- */
+/** Operators that set the units and the origin of a page, before anything else on it. */
 export function pageUnits({ height }: PageSize): string {
-  return `0 g 0 G ${1 / unitsPerPoint} 0 0 ${1 / unitsPerPoint} 0 ${height} cm\n`
+  return `${1 / unitsPerPoint} 0 0 ${1 / unitsPerPoint} 0 ${height} cm\n`
 }
 
 /** The operators of a canvas, drawn lower on the sheet. */

@@ -29,6 +29,9 @@ export interface Part {
   parent: Part | undefined
 }
 
+/** Columns of a table at most: a number has bits for no more. */
+export const columnsMax = 31
+
 /** Cells of a row with one mark each, the empty ones without. */
 export interface Cells {
   marked: Marked

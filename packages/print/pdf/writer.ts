@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { codeName, type Modules, type PageSize, pictureName } from './canvas.ts'
 import { embed } from './embedded.ts'
 import { fonts, Shown } from './fonts.ts'
-import { greys, metadata, outputIntent, screenProfile } from './identification.ts'
+import { greys, metadata, outputIntent, screenColours } from './identification.ts'
 import { numbersOf, objectStream, plainStream, rowObjects, rowStream, streamObject } from './objects.ts'
 import type { PngPicture } from './png.ts'
 import { type Marked, type Part, structureObjects, textString } from './structure.ts'
@@ -76,8 +76,9 @@ export class PdfWriter {
       code ? `/${codeName} ${this.#code(code)} 0 R` : '',
     ].join('')
     const pictures = images && `/XObject<<${images}>>`
-    const colours = picture ? outputIntent(this.#put(screenProfile)) : ''
-    const identification = `/Metadata ${this.#put(metadata(title))} 0 R${colours}`
+    const colours = picture ? screenColours : greys
+    const intent = outputIntent(colours, this.#put(colours.profile))
+    const identification = `/Metadata ${this.#put(metadata(title))} 0 R${intent}`
     this.#objects.set(
       catalog,
       `<</Type/Catalog/Pages ${pageTree} 0 R/Lang(pt-BR)/ViewerPreferences<</DisplayDocTitle true>>/MarkInfo<</Marked true>>/StructTreeRoot ${structure} 0 R${identification}>>`,
@@ -87,7 +88,7 @@ export class PdfWriter {
       `<</Type/Pages/Count ${this.#pages.length}/Kids[${kids}]/MediaBox[0 0 ${this.#size.width} ${this.#size.height}]>>`,
     )
     this.#objects.set(information, `<</Title${textString(title)}/Producer(Vigia Fiscal)>>`)
-    this.#objects.set(resources, `<</Font<<${faces}>>${greys}${pictures}>>`)
+    this.#objects.set(resources, `<</Font<<${faces}>>${pictures}>>`)
     const { objects, rows, lists, listLength } = structureObjects(parts, {
       root: structure,
       whole,
