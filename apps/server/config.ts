@@ -196,7 +196,7 @@ const sessionSecondsMax = 30 * 86_400
 const [pingMsMax, pollMsMax] = [29_000, 95_000]
 
 // The names by which only this machine reaches itself.
-export const ownNames = ['localhost', '127.0.0.1', '[::1]']
+const ownNames = ['localhost', '127.0.0.1', '[::1]']
 
 // What production is refused for, unless it is named in ACCEPTED_RISKS.
 const risks = ['demo', 'http', 'key-on-disk', 'no-mail', 'no-proxies'] as const

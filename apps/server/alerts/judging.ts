@@ -623,7 +623,7 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
     const before = past.map(({ id }) => id)
     await sql`
       insert into alert_verdict (workspace_id, document_id, company_id, judged_at, score, band, rules, text)
-      select a.workspace_id, a.document_id, a.company_id, a.judged_at, a.score, a.band, a.rules, q.text
+      select ${workspaceId}, a.document_id, a.company_id, a.judged_at, a.score, a.band, a.rules, q.text
         from ${records(past, { id: 'bigint', text: 'text' })}
         join alert a on a.workspace_id = ${workspaceId} and a.document_id = q.id`.execute(db)
     await sql`

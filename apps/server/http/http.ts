@@ -6,7 +6,7 @@ import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import { type Envelope, mayAs, type RouteData, type RouteDefinition, type RouteInput } from '@vigia/contract/route'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { type Config, ownNames } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { limitTo } from '../platform/database.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
@@ -114,7 +114,9 @@ const callsAtOnce = { all: 24, heavy: 15, each: 4, waiting: 100 }
 // A call keeps the database and this process busy in turns, so about one processor where both are on one machine. One of them is left for who has just come.
 // Elsewhere a call mostly waits, and what processors there are for is not known.
 const besideIn = ({ databaseUrl }: Context['config']): number | undefined =>
-  !databaseUrl || ownNames.includes(new URL(databaseUrl).hostname) ? Math.max(1, availableParallelism() - 1) : undefined
+  !databaseUrl || /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(databaseUrl).hostname)
+    ? Math.max(1, availableParallelism() - 1)
+    : undefined
 const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.'
 const ofStrangers =
   'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
