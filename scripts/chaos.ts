@@ -59,8 +59,12 @@ try {
   try {
     checks.push(...(await run(installation, plan)))
   } finally {
-    if (!checks.length || checks.some(({ problems }) => problems.length > 0))
-      for (const line of installation.complaints.slice(-20)) console.log(`    ${line}`)
+    if (!checks.length || checks.some(({ problems }) => problems.length > 0)) {
+      const { complaints } = installation
+      // Calls that failed by themselves: workers that find no database fill the rest.
+      const calls = complaints.filter((line) => line.includes('request failed'))
+      for (const line of [...calls.slice(-5), ...complaints.slice(-20)]) console.log(`    ${line}`)
+    }
   }
 } catch (error) {
   // Also what it was suppressed by.
