@@ -285,15 +285,16 @@ export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: numbe
     ...(await selectCompanies(db, workspaceId)
       .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
       .select(nameOfAuthor(workspaceId, 'c.acknowledges_by').as('acknowledges_by'))
-      .select(hasLogo)
+      .select(hasLogo(workspaceId))
       .where('c.id', '=', id)
       .executeTakeFirstOrThrow()),
     lines: await readCaptureStates(db, workspaceId, id),
   }))
 }
 
-const hasLogo =
-  sql<boolean>`exists (select from company_logo l where l.workspace_id = c.workspace_id and l.company_id = c.id)`.as(
+// The workspace is said again: on a cluster a row of another table is no reason to look on one server only.
+const hasLogo = (workspaceId: number) =>
+  sql<boolean>`exists (select from company_logo l where l.workspace_id = ${workspaceId} and l.company_id = c.id)`.as(
     'has_logo',
   )
 
