@@ -160,7 +160,7 @@ const never = 8.64e15
 export async function markDue(db: Database, workspaceId: number, found: RawBuilder<unknown>): Promise<void> {
   await sql`
     insert into alert_due (workspace_id, document_id, company_id, again_at)
-    select ${workspaceId}, f.document_id, f.company_id, '-infinity' from (select distinct document_id from (${found}) x) x
+    select f.workspace_id, f.document_id, f.company_id, '-infinity' from (select distinct document_id from (${found}) x) x
       -- Each by its key: a join of many might go through all that is known.
      cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = x.document_id offset 0) f
     on conflict (workspace_id, document_id) do update set again_at = excluded.again_at where alert_due.again_at > excluded.again_at`.execute(
