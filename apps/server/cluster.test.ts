@@ -117,9 +117,9 @@ const onOneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 
 // What meets the move of a shard is refused, and tried again; the rights are those that this test asks for.
 const moving = /^(40001|55P03|CIINF) |^XX000 could not find valid entry for shard/
-// What meets a server that is away.
+// What meets a server that is away, and what comes after it in the same transaction or on the same connection.
 const away =
-  /^(08006|57P0\d|EPIPE|ECONNRESET) |^XX000 (failure on connection|server closed the connection|connection not open|could not commit)/
+  /^(08006|57P0\d|25P02|EPIPE|ECONNRESET) |^undefined (Connection terminated|Client has encountered)|^XX000 (failure on connection|server closed the connection|connection not open|could not commit)/
 const intrusion = (workspaceId: number) => `insert into notice (workspace_id, key) values (${workspaceId}, 'x')`
 
 describe.skipIf(!hasCitus)('on a cluster', () => {
