@@ -227,20 +227,50 @@ describe('what is missing', () => {
     expect(await next()).toBe(1n)
   })
 
-  test('that came damaged five times is lost, and says nothing about the age of the others', async () => {
-    await miss(1, 40)
-    await inTransaction(({ db }) =>
-      db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: 41n, to_nsu: 59n, lost: true }).execute(),
-    )
-    const damaged = { nsu: null, schema: 'x', content: Buffer.from('1f8b00', 'hex') }
-    for (let time = 0; time < 5; time++) {
+  describe('that came damaged', () => {
+    const comeDamaged = async (position: bigint) => {
       const { response } = outcomeOf(138)
-      const outcome = { response: { ...response!, documents: [damaged] }, durationMs: 1 }
-      await settle(ctx, line, single(40n), outcome)
+      const damaged = { nsu: null, schema: 'x', content: Buffer.from('1f8b00', 'hex') }
+      await settle(ctx, line, single(position), { response: { ...response!, documents: [damaged] }, durationMs: 1 })
     }
-    expect(await gaps()).toEqual(['1-39', 'lost 40-40', 'lost 41-59'])
-    expect(await ask(137)).toBe(39n)
-    expect(await ask(137)).toBe(38n)
+    const cameDamagedBefore = (position: bigint, hoursAgo: number) =>
+      inTransaction(({ db }) =>
+        sql`insert into capture_call (line_id, query, nsu_before, nsu_after, c_stat, documents, at)
+            values (${line.id}, 'consNSU', ${position}, ${position}, 138, 1, now() - ${hoursAgo}::float8 * interval '1 hour')`.execute(
+          db,
+        ),
+      )
+
+    test('rests as after any failure, longer each time, while others are asked for', async () => {
+      await miss(1, 2)
+      await comeDamaged(2n)
+      expect(await gaps()).toEqual(['1-2'])
+      expect(await next()).toBe(1n)
+      await cameDamagedBefore(1n, 1.5)
+      await cameDamagedBefore(1n, 4)
+      expect(await next()).toBeNull()
+      expect((await rest())! / rhythm.hourMs).toBeCloseTo(0.5, 1)
+    })
+
+    test('is fetched whole later', async () => {
+      await miss(1, 1)
+      await comeDamaged(1n)
+      await note(1n, 138)
+      expect(await gaps()).toEqual([])
+    })
+
+    test('ten times is lost, and says nothing about the age of the others', async () => {
+      await miss(1, 40)
+      await inTransaction(({ db }) =>
+        db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: 41n, to_nsu: 59n, lost: true }).execute(),
+      )
+      for (let time = 0; time < 9; time++) await comeDamaged(40n)
+      expect(await gaps()).toEqual(['1-40', 'lost 41-59'])
+      await comeDamaged(40n)
+      expect(await gaps()).toEqual(['1-39', 'lost 40-40', 'lost 41-59'])
+      expect(await ask(137)).toBe(39n)
+      expect(await ask(137)).toBe(38n)
+    })
   })
 })
 

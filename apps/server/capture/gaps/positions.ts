@@ -80,8 +80,8 @@ export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): 
   return waitMs === null ? null : Math.max(waitMs, ctx.config.sefaz.pagePauseMs)
 }
 
-// Each failure doubles the pause of a position, up to a day. While a query is under way, the pauses are those at the time it was sent. A failure
-// that lies ahead was noted while the clock was wrong.
+// Each failure doubles the pause of a position, up to a day. What was found and is still missing came damaged: whatever damages it may last for a
+// while. While a query is under way, the pauses are those at the time it was sent. A failure that lies ahead was noted while the clock was wrong.
 function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuilder<unknown> {
   const { hourMs } = config.sefaz
   return sql`
@@ -90,7 +90,9 @@ function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuil
       from capture_call
      where line_id = ${line.id} and query = 'consNSU'
        and at > now() - interval '90 days' and at < now() + ${hourMs} * interval '1 ms'
-       and (c_stat is null or c_stat not in (108, 109, 137, 138, 656, 999))
+       and (c_stat is null or c_stat not in (108, 109, 137, 138, 656, 999)
+            or c_stat = 138 and exists (select 1 from capture_gap g
+                                       where g.line_id = ${line.id} and not g.lost and nsu_before between g.from_nsu and g.to_nsu))
      group by nsu_before
     having max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms'
            > (select coalesce(asked_at, now()) from capture_line where id = ${line.id})`
