@@ -187,7 +187,10 @@ describe('a position too far ahead', () => {
     expect(await single(138, 0, [note(60)])).toBe(absurd)
     expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: absurd })
     expect((await receipts()).at(-1)!.nsu).toBe(60n)
-    expect(await single(137, absurd)).toBe(absurd)
+    // Nothing for an hour: it did not bring what was asked for.
+    expect(await single(137)).toBeNull()
+    await settle(ctx, line, { kind: 'consNSU', position: absurd, isMissing: true }, answer(137, absurd))
+    line = await readHeldLine(ctx, line)
     expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: null })
     await page(138, 61, [note(60), note(61)])
     expect((await row()).conflicts).toBe(0)
