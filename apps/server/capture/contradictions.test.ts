@@ -10,7 +10,8 @@ import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, claimLine, claimOne, readHeldLine, releaseLine } from './lease.ts'
 import { settle } from './settlement.ts'
-import { linesOf, newCompany, openInstallation, retireLines, type TestContext } from './testing.ts'
+import { linesOf, newCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
+import { askSoon } from './worker.ts'
 
 // An authority that contradicts itself: nothing is lost by it, nothing is believed for good, nothing vanishes silently.
 
@@ -141,6 +142,13 @@ test('a gap that covers a damaged document beyond the cursor is whole', async ()
   expect(await gaps()).toEqual(['61-80'])
 })
 
+test('what is missing is asked for soon, although a note is to be looked for only a day later', async () => {
+  await askSoon(ctx, 'nfe', line.cnpj)
+  expect((await row()).gap_at!.getTime()).toBeGreaterThan(Date.now() + 23 * rhythm.hourMs)
+  await page(138, 50, [...notes(1, 49), { ...note(50), content: Buffer.from('1f8b00', 'hex') }])
+  expect((await row()).gap_at!.getTime()).toBeLessThan(Date.now() + rhythm.hourMs / 2)
+})
+
 describe('a position too far ahead', () => {
   const absurd = 999_999_999_999_999n
 
@@ -188,7 +196,7 @@ describe('a position too far ahead', () => {
     expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: absurd })
     expect((await receipts()).at(-1)!.nsu).toBe(60n)
     // Nothing for an hour: it did not bring what was asked for.
-    expect(await single(137)).toBeNull()
+    expect(await single(137, absurd)).toBeNull()
     await settle(ctx, line, { kind: 'consNSU', position: absurd, isMissing: true }, answer(137, absurd))
     line = await readHeldLine(ctx, line)
     expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: null })

@@ -378,7 +378,8 @@ async function noteGaps(
     .values(gaps.map(({ from, to }) => ({ line_id: line.id, from_nsu: from, to_nsu: to, passed })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  await holdLine(ctx, line, { gap_at: sql<Date>`greatest(gap_at, ${fromNow(waitMs)})` })
+  // A turn that waits for something else, perhaps a day, does not hold these up; one that comes early finds what has to wait.
+  await holdLine(ctx, line, { gap_at: fromNow(waitMs) })
 }
 
 /**
