@@ -175,8 +175,8 @@ export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, worksp
     select k.id, k.rule, k.issuer_base as "issuerBase", k.ceiling::float8 as ceiling, k.until, k.said_at as at, ${nameOfAuthor(workspaceId, 'k.said_by')} as by,
            c.public_id as "companyPublicId", c.name as company,
            (select s.name from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-             where d.workspace_id = k.workspace_id and d.id = k.document_id) as issuer
-      from alert_known k join company c on c.workspace_id = k.workspace_id and c.id = k.company_id
+             where d.workspace_id = ${workspaceId} and s.workspace_id = ${workspaceId} and d.id = k.document_id) as issuer
+      from alert_known k join company c on c.workspace_id = ${workspaceId} and c.id = k.company_id
      where k.workspace_id = ${workspaceId} and k.until > now()
      order by k.id desc limit 1000`.execute(db)
   return rows.map((row) => ({

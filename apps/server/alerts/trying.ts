@@ -65,7 +65,7 @@ export async function askTest({ db }: WithDatabase, workspaceId: number, rule: s
            ${JSON.stringify(nothing)}, '[]'
       from (select ${ofType(0)} as nfe, ${ofType(2)} as cte) n
     on conflict (workspace_id, rule) do update set
-      asked_at = now(), since = excluded.since, type = 0, at = null, last_id = null, left_of_type = excluded.left_of_type, total = excluded.total,
+      asked_at = excluded.asked_at, since = excluded.since, type = 0, at = null, last_id = null, left_of_type = excluded.left_of_type, total = excluded.total,
       capped = excluded.capped, unread = excluded.unread, judged = 0, counts = excluded.counts, strongest = '[]', failures = 0`.execute(
     db,
   )

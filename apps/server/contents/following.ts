@@ -95,7 +95,9 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
       insert into content_unread (workspace_id, document_id, company_id, again_at)
       select ${workspaceId}, u.id, u.company, case when u.untried then now() else now() + ${againMs} * interval '1 ms' end
         from unnest(${unread.map(({ documentId }) => documentId)}::bigint[], ${unread.map(({ companyId }) => companyId)}::int[],
-                    ${unread.map(({ untried }) => untried)}::boolean[]) u (id, company, untried)`.execute(db)
+                    ${unread.map(({ untried }) => untried)}::boolean[]) u (id, company, untried)
+      -- None is there; without this Citus would copy rows, which it refuses where they have policies.
+      on conflict (workspace_id, document_id) do nothing`.execute(db)
     // Notes change what is wrong with the CT-e that cite them, also those that cannot be read, and resumos.
     await markCiting(
       db,

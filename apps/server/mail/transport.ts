@@ -112,14 +112,16 @@ const outboxDays = 90
 /** Deletes letters of the folder that were written long ago, as they hold names, addresses and links. */
 export async function forgetOutbox({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
   const folder = join(dataDir, 'outbox')
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
+  const ifThere = (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
     throw error
-  })
+  }
+  const names = (await readdir(folder).catch(ifThere)) ?? []
   for (const name of names.filter((one) => /\.eml(\.|$)/.test(one))) {
     const path = join(folder, name)
-    const { mtimeMs } = await stat(path)
-    if (mtimeMs < Date.now() - outboxDays * 24 * 3_600_000) await rm(path, { force: true })
+    // Another process gives a new letter its name, or deletes an old one.
+    const found = await stat(path).catch(ifThere)
+    if (found && found.mtimeMs < Date.now() - outboxDays * 24 * 3_600_000) await rm(path, { force: true })
   }
 }
 

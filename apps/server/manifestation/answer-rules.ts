@@ -63,10 +63,14 @@ export async function readAnswerRules({ db }: WithDatabase, workspaceId: number)
  * A query of one row for `document d` and its `supplier s`: which of the rules decides (`rule`, its place in the list; -1: none), and whether the
  * Ciência leaves now (`leaves`); `switched` says it where none decides.
  */
-export function decide(rules: readonly AnswerRuleDraft[], switched: RawBuilder<unknown>): RawBuilder<unknown> {
+export function decide(
+  workspaceId: number,
+  rules: readonly AnswerRuleDraft[],
+  switched: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const active = rules.flatMap((rule, at) => (rule.active ? [{ rule, at }] : []))
   if (active.length === 0) return sql`select -1 as rule, ${switched} as leaves`
-  const which = active.map(({ rule, at }) => sql`when ${fits(rule)} then ${at}::int`)
+  const which = active.map(({ rule, at }) => sql`when ${fits(workspaceId, rule)} then ${at}::int`)
   const leaves = active.map(({ rule, at }) => sql`when ${at}::int then ${leavesBy(rule)}`)
   return sql`
     select w.rule, case w.rule ${sql.join(leaves, sql` `)} else ${switched} end as leaves
@@ -93,7 +97,9 @@ const baseOf = (alias: string) => {
   return sql`case length(${taxId}) when 14 then left(${taxId}, 8) else ${taxId} end`
 }
 
-function fits({ conditions: of, answer }: AnswerRuleDraft): RawBuilder<unknown> {
+function fits(workspaceId: number, { conditions: of, answer }: AnswerRuleDraft): RawBuilder<unknown> {
+  const ofFacts = (condition: RawBuilder<unknown>) =>
+    sql`exists (select from alert_fact f where f.workspace_id = ${workspaceId} and f.chave = d.chave and ${condition})`
   const { companies, issuers, isNew, band, from, to, operation, purposes, cfops } = of
   // A rule that leaves the note to a person holds it back while nobody can know whether it fits.
   const isRead = (value: RawBuilder<unknown>, condition: RawBuilder<unknown>) =>
@@ -109,7 +115,7 @@ function fits({ conditions: of, answer }: AnswerRuleDraft): RawBuilder<unknown> 
           isRead(
             sql`f.chave`,
             sql`exists (
-      select from alert a where a.workspace_id = f.workspace_id and a.document_id = f.document_id and a.band >= ${band}::int
+      select from alert a where a.workspace_id = ${workspaceId} and a.document_id = f.document_id and a.band >= ${band}::int
                             and a.state <> 'conhecida' and a.rules <> '{}')`,
           ),
         ]),
@@ -118,7 +124,7 @@ function fits({ conditions: of, answer }: AnswerRuleDraft): RawBuilder<unknown> 
     ...(operation === undefined ? [] : [isRead(operationOf, sql`${operationOf} = ${operation}::text`)]),
     ...(purposes ? [isRead(purposeOf, sql`${purposeOf} = any (${purposes}::text[])`)] : []),
     ...(cfops ? [isRead(cfopsOf, sql`(${cfopsOf})::jsonb ?| ${cfops}::text[]`)] : []),
-    ...(isNew === undefined ? [] : [isNew ? sql`not ${isKnown}` : isKnown]),
+    ...(isNew === undefined ? [] : [isNew ? sql`not ${isKnown(workspaceId)}` : isKnown(workspaceId)]),
   ]
   return conditions.length > 0 ? sql`(${sql.join(conditions, sql` and `)})` : sql`true`
 }
@@ -127,13 +133,11 @@ function fits({ conditions: of, answer }: AnswerRuleDraft): RawBuilder<unknown> 
 const operationOf = sql`f.facts ->> 'tpNF'`
 const purposeOf = sql`f.facts -> 'nfe' ->> 'finNFe'`
 const cfopsOf = sql`f.facts -> 'nfe' -> 'cfops'`
-const ofFacts = (condition: RawBuilder<unknown>) =>
-  sql`exists (select from alert_fact f where f.workspace_id = d.workspace_id and f.chave = d.chave and ${condition})`
 
 // Cancelled and denied ones make nobody known, nor does the same note in another company. A base with all its establishments lies together in the index of suppliers.
-const isKnown = sql`exists (
-  select from supplier o join document e on e.workspace_id = o.workspace_id and e.supplier_id = o.id
-   where o.workspace_id = d.workspace_id and o.tax_id >= ${baseOf('s')} and o.tax_id < ${baseOf('s')} || 'a' and ${baseOf('o')} = ${baseOf('s')}
+const isKnown = (workspaceId: number) => sql`exists (
+  select from supplier o join document e on e.workspace_id = ${workspaceId} and e.supplier_id = o.id
+   where o.workspace_id = ${workspaceId} and o.tax_id >= ${baseOf('s')} and o.tax_id < ${baseOf('s')} || 'a' and ${baseOf('o')} = ${baseOf('s')}
      and e.type = d.type and e.status not in (3, 9) and e.chave <> d.chave and (e.issued_at, e.chave) < (d.issued_at, d.chave))`
 
 /** Why an event leaves by a rule, for whoever reads the history of the document. */
@@ -171,10 +175,10 @@ export async function testAnswerRules(
     select d.id, d.chave, d.number, s.name as issuer, c.name as company, d.amount, d.issued_at,
            b.rule as rule_before, b.leaves as leaves_before, a.rule as rule_after, a.leaves as leaves_after
       from document d
-      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      cross join lateral (${decide(waited(now), switched)}) b
-      cross join lateral (${decide(waited(then), switched)}) a
+      join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+      join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
+      cross join lateral (${decide(workspaceId, waited(now), switched)}) b
+      cross join lateral (${decide(workspaceId, waited(then), switched)}) a
      where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and d.roles & ${recipient}::int <> 0
        and d.created_at > now() - ${answerRuleMax.testedDays} * interval '1 day'`
   // To ask a person and to say nothing are the same to the note.

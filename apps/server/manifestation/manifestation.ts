@@ -84,29 +84,30 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
     select o.chave from outgoing_event o
      where o.workspace_id <> ${workspaceId} and o.cnpj = ${cnpj} and o.tp_evento = ${ciencia}::int
        and o.state in ('waiting', 'sending') and o.next_at <= now()`.execute(db)
-  // The day of São Paulo decides which deadline holds. A note is authorised thirty days after its emission at the latest.
+  // The day of São Paulo decides which deadline holds.
+  const held = rows
+    .toSorted((one, other) => (one.since < other.since ? 1 : -1))
+    .map(({ since, hours }) => sql`when (d.authorized_at at time zone 'America/Sao_Paulo')::date >= ${since}::date then ${hours}::int`)
+  // A note is authorised thirty days after its emission at the latest.
   const { numAffectedRows = 0n } = await sql`
-    insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
-    select * from (
-    select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}::text, d.chave, ${ciencia}::int, 1, 'Na fila de envio à SEFAZ.',
-           coalesce((${rules.map(reasonOf)}::text[])[r.rule + 1], ${why}::text), (${rules.map(({ id }) => id)}::bigint[])[r.rule + 1]
+    with released as materialized (
+    select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}::text as cnpj, d.chave, ${ciencia}::int as tp_evento, 1 as sequence,
+           'Na fila de envio à SEFAZ.' as message, coalesce((${rules.map(reasonOf)}::text[])[r.rule + 1], ${why}::text) as why,
+           (${rules.map(({ id }) => id)}::bigint[])[r.rule + 1] as rule_id
       from document d
-      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-      cross join lateral (${decide(rules, sql`${why !== null}::boolean`)}) r
+      join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+      cross join lateral (${decide(workspaceId, rules, sql`${why !== null}::boolean`)}) r
      where r.leaves and d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
        and d.status = ${summaryOnly}::int and d.base_status = ${summaryOnly}::int and not d.complete and d.roles & ${recipient}::int <> 0
        and d.issued_at > now() at time zone 'UTC' - interval '60 days'
        -- Neither trial nor plan lasts: nothing is answered by itself.
-       and exists (select 1 from workspace w where w.id = d.workspace_id and w.paused_at is null)
-       and d.authorized_at + (
-             select hours * interval '1 hour' from unnest(${rows.map((row) => row.since)}::date[], ${rows.map((row) => row.hours)}::int[]) u (since, hours)
-              where since <= (d.authorized_at at time zone 'America/Sao_Paulo')::date order by since desc limit 1)
-           > now() + ${reserveHours} * interval '1 hour'
+       and exists (select 1 from workspace w where w.id = ${workspaceId} and w.paused_at is null)
+       and d.authorized_at + (case ${sql.join(held, sql` `)} end) * interval '1 hour' > now() + ${reserveHours} * interval '1 hour'
        and not exists (select 1 from document_event e
-                        where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
+                        where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave
                           and e.tp_evento = any (${decisive}::int[]) and e.rank > 0)
        and not exists (select 1 from outgoing_event o
-                        where o.workspace_id = d.workspace_id and o.company_id = d.company_id and o.chave = d.chave
+                        where o.workspace_id = ${workspaceId} and o.company_id = d.company_id and o.chave = d.chave
                           -- What waits for a second person is no answer yet, and who approves wants to read the note.
                           and (o.state not in ('rejected', 'asked') and o.tp_evento = any (${conclusive}::int[])
                                or o.tp_evento = ${ciencia}::int
@@ -114,10 +115,11 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
        -- Another workspace of the same CNPJ is about to send it.
        and d.chave <> all (${others.rows.map(({ chave }) => chave)}::text[])
        -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
-       and ${isJudgedOrLate} and not ${isDoubted}
+       and ${isJudgedOrLate(workspaceId)} and not ${isDoubted(workspaceId)}
      -- What ends first leaves first.
-     order by d.authorized_at, d.id offset 0) d
-    on conflict do nothing`.execute(db)
+     order by d.authorized_at, d.id)
+    insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
+    select * from released on conflict do nothing`.execute(db)
   return Number(numAffectedRows)
 }
 
@@ -133,16 +135,16 @@ export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number
     const { rows: found } = await sql<Withheld & { id: bigint; companyId: number }>`
       select d.id, d.company_id as "companyId", d.chave, d.number, s.name as issuer
         from document d
-        join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
-        join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-        cross join lateral (${decide(answerRules, sql`(c.acknowledges_since is not null)`)}) r
+        join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
+        join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+        cross join lateral (${decide(workspaceId, answerRules, sql`(c.acknowledges_since is not null)`)}) r
        where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and not d.complete and d.status not in (3, 9)
          and d.status = ${summaryOnly}::int and d.roles & ${recipient}::int <> 0
          and d.authorized_at > now() - (select max(hours) * interval '1 hour' from unnest(${rows.map((row) => row.hours)}::int[]) hours)
          and d.authorized_at < now() - ((select max(hours) from unnest(${rows.map((row) => row.hours)}::int[]) hours) - ${toldHours}) * interval '1 hour'
-         and r.leaves and ${isDoubted}
-         and exists (select from workspace w where w.id = d.workspace_id and w.paused_at is null)
-         and not exists (select from notice n where n.workspace_id = d.workspace_id and n.key = 'ciencia-retida:' || d.id)
+         and r.leaves and ${isDoubted(workspaceId)}
+         and exists (select from workspace w where w.id = ${workspaceId} and w.paused_at is null)
+         and not exists (select from notice n where n.workspace_id = ${workspaceId} and n.key = 'ciencia-retida:' || d.id)
        order by d.authorized_at, d.id limit ${toldMax}`.execute(db)
     for (const { id, companyId, ...payload } of found) {
       const { rows: first } = await sql`

@@ -133,7 +133,7 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
   const rules = await readAnswerRules({ db }, batch.workspaceId)
   // An event says which rule wanted it.
   const isOtherRule = sql`(${rules.map(({ id }) => id)}::bigint[])[r.rule + 1] is distinct from o.rule_id`
-  const decision = decide(rules, sql`(c.acknowledges_since is not null)`)
+  const decision = decide(batch.workspaceId, rules, sql`(c.acknowledges_since is not null)`)
   const { rows: unwanted } = await sql<{ id: bigint; message: string }>`
     select o.id, case d.status when 3 then 'O documento foi cancelado antes do envio: nada foi enviado.'
                                    when 9 then 'O uso do documento foi denegado: nada foi enviado.'
@@ -143,15 +143,15 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
                                              then 'As regras de resposta mudaram antes do envio: nada foi enviado.'
                                              when not r.leaves
                                              then 'A Ciência automática foi desligada antes do envio: nada foi enviado.'
-                                             when ${isDoubted}
+                                             when ${isDoubted(batch.workspaceId)}
                                              then 'Um alerta deste documento espera por uma pessoa: nada foi enviado.'
                                              else 'As notas destinadas à empresa foram ocultadas antes do envio: nada foi enviado.' end end as message
-      from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
-      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      from outgoing_event o join document d on d.workspace_id = ${batch.workspaceId} and d.id = o.document_id
+      join company c on c.workspace_id = ${batch.workspaceId} and c.id = d.company_id
+      join supplier s on s.workspace_id = ${batch.workspaceId} and s.id = d.supplier_id
       cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
-       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted} or c.shown_nfe & ${recipient}::int = 0)))`.execute(
+       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted(batch.workspaceId)} or c.shown_nfe & ${recipient}::int = 0)))`.execute(
     db,
   )
   if (unwanted.length === 0) return []

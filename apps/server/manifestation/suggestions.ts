@@ -83,10 +83,10 @@ async function writeSuggestions(
         'bigint',
       )} as rule_id, ${ofRule(suggesting, 'int')} as tp_evento
         from document d
-        join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
-        join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-        cross join lateral (${decide(rules, sql`false`)}) r
-       where ${isOpen(workspaceId)} and d.id in (
+        join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
+        join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+        cross join lateral (${decide(workspaceId, rules, sql`false`)}) r
+       where d.workspace_id = ${workspaceId} and ${isOpen(workspaceId)} and d.id in (
          select n.id from document n
           where n.workspace_id = ${workspaceId} and n.type = ${serviceCodes.nfe}::int and n.created_at > now() - ${days} * interval '1 day'
          union select g.document_id from answer_suggestion g where g.workspace_id = ${workspaceId})),
@@ -134,10 +134,10 @@ export async function findSuggestions(
   const { rows } = await sql<{ id: bigint; rule: number }>`
     select d.id, r.rule
       from answer_suggestion g
-      join document d on d.workspace_id = g.workspace_id and d.id = g.document_id
-      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-      cross join lateral (${decide(rules, sql`false`)}) r
+      join document d on d.workspace_id = ${workspaceId} and d.id = g.document_id
+      join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
+      join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+      cross join lateral (${decide(workspaceId, rules, sql`false`)}) r
      where g.workspace_id = ${workspaceId} and g.tp_evento = ${tpEvento}
        and g.document_id = any (${candidates.map(({ documentId }) => documentId)}::bigint[])
        and ${ofRule(

@@ -143,15 +143,16 @@ function monthsBefore(day: string, months: number): string {
   return `${date.toISOString().slice(0, 8)}${String(Math.min(last, Number(day.slice(8)))).padStart(2, '0')}`
 }
 
-// Once for each statement: as an expression it is computed for each row, which takes longer than the sums.
-const today = sql`(select (now() at time zone 'America/Sao_Paulo')::date)`
-const isOverdue = sql<boolean>`(i.paid_at is null and i.due_on < ${today})`
+// As a value: a function that depends on the clock is computed for each row, which takes longer than the sums, and a subquery of its own keeps Citus from
+// asking one server.
+const today = () => sql`${currentDay()}::date`
+const isOverdue = () => sql<boolean>`(i.paid_at is null and i.due_on < ${today()})`
 
-const stateConditions: Record<InstallmentFilter['state'], RawBuilder<unknown>> = {
-  abertas: sql`i.paid_at is null`,
+const stateConditions: Record<InstallmentFilter['state'], () => RawBuilder<unknown>> = {
+  abertas: () => sql`i.paid_at is null`,
   vencidas: isOverdue,
-  'a-vencer': sql`i.paid_at is null and i.due_on >= ${today}`,
-  pagas: sql`i.paid_at is not null`,
+  'a-vencer': () => sql`i.paid_at is null and i.due_on >= ${today()}`,
+  pagas: () => sql`i.paid_at is not null`,
 }
 
 // The parcels of a filter, of documents that are shown, as `from` and `where` of a row `i`.
@@ -164,7 +165,7 @@ async function found(
   const conditions = [
     sql`i.workspace_id = ${workspaceId}`,
     sql`i.standing`,
-    stateConditions[state],
+    stateConditions[state](),
     ...(companyId === undefined ? [] : [sql`i.company_id = ${companyId}`]),
     ...(issuer === undefined ? [] : [isIssuer('i.issuer', issuer)]),
     ...(from === undefined ? [] : [sql`i.due_on >= ${from}::date`]),
@@ -173,7 +174,7 @@ async function found(
   ]
   // Without anything hidden the parcels alone say it.
   const document =
-    shown.length > 0 ? sql`join document d on d.workspace_id = i.workspace_id and d.id = i.document_id` : sql``
+    shown.length > 0 ? sql`join document d on d.workspace_id = ${workspaceId} and d.id = i.document_id` : sql``
   return sql`from installment i ${document} where ${all(conditions)}`
 }
 
@@ -225,13 +226,13 @@ async function readRows(
     with page as materialized (
       select i.*, ${at} as at ${await found(ctx, workspaceId, filter)} ${next}
        order by ${at} ${direction}, i.document_id ${direction}, i.place ${direction} limit ${limit})
-    select i.document_id, i.place, i.at::text as at, i.number, i.due_on::text, i.amount, i.issuer, ${isOverdue} as overdue, i.paid_at,
+    select i.document_id, i.place, i.at::text as at, i.number, i.due_on::text, i.amount, i.issuer, ${isOverdue()} as overdue, i.paid_at,
            case when i.paid_by is not null then ${nameOfAuthor(workspaceId, 'i.paid_by')} end as "paidBy",
            d.chave, d.number as "nNF", s.name, c.name as company, c.public_id as "companyPublicId"
       from page i
-      join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
-      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-      join company c on c.workspace_id = i.workspace_id and c.id = i.company_id
+      join document d on d.workspace_id = ${workspaceId} and d.id = i.document_id
+      join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+      join company c on c.workspace_id = ${workspaceId} and c.id = i.company_id
      order by i.at ${direction}, i.document_id ${direction}, i.place ${direction}`.execute(ctx.db)
   return rows
 }
@@ -289,8 +290,8 @@ interface Sums {
   overdueAmount: string
 }
 
-const sums = sql`count(*)::int as n, coalesce(sum(i.amount), 0)::text as amount, (count(*) filter (where ${isOverdue}))::int as overdue,
-  coalesce(sum(i.amount) filter (where ${isOverdue}), 0)::text as "overdueAmount"`
+const sums = () => sql`count(*)::int as n, coalesce(sum(i.amount), 0)::text as amount, (count(*) filter (where ${isOverdue()}))::int as overdue,
+  coalesce(sum(i.amount) filter (where ${isOverdue()}), 0)::text as "overdueAmount"`
 
 const toSum = (n: number, amount: string) => ({ totalDeItens: n, valorTotal: reais(amount) })
 
@@ -301,7 +302,7 @@ async function sumBy(
   by: 'semana' | 'mes' | 'fornecedor' | null,
 ) {
   const these = await found({ db }, workspaceId, filter)
-  const { rows: whole } = await sql<Sums>`select ${sums} ${these}`.execute(db)
+  const { rows: whole } = await sql<Sums>`select ${sums()} ${these}`.execute(db)
   const { n, amount, overdue, overdueAmount } = whole[0]!
   const groups = by === null ? [] : by === 'fornecedor' ? await ofSuppliers() : await ofPeriods(by)
   return {
@@ -327,7 +328,7 @@ async function sumBy(
   async function ofSuppliers(): Promise<Group[]> {
     const { rows } = await sql<Group>`
       with grouped as (
-        select case when length(i.issuer) = 14 then left(i.issuer, 8) else i.issuer end as issuer, min(i.issuer) as one, ${sums} ${these} group by 1),
+        select case when length(i.issuer) = 14 then left(i.issuer, 8) else i.issuer end as issuer, min(i.issuer) as one, ${sums()} ${these} group by 1),
       page as (select g.*, count(*) over ()::int as groups from grouped g order by g.amount::numeric desc, g.issuer limit ${groupsMax})
       select ${filter.state} as situacao, null as de, null as ate, p.issuer as emitente, p.n, p.amount, p.overdue, p."overdueAmount", p.groups,
              (select s.name from supplier s where s.workspace_id = ${workspaceId} and s.tax_id = p.one order by s.id desc limit 1) as nome
@@ -341,7 +342,7 @@ async function sumBy(
     const direction = filter.state === 'pagas' ? sql`desc` : sql`asc`
     const { rows } = await sql<Group>`
       with grouped as (
-        select ${isOverdue} as late, case when ${isOverdue} then null else date_trunc(${unit}, i.due_on)::date end as begins, ${sums} ${these} group by 1, 2),
+        select ${isOverdue()} as late, case when ${isOverdue()} then null else date_trunc(${unit}, i.due_on)::date end as begins, ${sums()} ${these} group by 1, 2),
       page as (select g.*, count(*) over ()::int as groups from grouped g order by g.late desc, g.begins ${direction} limit ${groupsMax})
       select case when p.late then 'vencidas' when ${filter.state} = 'abertas' then 'a-vencer' else ${filter.state} end as situacao,
              p.begins::text as de, (p.begins + ${`1 ${unit}`}::interval - interval '1 day')::date::text as ate, null as emitente, null as nome,
@@ -469,6 +470,6 @@ export async function readPayments(
   const chosen = companies === null ? sql`` : sql`and i.company_id = any (${companies}::int[])`
   const { rows } = await sql<{ day: string; n: number; amount: string; suppliers: number }>`
     select i.due_on::text as day, count(*)::int as n, sum(i.amount)::text as amount, count(distinct i.issuer)::int as suppliers
-      ${these} ${chosen} and i.due_on < ${today} + ${days}::int group by 1 order by 1`.execute(db)
+      ${these} ${chosen} and i.due_on < ${today()} + ${days}::int group by 1 order by 1`.execute(db)
   return rows.map(({ day, n, amount, suppliers }) => ({ day, count: n, value: reais(amount), suppliers }))
 }

@@ -139,12 +139,12 @@ async function readBatch(
            u.delivered_at, case when u.delivered_by is not null then ${nameOfAuthor(workspaceId, 'u.delivered_by')} end as "deliveredBy", case when ${isAltered} then u.altered_by end as altered_by,
            case when u.remarks > 0 then (select string_agg(m.text, E'\n' order by m.id) from document_remark m
              where m.workspace_id = ${workspaceId} and m.document_id = d.id) end as remarks,
-           ${receivedContent(workspaceId, 'r')} as content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
+           ${withContent ? receivedContent(workspaceId, 'r') : sql`null::bytea`} as content, e.protocol as "cancelProtocol", e.registered_at as "cancelledAt", p.protocol as "epecProtocol", p.registered_at as "epecAt"
       from d
       join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
       left join document_reliance u on u.workspace_id = ${workspaceId} and u.document_id = d.id
-      left join receipt r on ${withContent} and r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
+      ${withContent ? sql`left join receipt r on r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu` : sql``}
       left join lateral (
         select e.protocol, e.registered_at from document_event e
          where d.status = 3 and e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
