@@ -443,6 +443,28 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     expect(BigInt(news[0]!.id)).toBeLessThan(2n ** 32n)
   })
 
+  test('who shows a secret is looked up on one server', async () => {
+    const { rows: functions } = await superuser.query<{ name: string }>(
+      `select proname as name from pg_proc where pronamespace = 'public'::regnamespace and prosecdef and proname ~ '_for_(token|passkey)$' order by 1`,
+    )
+    expect(functions.length).toBeGreaterThan(4)
+    // What statements of functions ask is in no plan.
+    const asked: string[] = []
+    const note = ({ message, detail }: { message?: string; detail?: string }) =>
+      void (
+        /^issuing (select|update|insert|delete)/i.test(message!) && asked.push(detail!.replace(/ connectionId.*/, ''))
+      )
+    superuser.on('notice', note)
+    await superuser.query('set citus.log_remote_commands = on; set client_min_messages = notice')
+    for (const { name } of functions) {
+      asked.length = 0
+      await superuser.query(`select from ${name}((select token_hash from token_directory limit 1))`)
+      expect(new Set(asked).size, name).toBe(1)
+    }
+    await superuser.query('reset citus.log_remote_commands; reset client_min_messages')
+    superuser.off('notice', note)
+  })
+
   test('a statement of a workspace asks one server; those that do not are listed with the reason', () => {
     const atNodes = cluster.workers.map(({ port }) => `port=${port} `)
     const refused = statements.filter(
@@ -453,13 +475,14 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
         !(/^42501 /.test(detail) && intrusions.includes(text)),
     )
     expect(refused.map(({ text, detail }) => ({ text, detail }))).toEqual([])
-    // Numbers that a server for rows gives are not in one order with those of the coordinator, and the application may not have them there.
-    const numbered = statements.filter(({ detail }) =>
+    // Numbers that a server for rows gives are not in one order with those of the coordinator, and the application may not have them there; what it
+    // is to tell other processes nobody hears.
+    const misplaced = statements.filter(({ detail }) =>
       detail
         .split('->  Task\n')
-        .some((task) => task.includes('nextval(') && atNodes.some((node) => task.includes(node))),
+        .some((task) => /nextval\(|pg_notify\(/.test(task) && atNodes.some((node) => task.includes(node))),
     )
-    expect(numbered.map(({ text }) => onOneLine(text))).toEqual([])
+    expect(misplaced.map(({ text }) => onOneLine(text))).toEqual([])
     const many = statements.filter(({ how }) => how === 'many').map(({ text }) => onOneLine(text))
     expect(many.filter((text) => !manyServers.some(({ like }) => like.test(text)))).toEqual([])
     const count = (how: Statement['how']) => statements.filter((statement) => statement.how === how).length

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createDatabase } from '../../tests/support/database.ts'
+import { createDatabase, onOneServer } from '../../tests/support/database.ts'
 import { lateLoops } from './jobs/jobs.ts'
 import { InstallationError, readConfig, type Server, start } from './start.ts'
 
@@ -253,38 +253,43 @@ describe('what no form of ours would send', () => {
   })
 })
 
-test('the API answers while all conversations and batches of the workers wait', { timeout: 60_000 }, async () => {
-  await using own = await createDatabase()
-  const { sefaz, ...rest } = config({ DATABASE_URL: own.url })
-  await using both = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['api', 'worker'] })
-  const locker = new pg.Client({ connectionString: own.url })
-  await locker.connect()
-  // Before the workers are told to stop, because they wait for it.
-  await using _ = { [Symbol.asyncDispose]: () => locker.end() }
-  // A conversation begins with who holds a certificate, a batch with what is known of its documents.
-  await locker.query('begin; lock table certificate, document_event in access exclusive mode')
-  await giveWork(own.url, 20)
-  const waiting = async () => {
-    const { rows } = await locker.query<{ n: number }>(
-      `select count(distinct pid)::int as n from pg_locks
+// It locks tables and looks for who waits for them, which on a cluster is to be seen on the servers of their rows only.
+onOneServer(
+  'the API answers while all conversations and batches of the workers wait',
+  { timeout: 60_000 },
+  async () => {
+    await using own = await createDatabase()
+    const { sefaz, ...rest } = config({ DATABASE_URL: own.url })
+    await using both = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['api', 'worker'] })
+    const locker = new pg.Client({ connectionString: own.url })
+    await locker.connect()
+    // Before the workers are told to stop, because they wait for it.
+    await using _ = { [Symbol.asyncDispose]: () => locker.end() }
+    // A conversation begins with who holds a certificate, a batch with what is known of its documents.
+    await locker.query('begin; lock table certificate, document_event in access exclusive mode')
+    await giveWork(own.url, 20)
+    const waiting = async () => {
+      const { rows } = await locker.query<{ n: number }>(
+        `select count(distinct pid)::int as n from pg_locks
         where not granted and database = (select oid from pg_database where datname = current_database())`,
-    )
-    return rows[0]!.n
-  }
-  // Eight conversations and four batches; a review that looks at the certificates may wait beside them.
-  const allWait = async () => expect(await waiting()).toBeGreaterThanOrEqual(12)
-  await vi.waitFor(allWait, { timeout: 30_000 })
-  for (const path of ['/v1/api/Usuarios', '/v1/api/Auth']) {
-    const response = await fetch(both.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ nome: 'Ana Souza', email: 'ana@exemplo.com.br', senha: 'segredo1' }),
-      signal: AbortSignal.timeout(20_000),
-    })
-    expect(response.status).toBe(200)
-  }
-  await allWait()
-})
+      )
+      return rows[0]!.n
+    }
+    // Eight conversations and four batches; a review that looks at the certificates may wait beside them.
+    const allWait = async () => expect(await waiting()).toBeGreaterThanOrEqual(12)
+    await vi.waitFor(allWait, { timeout: 30_000 })
+    for (const path of ['/v1/api/Usuarios', '/v1/api/Auth']) {
+      const response = await fetch(both.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ nome: 'Ana Souza', email: 'ana@exemplo.com.br', senha: 'segredo1' }),
+        signal: AbortSignal.timeout(20_000),
+      })
+      expect(response.status).toBe(200)
+    }
+    await allWait()
+  },
+)
 
 // Companies with a conversation that is due and an event that may leave, each.
 async function giveWork(url: string, companies: number): Promise<void> {
@@ -357,7 +362,7 @@ test('another master key does not open the certificates of a database, and says 
   await owner.query(`with w as (insert into workspace (name, plan) values ('x', 1) returning id),
                           c as (insert into company (workspace_id, cnpj, name, search, uf) select id, '44555666000181', 'x', 'x', 35 from w returning workspace_id, id)
                      insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
-                     select workspace_id, id, '44555666000181', 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'another key', 1 from c`)
+                     select workspace_id, id, '44555666000181', 'x', 'x', '1', now(), now(), 'x', '{}', 'x', 'another key', 1 from c returning id`)
   await owner.end()
   await expect(start(config(), { roles: ['worker'] })).rejects.toThrow(/chave mestra/)
 })

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { inject } from 'vitest'
+import { inject, test } from 'vitest'
 import { copyClusterDatabase, dropClusterDatabase } from './servers/cluster.ts'
+
+const isCluster = inject('clusterPorts') !== undefined
+
+/** A test of what only a single server has, or lets a test do; each says why. */
+export const onOneServer = test.skipIf(isCluster)
 
 interface TestDatabase {
   url: string

@@ -289,15 +289,26 @@ test('what nobody asks for any more is forgotten, of every workspace', async () 
     `insert into throttle values ('\\x01', 3, now() - interval '1 second'), ('\\x02', 3, now() + interval '1 hour')`,
   )
   const ofSecond = `(workspace_id = (select workspace_id from account where email = '${second.email}'))`
-  await accounts.rows(
-    `update session set expires_at = now() + (case when ${ofSecond} then -1 else 1 end) * interval '1 hour'`,
-  )
-  await accounts.rows(
-    `update mail_link set created_at = now() - (case when ${ofSecond} then 31 else 29 end) * interval '1 day'`,
-  )
+  for (const [isSecond, hours, days] of [
+    [true, -1, 31],
+    [false, 1, 29],
+  ] as const) {
+    await accounts.rows(
+      `update session set expires_at = now() + $2 * interval '1 hour' where ${ofSecond} = $1`,
+      isSecond,
+      hours,
+    )
+    await accounts.rows(
+      `update mail_link set created_at = now() - $2 * interval '1 day' where ${ofSecond} = $1`,
+      isSecond,
+      days,
+    )
+  }
   await forgetOld(accounts.ctx)
   const left = (table: string) =>
-    accounts.rows<{ second: boolean }>(`select distinct ${ofSecond} as second from ${table}`)
+    accounts.rows<{ second: boolean }>(
+      `select distinct a.email = '${second.email}' as second from ${table} t join account a on a.workspace_id = t.workspace_id`,
+    )
   expect(await left('session')).toEqual([{ second: false }])
   expect(await left('mail_link')).toEqual([{ second: false }])
   expect(await accounts.rows(`select encode(key, 'hex') as key from throttle`)).toEqual([{ key: '02' }])

@@ -33,7 +33,7 @@ export { hashPassword, requirePassword } from './passwords.ts'
 export { type Place, placesMax, placesOf } from './places.ts'
 export { requireProofOfFactor, requireRecentProof } from './proof.ts'
 export { requireReady } from './readiness.ts'
-export { sessionChannel } from './session-ends.ts'
+export { closeConnections, sessionChannel } from './session-ends.ts'
 export { findSession, listEnded, lockPerson, moveSession, type OpenedSession } from './sessions.ts'
 export { createToken, listToken, tokenHash } from './tokens.ts'
 

@@ -7,7 +7,7 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { isWrittenTo } from './email-proof.ts'
-import { createLink, endLinks, getLink, type LinkKind } from './links.ts'
+import { createLink, endLinks, getLink, getLinkAgain, type LinkKind } from './links.ts'
 import { refuseOwnEmail } from './password-rules.ts'
 import { lockAccount, requirePassword } from './passwords.ts'
 import { inEachPlace } from './places.ts'
@@ -140,7 +140,7 @@ export async function changeEmail(
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     const account = await lockAccount({ db }, owner)
     // Another call may have used it since it was looked at; the account is locked now.
-    await getLink({ db }, newEmailLink, text)
+    await getLinkAgain({ db }, newEmailLink, owner, text)
     const email = await findNewEmail({ db }, owner)
     if (!account || email === null) throw new AppError('gone', newEmailLink.used)
     await sql`

@@ -211,13 +211,17 @@ describe('a link', () => {
   }
   const waysOf = async (email: string) => {
     const [found] = await accounts.rows(
-      `select (select count(*)::int from passkey p where p.account_id = a.id) as passkeys,
-              array(select name from api_key k where k.created_by = a.id and token_hash is not null) as keys,
-              (select count(*)::int from token_directory t where t.workspace_id = a.workspace_id and kept_until = 'infinity') as listed
-         from account a where email = $1`,
+      `select (select count(*)::int from passkey p where p.workspace_id = w.id and p.account_id = a.id) as passkeys,
+              array(select name from api_key k where k.workspace_id = w.id and k.created_by = a.id and token_hash is not null) as keys
+         from account a join workspace w on w.id = a.workspace_id where email = $1`,
       email,
     )
-    return found
+    const [{ listed } = { listed: 0 }] = await accounts.rows<{ listed: number }>(
+      `select count(*)::int as listed from token_directory
+        where workspace_id = any (array(select workspace_id from account where email = $1)) and kept_until = 'infinity'`,
+      email,
+    )
+    return { ...found, listed }
   }
   const told = async (email: string) => (await accounts.letter('senha-alterada', email))!.paragraphs.join('\n')
 

@@ -4,7 +4,7 @@ import { countTry, forgetTries, type Limit, networkOf } from '../http/throttle.t
 import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { createLink, getLink, type LinkKind } from './links.ts'
+import { createLink, getLink, getLinkAgain, type LinkKind } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
 import { hashPassword, lockAccount, replacePassword } from './passwords.ts'
 import { findAccount, loginLimit, stranger } from './sessions.ts'
@@ -64,7 +64,7 @@ export async function updatePassword(
     const account = await lockAccount(ctx, { workspaceId, accountId })
     if (account) refuseOwnEmail(password, account.email)
     // Another call may have used it, or another link, since it was looked at.
-    await getLink(ctx, passwordLink, link)
+    await getLinkAgain(ctx, passwordLink, { workspaceId }, link)
     return replacePassword({ ...ctx, config }, { workspaceId, accountId, address }, { passwordHash, how: 'link' })
   })
   // The owner of the mailbox is not kept out by the guesses of others.

@@ -16,10 +16,16 @@ export async function deleteSessions(
   const { rows } = await sql<{ publicId: string; address: string | null; agent: string | null }>`
     delete from session where workspace_id = ${workspaceId} and ${condition}
     returning public_id as "publicId", address, agent`.execute(db)
-  if (rows.length > 0)
-    await sql`
-      select pg_notify(${sessionChannel}, id) from unnest(${rows.map(({ publicId }) => publicId)}::text[]) id`.execute(
-      db,
-    )
+  await closeConnections(
+    { db },
+    rows.map(({ publicId }) => publicId),
+  )
   return rows
+}
+
+/** Has the connections that sessions opened closed when the transaction commits. */
+export async function closeConnections({ db }: Pick<Context, 'db'>, publicIds: readonly string[]): Promise<void> {
+  if (publicIds.length === 0) return
+  // Beside no table: it has to be told where all processes listen, not where the rows are.
+  await sql`select pg_notify(${sessionChannel}, id) from unnest(${publicIds}::text[]) id`.execute(db)
 }

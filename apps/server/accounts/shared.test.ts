@@ -124,7 +124,8 @@ test('sharing an account takes along what was kept of it, ends its links, and le
   // With a password that everybody knows nobody enters a workspace of others.
   await accounts.rows(
     `insert into membership (workspace_id, account_id, home_workspace_id, home_account_id)
-     select b.workspace_id, b.id, a.workspace_id, a.id from account a, account b where a.email = $1 and b.email = $2`,
+     select b.workspace_id, b.id, a.workspace_id, a.id
+       from (select * from account where email = $1 offset 0) a, (select * from account where email = $2 offset 0) b`,
     other.email,
     own.email,
   )

@@ -148,7 +148,8 @@ test('a text is looked for among the newest only, and that is said', async () =>
   await inWorkspace({ db }, workspaceId, ({ db }) =>
     sql`insert into audit (workspace_id, at, actor, action, description, search)
         select ${workspaceId}::int, now() - n * interval '1 minute', 'Ana', 'login', n::text, 'ana ' || n
-          from generate_series(1, ${searchedMax + 1}::int) n`.execute(db),
+          from generate_series(1, ${searchedMax + 1}::int) n
+        returning 1`.execute(db),
   )
   const oldest = String(searchedMax + 1)
   expect(await searchAudit({ db }, workspaceId, { page: 1, text: oldest })).toMatchObject({ total: 0, cutOff: true })
@@ -211,7 +212,11 @@ describe('the chain', () => {
 
   test.each([
     ['changed', "update audit set description = 'x' where workspace_id = $1 and id = $2", 'dois'],
-    ['moved in time', "update audit set at = at - interval '1 us' where workspace_id = $1 and id = $2", 'dois'],
+    [
+      'moved in time',
+      "update audit set at = (at at time zone 'UTC' - interval '1 us') at time zone 'UTC' where workspace_id = $1 and id = $2",
+      'dois',
+    ],
     ['given to somebody else', 'update audit set account_id = 9 where workspace_id = $1 and id = $2', 'dois'],
     ['stripped of its digest', 'update audit set hash = null where workspace_id = $1 and id = $2', 'dois'],
     ['removed', 'delete from audit where workspace_id = $1 and id = $2', 'três'],

@@ -49,7 +49,9 @@ async function letters(workspaceId: number): Promise<(Letter | null)[]> {
 }
 const count = async (workspaceId: number) => (await letters(workspaceId)).length
 const passDay = (workspaceId: number) =>
-  inWorkspace(ctx, workspaceId, ({ db }) => sql`update notice set at = at - interval '25 hours'`.execute(db))
+  inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update notice set at = (at at time zone 'UTC' - interval '25 hours') at time zone 'UTC'`.execute(db),
+  )
 const inTrouble = (state: string, hours: number, cnpj = ours) =>
   changeLines(
     ctx,

@@ -101,7 +101,8 @@ test('the newest twenty uses of that certificate are told, and no other', async 
     database.url,
     `insert into certificate_use (workspace_id, certificate_id, at, service, purpose)
      select ${workspaceId}, case when i % 2 = 0 then ${used} else ${other} end, '2026-01-01'::timestamptz + i * interval '1 hour', 'NFeDistribuicaoDFe', i::text
-       from generate_series(1, 60) i`,
+       from generate_series(1, 60) i
+     returning 1`,
   )
   const { uses } = (await card(companyId))!
   expect(uses.map(({ purpose }) => Number(purpose))).toEqual(Array.from({ length: 20 }, (_, n) => 60 - 2 * n))

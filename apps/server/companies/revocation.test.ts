@@ -81,7 +81,9 @@ const stateOf = (id: number) =>
   )
 const later = (interval: string) =>
   inside(({ db }) =>
-    sql`update certificate set revocation_tried_at = revocation_tried_at - ${interval}::interval`.execute(db),
+    sql`update certificate set revocation_tried_at = (revocation_tried_at at time zone 'UTC' - ${interval}::interval) at time zone 'UTC'`.execute(
+      db,
+    ),
   )
 const revoke = (holder: string) => order(simulator, 'revocations', { cnpj: holder })
 const usable = () => inside(({ db }) => listCertificates({ db }, workspaceId, cnpj))

@@ -153,7 +153,7 @@ describe('a deletion', () => {
     const { workspaceId, companyId } = office
     await keep(office, [1, 2])
     await owner.query(
-      "insert into certificate_use (workspace_id, certificate_id, service, purpose) select workspace_id, id, 's', 'p' from certificate where workspace_id = $1",
+      "insert into certificate_use (workspace_id, certificate_id, service, purpose) select workspace_id, id, 's', 'p' from certificate where workspace_id = $1 returning 1",
       [workspaceId],
     )
     await inside(office, async (db) => {
@@ -231,7 +231,7 @@ describe('a deletion', () => {
             select workspace_id, company_id, id, 0, ${ours}, chave, 210200, 1, 'x' from document where number = 1`,
         sql`insert into outgoing_event_call (workspace_id, event_id) select workspace_id, id from outgoing_event`,
       ])
-        await statement.execute(db)
+        await sql`${statement} returning 1`.execute(db)
     })
     await owner.query(
       `insert into capture_call (line_id, query, nsu_before, nsu_after) select id, 'distNSU', 0, 3 from capture_line where cnpj = $1`,

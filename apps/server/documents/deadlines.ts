@@ -120,7 +120,7 @@ export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date)
     sql`case when d.authorized_at is null or d.status ${is(ended)} or d.roles & ${type === 2 ? tomador : recipient} = 0 then null ${rest} end`
   if (type === 2)
     return open(
-      sql`when ${until(disagreement[0])} is null or substr(d.chave, 21, 2) = ${gtv} or ${disputed} then null else ${until(disagreement[0])}`,
+      sql`when ${until(disagreement[0])} is null or substr(d.chave, 21, 2) = ${gtv} or ${disputed(workspaceId)} then null else ${until(disagreement[0])}`,
     )
   // Read once and kept as a set: most workspaces have few of them.
   const sent = (condition: RawBuilder<unknown>) =>
@@ -189,14 +189,15 @@ export const pendingAnswers = (workspaceId: number, type: ServiceCode): RawBuild
 const is = (codes: readonly number[]) => sql`= any (${sql.lit(`{${codes.join()}}`)}::int[])`
 
 const distinctOf = (tpEvento: number) => sql`count(distinct e.sequence) filter (where e.tp_evento = ${tpEvento})`
-const disputed = sql`(
+// Both the number and the column: of several servers one is asked where all of a statement names the workspace, and none refuses where a part does not.
+const disputed = (workspaceId: number) => sql`(
   select ${sql.join(disagreement.map(distinctOf), sql` > `)} from (
     select o.tp_evento, o.sequence from outgoing_event o
-     where o.workspace_id = d.workspace_id and o.document_id = d.id and o.state = 'registered'
+     where o.workspace_id = ${workspaceId} and o.workspace_id = d.workspace_id and o.document_id = d.id and o.state = 'registered'
     union all
     select e.tp_evento, e.sequence from document_event e
       join company c on c.workspace_id = e.workspace_id and c.id = e.company_id and c.cnpj = e.author
-     where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0) e)`
+     where e.workspace_id = ${workspaceId} and e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0) e)`
 
 // `deadlineOf`, or null when it is over.
 function untilInDatabase(tpEvento: number, now: Date): RawBuilder<unknown> {

@@ -143,10 +143,14 @@ test('the captures, mails, events and circuits of all workspaces', async () => {
     )
     await sql`insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why, state, next_at)
       select ${workspaceId}, 1, n, 0, '1', n::text, 210210, 1, 'x', state, now() - n * interval '1 hour'
-        from (values (1, 'waiting'), (2, 'waiting'), (3, 'sending'), (9, 'registered')) v(n, state)`.execute(db)
+        from (values (1, 'waiting'), (2, 'waiting'), (3, 'sending'), (9, 'registered')) v(n, state) returning id`.execute(
+      db,
+    )
     await sql`insert into change_position (workspace_id, version) values (${workspaceId}, 2)`.execute(db)
     await sql`insert into document_change (workspace_id, document_id, version, at, kind)
-      select ${workspaceId}, 1, n, now() - (8 - n) * interval '1 hour', 1 from unnest(array[1, 2]) n`.execute(db)
+      select ${workspaceId}, 1, n, now() - (8 - n) * interval '1 hour', 1 from unnest(array[1, 2]) n returning version`.execute(
+      db,
+    )
     await sql`insert into alert_position (workspace_id, version, walked_type) values (${workspaceId}, 1, 0)`.execute(db)
   })
   await asOperator({ db }, ({ db }) =>

@@ -92,7 +92,7 @@ async function audit(): Promise<{ actor: string; action: string; description: st
 
 // The hours of what was counted are over.
 async function endHour(): Promise<void> {
-  await owner.query("update api_key_use set hour = hour - interval '1 hour'")
+  await owner.query("update api_key_use set hour = (hour at time zone 'UTC' - interval '1 hour') at time zone 'UTC'")
   await recordUses(ctx)
 }
 

@@ -25,7 +25,7 @@ export async function noteCall(
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     await sql`
       update api_key set used_at = now()
-       where workspace_id = ${workspaceId} and id = ${id} and coalesce(used_at <= now() - interval '1 hour', true)`.execute(
+       where workspace_id = ${workspaceId} and id = ${id} and (used_at is null or used_at <= now() - interval '1 hour')`.execute(
       db,
     )
     if (wasLetIn && method !== 'GET' && (await mayTry({ db }, eachByItself, `${workspaceId}/${id}`)))

@@ -13,7 +13,9 @@ export async function toldOf(
   return inWorkspace(ctx, workspaceId, async (ctx) => {
     await sql`update happening set ready_at = now() where what = ${what}`.execute(ctx.db)
     const last = await sql<{ id: bigint }>`select coalesce(max(id), 0) as id from announcement`.execute(ctx.db)
-    await sql`update announcement set at = at - interval '1 hour'`.execute(ctx.db)
+    await sql`update announcement set at = (at at time zone 'UTC' - interval '1 hour') at time zone 'UTC'`.execute(
+      ctx.db,
+    )
     await tellTogether(ctx, { workspaceId, what }, writers[what]!)
     return ctx.db
       .selectFrom('announcement')

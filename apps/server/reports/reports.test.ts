@@ -171,7 +171,7 @@ test('of many products the largest come first and exactly, whichever months and 
           )
           await sql`
             insert into product (workspace_id, id, issuer, code, name, ncm, unit, bare)
-            select ${workspaceId}::int, u.id, '', '', '', '', 'UN', '' from unnest(${[...new Set(sales.map(({ id }) => id))]}::int[]) u (id)`.execute(
+            select ${workspaceId}::int, u.id, '', '', '', '', 'UN', '' from unnest(${[...new Set(sales.map(({ id }) => id))]}::int[]) u (id) returning id`.execute(
             db,
           )
         })

@@ -217,25 +217,27 @@ export async function sealAnew(
   const known = new Map(from.map((vault) => [vault.keyId, vault]))
   const { rows } = await client.query<{ workspace: number; id: number; company: number; sealed: Buffer; key: string }>(
     `select workspace_id as workspace, id, company_id as company, key_encrypted as sealed, key_id as key from certificate
-      where workspace_id = any ($1) and key_id = any ($2) for update`,
+      where workspace_id = any ($1) and key_id = any ($2)`,
     [[...to.keys()], [...known.keys()]],
   )
   const sealed = rows.map(({ workspace, company, sealed, key }) => {
     const purpose = keyPurpose(workspace, company)
     return to.get(workspace)!.encrypt(known.get(key)!.decrypt(sealed, purpose), purpose)
   })
-  await client.query(
+  // What was replaced or removed meanwhile is left alone. Several servers lock no rows of several workspaces beforehand.
+  const { rowCount } = await client.query(
     `update certificate c set key_encrypted = u.sealed, key_id = u.key
-       from unnest($1::int[], $2::int[], $3::bytea[], $4::text[]) u (workspace, id, sealed, key)
-      where c.workspace_id = u.workspace and c.id = u.id`,
+       from unnest($1::int[], $2::int[], $3::bytea[], $4::text[], $5::bytea[]) u (workspace, id, sealed, key, before)
+      where c.workspace_id = u.workspace and c.id = u.id and c.key_encrypted = u.before`,
     [
       rows.map(({ workspace }) => workspace),
       rows.map(({ id }) => id),
       sealed,
       rows.map(({ workspace }) => to.get(workspace)!.keyId),
+      rows.map(({ sealed }) => sealed),
     ],
   )
-  return rows.length
+  return rowCount!
 }
 
 /** Carries out `work` as the owner of the database; what was not committed ends with its connection. */

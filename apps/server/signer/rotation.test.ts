@@ -66,7 +66,8 @@ async function certificates(count: number, masterKey: Buffer): Promise<void> {
     `insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to,
                               certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by, replaced_at)
      select w, c, '44555666000181', 'x', 'x', '1', now(), now() + interval '1 year', 'x', '{}', s, $4, 1, case when c % 3 = 0 then now() end
-       from unnest($1::int[], $2::int[], $3::bytea[]) u (w, c, s)`,
+       from unnest($1::int[], $2::int[], $3::bytea[]) u (w, c, s)
+     returning id`,
     [places.map((row) => row.workspace_id), places.map((row) => row.company_id), sealed, vault.keyId],
   )
 }

@@ -144,9 +144,11 @@ async function requireAlone(url: string): Promise<void> {
   await withOwner(url, async (client) => {
     for (const since = performance.now(); ; await setTimeout(100)) {
       const { rows } = await client.query<{ n: number }>(
-        // Those of the server itself have no user.
+        // Those of the server itself have no user; those that several servers keep to each other are of who owns the extension.
         `select count(*)::int as n from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null`,
+          where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null
+            and coalesce(application_name, '') !~ '^[Cc]itus'
+            and usesysid is distinct from (select extowner from pg_extension where extname = 'citus' and extowner <> current_user::regrole)`,
       )
       const { n } = rows[0]!
       if (n === 0) return

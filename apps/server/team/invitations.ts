@@ -199,7 +199,6 @@ async function remove({ db }: WithDatabase, workspaceId: number, id: number): Pr
 /** An invitation as its guest sees it. */
 interface Invitation {
   workspaceId: number
-  id: number
   workspaceName: string
   email: string
   role: MemberRole
@@ -210,7 +209,7 @@ interface Invitation {
 
 async function findInvitation({ db }: WithDatabase, token: string): Promise<Invitation | null> {
   const { rows } = await sql<Invitation>`
-    select workspace_id as "workspaceId", invitation_id as id, workspace_name as "workspaceName", email, role, inviter,
+    select workspace_id as "workspaceId", workspace_name as "workspaceName", email, role, inviter,
            expires_at as "expiresAt", has_account as "hasAccount"
       from invitation_for_token(${tokenHash(token)})`.execute(db)
   return rows[0] ?? null
@@ -219,12 +218,7 @@ async function findInvitation({ db }: WithDatabase, token: string): Promise<Invi
 /** The invitation of a link that still works; refuses others. `text` is the token or the whole link. */
 export async function openInvitation(ctx: WithDatabase, text: string, { address }: Caller): Promise<Invitation> {
   await countTry(ctx, lookLimit, networkOf(address))
-  return getInvitation(ctx, text)
-}
-
-async function getInvitation(ctx: WithDatabase, text: string): Promise<Invitation> {
-  const token = text.trim().split(/[?#]/, 1)[0]!.replace(/\/$/, '').split('/').at(-1)!
-  const found = await findInvitation(ctx, token)
+  const found = await findInvitation(ctx, tokenOf(text))
   if (!found)
     throw new AppError(
       'not-found',
@@ -234,6 +228,8 @@ async function getInvitation(ctx: WithDatabase, text: string): Promise<Invitatio
     throw new AppError('gone', 'Este convite valia por sete dias, que já passaram. Peça outro a quem convidou.')
   return found
 }
+
+const tokenOf = (text: string) => text.trim().split(/[?#]/, 1)[0]!.replace(/\/$/, '').split('/').at(-1)!
 
 const hasAccountAlready =
   'Este e-mail já tem uma conta. Nada foi alterado: entre com ela e abra o convite de novo para aceitar.'
@@ -250,7 +246,7 @@ export async function acceptWithNewAccount(
   refuseOwnEmail(password, email)
   const passwordHash = await hashPassword(ctx, password)
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const rights = await take({ db }, link)
+    const rights = await take({ db }, workspaceId, link)
     const accountId = await insertMember({ db }, workspaceId, { email, name, passwordHash })
     if (accountId === null) throw new AppError('conflict', hasAccountAlready)
     await writeRights({ db }, { workspaceId, accountId }, rights)
@@ -289,7 +285,7 @@ export async function acceptWithSession(
     // Whoever has the link reads the mailbox.
     await prove({ db }, home)
     await enterWorkspace({ db }, workspaceId)
-    const rights = await take({ db }, link)
+    const rights = await take({ db }, workspaceId, link)
     const place = await addMembership({ db }, home, workspaceId, { email, name: accountName })
     await writeRights({ db }, place, rights)
     const actor = { ...place, accountName, address: caller.address }
@@ -299,19 +295,18 @@ export async function acceptWithSession(
   })
 }
 
-// Uses an invitation up, and returns what it gives. `ctx.db` is a transaction inside the workspace.
-async function take(ctx: WithDatabase, link: string) {
+// Uses an invitation up that was opened, and returns what it gives. `ctx.db` is a transaction inside the workspace.
+async function take(ctx: WithDatabase, workspaceId: number, link: string) {
   const { db } = ctx
-  const { workspaceId, id } = await getInvitation(ctx, link)
   await lockWorkspace(ctx, workspaceId)
   const row = await db
     .deleteFrom('invitation')
     .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
+    .where('token_hash', '=', tokenHash(tokenOf(link)))
     .returning(['role', 'company_ids as companyIds', 'access_until as accessUntil', 'invited_by as invitedBy'])
     .executeTakeFirst()
-  // Another call took it in this moment.
-  if (!row) throw new AppError('gone', 'Este convite acaba de ser aceito.')
+  // Another call took it in this moment, or withdrew it.
+  if (!row) throw new AppError('gone', 'Este convite acaba de ser aceito ou cancelado.')
   if (row.accessUntil && row.accessUntil <= new Date())
     throw new AppError('gone', 'O acesso que este convite dá já terminou. Peça outro a quem convidou.')
   const companyIds = row.companyIds && (await stillThere(ctx, workspaceId, row.companyIds))

@@ -2,13 +2,13 @@ import type { MemberRole } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import {
+  closeConnections,
   findCompanyIds,
   findPublicIds,
   isWrittenTo,
   removeAccount,
   requireProvedEmail,
   requireRecentProof,
-  sessionChannel,
 } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
@@ -239,7 +239,8 @@ export async function writeRights(
     .execute()
   await sql`
     insert into account_company (workspace_id, account_id, company_id)
-    select ${workspaceId}, ${accountId}, id from unnest(${companyIds ?? []}::int[]) id`.execute(db)
+    select ${workspaceId}, ${accountId}, id from unnest(${companyIds ?? []}::int[]) id
+    returning company_id`.execute(db)
 }
 
 /** What somebody may, in words for the audit. */
@@ -370,7 +371,11 @@ async function requireAnotherAdministrator(
 
 // Has the pages of a person, or of all, ask anew what they may: their channels are closed, and opened again by the pages.
 async function reconnect({ db }: WithDatabase, workspaceId: number, accountId: number | null): Promise<void> {
-  await sql`
-    select pg_notify(${sessionChannel}, public_id::text) from session
+  const { rows } = await sql<{ publicId: string }>`
+    select public_id as "publicId" from session
      where workspace_id = ${workspaceId} and (${accountId}::int is null or account_id = ${accountId})`.execute(db)
+  await closeConnections(
+    { db },
+    rows.map(({ publicId }) => publicId),
+  )
 }

@@ -193,21 +193,27 @@ export async function releaseDelivery(
   waitMs = 0,
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const isPaused = await lockWebhookOf({ db }, workspaceId, id)
+    const { isPaused } = await lockWebhookOf({ db }, workspaceId, id)
     await sql`update webhook_delivery set lease_until = null, attempts = attempts - 1, next_at = ${nextAt(isPaused, sql`c.at`)}
                 from (select ${fromNow(waitMs)} as at) c
                where workspace_id = ${workspaceId} and id = ${id} and lease_until = ${lease}::timestamptz`.execute(db)
   })
 }
 
-// Locks the webhook of a delivery, before the delivery, in the order in which everybody locks them. Returns whether it is paused.
-async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigint): Promise<boolean> {
-  const { rows } = await sql<{ paused: boolean }>`
-    select paused_at is not null as paused from webhook
+interface LockedWebhook {
+  isPaused: boolean
+  failures: number
+  deliveredAt: string | null
+}
+
+// Locks the webhook of a delivery, before the delivery, in the order in which everybody locks them.
+async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigint): Promise<LockedWebhook> {
+  const { rows } = await sql<LockedWebhook>`
+    select paused_at is not null as "isPaused", failures, delivered_at::text as "deliveredAt" from webhook
      where workspace_id = ${workspaceId}
        and id = (select webhook_id from webhook_delivery where workspace_id = ${workspaceId} and id = ${id})
        for no key update`.execute(db)
-  return rows[0]?.paused ?? false
+  return rows[0] ?? { isPaused: false, failures: 0, deliveredAt: null }
 }
 
 // What waits for an address that is paused is not due, but for a test.
@@ -224,9 +230,9 @@ export async function settleDelivery(
   { delivered, status, answer, problem, durationMs }: Attempt,
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, async (ctx) => {
-    const isPaused = await lockWebhookOf(ctx, workspaceId, id)
+    const { isPaused, failures, deliveredAt } = await lockWebhookOf(ctx, workspaceId, id)
     const isExhausted = sql`coalesce(failing_since < c.patient_since, false)`
-    const othersWereTaken = sql`exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id and w.delivered_at > d.failing_since)`
+    const othersWereTaken = sql`${deliveredAt}::timestamptz > failing_since`
     const wait = sql<Date>`(c.waits)[least(failures + 1, ${waitsMs.length})]`
     const { rows } = await sql<{ webhookId: number; isTest: boolean; exhausted: boolean }>`
       update webhook_delivery d
@@ -253,7 +259,7 @@ export async function settleDelivery(
     else
       await sql`
         update webhook set failures = least(failures + 1, 30),
-               rest_until = now() + least(${restMsMax}, 1000 * 2 ^ least(failures, 20)) * interval '1 ms'
+               rest_until = now() + ${Math.min(restMsMax, 1000 * 2 ** failures)} * interval '1 ms'
          where workspace_id = ${workspaceId} and id = ${webhookId}`.execute(ctx.db)
   })
 }
@@ -335,9 +341,9 @@ export async function deliverAgain(ctx: WithDatabase, { workspaceId }: Session, 
   const { id } = await readWorkspace(ctx, workspaceId, (ctx) => findDelivery(ctx, workspaceId, publicId))
   await countTry(ctx, byHand, String(workspaceId))
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const isPaused = await lockWebhookOf({ db }, workspaceId, id)
-    await sql`update webhook_delivery set state = 'waiting', next_at = ${nextAt(isPaused, fromNow(0))}, failures = 0, failing_since = null
-               where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+    const { isPaused } = await lockWebhookOf({ db }, workspaceId, id)
+    await sql`update webhook_delivery set state = 'waiting', next_at = ${nextAt(isPaused, sql`c.at`)}, failures = 0, failing_since = null
+                from (select now() as at) c where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
   })
 }
 

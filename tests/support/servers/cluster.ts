@@ -155,7 +155,22 @@ export async function closeClusterDatabase(ports: readonly number[], name: strin
 }
 
 export async function dropClusterDatabase(ports: readonly number[], name: string): Promise<void> {
-  for (const port of ports) await query(port, 'postgres', `drop database if exists ${name} with (force)`)
+  for (const port of ports) await dropAt(port, name)
+}
+
+const dropsMax = 100
+
+// Citus may look after the database anew while it is being dropped.
+async function dropAt(port: number, name: string): Promise<void> {
+  for (let times = 1; ; times++) {
+    try {
+      return await query(port, 'postgres', `drop database if exists ${name} with (force)`)
+    } catch (error) {
+      const objectInUse = '55006'
+      if (!(error instanceof pg.DatabaseError) || error.code !== objectInUse || times === dropsMax) throw error
+      await sleep(100)
+    }
+  }
 }
 
 async function query(port: number, database: string, text: string): Promise<void> {

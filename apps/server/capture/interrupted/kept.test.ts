@@ -37,8 +37,8 @@ const asOwner = (text: string) => execute(installation.url, text)
 // What the server itself says when a table cannot grow.
 const fillDisk = () =>
   asOwner(`create or replace function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
-    create or replace trigger no_room before insert on receipt for each row execute function no_room()`)
-const makeRoom = () => asOwner('drop trigger no_room on receipt')
+    create or replace trigger no_room before insert on capture_call for each row execute function no_room()`)
+const makeRoom = () => asOwner('drop trigger no_room on capture_call')
 
 const response = {
   cStat: 138,

@@ -167,7 +167,7 @@ test('what waits for a table lets others pass, and goes on when it is free', asy
   const [holder, other] = [0, 1].map(() => new pg.Client({ connectionString: database.url })) as [pg.Client, pg.Client]
   await Promise.all([holder.connect(), other.connect()])
   await using _ = { [Symbol.asyncDispose]: async () => void (await Promise.all([holder.end(), other.end()])) }
-  await other.query('create table later (n int); alter table later enable row level security')
+  await other.query('create table later (workspace_id int); alter table later enable row level security')
   await holder.query('begin')
   await holder.query('select from later')
   const migrating = migrate(database.url)

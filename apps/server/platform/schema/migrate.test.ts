@@ -77,7 +77,9 @@ test('where documents are, the hour before they are packed begins with the first
   const left = await usable()
   expect(left).toBeGreaterThan(3_000)
   expect(left).toBeLessThanOrEqual(3_600)
-  await client.query("update dictionary set usable_at = usable_at - interval '1 minute'")
+  await client.query(
+    "update dictionary set usable_at = (usable_at at time zone 'UTC' - interval '1 minute') at time zone 'UTC'",
+  )
   await beginDictionaries(database.url)
   expect(await usable()).toBeLessThanOrEqual(3_540)
   await client.end()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
-import { createDatabase, dropDatabase } from '../../../../tests/support/database.ts'
+import { createDatabase, dropDatabase, onOneServer } from '../../../../tests/support/database.ts'
 import { quickPasswords } from '../../../../tests/support/passwords.ts'
 import { startDatabase } from '../../../../tests/support/postgres.ts'
 import { getLink } from '../../accounts/links.ts'
@@ -92,7 +92,8 @@ test('a database of 0.1 in which a migration is missing is refused and not touch
   expect(await everyRow()).toEqual(before)
 })
 
-test('a database of 0.1 gets the schema of an empty one, once, and keeps every row', async () => {
+// 0.1 knew one server only: its database becomes no cluster at once.
+onOneServer('a database of 0.1 gets the schema of an empty one, once, and keeps every row', async () => {
   expect(Object.values(before).every((rows) => rows.length > 0)).toBe(true)
   const later = (await readdir(migrations)).filter((file) => /^\d{4}-/.test(file) && !file.startsWith('0001-')).sort()
   expect((await Promise.all([migrate(url), migrate(url)])).flatMap(({ applied }) => applied)).toEqual([
@@ -115,7 +116,7 @@ test('a database of 0.1 gets the schema of an empty one, once, and keeps every r
   db = openDatabase(url)
 })
 
-test('lists show what they showed, and reading all receipts again changes nothing', async () => {
+onOneServer('lists show what they showed, and reading all receipts again changes nothing', async () => {
   const rows = async () =>
     (({ receipt, document, document_event, count_year, count_month, count_day }) => ({
       receipt,
@@ -136,7 +137,7 @@ test('lists show what they showed, and reading all receipts again changes nothin
 const plain = (page: object): object =>
   JSON.parse(JSON.stringify(page, (_, value) => (typeof value === 'bigint' ? String(value) : value)))
 
-test('people log in with the same password, and their sessions and links go on', async () => {
+onOneServer('people log in with the same password, and their sessions and links go on', async () => {
   const config = { sessionMs: 60_000, sessionIdleMs: 60_000, passwordCost: quickPasswords, mail: { from: '' } }
   const ctx = { db, log, config, vault: createVault(randomBytes(32)) } as Pick<
     Context,
