@@ -4,7 +4,8 @@ import pg from 'pg'
 import { inject, test } from 'vitest'
 import { copyClusterDatabase, dropClusterDatabase } from './servers/cluster.ts'
 
-const isCluster = inject('clusterPorts') !== undefined
+/** Whether this run is on several servers. */
+export const isCluster = inject('clusterPorts') !== undefined
 
 /** A test of what only a single server has, or lets a test do; each says why. */
 export const onOneServer = test.skipIf(isCluster)

@@ -59,7 +59,7 @@ export async function fill(owner: pg.Client, volumes: Volume[]): Promise<void> {
 async function addCompanies(owner: pg.Client, { workspaceId, companies }: Volume): Promise<void> {
   await owner.query(
     `insert into company (workspace_id, cnpj, name, search, uf)
-     select $1, lpad(i::text, 12, '0') || '00', 'FILIAL ' || i || ' LTDA', 'filial ' || i || ' ltda', 35 from generate_series(1, $2::int) i`,
+     select $1, lpad(i::text, 12, '0') || '00', 'FILIAL ' || i || ' LTDA', 'filial ' || i || ' ltda', 35 from generate_series(1, $2::int) i returning 1`,
     [workspaceId, companies],
   )
 }
@@ -74,7 +74,7 @@ async function addSuppliers(owner: pg.Client, { workspaceId, suppliers }: Volume
     return { taxId: first12 + cnpjCheckDigits(first12), name, search: plain(name) }
   })
   await owner.query(
-    'insert into supplier (workspace_id, tax_id, name, search) select $1, * from unnest($2::text[], $3::text[], $4::text[])',
+    'insert into supplier (workspace_id, tax_id, name, search) select $1, * from unnest($2::text[], $3::text[], $4::text[]) returning 1',
     [workspaceId, rows.map(({ taxId }) => taxId), rows.map(({ name }) => name), rows.map(({ search }) => search)],
   )
 }

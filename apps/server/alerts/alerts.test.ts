@@ -71,6 +71,7 @@ async function newOffice() {
   const ana = await person()
   return {
     workspaceId,
+    companyId,
     ana,
     deliver: (...files: string[]) =>
       inWorkspace(ctx, workspaceId, ({ db }) =>
@@ -387,14 +388,14 @@ test('a rule is tried on the last ninety days, switched off or on, and nothing c
 })
 
 test('a rule that hardly anybody finds right is told in the digest only, until somebody lifts that', async () => {
-  const { workspaceId, ana, deliver, judge, list, say, held } = await newOffice()
+  const { workspaceId, companyId, ana, deliver, judge, list, say, held } = await newOffice()
   await deliver(...twins)
   await judge()
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
       insert into alert_known (workspace_id, company_id, document_id, until, said_by, rule, company_base, issuer_base)
-      select ${workspaceId}, (select id from company where workspace_id = ${workspaceId}), n, now(), ${ana.accountId}, 'S10', '', ''
-        from generate_series(-48, 0) n`.execute(db),
+      select ${workspaceId}, ${companyId}::int, n, now(), ${ana.accountId}, 'S10', '', ''
+        from generate_series(-48, 0) n returning id`.execute(db),
   )
   const [alert] = await list({ Regra: 'S10' })
   const about = { idsDFe: [alert!.idDFe] }

@@ -67,7 +67,7 @@ export async function downgradeRules({ db }: WithDatabase, workspaceId: number):
     await sql`
       insert into alert_downgrade (workspace_id, rule, decided, confirmed) values (${workspaceId}, ${rule}, ${confirmed + known}, ${confirmed})
       on conflict (workspace_id, rule) do update set
-        at = now(), decided = excluded.decided, confirmed = excluded.confirmed, lifted_at = null, lifted_by = null`.execute(
+        at = excluded.at, decided = excluded.decided, confirmed = excluded.confirmed, lifted_at = null, lifted_by = null`.execute(
       db,
     )
     await announce({ db }, workspaceId, { what: 'regra-rebaixada', payload: { rule, decided: all, confirmed: right } })

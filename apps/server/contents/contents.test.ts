@@ -283,7 +283,7 @@ test('documents that are no more after they were made anew leave nothing behind'
   await inside((db) =>
     sql`insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, chave)
         select workspace_id, company_id, issued_at, nsu, supplier_id, 99, event_code, type, series, roles, status, base_status, complete, amount, ${chaveOf({ number: 99 })}
-          from document where workspace_id = ${workspaceId}`.execute(db),
+          from document where workspace_id = ${workspaceId} returning id`.execute(db),
   )
   await rebuild()
   await readEverything(ctx)

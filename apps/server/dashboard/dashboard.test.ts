@@ -90,7 +90,8 @@ async function add(facts: Fact[]): Promise<void> {
                             amount, chave, created_at, authorized_at)
       select ${workspaceId}, (f->>'company')::int, (f->>'at')::timestamp, n, ${id}, n, 100, (f->>'type')::smallint, 1, (f->>'roles')::smallint,
              (f->>'status')::smallint, 2, true, n + 0.37, lpad(n::text, 44, '0'), now() - interval '3 days', (f->>'authorized')::timestamptz
-        from json_array_elements(${JSON.stringify(facts)}::json) with ordinality as x (f, n)`.execute(db)
+        from json_array_elements(${JSON.stringify(facts)}::json) with ordinality as x (f, n)
+      returning id`.execute(db)
   })
 }
 
@@ -302,7 +303,8 @@ test('the latest are those that arrived today and are shown, the newest first, e
   const [one, other] = companies.map(({ id }) => id) as [number, number]
   await add(Array.from({ length: 30 }, (_, n) => ({ ...fact, company: n % 2 ? one : other, roles: n % 2 ? 4 : 2 })))
   await inside((db) =>
-    sql`update document set created_at = now() - (interval '1 microsecond' * number) where number > 2`.execute(db),
+    sql`update document set created_at = (${new Date().toISOString().slice(0, -1)}::timestamp - interval '1 microsecond' * number) at time zone 'UTC'
+         where workspace_id = ${workspaceId} and number > 2`.execute(db),
   )
   await inside((db) =>
     db

@@ -46,7 +46,7 @@ test('a rebuild mends rows that say something else, drops what no receipt tells,
     await sql`update document set status = 9, amount = 1, number = 7 where chave = ${chave(cancelled)}`.execute(db)
     await sql`insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, chave)
               select workspace_id, company_id, issued_at, 77, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, ${chaveOf({ number: 999 })}
-                from document where company_id = ${mine} limit 1`.execute(db)
+                from document where workspace_id = ${workspace.id} and company_id = ${mine} limit 1 returning id`.execute(db)
     await sql`delete from document_event where company_id = ${mine}`.execute(db)
     await sql`update count_month set n = n + 5 where company_id = ${mine}`.execute(db)
     await sql`update count_day set n = n + 5 where company_id = ${mine}`.execute(db)

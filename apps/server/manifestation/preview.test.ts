@@ -121,8 +121,8 @@ const ask = (office: Office, service: Service, choice: number, documents: string
 
 const settle = (office: Office, share: number) =>
   inWorkspace(ctx, office.workspaceId, ({ db }) =>
-    sql`update outgoing_event set state = 'registered', registered_at = now(), protocol = '135260000000' || id
-         where id % 10 < ${share * 10} and state = 'waiting'`.execute(db),
+    sql`update outgoing_event set state = 'registered', registered_at = now(), protocol = '135260000000' || id::text
+         where workspace_id = ${office.workspaceId} and id % 10 < ${share * 10} and state = 'waiting'`.execute(db),
   )
 
 test.each(['nfe', 'cte'] as const)('whatever is chosen of %s, what is foretold happens', async (service) => {

@@ -78,10 +78,10 @@ test('a warning goes to who may act on it, and names no company to who must not 
     'ex@um.example',
   )
   await inWorkspace(ctx, office, ({ db }) =>
-    sql`update account set role = case email when 'adm@um.example' then 'administrador' when 'lei@um.example' then 'leitura'
-                                             when 'aud@um.example' then 'auditor' else 'fiscal' end,
+    sql`update account set role = case when email = 'adm@um.example' then 'administrador' when email = 'lei@um.example' then 'leitura'
+                         when email = 'aud@um.example' then 'auditor' else 'fiscal' end,
                all_companies = email not in ('uma@um.example', 'aud@um.example'),
-               access_until = case email when 'ex@um.example' then now() end
+               access_until = case when email = 'ex@um.example' then timestamptz '-infinity' end
          where workspace_id = ${office}`.execute(db),
   )
   expect(await warn(ctx, office, { key: 'teste/3', kind: 'teste-acaba' })).toBe(true)

@@ -93,7 +93,7 @@ test('a thousand companies at once are one announcement, and what comes within t
   ])
   expect(await untold(office)).toBe(20)
   await inWorkspace(ctx, office, ({ db }) =>
-    sql`update announcement set at = at - interval '61 seconds' where workspace_id = ${office}`.execute(db),
+    sql`update announcement set at = now() - interval '61 seconds' where workspace_id = ${office}`.execute(db),
   )
   {
     await using _ = startTeller(ctx, writers)
@@ -115,7 +115,7 @@ test('what is announced keeps the way to the screen that shows it', async () => 
   await happen(office, 'news', company)
   await tellTogether(ctx, { workspaceId: office, what: 'news' }, writers.news!)
   const { rows } = await inWorkspace(ctx, office, ({ db }) =>
-    sql`select link = '/empresas/editar/' || (select public_id from company) as leads from announcement`.execute(db),
+    sql`select link = '/empresas/editar/' || (select public_id from company where workspace_id = ${office}) as leads from announcement where workspace_id = ${office}`.execute(db),
   )
   expect(rows).toEqual([{ leads: true }])
 })
@@ -130,7 +130,7 @@ test('a company whose run goes on waits, the others do not wait for it', async (
   expect(await told(office)).toMatchObject([{ body: '1 de 1: EMPRESA 2' }])
   await happen(office, 'news', going, 3)
   await inWorkspace(ctx, office, ({ db }) =>
-    sql`update announcement set at = at - interval '61 seconds' where workspace_id = ${office}`.execute(db),
+    sql`update announcement set at = now() - interval '61 seconds' where workspace_id = ${office}`.execute(db),
   )
   await tellTogether(ctx, { workspaceId: office, what: 'news' }, writers.news!)
   expect((await told(office)).at(-1)?.body).toBe('13 de 1: EMPRESA 1')
@@ -140,7 +140,7 @@ test('what was told before the clock was set back makes nothing wait', async () 
   const office = await newWorkspace(ctx.db)
   await happen(office, 'last')
   await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
-  await inWorkspace(ctx, office, ({ db }) => sql`update announcement set at = at + interval '1 hour'`.execute(db))
+  await inWorkspace(ctx, office, ({ db }) => sql`update announcement set at = now() + interval '1 hour' where workspace_id = ${office}`.execute(db))
   await happen(office, 'last')
   await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
   expect(await told(office)).toHaveLength(2)
@@ -150,7 +150,7 @@ test('what happened before the clock was set back waits for nothing', async () =
   const office = await newWorkspace(ctx.db)
   await happen(office, 'last')
   await inWorkspace(ctx, office, ({ db }) =>
-    sql`update happening set at = at + interval '1 day', ready_at = ready_at + interval '1 day'`.execute(db),
+    sql`update happening set at = now() + interval '1 day', ready_at = now() + interval '1 day' where workspace_id = ${office}`.execute(db),
   )
   await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
   expect(await told(office)).toHaveLength(1)

@@ -76,7 +76,7 @@ test('there are not more than the list has room for, and the shared account keep
   const ana = await person(await newWorkspace(ctx.db))
   await inWorkspace(ctx, ana.workspaceId, ({ db }) =>
     sql`insert into saved_view (workspace_id, type, name, address, saved_by)
-        select ${ana.workspaceId}, 0, n::text, '', 1 from generate_series(1, ${viewsMax}) n`.execute(db),
+        select ${ana.workspaceId}, 0, n::text, '', 1 from generate_series(1, ${viewsMax}) n returning 1`.execute(db),
   )
   await expect(run('PUT', ana, view('Mais uma'))).rejects.toMatchObject({ code: 'conflict' })
   expect(await run('PUT', ana, view('7', 'status=8'))).toHaveLength(viewsMax)

@@ -715,7 +715,7 @@ describe('a worker', () => {
   test('lets a workspace have ten in the queue', async () => {
     await owner.query(
       `insert into document_export (workspace_id, account_id, form, total, request, lease_until)
-       select $1, 1, 'zip', 1, '{}', now() + interval '1 hour' from generate_series(1, 10)`,
+       select $1, 1, 'zip', 1, '{}', now() + interval '1 hour' from generate_series(1, 10) returning 1`,
       [workspaceId],
     )
     expect(await ask(all)).toMatchObject({ status: 429, body: { message: expect.stringMatching(/^Já há dez/) } })
@@ -748,7 +748,7 @@ describe('a print', () => {
     await store(id, 'nfe', [arrive(1, note(1))])
     await owner.query(
       `insert into document_export (workspace_id, account_id, form, total, request, lease_until)
-       select $1, id, 'zip', 1, '{}', now() + interval '1 hour' from account where workspace_id = $1`,
+       select $1, id, 'zip', 1, '{}', now() + interval '1 hour' from account where workspace_id = $1 returning 1`,
       [workspaceId],
     )
     const { body } = await print(all)
@@ -833,7 +833,7 @@ async function largeFile(): Promise<string> {
     [workspaceId, Buffer.alloc(1 << 20, 1)],
   )
   await owner.query(
-    `update document_export e set parts = 41, bytes = (select sum(length(content)) from export_part p where p.export_id = e.id)
+    `update document_export e set parts = 41, bytes = (select sum(length(content)) from export_part p where p.workspace_id = e.workspace_id and p.export_id = e.id)
       where workspace_id = $1`,
     [workspaceId],
   )
