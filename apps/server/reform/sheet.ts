@@ -212,9 +212,9 @@ interface DocumentRow {
 }
 
 const documentColumns = sql`d.id, d.type, d.number, s.name as issuer, c.name as company, d.amount::float8 as amount, d.issued_at as "issuedAt"`
-const documentJoins = sql`
-  join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-  join company c on c.workspace_id = d.workspace_id and c.id = d.company_id`
+const documentJoins = ({ workspaceId }: About) => sql`
+  join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+  join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id`
 
 const toDocument = ({ ids }: Pick<Context, 'ids'>, { workspaceId }: About, row: DocumentRow) => ({
   idDFe: ids.encode(workspaceId, row.id),
@@ -235,7 +235,7 @@ async function readFindings(ctx: Pick<Context, 'db' | 'ids'>, about: About, max:
      group by d.type order by d.type`.execute(ctx.db)
   const { rows } = await sql<DocumentRow>`
     select ${documentColumns} from (select d.* ${inMonth(about)} and i.findings <> 0 and ${misfits}
-                                     order by d.issued_at desc, d.id desc limit ${max}) d ${documentJoins}
+                                     order by d.issued_at desc, d.id desc limit ${max}) d ${documentJoins(about)}
      order by d.issued_at desc, d.id desc`.execute(ctx.db)
   const documents: ReformSheet['achados'] = []
   for (const row of rows) {
@@ -265,7 +265,7 @@ async function readNotes(
   // The answer that is asked for does not end with the month; of those that are only told, the month is asked for.
   const open =
     purpose === 5
-      ? sql`and not exists (select from document_event e where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
+      ? sql`and not exists (select from document_event e where e.workspace_id = ${about.workspaceId} and e.company_id = d.company_id and e.chave = d.chave
                                and e.tp_evento = ${answerToCredit} and e.rank > 0 and not e.undone)`
       : sql`and d.issued_at >= ${firstDay(about)} and d.issued_at < ${firstDay(about)} + interval '1 month'`
   // Written out, so that the index of these notes is found whatever is planned.
@@ -276,7 +276,7 @@ async function readNotes(
      ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
   const { rows } = await sql<DocumentRow & { known: number; days: number }>`
     select ${documentColumns}, d.known, greatest(0, extract(day from now() at time zone 'America/Sao_Paulo' - d.issued_at))::int as days
-      from (select d.*, count(*) over ()::int as known ${found} order by d.issued_at, d.id limit ${max}) d ${documentJoins}
+      from (select d.*, count(*) over ()::int as known ${found} order by d.issued_at, d.id limit ${max}) d ${documentJoins(about)}
      order by d.issued_at, d.id`.execute(ctx.db)
   return {
     known: rows[0]?.known ?? 0,

@@ -52,10 +52,10 @@ export async function listMembers(ctx: WithDatabase, { workspaceId, accountId }:
     const { rows } = await sql<Member>`
       select a.public_id as "publicId", a.name, a.email, a.role, a.access_until as "accessUntil", a.created_at as "createdAt",
              a.id = ${accountId} as "isAsking",
-             (select max(s.seen_at) from session s where s.workspace_id = a.workspace_id and s.account_id = a.id) as "seenAt",
+             (select max(s.seen_at) from session s where s.workspace_id = ${workspaceId} and s.account_id = a.id) as "seenAt",
              case when not a.all_companies then array(
                select c.public_id::text from account_company m join company c on c.workspace_id = m.workspace_id and c.id = m.company_id
-                where m.workspace_id = a.workspace_id and m.account_id = a.id order by c.id) end as companies
+                where m.workspace_id = ${workspaceId} and m.account_id = a.id order by c.id) end as companies
         from account a where a.workspace_id = ${workspaceId} order by a.id`.execute(db)
     return rows
   })

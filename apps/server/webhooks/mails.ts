@@ -10,7 +10,7 @@ const paused: MailKind = async (ctx, { workspaceId, payload }) => {
   const { rows } = await readWorkspace(ctx, workspaceId!, ({ db }) =>
     sql<{ problem: string | null; waiting: number }>`
       select problem, (select count(*)::int from webhook_delivery d
-                        where d.workspace_id = w.workspace_id and d.webhook_id = w.id and d.state = 'waiting') as waiting
+                        where d.workspace_id = ${workspaceId} and d.webhook_id = w.id and d.state = 'waiting') as waiting
         from webhook w where workspace_id = ${workspaceId} and public_id = ${webhook}::uuid and paused_at is not null`.execute(
       db,
     ),

@@ -48,10 +48,10 @@ export async function listWebhooks(ctx: WithDatabase, workspaceId: number): Prom
       select w.public_id as "publicId", w.url, w.kinds, w.created_at as "createdAt", w.paused_at as "pausedAt", w.problem,
              case when w.old_until > now() then w.old_until end as "oldUntil",
              case when w.company_ids is not null
-                  then array(select c.public_id::text from company c where c.workspace_id = w.workspace_id and c.id = any (w.company_ids) order by c.id)
+                  then array(select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (w.company_ids) order by c.id)
                    end as companies,
              (select count(*)::int from webhook_delivery d
-               where d.workspace_id = w.workspace_id and d.webhook_id = w.id and d.state = 'waiting') as waiting
+               where d.workspace_id = ${workspaceId} and d.webhook_id = w.id and d.state = 'waiting') as waiting
         from webhook w where w.workspace_id = ${workspaceId} order by w.id`.execute(db)
     return rows
   })

@@ -44,7 +44,7 @@ export async function findNote(
         from document d
         cross join lateral (
           select max(registered_at) as at from document_event e
-           where e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave
+           where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave
              and e.tp_evento = any (${[...releasing]}::int[]) and e.rank > 0) e
         left join unnest(${asked.map(({ chave }) => chave)}::text[], ${asked.map(({ at }) => at)}::timestamptz[],
                          ${asked.map(({ isOver }) => isOver)}::boolean[]) k (chave, at, is_over) on k.chave = d.chave
