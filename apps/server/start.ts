@@ -42,6 +42,7 @@ import type { Probes } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
 import { lateLoops, longMs, repeat, together } from './jobs/jobs.ts'
+import { watchServers } from './jobs/servers.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -201,6 +202,7 @@ export async function start(
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
     const serving = withPool('api')
+    stack.use(watchServers(serving))
     const hub = openHub(serving, databaseUrl, findSession)
     const limited = openNext(pools.limited)
     await requireRole(limited, limitedRole)
@@ -242,6 +244,7 @@ export async function start(
       await readBackEvents(working, { registered })
     }
     await lookForRestore()
+    begin(watchServers(working))
     begin(repeat(markEveryMs, lookForRestore, working.log, longMs))
     begin(await startCaptureWorker(working))
     begin(await startManifestationWorker(working, { registered }))

@@ -40,7 +40,11 @@ export async function compareAll(
 // What a process says of the trouble that it is in.
 function isOfTrouble(line: string): boolean {
   return (
-    line.includes(diskFull) || /"trouble":"(relogio|consultas|servico|espaco)"/.test(line) || databaseIsDown.test(line)
+    line.includes(diskFull) ||
+    /"trouble":"(relogio|consultas|servico|espaco)"/.test(line) ||
+    databaseIsDown.test(line) ||
+    // The shard has just moved; who met it tries again.
+    line.includes('shard for the given value does not exist')
   )
 }
 

@@ -101,14 +101,16 @@ export async function compareNodes(servers: Servers): Promise<Check[]> {
   await clean(database)
   const prepared: string[] = []
   const orphans: string[] = []
-  const { rows: placements } = await database.query<{ shard: string; port: number }>(
-    `select p.shardid as shard, n.nodeport as port from pg_dist_placement p join pg_dist_node n using (groupid)`,
+  const { rows: placements } = await database.query<{ shard: string; port: number; group: number }>(
+    `select p.shardid as shard, n.nodeport as port, p.groupid as group from pg_dist_placement p join pg_dist_node n using (groupid)`,
   )
   for (const [index, pool] of all.entries()) {
     const { rows: left } = await pool.query<{ gid: string }>('select gid from pg_prepared_xacts')
     prepared.push(...left.map(({ gid }) => `server ${index}: ${gid}`))
     const port = nodes[index - 1]?.port
-    const known = new Set(placements.filter((one) => one.port === port).map(({ shard }) => shard))
+    const known = new Set(
+      placements.filter((one) => (index === 0 ? one.group === 0 : one.port === port)).map(({ shard }) => shard),
+    )
     const { rows: shards } = await pool.query<{ name: string; shard: string }>(
       `select relname as name, substring(relname from '_(\\d{6,})$') as shard
          from pg_class where relkind = 'r' and relname ~ '_\\d{6,}$' and relnamespace = 'public'::regnamespace`,

@@ -8,6 +8,7 @@ import { claimRows, fromNow } from '../jobs/jobs.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { andReachable } from '../platform/servers.ts'
 import { bands, type Tried, together, tryRule } from './judging.ts'
 import { issuedText } from './list.ts'
 import { readCompanies } from './reading.ts'
@@ -169,7 +170,7 @@ export const begunTests = sql`select from alert_test t where ${isBegun}`
 export async function claimTest(ctx: WithDatabase): Promise<TestTurn | null> {
   const lane = {
     due: isBegun,
-    order: sql`(select max(o.served_at) from alert_test o where o.workspace_id = t.workspace_id), t.workspace_id, t.served_at, t.rule`,
+    order: sql`(select max(o.served_at) from alert_test o where o.workspace_id = t.workspace_id ${andReachable(ctx, 'o.workspace_id')}), t.workspace_id, t.served_at, t.rule`,
   }
   return asOperator(ctx, async ({ db }) => {
     const claimed = await claimRows<TestTurn, typeof lane>(db, {

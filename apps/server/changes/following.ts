@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
+import { andReachable } from '../platform/servers.ts'
 
 // How a worker of this program follows what changes in all workspaces: a table of its own keeps how far it came in each. What is new goes
 // before what was there when it began.
@@ -32,7 +33,7 @@ export function dueTurns({ table }: Follower): RawBuilder<unknown> {
 /** Takes the workspace that waited longest of those in which something changed, or is due (`next_at`); null: none. */
 export async function claimTurn(ctx: WithDatabase, { table }: Follower): Promise<Turn | null> {
   const lane = {
-    due: sql`(a.next_at <= now() or exists (select from change_position p where p.workspace_id = a.workspace_id and p.version > a.version))`,
+    due: sql`(a.next_at <= now() or exists (select from change_position p where p.workspace_id = a.workspace_id and p.version > a.version ${andReachable(ctx, 'p.workspace_id')}))`,
     // One that has much to read waits with each that has little.
     order: sql`a.served_at, a.workspace_id`,
   }
@@ -40,7 +41,8 @@ export async function claimTurn(ctx: WithDatabase, { table }: Follower): Promise
     await sql`
       insert into ${sql.table(table)} (workspace_id, version, walked_type, walked_at, walked_id)
       select p.workspace_id, p.version, 0, '-infinity', 0 from change_position p
-       where not exists (select from ${sql.table(table)} a where a.workspace_id = p.workspace_id) limit 100
+       where not exists (select from ${sql.table(table)} a where a.workspace_id = p.workspace_id ${andReachable(ctx, 'a.workspace_id')})
+         ${andReachable(ctx, 'p.workspace_id')} limit 100
       on conflict do nothing`.execute(db)
     const claimed = await claimRows<Turn, typeof lane>(db, {
       table: sql`${sql.table(table)} a`,

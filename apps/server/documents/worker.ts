@@ -8,6 +8,7 @@ import { announce } from '../notifications/notifications.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inWorkspace, limitTo } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
+import { andReachable } from '../platform/servers.ts'
 import type { Ready } from './announcements.ts'
 import { noteExported } from './desk/remarks.ts'
 import { zip } from './export/archive.ts'
@@ -79,14 +80,15 @@ export function startExportWorker(ctx: Context, limited: Database): AsyncDisposa
 export const waitingExports = sql`select from document_export where state = 'waiting'`
 
 export async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<HeldExport | null> {
+  const among = andReachable(ctx, 'o.workspace_id')
   const lane = {
     due: sql`state = 'waiting' and ${queueOf('document_export')} = ${queue} and not exists (
       select from document_export o
-       where o.workspace_id = document_export.workspace_id and o.lease_until > now() and ${queueOf('o')} = ${queue})`,
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() and ${queueOf('o')} = ${queue} ${among})`,
     // Who was served longest ago: a workspace that asks for ten waits with each for those that had none.
     order: sql`(
       select max(o.lease_until) from document_export o
-       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at, id`,
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour' ${among}) nulls first, requested_at, id`,
     set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
   }
   return asOperator(ctx, async ({ db }) => {

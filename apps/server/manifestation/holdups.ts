@@ -3,6 +3,7 @@ import { findOutage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { findRestore } from '../platform/restore.ts'
+import { andReachable } from '../platform/servers.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import { blocksAuthor, comesBefore, eventUrl } from './queue.ts'
 
@@ -40,9 +41,9 @@ export async function findHoldups(
   const { rows } = await inCapture(ctx, ({ db }) =>
     sql<HoldupRow>`
       with blocked as materialized (
-        select b.cnpj, b.type, max(b.next_at) as until from outgoing_event b where ${blocksAuthor} group by b.cnpj, b.type)
+        select b.cnpj, b.type, max(b.next_at) as until from outgoing_event b where ${blocksAuthor} ${andReachable({ db }, 'b.workspace_id')} group by b.cnpj, b.type)
       select o.id, o.type, o.chave, greatest(o.next_at, now()) as "dueAt", b.until as "blockedUntil",
-             (select max(e.next_at) from outgoing_event e where ${comesBefore}) as "behindUntil"
+             (select max(e.next_at) from outgoing_event e where e.workspace_id = ${workspaceId} and ${comesBefore}) as "behindUntil"
         from outgoing_event o left join blocked b on b.cnpj = o.cnpj and b.type = o.type
        where o.workspace_id = ${workspaceId} and o.id = any (${ids}::bigint[]) and o.state in ('waiting', 'sending')
          and (o.lease_until is null or o.lease_until < now())`.execute(db),

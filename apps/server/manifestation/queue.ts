@@ -5,10 +5,11 @@ import { conclusive } from '../documents/documents.ts'
 import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { movedPause, writeChanged } from '../platform/clock.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 import { isHeld } from '../platform/restore.ts'
+import { andReachable, reachable } from '../platform/servers.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 
@@ -98,10 +99,10 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
   const reachable = reachableCondition(ctx.config, await pausedServices(ctx))
   const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${reachable} and not ${isHeld}
-     and not exists (select 1 from outgoing_event e where ${comesBefore})`
+     and not exists (select 1 from outgoing_event e where ${comesBefore} ${andReachable(ctx, 'e.workspace_id')})`
   return inCapture(ctx, async ({ db }) => {
     // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
-    const { rows } = await sql`${dueEvents} limit 1`.execute(db)
+    const { rows } = await sql`${dueEvents} ${andReachable({ db }, 'workspace_id')} limit 1`.execute(db)
     if (rows.length === 0) return null
     // One claim at a time: two would not see each other's authors.
     await holdLock({ db }, 'eventClaims')
@@ -113,11 +114,15 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     // Authors are those of all workspaces, which may be on different servers: so they are looked up first.
     const { rows: authors } = await sql<Author>`
       select b.cnpj, b.type, bool_or(${blocksAuthor}) as blocked from outgoing_event b
-       where b.state in ('waiting', 'sending') and b.lease_until > now() or ${blocksAuthor} group by b.cnpj, b.type`.execute(
+       where (b.state in ('waiting', 'sending') and b.lease_until > now() or ${blocksAuthor}) ${andReachable({ db }, 'b.workspace_id')} group by b.cnpj, b.type`.execute(
       db,
     )
+    authors.push(...(await readHiddenAuthors(db)))
     const isNotBlocked = isNoneOf(authors.filter(({ blocked }) => blocked))
-    const underWay = await countUnderWay(db, sql`outgoing_event`, { jobs: sql`count(distinct lease_by)` })
+    const underWay = await countUnderWay(db, sql`outgoing_event`, {
+      jobs: sql`count(distinct lease_by)`,
+      further: andReachable({ db }, 'workspace_id'),
+    })
     // Events that a person requested come first: the person waits for the response. Of each kind, those of who has the fewest batches under way.
     const wanted = kindsOfTurn.flatMap((kind) =>
       fewestFirst(laneOf(sql`${kind} and ${mayLeave} and ${isNoneOf(authors)}`), underWay),
@@ -147,6 +152,18 @@ interface Author {
   blocked: boolean
 }
 
+// A workspace on a server that is away may have a batch under way, or be blocked, with the same CNPJ.
+async function readHiddenAuthors(db: Database): Promise<Author[]> {
+  const ids = reachable({ db })
+  if (!ids) return []
+  const { rows } = await sql<{ cnpj: string }>`
+    select l.cnpj from capture_line l join capture_subscription s on s.line_id = l.id
+     group by l.cnpj having bool_or(s.workspace_id <> all (${[...ids]}::int[])) and bool_or(s.workspace_id = any (${[...ids]}::int[]))`.execute(
+    db,
+  )
+  return rows.flatMap(({ cnpj }) => Object.values(serviceCodes).map((type) => ({ cnpj, type, blocked: true })))
+}
+
 function isNoneOf(authors: readonly Author[]): RawBuilder<unknown> {
   const services = Object.values(serviceCodes).map((code) => {
     const those = authors.filter(({ type }) => type === code).map(({ cnpj }) => cnpj)
@@ -171,7 +188,7 @@ function reachableCondition(config: Context['config'], paused: string[]): RawBui
 /** Releases events of a batch that were not sent, to be claimed again after `waitMs`. */
 export async function releaseEvents(
   ctx: Pick<Context, 'db'>,
-  { leaseBy }: Pick<Batch, 'leaseBy'>,
+  { workspaceId, leaseBy }: Pick<Batch, 'workspaceId' | 'leaseBy'>,
   events: readonly QueuedEvent[],
   waitMs: number,
 ): Promise<void> {
@@ -186,6 +203,7 @@ export async function releaseEvents(
           next_at: fromNow(waitMs),
           ...(isUnknown ? {} : { sent_at: null }),
         })
+        .where('workspace_id', '=', workspaceId)
         .where('id', '=', id)
         .where('lease_by', '=', leaseBy)
         .execute()
@@ -196,14 +214,14 @@ export async function releaseEvents(
 /** Releases a batch whose sending failed for a reason of ours; each time it waits longer. Events that may have been sent stay unknown. */
 export async function postponeFailed(
   ctx: Pick<Context, 'db' | 'config'>,
-  { leaseBy }: Pick<Batch, 'leaseBy'>,
+  { workspaceId, leaseBy }: Pick<Batch, 'workspaceId' | 'leaseBy'>,
 ): Promise<void> {
   const waitMs = Math.round(ctx.config.sefaz.hourMs / 6)
   await inCapture(ctx, ({ db }) =>
     sql`update outgoing_event
            set message = ${failedHere}, lease_by = null, lease_until = null, failures = least(failures + 1, 1000),
                next_at = (now() at time zone 'UTC' + ${waitMs} * interval '1 ms' * power(2, least(failures, 6))) at time zone 'UTC'
-         where lease_by = ${leaseBy}`.execute(db),
+         where workspace_id = ${workspaceId} and lease_by = ${leaseBy}`.execute(db),
   )
 }
 

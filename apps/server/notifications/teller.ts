@@ -3,6 +3,7 @@ import { isDue } from '../jobs/due.ts'
 import { startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
+import { andReachable } from '../platform/servers.ts'
 import { type Announcement, lockTelling, type TopicItem, tell, type Writer } from './notifications.ts'
 
 export type Writers = Readonly<Record<string, Writer>>
@@ -37,16 +38,16 @@ export function startTeller(ctx: TellerContext, writers: Writers): AsyncDisposab
 
 // The last happening of each company decides, since more may follow it. A happening in the future is from before the clock was set back, and
 // waits for nothing.
-const newest = sql`
+const newest = (further = sql``) => sql`
   select distinct on (workspace_id, what, company_id) workspace_id, what, company_id, ready_at,
          ready_at <= clock_timestamp() or at > clock_timestamp() as ready
-    from happening order by workspace_id, what, company_id, id desc`
+    from happening where true ${further} order by workspace_id, what, company_id, id desc`
 
 // An announcement in the future was made before the clock was set back.
-const toldLately = (pauseMs: number) => sql`exists (
+const toldLately = (pauseMs: number, further = sql``) => sql`exists (
   select 1 from announcement a
    where a.workspace_id = h.workspace_id and a.what = h.what
-     and a.at > clock_timestamp() - ${pauseMs} * interval '1 ms' and a.at <= clock_timestamp())`
+     and a.at > clock_timestamp() - ${pauseMs} * interval '1 ms' and a.at <= clock_timestamp() ${further})`
 
 /** Without these `findDue` finds nothing. */
 export const happenings = sql`select from happening`
@@ -54,8 +55,8 @@ export const happenings = sql`select from happening`
 export async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<DueHappening | null> {
   const { rows } = await asOperator(ctx, ({ db }) =>
     sql<DueHappening>`
-      select h.workspace_id as "workspaceId", h.what from (${newest}) h
-       where h.ready and h.what = any (${kinds}::text[]) and not ${toldLately(ctx.config.announcementPauseMs)}
+      select h.workspace_id as "workspaceId", h.what from (${newest(andReachable({ db }, 'workspace_id'))}) h
+       where h.ready and h.what = any (${kinds}::text[]) and not ${toldLately(ctx.config.announcementPauseMs, andReachable({ db }, 'a.workspace_id'))}
        order by h.ready_at limit 1`.execute(db),
   )
   return rows[0] ?? null
@@ -71,7 +72,7 @@ export async function tellTogether(
     await lockTelling(ctx, workspaceId)
     const { rows } = await sql<TopicItem & { id: bigint; sessionId: string | null }>`
       with ready as (
-        select h.company_id from (${newest}) h
+        select h.company_id from (${newest()}) h
          where h.workspace_id = ${workspaceId} and h.what = ${what} and h.ready
            and not ${toldLately(ctx.config.announcementPauseMs)}),
       taken as (

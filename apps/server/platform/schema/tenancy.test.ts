@@ -176,6 +176,11 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: `select workspace_for_public_id('00000000-0000-4000-8000-000000001002') as id`,
     gives: [{ id: theirs }],
   },
+  all_workspaces: {
+    why: 'whose turn it is while a server for rows is away; the numbers say nothing more',
+    call: 'select count(*) > 1 as several from all_workspaces()',
+    gives: [{ several: true }],
+  },
   forget_old_access: {
     why: 'tidies up for all; nothing that still counts can be removed',
     call: 'select forget_old_access()::text as done',

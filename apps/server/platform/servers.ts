@@ -1,0 +1,56 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database, WithDatabase } from './context.ts'
+import { asScheduler, inTransaction, isDistributed } from './database.ts'
+
+// Where rows lie on several servers, a statement about all workspaces asks all of them, and fails while one is away:
+// docs/decisions/0080-turns-while-a-server-is-away.md.
+
+// Workspaces on servers that respond, while others do not.
+const withinReach = new WeakMap<object, readonly number[]>()
+
+// One for a pool and its transactions.
+const keyOf = (db: Database) => db.getExecutor().adapter
+
+/** The workspaces whose servers respond; null: all, as always on a single server. */
+export function reachable({ db }: WithDatabase): readonly number[] | null {
+  return withinReach.get(keyOf(db)) ?? null
+}
+
+/** A further condition of a statement about all workspaces, for each table of workspaces in it: only those whose servers respond. Nothing while all do. */
+export function andReachable(ctx: WithDatabase, column: string): RawBuilder<unknown> {
+  const ids = reachable(ctx)
+  return ids ? sql`and ${sql.ref(column)} = any (${[...ids]}::int[])` : sql``
+}
+
+/** Asks the servers for rows whether they respond, for `andReachable` of `ctx.db`. Returns how many do not. */
+export async function lookAtServers(ctx: WithDatabase): Promise<number> {
+  if (!(await isDistributed(ctx))) return 0
+  const responds = (which: RawBuilder<unknown>) =>
+    asScheduler(ctx, ({ db }) => sql`select max(id) from workspace where ${which}`.execute(db)).then(
+      () => true,
+      () => false,
+    )
+  if (await responds(sql`true`)) {
+    withinReach.delete(keyOf(ctx.db))
+    return 0
+  }
+  // Of the coordinator alone: when it fails too, nothing is known of the others.
+  const { rows: servers } = await inTransaction(ctx, ({ db }) =>
+    sql<{ ids: number[] }>`
+      select array_agg(w.id) as ids from all_workspaces() w (id)
+        join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('workspace', w.id) group by p.groupid`.execute(
+      db,
+    ),
+  )
+  const known = await Promise.all(
+    servers.map(async ({ ids }) => ({ ids, there: await responds(sql`id = ${ids[0]!}`) })),
+  )
+  const away = known.filter(({ there }) => !there)
+  if (away.length === 0) withinReach.delete(keyOf(ctx.db))
+  else
+    withinReach.set(
+      keyOf(ctx.db),
+      known.flatMap(({ ids, there }) => (there ? ids : [])),
+    )
+  return away.length
+}
