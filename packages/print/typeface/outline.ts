@@ -76,16 +76,13 @@ export function onGrid(contour: Contour, scale: number): Contour | undefined {
 /** How far the outline lies from the nearest point of the contours at its farthest point, in units of the outline. */
 export function farthest(commands: readonly Command[], contours: readonly Contour[], scale: number): number {
   const edges = contours.flatMap(({ start, segments }) => {
-    const points = segments.reduce(
-      (line, segment) => {
-        const from = line.at(-1)!
-        const [p1, p2, p3] = segment
-        return p2 && p3
-          ? [...line, ...steps.map((t) => cubicPoint([from, p1!, p2, p3], t))]
-          : [...line, segment.at(-1)!]
-      },
-      [start],
-    )
+    const points = [start]
+    for (const segment of segments) {
+      const from = points.at(-1)!
+      const [p1, p2, p3] = segment
+      if (p2 && p3) points.push(...steps.map((t) => cubicPoint([from, p1!, p2, p3], t)))
+      else points.push(segment.at(-1)!)
+    }
     const whole = points.map(({ x, y }) => ({ x: x / scale, y: y / scale }))
     return whole.map((point, i) => [point, whole[(i + 1) % whole.length]!] as const)
   })
