@@ -73,6 +73,38 @@ export function onGrid(contour: Contour, scale: number): Contour | undefined {
   return segments.length > 1 ? { start, segments } : undefined
 }
 
+/** How far the outline lies from the nearest point of the contours at its farthest point, in units of the outline. */
+export function farthest(commands: readonly Command[], contours: readonly Contour[], scale: number): number {
+  const edges = contours.flatMap(({ start, segments }) => {
+    const points = [start]
+    for (const segment of segments) {
+      const from = points.at(-1)!
+      const [p1, p2, p3] = segment
+      if (p2 && p3) points.push(...steps.map((t) => cubicPoint([from, p1!, p2, p3], t)))
+      else points.push(segment.at(-1)!)
+    }
+    const whole = points.map(({ x, y }) => ({ x: x / scale, y: y / scale }))
+    return whole.map((point, i) => [point, whole[(i + 1) % whole.length]!] as const)
+  })
+  let here: Point = { x: 0, y: 0 }
+  let worst = 0
+  for (const { type, x, y, x1, y1 } of commands) {
+    if (type === 'Z') continue
+    const to = { x, y }
+    if (type !== 'M') {
+      const control = type === 'Q' ? { x: x1, y: y1 } : between(here, to, 0.5)
+      for (const t of steps) {
+        const sample = pointOf({ from: here, control, to }, t)
+        worst = Math.max(worst, Math.min(...edges.map(([a, b]) => distanceToSegment(sample, a, b))))
+      }
+    }
+    here = to
+  }
+  return worst
+}
+
+const steps = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => n / 8)
+
 function fitted(start: Point, pieces: readonly (Point | Quadratic)[], tolerance: number): CurveSegment[] {
   const segments: CurveSegment[] = []
   let run: Quadratic[] = []
@@ -160,29 +192,28 @@ function cubics(run: readonly Quadratic[], tolerance: number): CurveSegment[] {
 }
 
 // How far the curve is from the farthest sample; infinitely far when that is farther than `enough`.
-function deviation(
-  samples: readonly Point[],
-  [p0, p1, p2, p3]: readonly [Point, Point, Point, Point],
-  enough: number,
-): number {
-  const steps = 16
-  const curve = Array.from({ length: steps + 1 }, (_, i): Point => {
-    const t = i / steps
-    const u = 1 - t
-    const [w0, w1, w2, w3] = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t]
-    return {
-      x: w0 * p0.x + w1 * p1.x + w2 * p2.x + w3 * p3.x,
-      y: w0 * p0.y + w1 * p1.y + w2 * p2.y + w3 * p3.y,
-    }
-  })
+function deviation(samples: readonly Point[], cubic: Cubic, enough: number): number {
+  const pieces = 16
+  const curve = Array.from({ length: pieces + 1 }, (_, i) => cubicPoint(cubic, i / pieces))
   let worst = 0
   for (const sample of samples) {
     let nearest = Number.POSITIVE_INFINITY
-    for (let i = 0; i < steps; i++) nearest = Math.min(nearest, distanceToSegment(sample, curve[i]!, curve[i + 1]!))
+    for (let i = 0; i < pieces; i++) nearest = Math.min(nearest, distanceToSegment(sample, curve[i]!, curve[i + 1]!))
     if (nearest > enough) return Number.POSITIVE_INFINITY
     worst = Math.max(worst, nearest)
   }
   return worst
+}
+
+type Cubic = readonly [Point, Point, Point, Point]
+
+function cubicPoint([p0, p1, p2, p3]: Cubic, t: number): Point {
+  const u = 1 - t
+  const [w0, w1, w2, w3] = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t]
+  return {
+    x: w0 * p0.x + w1 * p1.x + w2 * p2.x + w3 * p3.x,
+    y: w0 * p0.y + w1 * p1.y + w2 * p2.y + w3 * p3.y,
+  }
 }
 
 function distanceToSegment(point: Point, a: Point, b: Point): number {

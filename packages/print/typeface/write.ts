@@ -3,16 +3,16 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import opentype, { type Font, type Glyph } from 'opentype.js'
 import { drawn } from './charstring.ts'
-import { contoursOf, onGrid } from './outline.ts'
+import { contoursOf, farthest, onGrid } from './outline.ts'
 
 const faces = ['400Regular/Tinos_400Regular.ttf', '700Bold/Tinos_700Bold.ttf']
 const target = path.join(import.meta.dirname, '../pdf/tinos.glyphs')
 
 // The grid decides most of a font's size in the file. The widths of Times are whole eighteenths of the em and keep their exact
-// places on a grid of a multiple of 18: see docs/decisions/0068-faces-in-the-forms.md.
-const unitsPerEm = 144
+// places on a grid of a multiple of 18: see docs/decisions/0083-cost-of-a-form.md.
+const unitsPerEm = 72
 // How far a curve may lie from the original, in thousandths of the em.
-const tolerance = 2
+const tolerance = 3
 
 // Beside WinAnsi: the letters of Europe, marks, signs and arrows. Ligatures are left out: their letters can be searched.
 const ranges: readonly (readonly [number, number])[] = [
@@ -35,6 +35,9 @@ const ranges: readonly (readonly [number, number])[] = [
 ]
 const space = 0x20
 
+// Of each outline that is written, in thousandths of the em.
+const deviations: { name: string; off: number }[] = []
+
 // Writes the glyphs that our PDFs embed, from the typeface's package. They change with it only: it is run by hand and the result
 // is kept; `--check` tells whether the result is what the package gives.
 const written = await glyphFile()
@@ -45,6 +48,13 @@ if (process.argv.includes('--check')) {
     process.exitCode = 1
   }
 } else await writeFile(target, written)
+
+const sorted = deviations.toSorted((a, b) => b.off - a.off)
+const said = sorted.slice(0, 3).map(({ name, off }) => `${name} ${off.toFixed(1)}`)
+const middle = sorted[sorted.length >> 1]!.off.toFixed(1)
+console.log(
+  `Farthest from the original, in thousandths of the em: ${said.join(', ')}; half of the outlines within ${middle}`,
+)
 
 async function glyphFile(): Promise<Buffer> {
   const { resolve } = createRequire(import.meta.url)
@@ -74,7 +84,10 @@ function face(font: Font, codes: readonly number[]): Buffer {
     const known = byGlyph.get(glyph.index)
     if (known !== undefined) return known
     const contours = contoursOf(glyph.path.commands, (tolerance * font.unitsPerEm) / 1000)
-    const { start, end, bytes } = drawn(contours.map((one) => onGrid(one, scale)).filter((one) => one !== undefined))
+    const kept = contours.map((one) => onGrid(one, scale)).filter((one) => one !== undefined)
+    const off = (farthest(glyph.path.commands, kept, scale) * 1000) / font.unitsPerEm
+    deviations.push({ name: glyph.name, off })
+    const { start, end, bytes } = drawn(kept)
     outlines.push(Buffer.concat([start.x, start.y, end.x, end.y, bytes.length].map(u16)), Buffer.from(bytes))
     byGlyph.set(glyph.index, byGlyph.size)
     return byGlyph.size - 1
