@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -310,7 +311,9 @@ describe('a claim', () => {
     const inMinutes = async () =>
       (await rows()).map(({ next_at }) => Math.round((next_at.getTime() - Date.now()) / 60_000)).sort((a, b) => a - b)
     const set = (minutes: number[]) =>
-      change(sql`next_at = now() + (${minutes}::int[])[1 + id % 2] * interval '1 minute', failures = 1`)
+      change(
+        sql`next_at = (${new Date().toISOString().slice(0, -1)}::timestamp + (${minutes}::int[])[1 + id % 2] * interval '1 minute') at time zone 'UTC', failures = 1`,
+      )
     const { sefaz } = ctx.config
     const config = { ...ctx.config, sefaz: { ...sefaz, hourMs: 3_600_000, marginMs: 300_000 } }
     const move = (jumpMs: number) => inCapture({ ...ctx, config }, (ctx) => movePauses(ctx, jumpMs))
@@ -914,7 +917,7 @@ test('a batch that another process has by now is left to it', async () => {
   await summaries(1)
   await ask('nfe', 1)
   const late = await claim()
-  await change(sql`lease_by = gen_random_uuid(), lease_until = now() + interval '1 minute'`)
+  await change(sql`lease_by = ${randomUUID()}, lease_until = now() + interval '1 minute'`)
   await expect(sendBatch(ctx, late, new AbortController().signal)).rejects.toThrow(LeaseLost)
   expect(await only()).toMatchObject({ state: 'waiting', signed_xml: null, lease_by: expect.any(String) })
 })

@@ -162,16 +162,19 @@ test('a page that wants no echo is told what others did, and not what was done i
 test('who sees some companies only is told of these, and what the operator writes', async () => {
   const ana = await signUp()
   await using all = await enter(one, ana)
-  const { rows } = await owner.query<{ workspaceId: number; ids: number[] }>(
-    `with own as (select workspace_id, id from account where email = $1),
-     made as (insert into company (workspace_id, cnpj, name, search, uf)
-              select workspace_id, lpad(n::text, 14, '0'), 'E', 'e', 35 from own, generate_series(1, 2) n returning workspace_id, id),
-     less as (update account a set role = 'fiscal', all_companies = false from own where a.workspace_id = own.workspace_id),
-     chosen as (insert into account_company select own.workspace_id, own.id, min(made.id) from own, made group by 1, 2)
-     select workspace_id as "workspaceId", array_agg(id order by id) as ids from made group by 1`,
+  const { rows: accounts } = await owner.query<{ workspaceId: number; id: number }>(
+    'select workspace_id as "workspaceId", id from account where email = $1',
     [ana.email],
   )
-  const [{ workspaceId, ids }] = rows as [(typeof rows)[number]]
+  const [{ workspaceId, id }] = accounts as [(typeof accounts)[number]]
+  const { rows: companies } = await owner.query<{ id: number }>(
+    `insert into company (workspace_id, cnpj, name, search, uf)
+     values ($1, '00000000000001', 'E', 'e', 35), ($1, '00000000000002', 'E', 'e', 35) returning id`,
+    [workspaceId],
+  )
+  const ids = companies.map((company) => company.id).sort((one, other) => one - other) as [number, number]
+  await owner.query("update account set role = 'fiscal', all_companies = false where workspace_id = $1", [workspaceId])
+  await owner.query('insert into account_company values ($1, $2, $3)', [workspaceId, id, ids[0]])
   await using some = await enter(two, await logIn(ana.email))
   const tellOf = (body: string, companies: number[] | null) =>
     inWorkspace(ctx, workspaceId, (ctx) =>

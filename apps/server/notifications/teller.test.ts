@@ -115,7 +115,9 @@ test('what is announced keeps the way to the screen that shows it', async () => 
   await happen(office, 'news', company)
   await tellTogether(ctx, { workspaceId: office, what: 'news' }, writers.news!)
   const { rows } = await inWorkspace(ctx, office, ({ db }) =>
-    sql`select link = '/empresas/editar/' || (select public_id from company where workspace_id = ${office}) as leads from announcement where workspace_id = ${office}`.execute(db),
+    sql`select link = '/empresas/editar/' || (select public_id from company where workspace_id = ${office}) as leads from announcement where workspace_id = ${office}`.execute(
+      db,
+    ),
   )
   expect(rows).toEqual([{ leads: true }])
 })
@@ -140,7 +142,9 @@ test('what was told before the clock was set back makes nothing wait', async () 
   const office = await newWorkspace(ctx.db)
   await happen(office, 'last')
   await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
-  await inWorkspace(ctx, office, ({ db }) => sql`update announcement set at = now() + interval '1 hour' where workspace_id = ${office}`.execute(db))
+  await inWorkspace(ctx, office, ({ db }) =>
+    sql`update announcement set at = now() + interval '1 hour' where workspace_id = ${office}`.execute(db),
+  )
   await happen(office, 'last')
   await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
   expect(await told(office)).toHaveLength(2)
@@ -150,7 +154,9 @@ test('what happened before the clock was set back waits for nothing', async () =
   const office = await newWorkspace(ctx.db)
   await happen(office, 'last')
   await inWorkspace(ctx, office, ({ db }) =>
-    sql`update happening set at = now() + interval '1 day', ready_at = now() + interval '1 day' where workspace_id = ${office}`.execute(db),
+    sql`update happening set at = now() + interval '1 day', ready_at = now() + interval '1 day' where workspace_id = ${office}`.execute(
+      db,
+    ),
   )
   await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
   expect(await told(office)).toHaveLength(1)

@@ -216,7 +216,9 @@ describe('the documents of a month', () => {
     expect(await count()).toBe(4)
     expect(await count(3)).toBe(3)
     await inWorkspace(ctx, workspaceId, ({ db }) =>
-      sql`update document set created_at = now() - interval '32 days' where workspace_id = ${workspaceId} and number = 1`.execute(db),
+      sql`update document set created_at = now() - interval '32 days' where workspace_id = ${workspaceId} and number = 1`.execute(
+        db,
+      ),
     )
     expect(await count()).toBe(3)
     expect((await describePlan(ctx, workspaceId)).documentsThisMonth).toBe(3)
@@ -230,9 +232,7 @@ describe('the documents of a month', () => {
           insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, chave)
           select workspace_id, company_id, issued_at, n, supplier_id, n, event_code, type, series, roles, status, base_status, complete, amount, lpad(n::text, 44, '0')
             from document, generate_series(${from}::int, ${to}::int) n where workspace_id = ${workspaceId} and nsu = 1
-          returning 1`.execute(
-          db,
-        ),
+          returning 1`.execute(db),
       )
     await addMany(2, 100_000)
     const standing = await describePlan(ctx, workspaceId)
