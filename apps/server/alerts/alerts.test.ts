@@ -96,7 +96,9 @@ async function newOffice() {
     held: (condition: typeof isJudgedOrLate) =>
       inWorkspace(ctx, workspaceId, async ({ db }) => {
         const { rows } = await sql<{ number: number }>`
-          select d.number from document d where d.workspace_id = ${workspaceId} and ${condition(workspaceId)} order by 1`.execute(db)
+          select d.number from document d where d.workspace_id = ${workspaceId} and ${condition(workspaceId)} order by 1`.execute(
+          db,
+        )
         return rows.map(({ number }) => number)
       }),
   }
@@ -403,7 +405,8 @@ test('a rule that hardly anybody finds right is told in the digest only, until s
     return all.find(({ id }) => id === 'S10')
   }
   const inDigest = async () => {
-    const found = () => sql<boolean>`exists (select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOnlyInDigest(workspaceId)})`
+    const found = () =>
+      sql<boolean>`exists (select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOnlyInDigest(workspaceId)})`
     return held(found)
   }
   const told = () =>

@@ -87,7 +87,10 @@ async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): 
   // The day of São Paulo decides which deadline holds.
   const held = rows
     .toSorted((one, other) => (one.since < other.since ? 1 : -1))
-    .map(({ since, hours }) => sql`when (d.authorized_at at time zone 'America/Sao_Paulo')::date >= ${since}::date then ${hours}::int`)
+    .map(
+      ({ since, hours }) =>
+        sql`when (d.authorized_at at time zone 'America/Sao_Paulo')::date >= ${since}::date then ${hours}::int`,
+    )
   // A note is authorised thirty days after its emission at the latest.
   const { numAffectedRows = 0n } = await sql`
     with released as materialized (

@@ -290,7 +290,8 @@ interface Sums {
   overdueAmount: string
 }
 
-const sums = () => sql`count(*)::int as n, coalesce(sum(i.amount), 0)::text as amount, (count(*) filter (where ${isOverdue()}))::int as overdue,
+const sums =
+  () => sql`count(*)::int as n, coalesce(sum(i.amount), 0)::text as amount, (count(*) filter (where ${isOverdue()}))::int as overdue,
   coalesce(sum(i.amount) filter (where ${isOverdue()}), 0)::text as "overdueAmount"`
 
 const toSum = (n: number, amount: string) => ({ totalDeItens: n, valorTotal: reais(amount) })
