@@ -114,12 +114,10 @@ async function replace({ db }: WithDatabase, session: Session, kind: CalendarKin
     .insertInto('calendar_feed')
     .values({ workspace_id: workspaceId, account_id: accountId, kind: codeOf(kind), ...row })
     .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'account_id', 'kind'])
-        .doUpdateSet((eb) => ({
-          token_hash: eb.ref('excluded.token_hash'),
-          created_at: eb.ref('excluded.created_at'),
-        })),
+      conflict.columns(['workspace_id', 'account_id', 'kind']).doUpdateSet((eb) => ({
+        token_hash: eb.ref('excluded.token_hash'),
+        created_at: eb.ref('excluded.created_at'),
+      })),
     )
     .execute()
   await listToken({ db }, workspaceId, token, sql<Date>`'infinity'`)
