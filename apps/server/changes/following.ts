@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
+import { andReachable } from '../jobs/reach.ts'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { andReachable } from '../platform/servers.ts'
 
 // How a worker of this program follows what changes in all workspaces: a table of its own keeps how far it came in each. What is new goes
 // before what was there when it began.

@@ -3,7 +3,7 @@ import type { Database } from '../platform/context.ts'
 import { isDistributed } from '../platform/database.ts'
 import type { Logger } from '../platform/log.ts'
 import { pause } from '../platform/pause.ts'
-import { andReachable } from '../platform/servers.ts'
+import { andReachable } from './reach.ts'
 
 /** A kind of job: rows of a table, of which every process takes those that are due. */
 export interface JobKind<Job> {

@@ -1,6 +1,6 @@
 import type { Context } from '../platform/context.ts'
-import { lookAtServers } from '../platform/servers.ts'
 import { repeat } from './jobs.ts'
+import { lookAtServers } from './reach.ts'
 
 const lookEveryMs = 5_000
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { claimRows, startJobs } from '../jobs/jobs.ts'
+import { andReachable } from '../jobs/reach.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { andReachable } from '../platform/servers.ts'
 import { queueLetters } from './letters.ts'
 
 interface Turn {

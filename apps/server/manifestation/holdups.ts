@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import { andReachable } from '../jobs/reach.ts'
 import { findOutage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { findRestore } from '../platform/restore.ts'
-import { andReachable } from '../platform/servers.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import { blocksAuthor, comesBefore, eventUrl } from './queue.ts'
 

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { isDue } from '../jobs/due.ts'
 import { startJobs } from '../jobs/jobs.ts'
+import { andReachable } from '../jobs/reach.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
-import { andReachable } from '../platform/servers.ts'
 import { type Announcement, lockTelling, type TopicItem, tell, type Writer } from './notifications.ts'
 
 export type Writers = Readonly<Record<string, Writer>>

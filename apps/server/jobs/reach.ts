@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Database, WithDatabase } from './context.ts'
-import { asScheduler, inTransaction, isDistributed } from './database.ts'
+import type { Database, WithDatabase } from '../platform/context.ts'
+import { asScheduler, inTransaction, isDistributed } from '../platform/database.ts'
 
 // Where rows lie on several servers, a statement about all workspaces asks all of them, and fails while one is away:
 // docs/decisions/0080-turns-while-a-server-is-away.md.
