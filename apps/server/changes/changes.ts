@@ -29,6 +29,8 @@ const kinds = new Map(Object.entries(codes).map(([kind, code]) => [code, kind as
 /** A change as whoever makes it notes it. */
 interface NotedChange {
   documentId: bigint
+  /** Of the document; looked up where whoever makes the change does not know it. */
+  companyId?: number
   kind: ChangeKind
   /** Of `answered`: the event that is settled, registered or rejected. */
   eventId?: bigint
@@ -60,31 +62,47 @@ function note({ db }: WithDatabase, workspaceId: number, changes: readonly (Note
   beforeCommit({ db }, { lock: 'changes', workspaceId }, () => write({ db }, workspaceId, all))
 }
 
-// One statement, however much changed. The row of the position stays locked until the commit, which is about to come: a transaction that takes
-// later versions commits later.
+// However much changed. The row of the position stays locked until the commit, which is about to come: a transaction that takes later versions commits
+// later. Version and companies are asked for by themselves: in one statement Citus would send them to all servers, and none may be away then.
 async function write(
   { db }: WithDatabase,
   workspaceId: number,
   all: readonly (NotedChange | typeof untold)[],
 ): Promise<void> {
+  const { rows } = await sql<{ version: bigint }>`
+    insert into change_position as p (workspace_id, version) values (${workspaceId}, ${all.length})
+    on conflict (workspace_id) do update set version = p.version + excluded.version
+    returning version`.execute(db)
   const noted = all.filter((change) => change !== untold)
+  if (noted.length === 0) return
+  const companies = await readCompanies(
+    { db },
+    workspaceId,
+    noted.flatMap(({ documentId, companyId }) => (companyId === undefined ? [documentId] : [])),
+  )
   await sql`
-    with taken as (
-      insert into change_position as p (workspace_id, version) values (${workspaceId}, ${all.length})
-      on conflict (workspace_id) do update set version = p.version + excluded.version
-      returning version),
-    written as (
-      insert into document_change (workspace_id, version, at, kind, document_id, company_id, event_id)
-      select ${workspaceId}, version, clock_timestamp(), kind, document_id, company_id, event_id from (
-      select t.version - ${noted.length} + n.place as version, n.kind, n.document_id, d.company_id, n.event_id
-        from taken t
-        cross join unnest(${noted.map(({ kind }) => codes[kind])}::smallint[], ${noted.map(({ documentId }) => documentId)}::bigint[],
-                          ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
-                   with ordinality n (kind, document_id, event_id, place)
-        left join document d on d.workspace_id = ${workspaceId} and d.id = n.document_id
-        offset 0) n
-      returning version)
-    select count(*) from written`.execute(db)
+    insert into document_change (workspace_id, version, at, kind, document_id, company_id, event_id)
+    select ${workspaceId}, ${rows[0]!.version}::bigint - ${noted.length} + n.place, clock_timestamp(), n.kind, n.document_id, n.company_id, n.event_id
+      from unnest(${noted.map(({ kind }) => codes[kind])}::smallint[], ${noted.map(({ documentId }) => documentId)}::bigint[],
+                  ${noted.map(({ documentId, companyId }) => companyId ?? companies.get(documentId) ?? null)}::int[],
+                  ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
+                 with ordinality n (kind, document_id, company_id, event_id, place)
+    returning version`.execute(db)
+}
+
+async function readCompanies(
+  { db }: WithDatabase,
+  workspaceId: number,
+  documentIds: readonly bigint[],
+): Promise<ReadonlyMap<bigint, number>> {
+  if (documentIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('document')
+    .select(['id', 'company_id'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', 'in', documentIds)
+    .execute()
+  return new Map(rows.map(({ id, company_id }) => [id, company_id]))
 }
 
 export interface ChangePage {

@@ -161,7 +161,9 @@ async function ingest(
       changes.events.filter((event) => !isKnown.has(eventKey(event))),
     )
   // What is read again was told when it arrived.
-  const told = again ? [] : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, kind }))
+  const told = again
+    ? []
+    : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, companyId: to.companyId, kind }))
   noteChanges({ db }, to.workspaceId, told)
   const written = new Set([...changes.documents, ...changes.standings].map(({ chave }) => chave))
   // Another copy may have another amount, and lists show nothing of it but their order.

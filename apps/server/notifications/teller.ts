@@ -72,9 +72,9 @@ export async function tellTogether(
     await lockTelling(ctx, workspaceId)
     const { rows } = await sql<TopicItem & { id: bigint; sessionId: string | null }>`
       with ready as (
-        select h.company_id from (${newest()}) h
+        select h.company_id from (${newest(sql`and workspace_id = ${workspaceId}`)}) h
          where h.workspace_id = ${workspaceId} and h.what = ${what} and h.ready
-           and not ${toldLately(ctx.config.announcementPauseMs)}),
+           and not ${toldLately(ctx.config.announcementPauseMs, sql`and a.workspace_id = ${workspaceId}`)}),
       taken as (
         delete from happening h
          where h.workspace_id = ${workspaceId} and h.what = ${what}
