@@ -120,7 +120,7 @@ const onOneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 const moving = /^(40001|55P03|CIINF) |^XX000 could not find valid entry for shard/
 // What meets a server that is away, and what comes after it in the same transaction or on the same connection.
 const away =
-  /^(08006|57P0\d|25P02|EPIPE|ECONNRESET) |^undefined (Connection terminated|Client has encountered)|^XX000 (failure on connection|server closed the connection|connection not open|could not commit)/
+  /^(08006|57P0\d|25P02|EPIPE|ECONNRESET) |^undefined (Connection terminated|Client has encountered)|^XX000 (failure on connection|server closed the connection|connection not open|could not commit|SSL SYSCALL error)|^3B001 /
 const intrusion = (workspaceId: number) => `insert into notice (workspace_id, key) values (${workspaceId}, 'x')`
 
 describe.skipIf(!hasCitus)('on a cluster', () => {
@@ -322,7 +322,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     })
     const file = await client.call('GET', body.data.endereco)
     expect(file.bytes.subarray(0, 2).toString()).toBe('PK')
-    // It leaves; what comes of it is stored when all servers are there again.
     await vi.waitFor(async () => {
       const { rows } = await superuser.query<{ sent: boolean }>(
         "select state = 'registered' as sent from outgoing_event where workspace_id = $1 and requested_by is not null",
