@@ -378,8 +378,14 @@ async function noteGaps(
     .values(gaps.map(({ from, to }) => ({ line_id: line.id, from_nsu: from, to_nsu: to, passed })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  // A turn that waits for something else, perhaps a day, does not hold these up; one that comes early finds what has to wait.
-  await holdLine(ctx, line, { gap_at: fromNow(waitMs) })
+  // A turn that waits for something else, perhaps a day, does not hold these up; one that comes early finds what has to wait. Only the pause after a
+  // query that failed is nowhere else.
+  const hasFailed = sql`(
+    select c.c_stat is null or c.c_stat not in (137, 138, 217) from capture_call c
+     where c.line_id = ${line.id} and c.query <> 'distNSU' order by c.id desc limit 1)`
+  await holdLine(ctx, line, {
+    gap_at: sql<Date>`greatest(case when ${hasFailed} then gap_at end, ${fromNow(waitMs)})`,
+  })
 }
 
 /**

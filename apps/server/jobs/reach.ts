@@ -11,9 +11,18 @@ const withinReach = new WeakMap<object, readonly number[]>()
 // One for a pool and its transactions.
 const keyOf = (db: Database) => db.getExecutor().adapter
 
+// What transactions began with.
+const keptIn = new WeakMap<Database, readonly number[] | null>()
+
 /** The workspaces whose servers respond; null: all, as always on a single server. */
 export function reachable({ db }: WithDatabase): readonly number[] | null {
-  return withinReach.get(keyOf(db)) ?? null
+  const kept = keptIn.get(db)
+  return kept === undefined ? (withinReach.get(keyOf(db)) ?? null) : kept
+}
+
+/** Has all statements of a transaction take the same workspaces for reachable: what one of them knows of others has to hold for the next. */
+export function keepReachable({ db }: WithDatabase, ids: readonly number[] | null): void {
+  keptIn.set(db, ids)
 }
 
 /** A further condition of a statement about all workspaces, for each table of workspaces in it: only those whose servers respond. Nothing while all do. */

@@ -3,7 +3,7 @@ import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/documents.ts'
 import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
-import { andReachable, reachable } from '../jobs/reach.ts'
+import { andReachable, keepReachable, reachable } from '../jobs/reach.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context, Database } from '../platform/context.ts'
@@ -97,10 +97,12 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const leaseMs = leaseMsOf(ctx.config)
   const elapsedMs = stopwatch()
   const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
-  const reachable = reachableCondition(ctx.config, await pausedServices(ctx))
-  const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${reachable} and not ${isHeld}
-     and not exists (select 1 from outgoing_event e where ${comesBefore} ${andReachable(ctx, 'e.workspace_id')})`
+  const isUp = reachableCondition(ctx.config, await pausedServices(ctx))
   return inCapture(ctx, async ({ db }) => {
+    // What is claimed has to be of the workspaces whose authors were looked up.
+    keepReachable({ db }, reachable({ db }))
+    const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${isHeld}
+       and not exists (select 1 from outgoing_event e where ${comesBefore} ${andReachable({ db }, 'e.workspace_id')})`
     // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
     const { rows } = await sql`${dueEvents} ${andReachable({ db }, 'workspace_id')} limit 1`.execute(db)
     if (rows.length === 0) return null

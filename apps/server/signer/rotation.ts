@@ -148,7 +148,7 @@ async function requireAlone(url: string): Promise<void> {
         `select count(*)::int as n from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null
             and coalesce(application_name, '') !~ '^[Cc]itus'
-            and usesysid is distinct from (select extowner from pg_extension where extname = 'citus' and extowner <> current_user::regrole)`,
+            and usesysid is distinct from (select extowner from pg_extension where extname = 'citus' and extowner <> (select oid from pg_roles where rolname = current_user))`,
       )
       const { n } = rows[0]!
       if (n === 0) return

@@ -303,6 +303,7 @@ async function take(ctx: WithDatabase, workspaceId: number, link: string) {
     .deleteFrom('invitation')
     .where('workspace_id', '=', workspaceId)
     .where('token_hash', '=', tokenHash(tokenOf(link)))
+    .where('expires_at', '>', sql<Date>`now()`)
     .returning(['role', 'company_ids as companyIds', 'access_until as accessUntil', 'invited_by as invitedBy'])
     .executeTakeFirst()
   // Another call took it in this moment, or withdrew it.

@@ -82,20 +82,22 @@ export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): 
 
 // Each failure doubles the pause of a position, up to a day. What was found and is still missing came damaged: whatever damages it may last for a
 // while. While a query is under way, the pauses are those at the time it was sent. A failure that lies ahead was noted while the clock was wrong.
+// The gap is looked for last, for the few that rest, and by its first position: a line has tens of thousands of calls and may have thousands of gaps.
 function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuilder<unknown> {
   const { hourMs } = config.sefaz
   return sql`
-    select nsu_before as nsu,
-           max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms' as until
-      from capture_call
-     where line_id = ${line.id} and query = 'consNSU'
-       and at > now() - interval '90 days' and at < now() + ${hourMs} * interval '1 ms'
-       and (c_stat is null or c_stat not in (108, 109, 137, 138, 656, 999)
-            or c_stat = 138 and exists (select 1 from capture_gap g
-                                       where g.line_id = ${line.id} and not g.lost and nsu_before between g.from_nsu and g.to_nsu))
-     group by nsu_before
-    having max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms'
-           > (select coalesce(asked_at, now()) from capture_line where id = ${line.id})`
+    select r.nsu, r.until from (
+      select nsu_before as nsu,
+             max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms' as until
+        from capture_call
+       where line_id = ${line.id} and query = 'consNSU'
+         and at > now() - interval '90 days' and at < now() + ${hourMs} * interval '1 ms'
+         and (c_stat is null or c_stat not in (108, 109, 137, 656, 999))
+       group by nsu_before
+      having max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms'
+             > (select coalesce(asked_at, now()) from capture_line where id = ${line.id})) r
+     where (select g.to_nsu >= r.nsu and not g.lost from capture_gap g
+             where g.line_id = ${line.id} and g.from_nsu <= r.nsu order by g.from_nsu desc limit 1)`
 }
 
 async function findGap({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<Gap | null> {
