@@ -21,6 +21,7 @@ import { type Statement, watchStatements } from '../../tests/support/servers/sta
 import { noteRisen } from './alerts/news.ts'
 import { eraseDue } from './deletion/deletion.ts'
 import { packSome } from './documents/packing/packing.ts'
+import { lookAtServers, reachable } from './jobs/reach.ts'
 import { decideAsked, listAsked } from './manifestation/asked.ts'
 import { manifestationKinds } from './manifestation/kinds.ts'
 import { requestEvents } from './manifestation/requests.ts'
@@ -353,6 +354,8 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       await lost.start()
     }
     await vi.waitFor(async () => expect(await statusOf(mine)).toBe(200), patience)
+    await vi.waitFor(async () => expect(await lookAtServers(ctx)).toBe(0), patience)
+    expect(reachable(ctx)).toBeNull()
     expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
   })
 

@@ -2,13 +2,14 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { rebuildProjection } from '../documents/documents.ts'
 import { nfeProc } from '../documents/testing.ts'
+import { fromNow } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, noteRestore, releaseRestore } from '../platform/restore.ts'
 import { nsuText } from '../platform/service.ts'
 import { captureAnnouncements } from './announcements.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
-import { type CaptureLine, claimLine, claimOne, readHeldLine, releaseLine } from './lease.ts'
+import { type CaptureLine, claimLine, claimOne, holdLine, readHeldLine, releaseLine } from './lease.ts'
 import { settle } from './settlement.ts'
 import { linesOf, newCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
 import { askSoon } from './worker.ts'
@@ -147,6 +148,15 @@ test('what is missing is asked for soon, although a note is to be looked for onl
   expect((await row()).gap_at!.getTime()).toBeGreaterThan(Date.now() + 23 * rhythm.hourMs)
   await page(138, 50, [...notes(1, 49), { ...note(50), content: Buffer.from('1f8b00', 'hex') }])
   expect((await row()).gap_at!.getTime()).toBeLessThan(Date.now() + rhythm.hourMs / 2)
+})
+
+test('what is missing waits as long as a query that was refused has to', async () => {
+  await page(138, 50, [...notes(1, 49), { ...note(50), content: Buffer.from('1f8b00', 'hex') }])
+  await single(593, 0)
+  await inCapture(ctx, ({ db }) => holdLine({ db }, line, { gap_at: fromNow(rhythm.hourMs) }))
+  await page(138, 60, notes(51, 55))
+  expect(await gaps()).toEqual(['50-50', 'passed 56-60'])
+  expect((await row()).gap_at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs / 2)
 })
 
 describe('a position too far ahead', () => {

@@ -12,7 +12,7 @@ import { type Service, serviceCodes, services } from '../../platform/service.ts'
 import type { OpenedCertificate } from '../../signer/signer.ts'
 import type { CaptureContext } from '../conversation.ts'
 import { planNext } from '../gaps/gap-turn.ts'
-import { findPosition } from '../gaps/positions.ts'
+import { findPosition, isMissingPosition } from '../gaps/positions.ts'
 import { findHolder } from '../holder.ts'
 import { settleInterrupted } from '../interrupted/interrupted.ts'
 import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
@@ -161,6 +161,8 @@ async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckS
   // The query asks for a missing position when there is one, else for one that is already here.
   const missing = await inCapture(ctx, (ctx) => findPosition(ctx, line))
   const position = missing ?? (line.lastNsu || 1n)
+  // The last one may be missing and rest.
+  const isMissing = missing !== null || (await inCapture(ctx, (ctx) => isMissingPosition(ctx, line, position)))
   const connection = await holder.certificate.connect()
   let outcome: QueryOutcome | null
   try {
@@ -173,7 +175,7 @@ async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckS
   // The plan of this workspace has ended meanwhile; another workspace may still have one.
   if (!outcome) return checkLine(ctx, line, subject)
   await inCapture(ctx, async (ctx) => {
-    const { waitMs } = await settle(ctx, line, { kind: 'consNSU', position, isMissing: missing !== null }, outcome)
+    const { waitMs } = await settle(ctx, line, { kind: 'consNSU', position, isMissing }, outcome)
     const restMs = missing === null ? (await planNext(ctx, line)).waitMs : 0
     await holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(Math.max(restMs, waitMs)) })
   })

@@ -100,6 +100,15 @@ function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuil
              where g.line_id = ${line.id} and g.from_nsu <= r.nsu order by g.from_nsu desc limit 1)`
 }
 
+/** Whether a position is missing, also while it rests. `ctx.db` is a transaction of the capture. */
+export async function isMissingPosition(
+  ctx: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  nsu: bigint,
+): Promise<boolean> {
+  return (await findGap(ctx, line, nsu)) !== null
+}
+
 async function findGap({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<Gap | null> {
   const row = await db
     .selectFrom('capture_gap')
