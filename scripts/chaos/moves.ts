@@ -50,7 +50,8 @@ async function attempt(
       client.release(true)
     }
     return true
-  } catch {
+  } catch (error) {
+    console.log(`    a move ended: ${String(error).slice(0, 200)}`)
     await clean(database).catch(() => {})
     return false
   }

@@ -87,7 +87,8 @@ export function readChaosPlan(args: string[], pace: number): ChaosPlan {
       marginMs: 500 * pace,
       answerMs: 400 * pace,
       hours: cluster ? 6 : 12,
-      patienceHours: 60,
+      // On a cluster each statement goes by way of a coordinator, and each event is claimed by a statement of its own.
+      patienceHours: cluster ? 240 : 60,
       lifeMs: [100 * pace, 1_000 * pace],
       liveEveryMs: 200 * pace,
       requestEveryMs: 200 * pace,
