@@ -163,7 +163,7 @@ export async function killApisAgainAndAgain(
 
 /** What is said of a database that was killed, or of a connection to it that was cut. */
 export const databaseIsDown =
-  /57P0|ECONNREFUSED|ECONNRESET|Connection terminated|connection error and is not queryable|database system is|"08006"|remote node|marked as essential|server closed the connection|valid entry for shard|could not commit transaction|SSL SYSCALL error|"3B001"/
+  /57P0|ECONNREFUSED|ECONNRESET|Connection terminated|connection error and is not queryable|database system is|"08006"|remote node|marked as essential|server closed the connection|valid entry for shard|could not commit transaction|SSL SYSCALL error|"3B001"|failed to COPY to shard/
 
 // A server that cannot be started again three times within ten minutes is left to a person, and a start may fail.
 const databaseKillsMax = 2

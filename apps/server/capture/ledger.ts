@@ -140,15 +140,16 @@ export async function noteOvertaken(
   if (overtaken >= overtakenBasesMin && overtaken >= overtakenShare * asked) await noteRestore(ctx, null)
 }
 
-/** How often a position was fetched. `ctx.db` is a transaction that sees the line. */
+/** How often a position was fetched, once the first time is `forMs` ago; 0 until then. `ctx.db` is a transaction that sees the line. */
 export async function countFetched(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
   position: bigint,
+  forMs: number,
 ): Promise<number> {
   const { n } = await db
     .selectFrom('capture_call')
-    .select(sql<number>`count(*)::int`.as('n'))
+    .select(sql<number>`case when min(at) <= now() - ${forMs} * interval '1 ms' then count(*)::int else 0 end`.as('n'))
     .where('line_id', '=', line.id)
     .where('query', '=', 'consNSU')
     .where('nsu_before', '=', position)

@@ -338,8 +338,9 @@ async function deliver(
 }
 
 // A document that always comes damaged is damaged at the authority; the quota of the hour is for the others. With the pauses of a position that
-// failed, the tenth copy comes more than five days after the first.
+// failed, the tenth copy comes more than five days after the first; a person who checks the access asks sooner.
 const fetchesMax = 10
+const damagedHours = 5 * 24
 
 async function fill(
   ctx: SettlementContext,
@@ -353,7 +354,8 @@ async function fill(
   // A response may bring another document than the one that was asked for.
   const isWhole =
     cStat === 137 || (arrivals.some(({ nsu }) => nsu === position) && damagedPositions(arrivals).length === 0)
-  if (isWhole || (await countFetched(ctx, line, position)) + 1 >= fetchesMax)
+  const forMs = damagedHours * ctx.config.sefaz.hourMs
+  if (isWhole || (await countFetched(ctx, line, position, forMs)) + 1 >= fetchesMax)
     await closePosition(ctx, line, position, isWhole ? (cStat === 137 ? 'expired' : 'fetched') : 'damaged')
   return conflicts
 }
@@ -373,19 +375,21 @@ async function noteGaps(
       .where('from_nsu', '>=', from)
       .where('to_nsu', '<=', to)
       .execute()
-  await ctx.db
-    .insertInto('capture_gap')
-    .values(gaps.map(({ from, to }) => ({ line_id: line.id, from_nsu: from, to_nsu: to, passed })))
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  // What is missing already as a part of more stays so.
+  await sql`
+    insert into capture_gap (line_id, from_nsu, to_nsu, passed)
+    select ${line.id}, n.from_nsu, n.to_nsu, ${passed}
+      from unnest(${gaps.map(({ from }) => from)}::bigint[], ${gaps.map(({ to }) => to)}::bigint[]) n (from_nsu, to_nsu)
+     where not exists (select 1 from capture_gap g
+                        where g.line_id = ${line.id} and not g.lost and g.passed <= ${passed}::boolean
+                          and g.from_nsu <= n.from_nsu and g.to_nsu >= n.to_nsu)
+    on conflict do nothing`.execute(ctx.db)
   // A turn that waits for something else, perhaps a day, does not hold these up; one that comes early finds what has to wait. Only the pause after a
-  // query that failed is nowhere else.
-  const hasFailed = sql`(
-    select c.c_stat is null or c.c_stat not in (137, 138, 217) from capture_call c
+  // query that failed is nowhere else but beside that query.
+  const pause = sql`(
+    select least(gap_at, c.next_at) from capture_call c
      where c.line_id = ${line.id} and c.query <> 'distNSU' order by c.id desc limit 1)`
-  await holdLine(ctx, line, {
-    gap_at: sql<Date>`greatest(case when ${hasFailed} then gap_at end, ${fromNow(waitMs)})`,
-  })
+  await holdLine(ctx, line, { gap_at: sql<Date>`greatest(${pause}, ${fromNow(waitMs)})` })
 }
 
 /**

@@ -100,7 +100,7 @@ async function readCompanies(
     .selectFrom('document')
     .select(['id', 'company_id'])
     .where('workspace_id', '=', workspaceId)
-    .where('id', 'in', documentIds)
+    .where(sql<boolean>`id = any (${documentIds}::bigint[])`)
     .execute()
   return new Map(rows.map(({ id, company_id }) => [id, company_id]))
 }
