@@ -61,8 +61,8 @@ const others = [
   company('0A1B2C3D0001', 'MS'),
 ]
 
-/** The plan that the command line asks for, on a machine that is `pace` times slower than usual. */
-export function readChaosPlan(args: string[], pace: number): ChaosPlan {
+/** The plan that the command line asks for, on a machine that is `slowness` times slower than usual. */
+export function readChaosPlan(args: string[], slowness: number): ChaosPlan {
   const { values } = parseArgs({
     args,
     options: {
@@ -76,6 +76,8 @@ export function readChaosPlan(args: string[], pace: number): ChaosPlan {
   const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(values.seed)
   if (!Number.isInteger(seed) || seed < 0) throw new Error(`--seed takes a whole number, not ${values.seed}`)
   const cluster = values.cluster ?? false
+  // Each statement goes by way of a coordinator, and each event of a batch is claimed by one of its own: a lease has to last for that.
+  const pace = cluster ? 3 * slowness : slowness
   const processes = cluster || (values.processes ?? false)
   const apis = cluster ? 2 : processes ? 3 : 1
   const apiLifeMs: [number, number] = short ? [1_000 * pace, 8_000 * pace] : [10_000 * pace, 40_000 * pace]
@@ -87,8 +89,7 @@ export function readChaosPlan(args: string[], pace: number): ChaosPlan {
       marginMs: 500 * pace,
       answerMs: 400 * pace,
       hours: cluster ? 6 : 12,
-      // On a cluster each statement goes by way of a coordinator, and each event is claimed by a statement of its own.
-      patienceHours: cluster ? 240 : 60,
+      patienceHours: 60,
       lifeMs: [100 * pace, 1_000 * pace],
       liveEveryMs: 200 * pace,
       requestEveryMs: 200 * pace,
