@@ -21,8 +21,8 @@ export function reachable({ db }: WithDatabase): readonly number[] | null {
 }
 
 /** Has all statements of a transaction take the same workspaces for reachable: what one of them knows of others has to hold for the next. */
-export function keepReachable({ db }: WithDatabase, ids: readonly number[] | null): void {
-  keptIn.set(db, ids)
+export function keepReachable({ db }: WithDatabase): void {
+  keptIn.set(db, reachable({ db }))
 }
 
 /** A further condition of a statement about all workspaces, for each table of workspaces in it: only those whose servers respond. Nothing while all do. */

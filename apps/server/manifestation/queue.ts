@@ -100,7 +100,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const isUp = reachableCondition(ctx.config, await pausedServices(ctx))
   return inCapture(ctx, async ({ db }) => {
     // What is claimed has to be of the workspaces whose authors were looked up.
-    keepReachable({ db }, reachable({ db }))
+    keepReachable({ db })
     const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${isHeld}
        and not exists (select 1 from outgoing_event e where ${comesBefore} ${andReachable({ db }, 'e.workspace_id')})`
     // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
