@@ -5,17 +5,19 @@ import { fileURLToPath } from 'node:url'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import {
   type Config,
+  createHealth,
+  type Health,
   holdPort,
   migrateOnly,
   openProbes,
   type PlannedMigration,
-  type Probes,
   planOnly,
   type ReachSigner,
   type Role,
   readConfig,
   type Server,
   start,
+  type WorkerProcess,
 } from '@vigia/server/start'
 import { companies, seedDemo } from './demo.ts'
 import { StartError } from './lifetime.ts'
@@ -24,6 +26,7 @@ import { startSigner, takeKeys } from './signer-process.ts'
 import { type SimulatorProcess, startSimulator } from './simulator-process.ts'
 import { stopTogether } from './stopping.ts'
 import { buildWeb } from './web-build.ts'
+import { startWorker } from './worker-process.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -59,13 +62,13 @@ export async function launch(
   // Threads (a certificate file, prints, verification) find their code compiled there, and start with half of the processor time.
   process.env.NODE_COMPILE_CACHE ??= path.join(config.dataDir, 'compiled')
 
-  const roles = mode === 'serve' ? (['api', 'worker'] as const) : [mode]
   await using stack = new AsyncDisposableStack()
-  const probes = config.probePort === undefined ? undefined : stack.use(await openOwnProbes(config, roles))
+  const health = createHealth(mode === 'serve' ? ['api', 'worker'] : [mode])
+  if (config.probePort !== undefined) stack.use(await openOwnProbes(config, health))
   let over = false
   void until.then(() => {
     over = true
-    probes?.drain()
+    health.drain()
   })
   if (mode !== 'worker') await requirePort(config.port, 'PORT')
   if (mode === 'serve' && config.simulator) await requirePort(config.simulator.port, 'SIMULATOR_PORT')
@@ -84,7 +87,7 @@ export async function launch(
   const startRoles = starter(development ? config : withoutKeys, {
     listening: async () => held?.[Symbol.asyncDispose](),
     reachSigner: signer?.reach,
-    probes,
+    health,
   })
   if (mode === 'serve') {
     // The database first: it belongs to one program at a time, and with it everything in the data directory.
@@ -100,16 +103,25 @@ export async function launch(
   if (over) return
 
   let url = ''
-  const servers: Server[] = []
-  stack.defer(() => stopTogether(servers, say))
-  const starts = development ? [development.serve] : roles.map((role) => () => startRoles([role]))
-  for (const startNext of starts) {
-    const server = await startNext()
-    servers.push(server)
-    deaths.push(server.died.then(() => 'O PostgreSQL'))
-    url ||= server.url
+  const running: AsyncDisposable[] = []
+  stack.defer(() => stopTogether(running, say))
+  if (mode === 'serve' && !development) {
+    // Before the API opens its port, so that whoever sees it ready has both.
+    say('Iniciando a captura…')
+    const socket = signer ? { signerSocket: signer.socket } : {}
+    const worker = await startWorker({ ...withoutKeys, ...socket })
+    running.push(worker)
     if (over) return
+    const api = await startRoles(['api'], worker)
+    running.push(api)
+    url = api.url
+  } else {
+    const server = development ? await development.serve() : await startRoles(mode === 'serve' ? [] : [mode])
+    running.push(server)
+    deaths.push(server.died.then(() => 'O PostgreSQL'))
+    url = server.url
   }
+  if (over) return
   if (simulator && config.demo) await seedDemo(url, config, config.demo, simulator, say, signer?.reach)
   if (over) return
 
@@ -167,24 +179,24 @@ export function describePlan(plan: PlannedMigration[] | null): string {
 // Each role reports its steps; a step that all of them take is printed once.
 function starter(
   config: Config,
-  options: { listening: () => Promise<void>; reachSigner?: ReachSigner; probes?: Probes },
-): (roles: Role[]) => Promise<Server> {
+  options: { listening: () => Promise<void>; reachSigner?: ReachSigner; health: Health },
+): (roles: Role[], worker?: WorkerProcess) => Promise<Server> {
   const told = new Set<string>()
   const step = (text: string) => {
     if (!told.has(text)) say(text)
     told.add(text)
   }
-  return async (roles) => {
+  return async (roles, worker) => {
     try {
-      return await start(config, { ...options, roles, step })
+      return await start(config, { ...options, roles, step, worker })
     } catch (error) {
       throw explain(error, config)
     }
   }
 }
 
-async function openOwnProbes(config: Config, roles: readonly string[]): Promise<Probes> {
-  return openProbes(config, roles).catch((error: NodeJS.ErrnoException) => {
+async function openOwnProbes(config: Config, health: Health): Promise<AsyncDisposable> {
+  return openProbes(config, health).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? portInUse(config.probePort ?? 0, 'PROBE_PORT') : error
   })
 }

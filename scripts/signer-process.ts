@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout } from 'node:timers/promises'
 import { type Config, connectSigner, InstallationError, type ReachSigner } from '@vigia/server/start'
+import { awaitEnd, keepChild } from './kept-child.ts'
 
 const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY', 'MASTER_KEY_COMMAND', 'NEW_MASTER_KEY_COMMAND']
 // Of copies: the signer has nothing to do with them, and the two go together.
@@ -26,11 +26,12 @@ export function takeKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 interface SignerProcess {
   reach: ReachSigner
+  /** Where it listens. */
+  socket: string
   [Symbol.asyncDispose](): Promise<void>
 }
 
-const restMsMin = 500
-const restMsMax = 10_000
+const patienceMs = 5_000
 
 /**
  * Starts the signer as a process of its own, which waits for the address of the database, and starts it again whenever it ends. `keys`: what
@@ -55,43 +56,29 @@ export async function startSigner(
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     })
-  let stopping = false
-  let child = run()
-  let known: { url: string; ready: Promise<void> } | undefined
+  const first = run()
+  let kept: ReturnType<typeof keepChild> | undefined
+  let known: Promise<void> | undefined
 
-  const keepUp = async (url: string) => {
-    for (let restMs = restMsMin; ; restMs = Math.min(restMs * 2, restMsMax)) {
-      const since = performance.now()
-      const [code, signal] = child.exitCode === null && child.signalCode === null ? await once(child, 'close') : []
-      if (stopping) return
-      console.error(`O assinador parou (${signal ?? code ?? 'sem motivo'}) e é iniciado de novo.`)
-      if (performance.now() - since > 60_000) restMs = restMsMin
-      await setTimeout(restMs)
-      if (stopping) return
-      child = run()
-      await begin(child, url).catch((error: Error) => console.error(error.message))
-    }
-  }
   const reach: ReachSigner = async (url) => {
-    known ??= { url, ready: begin(child, url).then(() => void keepUp(url)) }
-    await known.ready
+    known ??= begin(first, url).then(() => {
+      kept = keepChild('O assinador', first, (started) => {
+        const next = run()
+        started(next)
+        return begin(next, url)
+      })
+    })
+    await known
     return connectSigner(socket, sefaz)
   }
   return {
     reach,
+    socket,
     async [Symbol.asyncDispose]() {
-      stopping = true
-      if (child.exitCode === null && child.signalCode === null) {
-        const closed = once(child, 'close')
-        child.stdin.end()
-        const killing = new AbortController()
-        void setTimeout(5_000, undefined, { signal: killing.signal }).then(
-          () => child.kill('SIGKILL'),
-          () => {},
-        )
-        await closed
-        killing.abort()
-      }
+      kept?.leave()
+      const child = kept?.current() ?? first
+      child.stdin?.end()
+      await awaitEnd(child, patienceMs)
       await rm(folder, { recursive: true, force: true })
     },
   }

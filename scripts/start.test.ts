@@ -71,18 +71,34 @@ async function installation(name: string): Promise<Record<string, string>> {
   return { DATA_DIR: path.join(base, name), PORT: String(port), SIMULATOR_PORT: String(simulatorPort) }
 }
 
-// On Linux, which alone shows it: what each child of the program was given.
-async function environmentsOf({ child }: Launched): Promise<{ args: string; environment: string }[]> {
+async function childrenOf({ child }: Launched): Promise<{ pid: number; args: string }[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args='])
-  const children = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) +(.*)$/.exec(line))
-  const found: { args: string; environment: string }[] = []
-  for (const [, pid, parent, args = ''] of children.filter((line) => line !== null))
-    if (Number(parent) === child.pid) {
-      // One may have ended since.
-      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
-      found.push({ args, environment })
-    }
-  return found
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, args = ''] = /^ *(\d+) +(\d+) +(.*)$/.exec(line) ?? []
+    return Number(parent) === child.pid ? [{ pid: Number(pid), args }] : []
+  })
+}
+
+async function workerOf(product: Launched): Promise<number | undefined> {
+  return (await childrenOf(product)).find(({ args }) => args.includes('worker-child.ts'))?.pid
+}
+
+// On Linux, which alone shows it: what each child of the program was given.
+async function environmentsOf(product: Launched): Promise<{ args: string; environment: string }[]> {
+  const given = (await childrenOf(product)).map(async ({ pid, args }) => ({
+    args,
+    // One may have ended since.
+    environment: await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => ''),
+  }))
+  return Promise.all(given)
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 async function processesOf({ DATA_DIR = '' }: Record<string, string>): Promise<string[]> {
@@ -181,6 +197,8 @@ test('a killed program leaves nothing running and nothing broken', async () => {
   const env = await installation('killed')
   const killed = start(env)
   await says(killed, 'Ctrl+C encerra.')
+  const children = await childrenOf(killed)
+  expect(children.length).toBeGreaterThan(3)
   killed.child.kill('SIGKILL')
   await killed.ended
   const again = start(env)
@@ -188,6 +206,25 @@ test('a killed program leaves nothing running and nothing broken', async () => {
   expect(await companiesOf(env)).toHaveLength(3)
   await stop(again)
   for (let i = 0; i < 300 && (await processesOf(env)).length > 0; i++) await sleep(100)
+  expect(await processesOf(env)).toEqual([])
+  await expect.poll(() => children.filter(({ pid }) => exists(pid)), { timeout: 30_000 }).toEqual([])
+})
+
+test('the process that captures is started again when it is killed, and /ready says when it is away', async () => {
+  const probe = String(await freePort())
+  const env: Record<string, string> = { ...(await installation('worker')), PROBE_PORT: probe }
+  const product = start(env)
+  await says(product, 'Ctrl+C encerra.')
+  const ready = async () => (await fetch(`http://127.0.0.1:${probe}/ready`)).json()
+  expect(await ready()).toEqual({ ready: true, roles: { api: 'ready', worker: 'ready' } })
+  const worker = (await workerOf(product))!
+  process.kill(worker, 'SIGSTOP')
+  expect(await ready()).toEqual({ ready: false, roles: { api: 'ready', worker: 'not-ready' } })
+  process.kill(worker, 'SIGKILL')
+  await says(product, 'O processo que captura parou (SIGKILL) e é iniciado de novo.')
+  await expect.poll(ready, { timeout: 30_000 }).toMatchObject({ ready: true })
+  expect(await workerOf(product)).not.toBe(worker)
+  await stop(product)
   expect(await processesOf(env)).toEqual([])
 })
 
@@ -256,7 +293,7 @@ test('api, worker and simulator as programs of their own capture together', asyn
   // Nothing takes the place of a database; where there is none it comes back.
   expect(await admin('restore')).toEqual({
     code: 0,
-    output: expect.stringMatching(/1 empresas[\s\S]*Nada foi alterado/),
+    output: expect.stringMatching(/1 empresa,[\s\S]*Nada foi alterado/),
   })
   expect(await admin('restore', '--fazer')).toEqual({
     code: 1,

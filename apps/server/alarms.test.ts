@@ -9,15 +9,16 @@ import { createDatabase } from '../../tests/support/database.ts'
 import { repeat } from './jobs/jobs.ts'
 import { openDatabase } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
-import { openProbes, type Probes, readConfig, type Server, start } from './start.ts'
+import { createHealth, openProbes, readConfig, type Server, start } from './start.ts'
 
 const metricsToken = 'a-token-for-prometheus'
 const headers = { authorization: `Bearer ${metricsToken}` }
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let dataDir: string
-let probes: Probes
+let probes: Awaited<ReturnType<typeof openProbes>>
 let server: Server
+const health = createHealth(['worker'])
 
 const config = (env: Record<string, string> = {}) =>
   readConfig(
@@ -38,7 +39,7 @@ const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${prob
 beforeAll(async () => {
   database = await createDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'vigia-probes-'))
-  probes = await openProbes(config({ METRICS_TOKEN: metricsToken }), ['worker'])
+  probes = await openProbes(config({ METRICS_TOKEN: metricsToken }), health)
   // Nothing is ready before it has begun.
   expect((await ask('/live')).status).toBe(200)
   expect([(await ask('/ready')).status, await (await ask('/ready')).json()]).toEqual([
@@ -46,7 +47,7 @@ beforeAll(async () => {
     { ready: false, roles: { worker: 'starting' } },
   ])
   expect((await ask('/metrics', { headers })).status).toBe(503)
-  server = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['worker'], probes })
+  server = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['worker'], health })
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
@@ -145,7 +146,7 @@ test('the certificate that people meet is looked at, and an address that shows n
 })
 
 test('who is told to end is ready no more, and lives', async () => {
-  probes.drain()
+  health.drain()
   expect((await ask('/ready')).status).toBe(503)
   expect(await (await ask('/ready')).json()).toEqual({ ready: false, roles: { worker: 'draining' } })
   expect((await ask('/live')).status).toBe(200)

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { sharePostgres, startPostgres } from '@vigia/postgres/postgres'
+import { joinPostgres, sharePostgres, startPostgres } from '@vigia/postgres/postgres'
 import { accountMails, findSession, forgetOld, requireReady } from './accounts/accounts.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { alertAnnouncements, forgetNews } from './alerts/alerts.ts'
@@ -36,13 +36,14 @@ import { freightRoutes } from './freight/routes.ts'
 import { prepareClosing } from './http/closing.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveRoutes } from './http/http.ts'
-import { createMetrics, serveMetrics } from './http/metrics.ts'
+import { createMetrics, type MeasuredProcess, serveMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
-import type { Probes } from './http/probes.ts'
+import type { Health } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
 import { lateLoops, longMs, repeat, together } from './jobs/jobs.ts'
 import { watchServers } from './jobs/servers.ts'
+import { watch } from './jobs/watch.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -83,7 +84,7 @@ import {
   requireSameDatabase,
 } from './platform/database.ts'
 import { createPublicIds } from './platform/ids.ts'
-import { embeddedCluster, prepareInstallation } from './platform/installation.ts'
+import { embeddedCluster, InstallationError, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
 import { beginDictionaries } from './platform/received/dictionaries.ts'
 import { followReplica } from './platform/replica.ts'
@@ -112,6 +113,14 @@ export type Role = 'api' | 'worker'
 
 /** Reaches the signer of a database, whose address is that of its owner. */
 export type ReachSigner = (databaseUrl: string) => Promise<Signer & Partial<Disposable & AsyncDisposable>>
+
+/** The role `worker`, carried out by a process of its own that belongs to this program. */
+export interface WorkerProcess {
+  /** Rejects while it cannot work. */
+  check(): Promise<unknown>
+  /** What it measures; null while it does not tell. */
+  measure(): Promise<MeasuredProcess | null>
+}
 
 export interface Server {
   /** Where the API answers; empty when this process only captures. */
@@ -156,7 +165,8 @@ export function holdPort(config: Config): Promise<AsyncDisposable> {
 /**
  * Starts the given roles on one database: the embedded one of `dataDir` (begun here, or joined when a single role finds it running), or
  * that of `databaseUrl`. `listening` is awaited before the API opens its port. `reachSigner`: where there is a signer that the configuration
- * does not know of. `probes`: where the process tells how it is. Dispose to stop in order: no new calls, pages under way finished, then the database.
+ * does not know of. `health`: where the roles tell how they are. `worker`:
+ * where an API has the other role beside it in a process of its own. `joinsPostgres`: an embedded database has to run already. Dispose to stop in order: no new calls, pages under way finished, then the database.
  */
 export async function start(
   config: Config,
@@ -165,17 +175,25 @@ export async function start(
     step = () => {},
     listening,
     reachSigner,
-    probes,
+    health,
+    worker,
+    joinsPostgres = false,
   }: {
     roles: Role[]
     step?: (text: string) => void
     listening?: () => Promise<void>
     reachSigner?: ReachSigner
-    probes?: Probes
+    health?: Health
+    worker?: WorkerProcess
+    joinsPostgres?: boolean
   },
 ): Promise<Server> {
   await using stack = new AsyncDisposableStack()
-  const { ctx, databaseUrl, died } = await openContext(config, stack, { join: roles.length === 1, step, reachSigner })
+  const { ctx, databaseUrl, died } = await openContext(config, stack, {
+    postgres: joinsPostgres ? 'join' : roles.length === 1 ? 'share' : 'start',
+    step,
+    reachSigner,
+  })
   const opened: Record<string, Database> = {}
   const openNext = (pool: PoolOptions) => openPool(config, databaseUrl, stack, pool)
   const withPool = (name: Role): Context => {
@@ -217,13 +235,21 @@ export async function start(
     })
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
-    const metrics = createMetrics(serving, opened, [hub.metrics, backupMetrics(serving), ...replicaMetrics])
+    const metrics = createMetrics(serving, opened, {
+      own: [hub.metrics, ...replicaMetrics],
+      installation: [backupMetrics(serving)],
+    })
     serveMetrics(app, serving, contract, metrics)
-    probes?.tell(() => metrics).add([hub.metrics], opened)
+    health?.tell(() => metrics).add([hub.metrics], opened)
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
     await listening?.()
     url = await app.listen({ port: config.port, host: config.listenHost })
-    probes?.add('api', () => requireReady(serving))
+    health?.add('api', () => requireReady(serving))
+    if (worker) {
+      health?.add('worker', worker.check)
+      metrics.besides('worker', worker.measure)
+      stack.use(watch(serving, 'trabalho', workerIsAway, worker.check))
+    }
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
@@ -313,8 +339,10 @@ export async function start(
       operatorMails,
     ]
     begin(startMailWorker(working, Object.assign({}, ...mails)))
-    probes?.tell(() => createMetrics(working, opened, [backupMetrics(working), ...replicaMetrics])).add([], opened)
-    probes?.add('worker', async () => {
+    const measured = () =>
+      createMetrics(working, opened, { own: replicaMetrics, installation: [backupMetrics(working)] })
+    health?.tell(measured).add([], opened)
+    health?.add('worker', async () => {
       await requireReady(working)
       if (!(await working.storage.prove())) throw new Error('nothing can be stored')
       if (working.signer.isDown) throw new Error('the signer does not respond')
@@ -333,12 +361,13 @@ export async function operate<T>(
   reachSigner?: ReachSigner,
 ): Promise<T> {
   await using stack = new AsyncDisposableStack()
-  const { ctx } = await openContext(config, stack, { join: true, step, reachSigner })
+  const { ctx } = await openContext(config, stack, { postgres: 'share', step, reachSigner })
   return await work(ctx)
 }
 
 interface OpenOptions {
-  join: boolean
+  /** What becomes of the embedded database: it has to run already, is started unless it runs, or is this process's alone. */
+  postgres: 'join' | 'share' | 'start'
   step: (text: string) => void
   reachSigner?: ReachSigner
 }
@@ -391,7 +420,7 @@ function openPool(
 /** Brings the database to the newest schema and ends. Returns the names of the migrations that ran. */
 export async function migrateOnly(config: Config, step: (text: string) => void = () => {}): Promise<string[]> {
   await using stack = new AsyncDisposableStack()
-  return (await openStorage(config, stack, { join: true, step })).applied
+  return (await openStorage(config, stack, { postgres: 'share', step })).applied
 }
 
 /** What `migrateOnly` would do, the database unchanged; null: there is none yet. */
@@ -411,10 +440,9 @@ async function openStorage(config: Config, stack: AsyncDisposableStack, options:
   let died = new Promise<void>(() => {})
   if (!url) {
     options.step('Preparando o PostgreSQL…')
-    const postgres = await (options.join ? sharePostgres : startPostgres)({
-      ...embeddedCluster(config),
-      log: options.step,
-    })
+    const openPostgres = { join: joinPostgres, share: sharePostgres, start: startPostgres }[options.postgres]
+    const postgres = await openPostgres({ ...embeddedCluster(config), log: options.step })
+    if (!postgres) throw new InstallationError('O PostgreSQL deste programa não está no ar. Nada foi alterado.')
     stack.use(postgres)
     url = postgres.url
     died = postgres.died
@@ -422,6 +450,9 @@ async function openStorage(config: Config, stack: AsyncDisposableStack, options:
   options.step('Conferindo a estrutura do banco de dados…')
   return { url, died, ...(await migrate(url, options.step)) }
 }
+
+const workerIsAway =
+  'O processo que captura, envia, avisa e exporta não está funcionando; o programa o inicia de novo sempre que ele termina. Nada é consultado na SEFAZ e nada sai: manifestações, exportações, e-mails e webhooks esperam na fila. Os documentos já guardados estão seguros. A SEFAZ guarda os novos por cerca de 90 dias, e a captura continua de onde parou. O que fazer: veja no log por que ele terminou ou o que o detém, e reinicie o programa se ele não voltar.'
 
 const tidyUpEveryMs = 6 * 3_600_000
 const markEveryMs = 60_000
@@ -458,7 +489,8 @@ export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './deletion/deletio
 /** Makes the documents of all companies anew, and has what is inside them read again. */
 export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>
   rebuildDocuments(ctx, done, readAnew)
-export { openProbes, type Probes } from './http/probes.ts'
+export type { MeasuredProcess } from './http/metrics.ts'
+export { createHealth, type Health, openProbes } from './http/probes.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
 export { listHeld, releaseHeld } from './manifestation/manifestation.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'

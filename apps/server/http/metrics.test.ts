@@ -210,11 +210,14 @@ test('scrapes at once share one question, and a database that does not answer hi
     storage: roomyStorage,
   }
   const app = await serveRoutes(ctx, [], async () => null)
+  const metrics = createMetrics(ctx, { api: narrow })
+  metrics.besides('worker', metrics.measure)
+  metrics.besides('away', async () => null)
   serveMetrics(
     app,
     ctx,
     routes.map(({ route }) => route),
-    createMetrics(ctx, { api: narrow }),
+    metrics,
   )
   const ask = () => app.inject({ url: '/metrics', headers: { authorization } })
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
@@ -230,7 +233,8 @@ test('scrapes at once share one question, and a database that does not answer hi
     expect(body).toContain('vigia_database_up 0')
     expect(body).not.toMatch(/^vigia_mails_waiting \d/m)
     expect(body).toContain('vigia_database_connection_waiters{pool="api"} 1')
-    expect(body).toContain('process_cpu_seconds_total')
+    expect(body).toContain('vigia_database_connection_waiters{pool="api",role="worker"} 1')
+    expect(body.match(/^process_start_time_seconds\S* \d/gm)).toHaveLength(2)
   }
   expect(lines.filter((line) => line.includes('metrics of the database are missing'))).toHaveLength(1)
   letGo()

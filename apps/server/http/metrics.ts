@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import type { RouteDefinition } from '@vigia/contract/route'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import { lateLoops } from '../jobs/jobs.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inCapture, poolUse } from '../platform/database.ts'
@@ -21,30 +29,42 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']
 
 type MetricsContext = Pick<Context, 'db' | 'config' | 'log' | 'storage' | 'printer'>
 
+/** Metrics of one process, as another can show them beside its own. */
+export type MeasuredProcess = MetricObjectWithValues<MetricValue<string>>[]
+
 /** What this process tells Prometheus. */
 export interface Metrics {
   /** Names, types and values as Prometheus reads them. */
   collect(): Promise<{ type: string; text: string }>
-  /** More of them; one of a name that is there already is left out. */
+  /** What is of this process alone, not of the installation. */
+  measure(): Promise<MeasuredProcess>
+  /** More of this process; one of a name that is there already is left out. */
   add(others: readonly Registry[], pools: Record<string, Database>): void
+  /** Shows what the process of a role of its own measures too, with the role as label; null: nothing is known of it at the moment. */
+  besides(role: string, read: () => Promise<MeasuredProcess | null>): void
 }
 
-/** `pools` are the connections of this process by their names, `others` what its parts count themselves. */
+/** `pools` are the connections of this process by their names, `own` what its parts count themselves, `installation` what they know of all. */
 export function createMetrics(
   ctx: MetricsContext,
   pools: Record<string, Database>,
-  others: readonly Registry[] = [],
+  { own = [], installation = [] }: { own?: readonly Registry[]; installation?: readonly Registry[] } = {},
 ): Metrics {
-  const registry = new Registry()
+  const [ofPools, ofDatabase] = [new Registry(), new Registry()]
   const allPools = { ...pools }
-  measurePools(registry, allPools)
-  const certificate = measureCertificate(ctx.config.publicUrl)
-  const ofDatabase = readDatabaseMetrics(ctx, registry)
-  const parts: Registry[] = [ofProcess(), registry, ctx.printer.metrics, certificate, ...others]
+  measurePools(ofPools, allPools)
+  const readDatabase = readDatabaseMetrics(ctx, ofDatabase)
+  const shared = [ofDatabase, measureCertificate(ctx.config.publicUrl), ...installation]
+  const parts: Registry[] = [ofProcess(), ofPools, ctx.printer.metrics, ...own]
+  const others = new Map<string, () => Promise<MeasuredProcess | null>>()
+  const measure = () => Registry.merge(parts).getMetricsAsJSON() as Promise<MeasuredProcess>
   return {
+    measure,
     async collect() {
-      const known = await ofDatabase()
-      const all = Registry.merge([...parts, ...(known ? [known] : [])])
+      const known = await readDatabase()
+      const processes = [labelled(await measure())]
+      for (const [role, read] of others) processes.push(labelled((await read()) ?? [], { role }))
+      const all = Registry.merge([...shared, ...(known ? [known] : []), AggregatorRegistry.aggregate(processes)])
       return { type: all.contentType, text: await all.metrics() }
     },
     add(more, morePools) {
@@ -52,7 +72,17 @@ export function createMetrics(
       const names = new Set(parts.flatMap((part) => part.getMetricsAsArray().map(({ name }) => name)))
       parts.push(...more.filter((part) => part.getMetricsAsArray().every(({ name }) => !names.has(name))))
     },
+    besides: (role, read) => void others.set(role, read),
   }
+}
+
+// Each series of a process stays itself: "sum" of what has labels of its own.
+function labelled(measured: MeasuredProcess, labels: Record<string, string> = {}): MeasuredProcess {
+  return measured.map((metric) => ({
+    ...metric,
+    aggregator: 'sum',
+    values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, ...labels } })),
+  }))
 }
 
 /** Serves `GET /metrics` for Prometheus to clients that send the configured token; without a token there is no such address. */

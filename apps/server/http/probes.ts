@@ -6,38 +6,54 @@ import { isSame, type Metrics } from './metrics.ts'
 /** Throws when a role cannot do its work at this moment. */
 type Check = () => Promise<unknown>
 
-/** The port on which a process tells who runs it how it is. */
-export interface Probes extends AsyncDisposable {
-  port: number
+/** What a process knows of how it is. */
+export interface Health {
   /** A role is there; it is ready while `check` does not throw. */
   add(role: string, check: Check): void
   /** What `/metrics` tells; the first who tells something. */
   tell(make: () => Metrics): Metrics
   /** It ends: nothing new should come. */
   drain(): void
+  ready(): Promise<{ ready: boolean; roles: Record<string, string> }>
+  /** Absent: no role has told anything yet. */
+  metrics: Metrics | undefined
 }
 
 const patienceMs = 3_000
 
+/** `roles`: those that it must have to be ready. */
+export function createHealth(roles: readonly string[]): Health {
+  const checks = new Map<string, Check>()
+  let draining = false
+  return {
+    metrics: undefined,
+    add: (role, check) => void checks.set(role, check),
+    tell(make) {
+      this.metrics ??= make()
+      return this.metrics
+    },
+    drain() {
+      draining = true
+    },
+    async ready() {
+      const states: Record<string, string> = {}
+      for (const role of roles) {
+        const check = checks.get(role)
+        states[role] = draining ? 'draining' : check ? await stateOf(check) : 'starting'
+      }
+      return { ready: Object.values(states).every((state) => state === 'ready'), roles: states }
+    },
+  }
+}
+
 /**
- * Opens it on this machine only: `/live` while the process reacts, `/ready` while all `roles` are there and can work, `/metrics` for who has the
- * token. No answer has a word of anybody.
+ * Opens a port on this machine only, on which a process tells who runs it how it is: `/live` while the process reacts, `/ready` while all of its roles are
+ * there and can work, `/metrics` for who has the token. No answer has a word of anybody.
  */
 export async function openProbes(
   { probePort, metricsToken }: Pick<Config, 'probePort' | 'metricsToken'>,
-  roles: readonly string[],
-): Promise<Probes> {
-  const checks = new Map<string, Check>()
-  let metrics: Metrics | undefined
-  let draining = false
-  const ready = async () => {
-    const states: Record<string, string> = {}
-    for (const role of roles) {
-      const check = checks.get(role)
-      states[role] = draining ? 'draining' : check ? await stateOf(check) : 'starting'
-    }
-    return { ready: Object.values(states).every((state) => state === 'ready'), roles: states }
-  }
+  health: Pick<Health, 'ready' | 'metrics'>,
+): Promise<{ port: number } & AsyncDisposable> {
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const answer = (status: number, body: string, type = 'application/json; charset=utf-8') =>
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
@@ -46,14 +62,14 @@ export async function openProbes(
       if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, '{}')
       if (path === '/live') return answer(200, '{"live":true}')
       if (path === '/ready') {
-        const states = await ready()
+        const states = await health.ready()
         return answer(states.ready ? 200 : 503, JSON.stringify(states))
       }
       if (path !== '/metrics' || !metricsToken) return answer(404, '{}')
       if (!isSame(/^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '', metricsToken))
         return answer(401, '{}')
-      if (!metrics) return answer(503, '{}')
-      const { type, text } = await metrics.collect()
+      if (!health.metrics) return answer(503, '{}')
+      const { type, text } = await health.metrics.collect()
       return answer(200, text, type)
     } catch {
       return answer(500, '{}')
@@ -69,14 +85,6 @@ export async function openProbes(
   server.unref()
   return {
     port: (server.address() as AddressInfo).port,
-    add: (role, check) => void checks.set(role, check),
-    tell(make) {
-      metrics ??= make()
-      return metrics
-    },
-    drain() {
-      draining = true
-    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -1,14 +1,22 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getPriority, setPriority } from 'node:os'
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 
 // What nobody waits for has a lower priority than what people wait for: both get all of a processor that the other leaves. A quarter of the time where both want the same
 // one (sched(7): nice 5 weighs 335, nice 0 1024), so that nothing comes to a stop.
 const lower = 5
 
-/** Gives way to others where they want the same processor: this thread on Linux, elsewhere nothing, where it would be the whole program. */
+const gaveWay = 'vigia: gave way'
+
+/**
+ * Gives way to others where they want the same processor: this thread, and those that it starts from now on, which inherit it. On Linux; elsewhere nothing,
+ * where it would be the whole program.
+ */
 export function giveWay(): void {
-  if (process.platform === 'linux') lowerPriority(0)
+  if (process.platform !== 'linux' || getEnvironmentData(gaveWay)) return
+  lowerPriority(0)
+  if (isMainThread) setEnvironmentData(gaveWay, true)
 }
 
 /**

@@ -1,0 +1,93 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { type Config, InstallationError, type MeasuredProcess, type WorkerProcess } from '@vigia/server/start'
+import { awaitEnd, hasEnded, keepChild } from './kept-child.ts'
+import { drainMs } from './stopping.ts'
+
+/** What the program tells the process first. */
+export interface WorkerOrder {
+  config: Config
+}
+/** What it asks it afterwards, and gets back with the number of the question. */
+export interface WorkerQuestion {
+  id: number
+  what: 'check' | 'measure'
+}
+export type WorkerMessage =
+  | { is: 'begun' }
+  | { is: 'failed'; message: string }
+  | { is: 'answer'; id: number; value?: MeasuredProcess | null; problem?: string }
+
+const program = fileURLToPath(new URL('worker-child.ts', import.meta.url))
+const patienceMs = 3_000
+
+/**
+ * Starts the role `worker` as a process of its own, which gives way to the one that serves people, and starts it again whenever it ends. It needs the database
+ * and a signer that listens; `config` says where. Throws when it cannot begin.
+ */
+export async function startWorker(config: Config): Promise<WorkerProcess & AsyncDisposable> {
+  const run = () =>
+    // In its own process group, so that Ctrl+C does not reach it before the program stops it in order.
+    fork(program, { serialization: 'advanced', detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const first = run()
+  await begin(first, config)
+  const kept = keepChild('O processo que captura', first, (started) => {
+    const next = run()
+    started(next)
+    return begin(next, config)
+  })
+  let isLeaving = false
+  return {
+    check: () =>
+      ask(kept.current(), 'check').catch((error: unknown) => {
+        // That it ends then is no trouble.
+        if (!isLeaving) throw error
+      }),
+    measure: () => ask(kept.current(), 'measure').catch(() => null),
+    async [Symbol.asyncDispose]() {
+      isLeaving = true
+      kept.leave()
+      const child = kept.current()
+      if (child.connected) child.disconnect()
+      await awaitEnd(child, drainMs)
+    },
+  }
+}
+
+async function begin(child: ChildProcess, config: Config): Promise<void> {
+  child.on('error', () => {})
+  const begun = new Promise<void>((resolve, reject) => {
+    child.on('message', (message: WorkerMessage) => {
+      if (message.is === 'begun') resolve()
+      if (message.is === 'failed') reject(new InstallationError(message.message))
+    })
+    void once(child, 'exit').then(() =>
+      reject(new InstallationError('O processo que captura não iniciou. Os dados não foram alterados.')),
+    )
+  })
+  child.send({ config } satisfies WorkerOrder)
+  await begun
+}
+
+let asked = 0
+
+async function ask(child: ChildProcess, what: WorkerQuestion['what']): Promise<MeasuredProcess | null> {
+  if (hasEnded(child) || !child.connected) throw new Error('the process of the worker has ended')
+  const id = ++asked
+  const { promise, resolve, reject } = Promise.withResolvers<MeasuredProcess | null>()
+  const hear = (message: WorkerMessage) => {
+    if (message.is !== 'answer' || message.id !== id) return
+    if (message.problem === undefined) resolve(message.value ?? null)
+    else reject(new Error(message.problem))
+  }
+  const late = setTimeout(() => reject(new Error('the process of the worker does not respond')), patienceMs)
+  child.on('message', hear)
+  child.send({ id, what } satisfies WorkerQuestion, (error) => {
+    if (error) reject(error)
+  })
+  return promise.finally(() => {
+    clearTimeout(late)
+    child.off('message', hear)
+  })
+}
