@@ -9,6 +9,7 @@ import {
   postponeTurn as postponeFollowing,
   readBehind,
   readPosition,
+  restAfterTurn as restFollowing,
   type Turn,
 } from '../changes/changes.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
@@ -38,6 +39,10 @@ export const claimTurn = (ctx: WithDatabase): Promise<Turn | null> => claimFollo
 /** Lets a turn go that failed, for a while. */
 export const postponeTurn = (ctx: WithDatabase, turn: Turn, waitMs: number): Promise<void> =>
   postponeFollowing(ctx, follower, turn, waitMs)
+
+/** Lets a workspace be for a while after a turn. */
+export const restAfterTurn = (ctx: WithDatabase, turn: Turn, ms: number): Promise<void> =>
+  restFollowing(ctx, follower, turn, ms)
 
 /**
  * Judges what changed next in a workspace, or next of what was there before, and what is due; a bounded part of it. Nothing happens when somebody else

@@ -164,7 +164,7 @@ export interface TestTurn {
 const isBegun = sql`t.type is not null`
 
 /** Without these `claimTest` finds nothing. */
-export const begunTests = sql`select from alert_test t where ${isBegun}`
+export const begunTests = sql`select from alert_test t where ${isBegun} and (lease_until is null or lease_until <= now())`
 
 /** Takes the test that waited longest; null: none goes on. */
 export async function claimTest(ctx: WithDatabase): Promise<TestTurn | null> {
@@ -272,6 +272,15 @@ export async function goOnTesting(
 
 function bandOf({ fired, band }: Verdict): number | null {
   return fired.length === 0 ? null : bands.indexOf(band)
+}
+
+/** Lets a test be for a while after a part of it; what somebody else has taken since is theirs. */
+export async function restAfterTest(ctx: WithDatabase, { workspaceId, rule }: TestTurn, ms: number): Promise<void> {
+  await asOperator(ctx, ({ db }) =>
+    sql`
+      update alert_test set lease_until = ${fromNow(ms)}
+       where workspace_id = ${workspaceId} and rule = ${rule} and type is not null and lease_until is null`.execute(db),
+  )
 }
 
 /** Lets a part go that failed, for a while; after some failures the test ends. */

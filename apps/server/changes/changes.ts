@@ -17,6 +17,7 @@ export {
   postponeTurn,
   readBehind,
   readPosition,
+  restAfterTurn,
 } from './following.ts'
 export { wireOf } from './wire.ts'
 

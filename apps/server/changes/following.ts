@@ -24,10 +24,10 @@ const leaseMs = 120_000
 export function dueTurns({ table }: Follower): RawBuilder<unknown> {
   const position = sql.table(table)
   return sql`
-    select from ${position} where next_at <= now()
+    select from ${position} where next_at <= now() and (lease_until is null or lease_until <= now())
     union all
     select from change_position p
-     where not exists (select from ${position} a where a.workspace_id = p.workspace_id and a.version >= p.version)`
+     where not exists (select from ${position} a where a.workspace_id = p.workspace_id and (a.version >= p.version or a.lease_until > now()))`
 }
 
 /** Takes the workspace that waited longest of those in which something changed, or is due (`next_at`); null: none. */
@@ -66,6 +66,21 @@ export async function postponeTurn(
     sql`
       update ${sql.table(table)} set lease_until = ${fromNow(waitMs)}
        where workspace_id = ${workspaceId} and lease_until = ${lease}::timestamptz`.execute(db),
+  )
+}
+
+/** Lets a workspace be for a while after a turn; what somebody else has taken since is theirs. */
+export async function restAfterTurn(
+  ctx: WithDatabase,
+  { table }: Follower,
+  { workspaceId }: Turn,
+  ms: number,
+): Promise<void> {
+  await asOperator(ctx, ({ db }) =>
+    sql`
+      update ${sql.table(table)} set lease_until = ${fromNow(ms)} where workspace_id = ${workspaceId} and lease_until is null`.execute(
+      db,
+    ),
   )
 }
 

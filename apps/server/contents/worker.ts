@@ -2,12 +2,10 @@ import type { Turn } from '../changes/changes.ts'
 import { isDue } from '../jobs/due.ts'
 import { startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
-import { pause } from '../platform/pause.ts'
-import { claimTurn, due, postponeTurn, takeTurn } from './following.ts'
+import { claimTurn, due, postponeTurn, restAfterTurn, takeTurn } from './following.ts'
 
 // As the judging of alerts: capture and people go first.
-const restShare = 2
-const restMsMax = 2_000
+const rest = { share: 2, msMax: 2_000 }
 
 /** Reads what is inside the documents of all workspaces, a bounded part of one after the other, until disposed. */
 export function startContentWorker(ctx: Context): AsyncDisposable {
@@ -16,15 +14,12 @@ export function startContentWorker(ctx: Context): AsyncDisposable {
       name: 'contents',
       mayFind: () => isDue(ctx, due),
       claim: () => claimTurn(ctx),
-      run: async (turn, signal) => {
-        const begun = performance.now()
-        await takeTurn(ctx, turn)
-        await pause(Math.min(restMsMax, restShare * (performance.now() - begun)), signal)
-      },
+      run: (turn) => takeTurn(ctx, turn),
+      rest: { ...rest, keep: (turn, ms) => restAfterTurn(ctx, turn, ms) },
       // A minute.
       postpone: (turn) => postponeTurn(ctx, turn, ctx.config.sefaz.hourMs / 60),
       describe: ({ workspaceId }) => ({ workspaceId }),
-      concurrency: 1,
+      concurrency: 2,
       idleMs: 1_000,
     },
     ctx.log,

@@ -22,6 +22,11 @@ export interface JobKind<Job> {
   postpone?(job: Job): Promise<void>
   /** What the log says of a job that threw. */
   describe?(job: Job): object
+  /**
+   * After a job the same rows rest, `share` times as long as it took and at most `msMax`, while those of others go on: `keep` has nobody claim them meanwhile. So what
+   * nobody waits for takes a part of the processors, whatever it costs.
+   */
+  rest?: { share: number; msMax: number; keep(job: Job, ms: number): Promise<unknown> }
   /** How many jobs this process carries out at the same time. */
   concurrency: number
   /** None takes longer than this unless it hangs; two hours unless told otherwise. */
@@ -63,18 +68,22 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
   // When a claim last found nothing, as long as nothing happened after it.
   let foundNothingAt: number | null = null
   // A job that ends leaves its place, and may leave more to do, to a claim that found nothing meanwhile.
-  let rest = new AbortController()
-  stop.signal.addEventListener('abort', () => rest.abort(), { once: true })
+  let idle = new AbortController()
+  const wake = () => {
+    foundNothingAt = null
+    idle.abort()
+  }
+  stop.signal.addEventListener('abort', () => idle.abort(), { once: true })
   const begin = (job: Job) => {
-    const done = carryOut(kind, job, stop.signal, log)
+    const rested = (ms: number) => void pause(ms, stop.signal).then(wake)
+    const done = carryOut(kind, job, stop.signal, log, rested)
       .then((letGo) => {
         if (!letGo) restFirst = true
       })
       .finally(() => {
         running.delete(job)
         ends.delete(job)
-        foundNothingAt = null
-        rest.abort()
+        wake()
       })
     running.set(job, done)
     ends.set(job, performance.now() + workMs)
@@ -89,7 +98,7 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
         due(workMs)
         await Promise.race(running.values())
       } else {
-        rest = new AbortController()
+        idle = new AbortController()
         due(kind.idleMs + claimMs)
         const begun = performance.now()
         const isClaimed = foundNothingAt === null || begun - foundNothingAt >= claimEveryMs || !kind.mayFind
@@ -106,7 +115,7 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
             continue
           }
         }
-        await pause(untilBeat(kind.idleMs), rest.signal)
+        await pause(untilBeat(kind.idleMs), idle.signal)
       }
     }
     await Promise.all(running.values())
@@ -129,10 +138,21 @@ function untilBeat(ms: number): number {
 }
 
 // Returns whether the job was let go.
-async function carryOut<Job>(kind: JobKind<Job>, job: Job, signal: AbortSignal, log: Logger): Promise<boolean> {
+async function carryOut<Job>(
+  kind: JobKind<Job>,
+  job: Job,
+  signal: AbortSignal,
+  log: Logger,
+  rested: (ms: number) => void,
+): Promise<boolean> {
   const about = () => ({ job: kind.name, ...kind.describe?.(job) })
   try {
+    const begun = performance.now()
     await kind.run(job, signal)
+    if (!kind.rest) return true
+    const ms = Math.min(kind.rest.msMax, kind.rest.share * (performance.now() - begun))
+    await kind.rest.keep(job, ms)
+    rested(ms)
     return true
   } catch (error) {
     if (error instanceof LeaseLost) {
