@@ -33,7 +33,7 @@ const note = (JSON.parse(await readFile(corpora.generated!, 'utf8')) as CorpusDo
   .find(({ xml }) => xml.startsWith('<nfeProc') || xml.includes('<nfeProc '))!
 
 // Exports are made by a worker.
-await using api = await startTenants([victim, attacker], { roles: ['api', 'worker'] })
+await using api = await startTenants([victim, attacker], { withWorker: true })
 const [its, theirs] = api.tenants as [Tenant, Tenant]
 type Tenant = (typeof api.tenants)[number]
 const company = await findCompany()

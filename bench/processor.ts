@@ -2,10 +2,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
 
-/** Shares of one core, in percent: of the event loop's thread, of other threads of this process, and of the database's connections. */
+/** Shares of one core, in percent: of the event loop's thread, of other threads of this process, of its children (worker, authority), and of the database's connections. */
 interface Use {
   loop: number
   threads: number
+  children: number
   database: number
 }
 
@@ -25,6 +26,7 @@ export async function startUse(owner: pg.Client): Promise<() => Promise<Use>> {
     return {
       loop: share(({ loop }) => loop),
       threads: share(({ threads }) => threads),
+      children: share(({ children }) => children),
       database: share(({ database }) => database),
     }
   }
@@ -40,9 +42,16 @@ async function read(owner: pg.Client): Promise<Counts> {
     Promise.all(files.map(async ([id, file]) => [id, await readMs(file)] as const)).then((all) => new Map(all))
   return {
     loop: await times([['loop', `${own}/${process.pid}/stat`]]),
+    children: await times((await childrenOf(own)).map((id) => [id, `/proc/${id}/stat`])),
     threads: await times(ids.filter((id) => Number(id) !== process.pid).map((id) => [id, `${own}/${id}/stat`])),
     database: await times(rows.map(({ pid }) => [String(pid), `/proc/${pid}/stat`])),
   }
+}
+
+async function childrenOf(tasks: string): Promise<string[]> {
+  const ids = await readdir(tasks).catch(() => [])
+  const lists = await Promise.all(ids.map((id) => readFile(`${tasks}/${id}/children`, 'utf8').catch(() => '')))
+  return lists.flatMap((list) => list.split(' ').filter(Boolean))
 }
 
 // proc(5): utime and stime are the twelfth and thirteenth after the name in brackets.

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Role, readConfig, start } from '@vigia/server/start'
+import { readConfig, start } from '@vigia/server/start'
 import pg from 'pg'
 import { type SimulatorProcess, startSimulator } from '../scripts/simulator-process.ts'
+import { startWorker } from '../scripts/worker-process.ts'
 import { startDatabase } from '../tests/support/postgres.ts'
 import { fill, type Volume } from '../tests/support/volume.ts'
 
@@ -21,10 +22,13 @@ export interface Tenants {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Starts the product on a database of its own, only the API of it unless told, signs up an account for each volume, and fills its workspace. */
+/**
+ * Starts the API on a database of its own, and where it is told a worker beside it as `npm start` does; signs up an account for each volume, and fills its
+ * workspace.
+ */
 export async function startTenants(
   volumes: Omit<Volume, 'workspaceId'>[],
-  { roles = ['api'] }: { roles?: Role[] } = {},
+  { withWorker = false } = {},
 ): Promise<Tenants> {
   await using stack = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'vigia-bench-'))
@@ -35,8 +39,10 @@ export async function startTenants(
     const config = readConfig({ ...environment, LOG_LEVEL: 'error' }, directory)
     return { ...config, sefaz: { ...config.sefaz, hourMs, marginMs: hourMs / 12 } }
   }
-  const simulator = roles.includes('worker') ? stack.use(await startSimulator(root, configure(0, 1_000), [])) : null
-  const server = stack.use(await start(configure(simulator?.port ?? 0, 3_600_000), { roles }))
+  const simulator = withWorker ? stack.use(await startSimulator(root, configure(0, 1_000), [])) : null
+  const config = configure(simulator?.port ?? 0, 3_600_000)
+  const server = stack.use(await start(config, { roles: ['api'] }))
+  if (withWorker) stack.use(await startWorker(config))
   const owner = new pg.Client({ connectionString: postgres.url })
   await owner.connect()
   stack.defer(() => owner.end())

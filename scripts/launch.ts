@@ -109,9 +109,13 @@ export async function launch(
     // Before the API opens its port, so that whoever sees it ready has both.
     say('Iniciando a captura…')
     const socket = signer ? { signerSocket: signer.socket } : {}
-    const worker = await startWorker({ ...withoutKeys, ...socket })
-    running.push(worker)
-    if (over) return
+    const worker = await startWorker({ ...withoutKeys, ...socket }).catch((error: unknown) => {
+      // Ctrl+C may reach it before it knows what to do with that.
+      if (!over) throw error
+      return null
+    })
+    if (worker) running.push(worker)
+    if (over || !worker) return
     const api = await startRoles(['api'], worker)
     running.push(api)
     url = api.url

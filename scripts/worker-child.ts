@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { giveWay } from '@vigia/server/priority'
+import { giveWayAltogether } from '@vigia/server/priority'
 import { drainMs } from './stopping.ts'
 import type { WorkerMessage, WorkerOrder, WorkerQuestion } from './worker-process.ts'
 
 // The role `worker` of a program that has both, so that what it captures, sends, judges and exports does not keep waiting who looks at a page. It ends with
 // the program, or when that lets go of it. Its threads inherit what it gives way: first of all.
-giveWay()
+giveWayAltogether()
 const tell = (message: WorkerMessage) => {
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }

@@ -38,6 +38,8 @@ const retryMs = 2_000
 const partBytes = 1024 * 1024
 // A part is stored at least so often, so that people see it go on.
 const partMs = 2_000
+// As many as a page of the list has.
+const fewMax = 50
 // Space that documents still to come may need goes before files that can be made anew.
 const freeBytesMin = 1024 ** 3
 
@@ -174,7 +176,7 @@ async function isSettled(work: Promise<unknown>, ms: number): Promise<boolean> {
 
 function contentOf(
   ctx: Context,
-  { workspaceId, request: { criteria, ids = [], contents, filter, fileName, requestedBy, leaving } }: HeldExport,
+  { workspaceId, total, request: { criteria, ids = [], contents, filter, fileName, requestedBy, leaving } }: HeldExport,
   tally: Tally,
   taken: bigint[],
   ended: AbortSignal,
@@ -183,10 +185,11 @@ function contentOf(
   const at = new Date()
   const withContent = contents === null || contents.xml || contents.pdf
   const logoOf = logosOf(ctx, workspaceId)
+  const few = total <= fewMax
   const rowsUntil = (abandoned: AbortSignal) => readInBatches(ctx, workspaceId, choice, { withContent, abandoned })
   if (contents === null) {
     const title = fileName.replace(/\.pdf$/, '')
-    return mergeForms(title, printedForms({ workspaceId, rows: rowsUntil(ended), logoOf, tally }, ctx))
+    return mergeForms(title, printedForms({ workspaceId, rows: rowsUntil(ended), few, logoOf, tally }, ctx))
   }
   const made = `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`
   const { productName } = ctx.config
@@ -200,7 +203,7 @@ function contentOf(
       yield rows
     }
   }
-  const task = { workspaceId, contents, role: criteria?.role, logoOf, productName, filter, made, at, tally }
+  const task = { workspaceId, contents, few, role: criteria?.role, logoOf, productName, filter, made, at, tally }
   return zip((abandoned) => exportFiles({ ...task, rows: noted(rowsUntil(AbortSignal.any([abandoned, ended]))) }, ctx))
 }
 

@@ -1,22 +1,21 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getPriority, setPriority } from 'node:os'
-import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 
 // What nobody waits for has a lower priority than what people wait for: both get all of a processor that the other leaves. A quarter of the time where both want the same
 // one (sched(7): nice 5 weighs 335, nice 0 1024), so that nothing comes to a stop.
 const lower = 5
+const most = 19
 
-const gaveWay = 'vigia: gave way'
-
-/**
- * Gives way to others where they want the same processor: this thread, and those that it starts from now on, which inherit it. On Linux; elsewhere nothing,
- * where it would be the whole program.
- */
+/** Gives way to others where they want the same processor: this thread on Linux, elsewhere nothing, where it would be the whole program. */
 export function giveWay(): void {
-  if (process.platform !== 'linux' || getEnvironmentData(gaveWay)) return
-  lowerPriority(0)
-  if (isMainThread) setEnvironmentData(gaveWay, true)
+  if (process.platform === 'linux') lowerPriority(0)
+}
+
+/** Has this process, which began a session of its own, give way to all others. To be called first of all: its threads inherit it. */
+export function giveWayAltogether(): void {
+  giveWay()
+  if (process.platform === 'linux') lowerGroup(process.pid)
 }
 
 /**
@@ -24,7 +23,10 @@ export function giveWay(): void {
  * process is; `socket` the connection to it.
  */
 export function giveWayInDatabase(backend: number, socket: Pick<Socket, 'localPort'>): void {
-  if (process.platform === 'linux' && isBackend(backend, socket)) lowerPriority(backend)
+  if (process.platform !== 'linux' || !isBackend(backend, socket)) return
+  lowerPriority(backend)
+  // Each process of the database begins a session; where one does not, it is in the group of others.
+  if (groupOf(backend)?.name !== groupOf(process.pid)?.name) lowerGroup(backend)
 }
 
 // Behind a pooler, or on another machine, the number is that of something else.
@@ -40,8 +42,34 @@ function isBackend(id: number, { localPort }: Pick<Socket, 'localPort'>): boolea
 // Never higher than it is: the program may have been started with a lower one.
 function lowerPriority(id: number): void {
   try {
-    setPriority(id, Math.min(19, getPriority(id) + lower))
+    setPriority(id, Math.min(most, getPriority(id) + lower))
   } catch {
     // The process is another account's, or whatever confines this program forbids it. All goes on as it would without.
+  }
+}
+
+// Where the scheduler makes a group of each session (sched(7), "The autogroup feature"), a priority says something inside the group only, and the group has
+// one of its own.
+function groupOf(id: number): { name: string; nice: number } | null {
+  try {
+    const [, name, nice] = /^(\S+) nice (-?\d+)/.exec(readFileSync(`/proc/${id}/autogroup`, 'utf8')) ?? []
+    return name === undefined ? null : { name, nice: Number(nice) }
+  } catch {
+    return null
+  }
+}
+
+const againMs = 250
+const timesMax = 40
+
+function lowerGroup(id: number, times = 0): void {
+  const group = groupOf(id)
+  if (!group) return
+  try {
+    writeFileSync(`/proc/${id}/autogroup`, String(Math.min(most, group.nice + lower)))
+  } catch (error) {
+    // The kernel takes ten such wishes a second.
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN' && times < timesMax)
+      setTimeout(lowerGroup, againMs * (1 + Math.random()), id, times + 1).unref()
   }
 }

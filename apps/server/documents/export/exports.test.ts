@@ -12,10 +12,11 @@ import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { newWorkspace, roomyStorage } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
 import { createPrinter } from '../../print/printer.ts'
+import type { RunOptions } from '../../print/threads.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../testing.ts'
 import { claimExport, waitingExports } from '../worker.ts'
 import { zip } from './archive.ts'
-import { exportFiles } from './files.ts'
+import { exportFiles, printAhead } from './files.ts'
 import { forgetExports } from './keeping.ts'
 import { readInBatches } from './rows.ts'
 import { type Exports, openExports } from './testing.ts'
@@ -802,6 +803,14 @@ describe('the forms of an export', () => {
     const files = readZip(Buffer.concat(chunks))
     expect(seen).toMatchObject({ now: 0, patient: true })
     expect(seen.most).toBeLessThanOrEqual(4)
+    // Those of a file with a few documents do not wait for those of others.
+    const runs: (RunOptions | undefined)[] = []
+    const asked: Context['printer'] = { ...printer, print: async (_, run) => new Uint8Array(runs.push(run)) }
+    const read = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })
+    for await (const some of read)
+      for (const [, pdf] of printAhead(some, true, { workspaceId, few: true, ...words }, { printer: asked })) await pdf
+    expect(runs).toEqual(runs.map(() => ({ patient: false, who: workspaceId })))
+    expect(runs).toHaveLength(8)
     const names = [...files.keys()]
     expect(names.filter((name) => name.endsWith('.pdf'))).toHaveLength(7)
     expect(names.filter((name) => name.endsWith('.xml'))).toHaveLength(8)

@@ -23,6 +23,8 @@ interface ExportTask {
   workspaceId: number
   rows: AsyncIterable<ExportRow[]>
   contents: ExportContents
+  /** Somebody waits for a file of a few documents: their forms do not wait for those of large ones. */
+  few?: boolean
   /** The role that was asked for: each document shows that one. */
   role?: number
   /** The logo of the issuer with this CNPJ or CPF, when it is a company of the workspace. */
@@ -63,7 +65,7 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
 
 /** The printed forms of documents, one after the other; what has none is a line of `tally`. */
 export async function* printedForms(
-  { rows, tally, ...of }: Pick<ExportTask, 'workspaceId' | 'rows' | 'logoOf' | 'tally'>,
+  { rows, tally, ...of }: Pick<ExportTask, 'workspaceId' | 'rows' | 'few' | 'logoOf' | 'tally'>,
   ctx: Pick<Context, 'log' | 'printer'>,
 ): AsyncGenerator<MergedForm> {
   for await (const batch of rows)
@@ -88,7 +90,7 @@ type Pdf = Promise<Uint8Array> | undefined
 export function* printAhead(
   rows: readonly ExportRow[],
   withPdf: boolean,
-  { workspaceId, logoOf }: Pick<ExportTask, 'workspaceId' | 'logoOf'>,
+  { workspaceId, few = false, logoOf }: Pick<ExportTask, 'workspaceId' | 'few' | 'logoOf'>,
   { printer }: Pick<Context, 'printer'>,
 ): Generator<[ExportRow, Pdf]> {
   const begun: Pdf[] = []
@@ -96,7 +98,7 @@ export function* printAhead(
     if (!withPdf || !row.complete || noDanfeText(chaveParts(row.chave).mod)) return undefined
     const kind = serviceOf(row.type)
     const pdf = logoOf(row.tax_id).then((logo) =>
-      printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: true, who: workspaceId }),
+      printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: !few, who: workspaceId }),
     )
     // Its failure is reported when its turn comes; until then it must not count as unhandled.
     pdf.catch(() => {})
