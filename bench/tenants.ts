@@ -42,7 +42,7 @@ export async function startTenants(
   const simulator = withWorker ? stack.use(await startSimulator(root, configure(0, 1_000), [])) : null
   const config = configure(simulator?.port ?? 0, 3_600_000)
   const server = stack.use(await start(config, { roles: ['api'] }))
-  if (withWorker) stack.use(await startWorker(config))
+  if (withWorker) await stack.use(startWorker(config)).begun
   const owner = new pg.Client({ connectionString: postgres.url })
   await owner.connect()
   stack.defer(() => owner.end())

@@ -106,18 +106,15 @@ export async function launch(
   const running: AsyncDisposable[] = []
   stack.defer(() => stopTogether(running, say))
   if (mode === 'serve' && !development) {
-    // Before the API opens its port, so that whoever sees it ready has both.
-    say('Iniciando a captura…')
     const socket = signer ? { signerSocket: signer.socket } : {}
-    const worker = await startWorker({ ...withoutKeys, ...socket }).catch((error: unknown) => {
-      // Ctrl+C may reach it before it knows what to do with that.
-      if (!over) throw error
-      return null
-    })
-    if (worker) running.push(worker)
-    if (over || !worker) return
+    const worker = startWorker({ ...withoutKeys, ...socket })
+    running.push(worker)
     const api = await startRoles(['api'], worker)
     running.push(api)
+    // Ctrl+C may reach it before it knows that the program says when it ends.
+    await worker.begun.catch((error: unknown) => {
+      if (!over) throw error
+    })
     url = api.url
   } else {
     const server = development ? await development.serve() : await startRoles(mode === 'serve' ? [] : [mode])

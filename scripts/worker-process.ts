@@ -24,31 +24,41 @@ const patienceMs = 3_000
 
 /**
  * Starts the role `worker` as a process of its own, which gives way to the one that serves people, and starts it again whenever it ends. It needs the database
- * and a signer that listens; `config` says where. Throws when it cannot begin.
+ * and a signer that listens; `config` says where. `begun` rejects when it cannot begin.
  */
-export async function startWorker(config: Config): Promise<WorkerProcess & AsyncDisposable> {
+export function startWorker(config: Config): WorkerProcess & AsyncDisposable & { begun: Promise<void> } {
   const run = () =>
-    // In its own process group, so that Ctrl+C does not reach it before the program stops it in order.
+    // In a session of its own: Ctrl+C does not reach it before the program stops it in order, and it gives way as a whole.
     fork(program, { serialization: 'advanced', detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const first = run()
-  await begin(first, config)
-  const kept = keepChild('O processo que captura', first, (started) => {
-    const next = run()
-    started(next)
-    return begin(next, config)
-  })
+  let kept: ReturnType<typeof keepChild> | undefined
   let isLeaving = false
+  const begun = begin(first, config).then(() => {
+    if (isLeaving) return
+    kept = keepChild('O processo que captura', first, (started) => {
+      const next = run()
+      started(next)
+      return begin(next, config)
+    })
+  })
+  begun.catch(() => {})
+  const ask = async (what: WorkerQuestion['what']) => {
+    await begun
+    if (!kept) throw new Error('the process of the worker is leaving')
+    return askChild(kept.current(), what)
+  }
   return {
+    begun,
     check: () =>
-      ask(kept.current(), 'check').catch((error: unknown) => {
+      ask('check').catch((error: unknown) => {
         // That it ends then is no trouble.
         if (!isLeaving) throw error
       }),
-    measure: () => ask(kept.current(), 'measure').catch(() => null),
+    measure: () => ask('measure').catch(() => null),
     async [Symbol.asyncDispose]() {
       isLeaving = true
-      kept.leave()
-      const child = kept.current()
+      kept?.leave()
+      const child = kept?.current() ?? first
       if (child.connected) child.disconnect()
       await awaitEnd(child, drainMs)
     },
@@ -72,7 +82,7 @@ async function begin(child: ChildProcess, config: Config): Promise<void> {
 
 let asked = 0
 
-async function ask(child: ChildProcess, what: WorkerQuestion['what']): Promise<MeasuredProcess | null> {
+async function askChild(child: ChildProcess, what: WorkerQuestion['what']): Promise<MeasuredProcess | null> {
   if (hasEnded(child) || !child.connected) throw new Error('the process of the worker has ended')
   const id = ++asked
   const { promise, resolve, reject } = Promise.withResolvers<MeasuredProcess | null>()
