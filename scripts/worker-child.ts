@@ -1,11 +1,9 @@
 import { once } from 'node:events'
-import { giveWayAltogether } from '@vigia/server/priority'
 import { drainMs } from './stopping.ts'
 import type { WorkerMessage, WorkerOrder, WorkerQuestion } from './worker-process.ts'
 
 // The role `worker` of a program that has both, so that what it captures, sends, judges and exports does not keep waiting who looks at a page. It ends with
-// the program, or when that lets go of it. Its threads inherit what it gives way: first of all.
-giveWayAltogether()
+// the program, or when that lets go of it.
 const tell = (message: WorkerMessage) => {
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }
@@ -16,7 +14,10 @@ const ordered = once(process, 'message') as Promise<[WorkerOrder]>
 
 void left.then(() => setTimeout(() => process.exit(), drainMs).unref())
 
-const { ConfigError, createHealth, InstallationError, PostgresError, start } = await import('@vigia/server/start')
+const { ConfigError, createHealth, giveWayAltogether, InstallationError, PostgresError, start } = await import(
+  '@vigia/server/start'
+)
+giveWayAltogether()
 try {
   const order = await Promise.race([ordered, left.then(() => null)])
   if (order) {

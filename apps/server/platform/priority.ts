@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { getPriority, setPriority } from 'node:os'
 
@@ -12,10 +12,11 @@ export function giveWay(): void {
   if (process.platform === 'linux') lowerPriority(0)
 }
 
-/** Has this process, which began a session of its own, give way to all others. To be called first of all: its threads inherit it. */
+/** Has this process, which began a session of its own, give way to all others. Its later threads inherit it. */
 export function giveWayAltogether(): void {
-  giveWay()
-  if (process.platform === 'linux') lowerGroup(process.pid)
+  if (process.platform !== 'linux') return
+  for (const thread of readdirSync('/proc/self/task')) lowerPriority(Number(thread))
+  lowerGroup(process.pid)
 }
 
 /**
