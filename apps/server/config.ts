@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { readSiteFile, type SiteFile } from './http/site-file.ts'
 import { defaultPrintThreads } from './print/printer.ts'
 
-/** Everything the program takes from its environment, read once and frozen. */
 /** A bucket for copies; without `endpoint` it is one of AWS in `region`. */
 interface S3Place {
   bucket: string
@@ -17,6 +16,7 @@ interface S3Place {
   secret: string
 }
 
+/** Everything the program takes from its environment, read once and frozen. */
 export interface Config {
   port: number
   /** The address that the port is opened on. */
