@@ -7,6 +7,7 @@ import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
+import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { createPrinter } from '../print/printer.ts'
 import * as captures from './capture.ts'
 import { decide } from './rules.ts'
@@ -128,6 +129,12 @@ describe('a company', () => {
     const full = { ...ctx, storage: { ...ctx.storage, trouble: { reason: 'no-space' as const, since: new Date() } } }
     const { data } = await run<{ data: { captura: Told[] }[] }>('obter-empresas', {}, company, full)
     expect(data[0]!.captura[0]!.causaComum).toMatch(/liberar espaço/)
+    // Who captures is away: no light stays green.
+    await noteTrouble(ctx, 'trabalho', 'O processo que captura não está funcionando.')
+    const away = await told(stranger)
+    expect(away).toMatchObject({ estado: 'falha', causaComum: expect.stringMatching(/^A captura, .* em pausa/) })
+    await endTrouble(ctx, 'trabalho')
+    expect((await told(stranger)).causaComum).toBe(outage.causaComum)
   })
 
   test('is listed whatever the authority said of its positions', async () => {

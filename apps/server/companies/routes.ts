@@ -19,7 +19,8 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
-import { type StorageTrouble, storageSentence } from '../platform/storage.ts'
+import { storageSentence } from '../platform/storage.ts'
+import { findStandstill } from '../platform/trouble.ts'
 import { type CertificateSummary, describeUse, readCertificateCard } from './certificate-card.ts'
 import * as companies from './companies.ts'
 import * as logo from './logo.ts'
@@ -92,8 +93,8 @@ const ofEverybody =
 /** What people see besides the state of a capture. */
 interface Trouble {
   outages: Record<Service, Outage | null>
-  /** Nothing can be stored, and so nothing is asked for. */
-  storage: StorageTrouble | null
+  /** Why nothing is asked for, of no company; null: it is. */
+  standstill: string | null
   /** By the number of the company. */
   refusedCiencias: Map<number, number>
   /** Why the captures that are paused are so. */
@@ -105,7 +106,7 @@ async function findTrouble(ctx: Pick<Context, 'db' | 'config' | 'storage'>, work
   const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
   const plan = await readPlan(ctx, workspaceId)
   return {
-    storage: ctx.storage.trouble,
+    standstill: ctx.storage.trouble ? storageSentence(ctx.storage.trouble) : await findStandstill(ctx),
     outages: { nfe: await findOutage(ctx, nfe), cte: await findOutage(ctx, cte) },
     refusedCiencias: await countRefusedCiencias(ctx, workspaceId),
     pausedBecause: pausedSentence(plan, ctx.config),
@@ -214,7 +215,7 @@ function toCapture(
     valid_to,
     revoked_at,
   }: Pick<ListedCompany, 'archived_at' | 'automatic' | 'valid_to' | 'revoked_at'>,
-  { outages, storage, refusedCiencias, pausedBecause }: Trouble,
+  { outages, standstill, refusedCiencias, pausedBecause }: Trouble,
 ): CaptureState {
   const outage = outages[serviceOf(line.service)]
   // A company without automatic capture has a next query only after a request.
@@ -237,10 +238,9 @@ function toCapture(
   }
   // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
   const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n), ultimaResposta: null }
-  if (storage && line.state !== 'stopped') {
+  if (standstill !== null && line.state !== 'stopped') {
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
-    const sentence = storageSentence(storage)
-    return { servico, estado: 'falha', mensagem: sentence, ...cause, causaComum: sentence, ...known }
+    return { servico, estado: 'falha', mensagem: standstill, ...cause, causaComum: standstill, ...known }
   }
   const isWithout = valid_to === null && line.state === 'stopped' && !line.leased
   if (isWithout || revoked_at !== null) {

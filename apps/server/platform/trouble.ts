@@ -111,6 +111,15 @@ export async function listNotices({
   })
 }
 
+const standstills: readonly TroubleKey[] = ['assinador', 'trabalho']
+
+/** Why nothing of any company is asked for at the moment, as everybody reads it, but for space; null: it is. */
+export async function findStandstill({ db }: WithDatabase): Promise<string | null> {
+  const troubles = await listTroubles({ db })
+  const found = standstills.find((key) => troubles.some((trouble) => trouble.key === key))
+  return found ? (kindOf(found)?.shown ?? null) : null
+}
+
 // What everybody has to do again began then; null: not known.
 async function findCopyMoment({ db }: WithDatabase): Promise<Date | null> {
   const row = await db
