@@ -24,9 +24,12 @@ const claim = async (): Promise<CaptureLine> => {
   if (!line) throw new Error('nothing is due')
   return line
 }
+let last = 0n
 const deliver = (line: CaptureLine, arrivals: ReturnType<typeof arrive>[], { more = false } = {}) =>
   inCapture(ctx, async (ctx) => {
-    const [before, after] = [arrivals[0]!.nsu - 1n, arrivals[arrivals.length - 1]!.nsu]
+    const [before, after] =
+      arrivals.length > 0 ? [arrivals[0]!.nsu - 1n, arrivals[arrivals.length - 1]!.nsu] : [last, last]
+    last = after
     await holdLine(ctx, line, { last_nsu: after })
     await deliverPage(ctx, line, arrivals, { before, after, more })
   })
@@ -65,6 +68,15 @@ describe('documents that arrive', () => {
     expect(await told(workspaceId)).toEqual([
       { kind: 'sucesso', header: 'Captura concluída', body: '53 NF-e novas de EMPRESA.' },
     ])
+    expect(await told(workspaceId)).toEqual([])
+    // A run whose last page has nothing new, or nothing at all, has ended, too.
+    await deliver(line, notes(54, 60), { more: true })
+    await deliver(line, [arrive(61, nfeProc({ number: 54 }))])
+    expect(await told(workspaceId)).toMatchObject([{ header: 'Captura concluída', body: '7 NF-e novas de EMPRESA.' }])
+    await deliver(line, [arrive(62, nfeProc({ number: 62 }))], { more: true })
+    await deliver(line, [])
+    expect(await told(workspaceId)).toMatchObject([{ header: 'Captura concluída', body: '1 NF-e nova de EMPRESA.' }])
+    await deliver(line, [])
     expect(await told(workspaceId)).toEqual([])
   })
 

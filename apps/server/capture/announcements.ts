@@ -24,6 +24,7 @@ const arrived: Writer = {
       all.filter((one) => one.service === service).reduce((total, one) => total + one.inserted, 0)
     const [nfe, cte] = [sum('nfe'), sum('cte')]
     const completed = all.reduce((total, one) => total + one.completed, 0)
+    if (nfe + cte + completed === 0) return null
     const news = [
       ...(nfe > 0 ? [`${formatInteger(nfe)} NF-e`] : []),
       ...(cte > 0 ? [`${formatInteger(cte)} CT-e`] : []),

@@ -20,7 +20,7 @@ import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { openReceived } from '../platform/received/bytes.ts'
-import { serviceOf } from '../platform/service.ts'
+import { type Service, serviceOf } from '../platform/service.ts'
 import { type Arrived, type Conflicting, conflictsNamed } from './announcements.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 
@@ -266,7 +266,7 @@ async function deliver(
   await enterWorkspace(ctx, to.workspaceId)
   const received =
     arrivals.length > 0 ? await receive(ctx, { ...to, cnpj: line.cnpj }, serviceOf(line.service), arrivals) : null
-  if (received) await announceArrival(ctx, line, to, received, more)
+  await announceArrival(ctx, line, to, received, more)
   await noteDelivered(ctx, line, to, deliveredNsu)
   return received
 }
@@ -275,13 +275,29 @@ async function announceArrival(
   { db, config: { sefaz } }: DeliveryContext,
   line: Pick<CaptureLine, 'service'>,
   { workspaceId, companyId }: Subscriber,
-  { inserted, completed }: ReceiveResult,
+  received: Pick<ReceiveResult, 'inserted' | 'completed'> | null,
   more: boolean,
 ): Promise<void> {
-  if (inserted + completed === 0) return
-  const payload: Arrived = { service: serviceOf(line.service), inserted, completed, more }
+  const { inserted, completed } = received ?? { inserted: 0, completed: 0 }
+  const service = serviceOf(line.service)
+  // The last page of a run may have nothing new, and what came before it waits to be told with the rest.
+  if (inserted + completed === 0 && (more || !(await goesOn({ db }, workspaceId, companyId, service)))) return
+  const payload: Arrived = { service, inserted, completed, more }
   const waitMs = more ? sefaz.pagePauseMs + sefaz.answerMs : undefined
   await announce({ db }, workspaceId, { what: 'captura-concluida', companyId, payload, waitMs })
+}
+
+async function goesOn(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  companyId: number,
+  service: Service,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from happening
+     where workspace_id = ${workspaceId} and what = 'captura-concluida' and company_id = ${companyId}
+       and payload ->> 'service' = ${service} and payload ->> 'more' = 'true' limit 1`.execute(db)
+  return rows.length > 0
 }
 
 /** Tells all who receive what the line brings that documents came for positions that hold other ones. */
