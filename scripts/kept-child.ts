@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 
 const restMsMin = 500
@@ -20,15 +19,19 @@ export function keepChild(
   const keep = async () => {
     for (let restMs = restMsMin; ; restMs = Math.min(restMs * 2, restMsMax)) {
       const since = performance.now()
-      const [code, signal] = hasEnded(child) ? [child.exitCode, child.signalCode] : await once(child, 'exit')
+      await ended(child)
       if (leaving.signal.aborted) return
-      console.error(`${name} parou (${signal ?? code ?? 'sem motivo'}) e é iniciado de novo.`)
+      console.error(`${name} parou (${child.signalCode ?? child.exitCode ?? 'sem motivo'}) e é iniciado de novo.`)
       if (performance.now() - since > steadyMs) restMs = restMsMin
       await setTimeout(restMs, undefined, { signal: leaving.signal }).catch(() => {})
       if (leaving.signal.aborted) return
-      await begin((next) => {
-        child = next
-      }).catch((error: Error) => console.error(error.message))
+      try {
+        await begin((next) => {
+          child = next
+        })
+      } catch (error) {
+        console.error((error as Error).message)
+      }
     }
   }
   void keep()
@@ -39,11 +42,22 @@ export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null
 }
 
+/** Resolves when a child has ended, or could not be started: then there is an `error` and no `exit`. */
+export function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (hasEnded(child)) resolve()
+    }
+    child.on('exit', look).on('error', look)
+    look()
+  })
+}
+
 /** Waits for the end of a child that was told to end, and ends it after `patienceMs` in any case. */
 export async function awaitEnd(child: ChildProcess, patienceMs: number): Promise<void> {
   if (hasEnded(child)) return
   const killing = new AbortController()
-  const closed = once(child, 'exit').finally(() => killing.abort())
+  const closed = ended(child).finally(() => killing.abort())
   void setTimeout(patienceMs, undefined, { signal: killing.signal }).then(
     () => child.kill('SIGKILL'),
     () => {},

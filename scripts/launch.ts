@@ -111,8 +111,9 @@ export async function launch(
     running.push(worker)
     const api = await startRoles(['api'], worker)
     running.push(api)
-    // Ctrl+C may reach it before it knows that the program says when it ends.
-    await worker.begun.catch((error: unknown) => {
+    // It may hang while it begins.
+    await Promise.race([worker.begun, until]).catch((error: unknown) => {
+      // Ctrl+C may reach it before it knows that the program says when it ends.
       if (!over) throw error
     })
     url = api.url

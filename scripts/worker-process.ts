@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { type Config, InstallationError, type MeasuredProcess, type WorkerProcess } from '@vigia/server/start'
-import { awaitEnd, hasEnded, keepChild } from './kept-child.ts'
+import { awaitEnd, ended, hasEnded, keepChild } from './kept-child.ts'
 import { drainMs } from './stopping.ts'
 
 /** What the program tells the process first. */
@@ -42,11 +41,8 @@ export function startWorker(config: Config): WorkerProcess & AsyncDisposable & {
     })
   })
   begun.catch(() => {})
-  const ask = async (what: WorkerQuestion['what']) => {
-    await begun
-    if (!kept) throw new Error('the process of the worker is leaving')
-    return askChild(kept.current(), what)
-  }
+  // One that is still beginning does not respond.
+  const ask = (what: WorkerQuestion['what']) => askChild(kept?.current() ?? first, what)
   return {
     begun,
     check: () =>
@@ -66,13 +62,13 @@ export function startWorker(config: Config): WorkerProcess & AsyncDisposable & {
 }
 
 async function begin(child: ChildProcess, config: Config): Promise<void> {
-  child.on('error', () => {})
   const begun = new Promise<void>((resolve, reject) => {
+    child.on('error', reject)
     child.on('message', (message: WorkerMessage) => {
       if (message.is === 'begun') resolve()
       if (message.is === 'failed') reject(new InstallationError(message.message))
     })
-    void once(child, 'exit').then(() =>
+    void ended(child).then(() =>
       reject(new InstallationError('O processo que captura não iniciou. Os dados não foram alterados.')),
     )
   })
