@@ -30,7 +30,7 @@ interface Finished {
 /** An object stream, and the objects in it. */
 interface Container {
   container: number
-  numbers: readonly number[]
+  numbers: ArrayLike<number>
 }
 
 /**
@@ -130,7 +130,7 @@ export class PdfWriter {
     return this.#count
   }
 
-  #contain(stream: Buffer, numbers: readonly number[]): Container {
+  #contain(stream: Buffer, numbers: ArrayLike<number>): Container {
     return { container: this.#put(stream), numbers }
   }
 
