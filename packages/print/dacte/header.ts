@@ -20,7 +20,7 @@ import { dataCodeOfCte } from './parties.ts'
 
 const issuerWidth = 182
 // In landscape identification and bar code stand side by side, and the emitente takes what they leave.
-const identificationWidth = 268
+const identificationWidth = 281
 const qrSides = { portrait: 104, landscape: 96 }
 const titleHeights = { portrait: 36, landscape: 42 }
 // The label of the moment of issue takes two lines.
@@ -219,7 +219,7 @@ function titleBox(
 }
 
 // Shares of the boxes of the identification row; the fourth is the number of the sheet.
-const shares = [34, 26, 51, 30, 83, 57]
+const shares = [31, 23, 51, 30, 83, 63]
 
 function identificationRow({ infCte, ide }: PrintedCte, width: number): Block {
   const values: [string, string | undefined][] = [

@@ -78,7 +78,7 @@ function subsetName(font: Font, codes: readonly number[]): string {
 
 function fontFile(font: Font, name: string, codes: readonly number[]): Buffer {
   const grid = box.map((edge) => Math.round((edge * unitsPerEm) / 1000))
-  return streamObject(compactFont(name, font.glyphs, codes, grid), '/Subtype/Type1C')
+  return streamObject(compactFont(name, font.glyphs, codes, grid), '/Subtype/Type1C', true)
 }
 
 interface Descriptor {

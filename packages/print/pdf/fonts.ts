@@ -91,9 +91,15 @@ export class Shown {
   /** The characters shown in a face in any of these, in order. */
   static inAny(all: readonly Shown[], font: Font): number[] {
     const face = fonts.indexOf(font)
+    const shown = new Uint8Array(256)
+    const further = new Set<number>()
+    for (const one of all) {
+      const bytes = one.#bytes[face]!
+      for (let byte = 0; byte <= 0xff; byte++) shown[byte]! |= bytes[byte]!
+      for (const code of one.#further[face]!) further.add(code)
+    }
     const codes: number[] = []
-    for (let byte = 0; byte <= 0xff; byte++) if (all.some((shown) => shown.#bytes[face]![byte] === 1)) codes.push(byte)
-    const further = new Set(all.flatMap((shown) => [...shown.#further[face]!]))
+    for (let byte = 0; byte <= 0xff; byte++) if (shown[byte] === 1) codes.push(byte)
     return further.size > 0 ? codes.concat([...further].toSorted((a, b) => a - b)) : codes
   }
 }

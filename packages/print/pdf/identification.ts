@@ -1,4 +1,4 @@
-import { streamObject } from './objects.ts'
+import { packedAround, plainStream, streamObject } from './objects.ts'
 
 /** What the colours of a file mean (ISO 19005-2, 6.2.3). */
 export interface Colours {
@@ -43,23 +43,25 @@ const described = description(
     '</rdf:li></rdf:Bag></pdfaExtension:schemas>',
 )
 
+const own = description(
+  said,
+  '<pdfaid:part>2</pdfaid:part><pdfaid:conformance>A</pdfaid:conformance><pdfuaid:part>1</pdfuaid:part>' +
+    '<pdf:Producer>Vigia Fiscal</pdf:Producer><dc:title><rdf:Alt><rdf:li xml:lang="x-default">TITLE</rdf:li></rdf:Alt></dc:title>',
+)
+// What stands before the title and behind it, alike in all files.
+const [before, behind] = (
+  `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="${rdf}">` +
+  `${described}${own}</rdf:RDF></x:xmpmeta><?xpacket end="r"?>`
+)
+  .split('TITLE')
+  .map((text) => Buffer.from(text)) as [Buffer, Buffer]
+// Packed once, the title between them as it is.
+const packed = packedAround(before, behind)
+
 /** The object with the XMP packet of a file (ISO 19005-2, 6.6; ISO 14289-1, 5): what it is and says it conforms to. */
 export function metadata(title: string): Buffer {
-  return streamObject(packet(title), '/Type/Metadata/Subtype/XML')
-}
-
-function packet(title: string): Buffer {
   const name = title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`)
-  const own = description(
-    said,
-    '<pdfaid:part>2</pdfaid:part><pdfaid:conformance>A</pdfaid:conformance><pdfuaid:part>1</pdfuaid:part>' +
-      `<dc:title><rdf:Alt><rdf:li xml:lang="x-default">${name}</rdf:li></rdf:Alt></dc:title>` +
-      '<pdf:Producer>Vigia Fiscal</pdf:Producer>',
-  )
-  return Buffer.from(
-    `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="${rdf}">` +
-      `${described}${own}</rdf:RDF></x:xmpmeta><?xpacket end="r"?>`,
-  )
+  return plainStream(packed(Buffer.from(name)), '/Type/Metadata/Subtype/XML/Filter/FlateDecode')
 }
 
 const titleMax = 200
@@ -155,12 +157,13 @@ export const screenColours: Colours = {
       [['rTRC', 'gTRC', 'bTRC'], parametric(curve)],
     ]),
     '/N 3',
+    true,
   ),
   condition: '/OutputConditionIdentifier(sRGB)/Info(sRGB IEC61966-2.1)',
 }
 
 /** The greys of sRGB without its white, for files that have no other colours: paper is white under any light. */
 export const greys: Colours = {
-  profile: streamObject(profile('sGray', 'GRAY', [[['kTRC'], parametric(curve)]]), '/N 1'),
+  profile: streamObject(profile('sGray', 'GRAY', [[['kTRC'], parametric(curve)]]), '/N 1', true),
   condition: '/OutputConditionIdentifier(Custom)/Info(sGray)',
 }

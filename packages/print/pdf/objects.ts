@@ -1,15 +1,18 @@
-import { deflateSync, inflateSync } from 'node:zlib'
+import { constants, deflateRawSync, deflateSync, inflateSync } from 'node:zlib'
 
-// Level 9 takes up to a third more CPU for 0 to 2 % of the bytes.
-const level = 5
+// Of what is packed anew for each file. Of contents level 2 takes half the time of 5 and 4 to 10 % more bytes; 3 and 4 are neither as quick nor much smaller.
+const level = 2
 // Rows as differences from one another are long and nearly empty: their level 3 takes a third of the time of 6, and a tenth more bytes of the file.
 const rowsLevel = 3
+// Of what a process keeps.
+const keptLevel = 9
 const packedFrom = 100
 
-/** A stream as it stands in the file, after its number: packed if that is worth it. */
-export function streamObject(content: Buffer, entries: string): Buffer {
+/** A stream as it stands in the file, after its number: packed if that is worth it, and tighter when the process keeps it for further files. */
+export function streamObject(content: Buffer, entries: string, isKept = false): Buffer {
   if (content.length < packedFrom) return plainStream(content, entries)
-  return plainStream(deflateSync(content, { level }), `${entries}/Filter/FlateDecode`)
+  const data = deflateSync(content, { level: isKept ? keptLevel : level })
+  return plainStream(data, `${entries}/Filter/FlateDecode`)
 }
 
 /** A stream whose data is written as it is. */
@@ -18,28 +21,58 @@ export function plainStream(data: Buffer, entries: string): Buffer {
   return Buffer.concat([Buffer.from(head, 'latin1'), data, Buffer.from('\nendstream\nendobj\n', 'latin1')])
 }
 
+/** Packs short bytes between two texts that are packed once (RFC 1950, RFC 1951): a block of each, and one of the bytes as they are. */
+export function packedAround(before: Buffer, behind: Buffer): (between: Buffer) => Buffer {
+  const head = Buffer.from([0x78, 0x9c])
+  const begin = deflateRawSync(before, { level: keptLevel, finishFlush: constants.Z_SYNC_FLUSH })
+  const end = deflateRawSync(behind, { level: keptLevel })
+  const sums = adler32(before, [1, 0])
+  return (between) => {
+    const size = Buffer.alloc(5)
+    size.writeUInt16LE(between.length, 1)
+    size.writeUInt16LE(0xffff - between.length, 3)
+    const [a, b] = adler32(behind, adler32(between, sums))
+    const checksum = Buffer.alloc(4)
+    checksum.writeUInt16BE(b, 0)
+    checksum.writeUInt16BE(a, 2)
+    return Buffer.concat([head, begin, size, between, end, checksum])
+  }
+}
+
+// RFC 1950, 8.2.
+function adler32(bytes: Buffer, [a, b]: readonly [number, number]): [number, number] {
+  for (const byte of bytes) {
+    a = (a + byte) % 65_521
+    b = (b + a) % 65_521
+  }
+  return [a, b]
+}
+
 /**
- * A stream of rows (ISO 32000-1, 7.4.4.4). A row that differs from the one above in no more bytes than `mayDiffer` gives for its number is the difference,
- * which packs to little.
+ * A stream of rows (ISO 32000-1, 7.4.4.4). A row that differs from the one above in no more bytes than `mayDiffer` gives for its number (any, when there is none)
+ * is the difference, which packs to little.
  */
 export function rowStream(
   rows: Buffer,
   width: number,
   entries: string,
-  rowLevel = 6,
-  mayDiffer = (_row: number) => width,
+  rowLevel = rowsLevel,
+  mayDiffer?: Uint8Array,
 ): Buffer {
-  const out = Buffer.alloc((rows.length / width) * (width + 1))
-  for (let row = 0, from = 0, to = 0; from < rows.length; row++, from += width, to += width + 1) {
-    let left = row === 0 ? -1 : mayDiffer(row)
-    for (let i = 0; i < width && left >= 0; i++) {
-      const difference = rows[from + i]! - rows[from + i - width]!
-      if (difference === 0) continue
-      out[to + 1 + i] = difference
-      left--
-    }
+  const count = rows.length / width
+  const out = Buffer.alloc(count * (width + 1))
+  for (let row = 0, from = 0, to = 0; row < count; row++, from += width, to += width + 1) {
+    let left = row === 0 ? -1 : (mayDiffer?.[row] ?? width)
+    if (left > 0) {
+      for (let i = 0; i < width && left >= 0; i++) {
+        const difference = rows[from + i]! - rows[from + i - width]!
+        if (difference === 0) continue
+        out[to + 1 + i] = difference
+        left--
+      }
+    } else left = -1
     out[to] = left < 0 ? none : up
-    if (left < 0) rows.copy(out, to + 1, from, from + width)
+    if (left < 0) for (let i = 0; i < width; i++) out[to + 1 + i] = rows[from + i]!
   }
   const parameters = `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${width}>>`
   return plainStream(deflateSync(out, { level: rowLevel }), entries + parameters)
@@ -128,15 +161,16 @@ export interface NumberedObject {
  */
 export function objectStream(objects: readonly NumberedObject[], listLength?: number): Buffer {
   const row = listLength ?? usualRow
-  let end = 0
-  const begins = objects.map(({ body }) => {
-    const isHalf = listLength === undefined && body.length < row / 2
-    const begin = isHalf ? end : wholeRows(end, row)
-    end = begin + (isHalf ? row / 2 : wholeRows(body.length + 1, row))
-    return begin
-  })
   const digits = String(objects.reduce((most, { number }) => Math.max(most, number), 0)).length
-  const entry = 2 + digits + String(end).length
+  const begins: number[] = []
+  let bodies = ''
+  for (const { body } of objects) {
+    const isHalf = listLength === undefined && body.length < row / 2
+    if (!isHalf && bodies.length % row !== 0) bodies += blanks(row / 2)
+    begins.push(bodies.length)
+    bodies += body + blanks((isHalf ? row / 2 : wholeRows(body.length + 1, row)) - body.length)
+  }
+  const entry = 2 + digits + String(bodies.length).length
   const perRow = Math.max(1, Math.min(10, Math.floor(row / entry)))
   const width = Math.max(entry, Math.floor(row / perRow))
   let places = ''
@@ -145,18 +179,25 @@ export function objectStream(objects: readonly NumberedObject[], listLength?: nu
     places += (i + 1) % perRow === 0 ? place.padEnd(row - width * (perRow - 1)) : place
   }
   const first = wholeRows(places.length, row)
-  const content = Buffer.alloc(first + wholeRows(end, row), ' ')
-  content.write(places, 0, 'latin1')
-  const differences = new Uint32Array(content.length / row).fill(row)
-  for (const [i, { body }] of objects.entries()) {
-    const at = first + begins[i]!
-    content.write(body, at, 'latin1')
-    if (listLength === undefined)
-      differences.fill(differencesOf(body), Math.floor(at / row), Math.ceil((at + body.length) / row))
+  const content = Buffer.from(
+    places + blanks(first - places.length) + bodies + blanks(wholeRows(bodies.length, row) - bodies.length),
+    'latin1',
+  )
+  let mayDiffer: Uint8Array | undefined
+  if (listLength === undefined) {
+    mayDiffer = new Uint8Array(content.length / row).fill(row)
+    for (const [i, { body }] of objects.entries()) {
+      const at = first + begins[i]!
+      mayDiffer.fill(differencesOf(body), Math.floor(at / row), Math.ceil((at + body.length) / row))
+    }
   }
   const entries = `/Type/ObjStm/N ${objects.length}/First ${first}`
-  const usual = content.length < manyFrom ? level : 6
-  return rowStream(content, row, entries, listLength ? rowsLevel : usual, (n) => differences[n]!)
+  const isLarge = listLength === undefined && content.length >= manyFrom
+  return rowStream(content, row, entries, isLarge ? 6 : rowsLevel, mayDiffer)
+}
+
+function blanks(count: number): string {
+  return ' '.repeat(count)
 }
 
 const lists = ['<</S/TR', '<</Type/StructTreeRoot']
@@ -200,9 +241,13 @@ export function roomFor(most: number): string {
 
 const roomOfNumber = /#+/g
 
-/** The numbers of the objects. */
-export function numbersOf({ first, shape, numbers }: ObjectRows): number[] {
-  return Array.from({ length: numbers.length / shape.match(roomOfNumber)!.length }, (_, n) => first + n)
+/** The numbers of the objects of groups with as many numbers each. */
+export function numbersOf(groups: readonly ObjectRows[]): Int32Array {
+  const each = groups[0]!.shape.match(roomOfNumber)!.length
+  const all = new Int32Array(groups.reduce((sum, { numbers }) => sum + numbers.length / each, 0))
+  let at = 0
+  for (const { first, numbers } of groups) for (let n = 0; n < numbers.length / each; n++) all[at++] = first + n
+  return all
 }
 
 /** The objects one by one. */
@@ -219,15 +264,17 @@ export function separately({ first, shape, numbers }: ObjectRows): NumberedObjec
   })
 }
 
-/** An object stream of them. Each row of the packed data is what differs from the object before, which is little. */
-export function rowObjects({ first, shape, numbers }: ObjectRows): Buffer {
+/** An object stream of groups of them, whose shapes are as long as one another and have their numbers at the same places. Each row of the packed data is what differs from the object before, which is little. */
+export function rowObjects(groups: readonly ObjectRows[]): Buffer {
+  const { shape } = groups[0]!
   const fields = [...shape.matchAll(roomOfNumber)].map((room) => ({
     from: room.index,
     to: room.index + room[0].length,
   }))
-  const count = numbers.length / fields.length
+  const count = groups.reduce((sum, { numbers }) => sum + numbers.length / fields.length, 0)
+  const numberMost = groups.reduce((most, one) => Math.max(most, one.first + one.numbers.length / fields.length), 0)
   const width = Math.ceil((shape.length + 1) / 10) * 10
-  const numberRoom = roomFor(first + count).length
+  const numberRoom = roomFor(numberMost).length
   const entry = numberRoom + roomFor(count * width).length
   const perRow = [10, 5, 2].find((n) => n * entry <= width) ?? 1
   const placeRows = Math.ceil(count / perRow)
@@ -250,34 +297,40 @@ export function rowObjects({ first, shape, numbers }: ObjectRows): Buffer {
   const next = () => {
     out[at++] = up
   }
+  const objects = numbersOf(groups)
   for (let n = 0; n < count; n += perRow) {
     next()
     if (n === 0) for (let column = 0; column < width; column++) put(column, blank)
     for (let i = 0; i < perRow; i++) {
       if (n + i < count) {
         const before = n === 0 ? -1 : n - perRow + i
-        putNumber(i * entry + numberRoom, first + n + i, before < 0 ? -1 : first + before)
+        putNumber(i * entry + numberRoom, objects[n + i]!, before < 0 ? -1 : objects[before]!)
         putNumber((i + 1) * entry, (n + i) * width, before < 0 ? -1 : before * width)
       } else for (let column = i * entry; column < (i + 1) * entry; column++) put(column, blank)
     }
     at += width
   }
-  const plain = shape.replace(roomOfNumber, (room) => ' '.repeat(room.length)).padEnd(width)
   const last = new Int32Array(fields.length).fill(-1)
-  for (let n = 0; n < count; n++) {
-    next()
-    if (n === 0) for (let column = 0; column < width; column++) put(column, plain.charCodeAt(column))
-    for (let i = 0; i < fields.length; i++) {
-      const { from, to } = fields[i]!
-      const number = numbers[n * fields.length + i]!
-      if (number < 0) for (let column = from - 2; column < to; column++) put(column, blank)
-      else {
-        if (last[i]! < 0) for (let column = from - 2; column < from; column++) put(column, plain.charCodeAt(column))
-        putNumber(to, number, last[i]!)
+  let isFirst = true
+  for (const { shape, numbers } of groups) {
+    const plain = shape.replace(roomOfNumber, (room) => ' '.repeat(room.length)).padEnd(width)
+    for (let n = 0; n < numbers.length; n += fields.length) {
+      next()
+      if (isFirst) for (let column = 0; column < width; column++) put(column, plain.charCodeAt(column))
+      else if (n === 0) for (let column = 0; column < fields[0]!.from; column++) put(column, plain.charCodeAt(column))
+      isFirst = false
+      for (let i = 0; i < fields.length; i++) {
+        const { from, to } = fields[i]!
+        const number = numbers[n + i]!
+        if (number < 0) for (let column = from - 2; column < to; column++) put(column, blank)
+        else {
+          if (last[i]! < 0) for (let column = from - 2; column < from; column++) put(column, plain.charCodeAt(column))
+          putNumber(to, number, last[i]!)
+        }
+        last[i] = number
       }
-      last[i] = number
+      at += width
     }
-    at += width
   }
   const parameters = `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${width}>>`
   const entries = `/Type/ObjStm/N ${count}/First ${placeRows * width}`

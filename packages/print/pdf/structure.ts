@@ -70,69 +70,130 @@ interface Surroundings {
   reserve(count?: number): number
 }
 
-/** The objects of a structure: apart when they are many are the rows of tables and their cells, and what lists these, of which so many bytes are alike. */
+/** The objects of a structure, and apart from them what differs from the one before it in numbers alone; the lists of long tables, of which so many bytes are alike. */
 interface Structure {
   objects: NumberedObject[]
-  rows: ObjectRows[]
+  rows: ObjectRows[][]
   lists: NumberedObject[]
   listLength: number
 }
 
-// Fewer rows and cells pack better among the other objects.
+// Fewer cells have rows that pack better among the other objects.
 const apartFrom = 300
 
 /**
  * The objects of the structure of a document (ISO 32000-1, 14.7): an element for each part, with the marks it consists of by page and number,
- * and the way back from each mark to its part. Elements of marks have numbers in the order of the marks: each differs from the one before by one.
+ * and the way back from each mark to its part. Elements of one mark have numbers in the order of the marks: each differs from the one before by one.
  */
 export function structureObjects(parts: readonly Part[], around: Surroundings): Structure {
+  const { pages, reserve } = around
   const document = newPart('Document')
   document.kids = [...parts]
   document.number = around.whole
-  const marked: Part[] = []
+  const byMark = pages.map(({ marks }) => new Array<Part | undefined>(marks).fill(undefined))
   const holding: Part[] = []
   const rows: Part[] = []
-  const collect = (part: Part) => {
-    for (const kid of part.kids) {
-      if (!isPart(kid)) continue
-      kid.parent = part
-      if (kid.cells) rows.push(kid)
-      else {
-        const [first] = kid.kids
-        if (first && !isPart(first)) marked.push(kid)
-        else holding.push(kid)
-        collect(kid)
+  collect(document, byMark, holding, rows)
+  const leaves = new Map<Role, Part[]>()
+  const others: Part[] = []
+  for (const marks of byMark) {
+    for (const part of marks) {
+      // A part of several marks is met again.
+      if (part === undefined || part.number !== 0) continue
+      if (isLeaf(part)) {
+        const alike = leaves.get(part.role)
+        if (alike) alike.push(part)
+        else leaves.set(part.role, [part])
+      } else {
+        part.number = reserve()
+        others.push(part)
       }
     }
   }
-  collect(document)
-  const firstMark = ({ kids: [first] }: Part) => first as Mark
-  marked.sort((a, b) => {
-    const [one, other] = [firstMark(a), firstMark(b)]
-    return one.marked.page - other.marked.page || one.id - other.id
-  })
-  const alone = [...marked, ...holding]
-  for (const part of alone) part.number = around.reserve()
-  const owners = around.pages.map(({ marks }) => new Int32Array(marks))
-  const isFew = rows.reduce((sum, { cells }) => sum + cells!.columns, 0) < apartFrom
-  const alike = rowElements(rows, owners, around, isFew)
-  const objects = alone.map((part) => ({ number: part.number, body: element(part, owners, around) }))
-  const whole = { number: document.number, body: element(document, owners, around) }
+  for (const part of holding) {
+    part.number = reserve()
+    others.push(part)
+  }
+  for (const alike of leaves.values()) {
+    let number = reserve(alike.length)
+    for (const part of alike) part.number = number++
+  }
+  const owners = byMark.map((marks) => Int32Array.from(marks, (part) => part?.number ?? 0))
+  const count = rows.reduce((sum, { cells }) => sum + cells!.columns, 0)
+  const isFew = count < apartFrom
+  const { groups, cells, last } = rowElements(rows, count, owners, around, isFew)
+  const objects = others.map((part) => ({ number: part.number, body: element(part, around) }))
+  const whole = { number: document.number, body: element(document, around) }
   let tree = `<</Type/StructTreeRoot/K ${around.whole} 0 R/ParentTree<</Nums[`
   for (const [page, numbers] of owners.entries()) {
     tree = `${isFew ? beforeRow(tree, `${page}[`) : `${tree}${page}[`}${references(numbers)}]`
   }
   const root = { number: around.root, body: `${tree}]>>>>` }
-  if (isFew) {
-    return { objects: [root, whole, ...objects, ...alike.flatMap(separately)], rows: [], lists: [], listLength: 0 }
+  const room = {
+    number: roomFor(last),
+    page: roomFor(pages.at(-1)!.number),
+    mark: roomFor(pages.reduce((most, { marks }) => Math.max(most, marks), 0)),
   }
-  const lists = objects.filter((_, i) => alone[i]!.role === 'Table')
+  const single = [...leaves].map(([role, alike]) => ({
+    first: alike[0]!.number,
+    shape: leafShape(role, room),
+    numbers: leafNumbers(alike, pages),
+  }))
+  if (cells) single.push({ first: cells.first, shape: leafShape('TD', room), numbers: cells.numbers })
+  if (isFew) {
+    return {
+      objects: [root, whole, ...objects, ...groups.flatMap(separately)],
+      rows: [single],
+      lists: [],
+      listLength: 0,
+    }
+  }
+  const lists = objects.filter((_, i) => others[i]!.role === 'Table')
   return {
     objects: [whole, ...objects.filter((one) => !lists.includes(one))],
-    rows: alike,
+    rows: [...groups.map((one) => [one]), single],
     lists: [root, ...lists],
     listLength: listed(0).length * marksIn(rows[0]!),
   }
+}
+
+// What the parts are in, and what each mark belongs to; parts without marks and rows of tables.
+function collect(part: Part, byMark: (Part | undefined)[][], holding: Part[], rows: Part[]): void {
+  for (const kid of part.kids) {
+    if (!isPart(kid)) {
+      byMark[kid.marked.page]![kid.id] = part
+      continue
+    }
+    kid.parent = part
+    if (kid.cells) rows.push(kid)
+    else {
+      const [first] = kid.kids
+      if (!first || isPart(first)) holding.push(kid)
+      collect(kid, byMark, holding, rows)
+    }
+  }
+}
+
+// An element that has one mark and nothing else of its own.
+function isLeaf({ role, kids, alt }: Part): boolean {
+  return kids.length === 1 && role !== 'TH' && alt === undefined
+}
+
+function leafNumbers(alike: readonly Part[], pages: Surroundings['pages']): Int32Array {
+  const numbers = new Int32Array(3 * alike.length)
+  let at = 0
+  for (const { parent, kids } of alike) {
+    const { marked, id } = kids[0] as Mark
+    numbers[at++] = parent!.number
+    numbers[at++] = pages[marked.page]!.number
+    numbers[at++] = id
+  }
+  return numbers
+}
+
+// The role of a leaf has two letters at most.
+function leafShape(role: Role, { number, page, mark }: Record<'number' | 'page' | 'mark', string>): string {
+  return `${begin(role, false).padEnd(7)}/P${number} 0 R/Pg${page} 0 R/K${mark}>>`
 }
 
 function marksIn({ cells }: Part): number {
@@ -144,16 +205,16 @@ function marksIn({ cells }: Part): number {
 // Rows of as many cells are alike, and so are all cells.
 function rowElements(
   rows: readonly Part[],
+  count: number,
   owners: readonly Int32Array[],
   around: Surroundings,
   isFew: boolean,
-): ObjectRows[] {
-  if (rows.length === 0) return []
+): { groups: ObjectRows[]; cells?: Pick<ObjectRows, 'first' | 'numbers'>; last: number } {
   const { pages, reserve } = around
+  if (rows.length === 0) return { groups: [], last: reserve(0) - 1 }
   const groups = [...Map.groupBy(rows, ({ cells }) => cells!.columns)].map(([columns, same]) => {
     return { columns, same, first: reserve(same.length), numbers: new Int32Array(same.length * (columns + 1)) }
   })
-  const count = rows.reduce((sum, { cells }) => sum + cells!.columns, 0)
   const first = reserve(count)
   const numbers = new Int32Array(3 * count)
   let cell = first
@@ -178,19 +239,17 @@ function rowElements(
     }
   }
   // A few have the widths of all other elements.
-  const room = (most: number) => (isFew ? '#'.repeat(aligned(most).length) : roomFor(most))
-  const reference = `${room(cell)} 0 R`
-  const page = `${room(pages.at(-1)!.number)} 0 R`
-  const mark = room(pages.reduce((most, { marks }) => Math.max(most, marks), 0))
+  const reference = `${isFew ? '#'.repeat(aligned(cell).length) : roomFor(cell)} 0 R`
   const shapeOf = (columns: number) => {
     const cells = Array<string>(columns).fill(reference)
     const before = `${begin('TR', isFew)}/P${reference}/K[`
     return `${isFew ? rowsOfReferences(before, cells) : before + cells.join('')}]>>`
   }
-  return [
-    ...groups.map(({ first, columns, numbers }) => ({ first, shape: shapeOf(columns), numbers })),
-    { first, shape: `${begin('TD', isFew)}/P${reference}/Pg${page}/K${mark}>>`, numbers },
-  ]
+  return {
+    groups: groups.map(({ first, columns, numbers }) => ({ first, shape: shapeOf(columns), numbers })),
+    cells: { first, numbers },
+    last: cell - 1,
+  }
 }
 
 // The name of the type may be left away (ISO 32000-1, 14.7.2).
@@ -202,14 +261,13 @@ export function isPart(kid: Part | Mark): kid is Part {
   return 'role' in kid
 }
 
-function element(part: Part, owners: readonly Int32Array[], { root, pages, pageHeight }: Surroundings): string {
+function element(part: Part, { root, pages, pageHeight }: Surroundings): string {
   // Most marks are on one page, which the element names; the others name their own.
   let page = -1
   let content = ''
   for (const kid of part.kids) {
     if (isPart(kid)) continue
     const { marked, id } = kid
-    owners[marked.page]![id] = part.number
     if (page === -1) page = marked.page
     content +=
       marked.page === page ? aligned(id) : `<</Type/MCR/Pg ${pages[marked.page]!.number} 0 R/MCID ${aligned(id)}>>`

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { codeName, type Modules, type PageSize, pictureName } from './canvas.ts'
 import { embed } from './embedded.ts'
 import { fonts, Shown } from './fonts.ts'
@@ -30,7 +30,7 @@ interface Finished {
 /** An object stream, and the objects in it. */
 interface Container {
   container: number
-  numbers: readonly number[]
+  numbers: ArrayLike<number>
 }
 
 /**
@@ -130,7 +130,7 @@ export class PdfWriter {
     return this.#count
   }
 
-  #contain(stream: Buffer, numbers: readonly number[]): Container {
+  #contain(stream: Buffer, numbers: ArrayLike<number>): Container {
     return { container: this.#put(stream), numbers }
   }
 
@@ -166,11 +166,10 @@ export class PdfWriter {
       length += head.length + body.length
     }
     for (const [number, body] of this.#streams) put(number, body)
-    const hash = createHash('sha256')
-    for (const part of parts) hash.update(part)
+    const id = hash('sha256', Buffer.concat(parts), 'hex').slice(0, 32)
     const table = ++this.#count
     offsets.set(table, length)
-    put(table, this.#crossReferences(containers, offsets, hash.digest('hex').slice(0, 32)))
+    put(table, this.#crossReferences(containers, offsets, id))
     parts.push(Buffer.from(`startxref\n${offsets.get(table)}\n%%EOF\n`, 'latin1'))
     return new Uint8Array(Buffer.concat(parts))
   }

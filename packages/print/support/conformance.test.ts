@@ -46,7 +46,7 @@ const broken: [clause: string, change: Change][] = [
   ['19005-2, 6.6.4', put('<pdfaid:part>2', '<pdfaid:part>1')],
   ['19005-2, 6.7.2.2', put('/Marked true', '/Marked false')],
   ['19005-2, 6.7.3.3', put('/S/TD', '/Type/Element/S/TD')],
-  ['19005-2, 6.7.3.4', put('/S/H2  ', '/S/Titulo')],
+  ['19005-2, 6.7.3.4', put(/\/S\/H2 */, '/S/Titulo')],
   ['19005-2, 6.7.4', put('/Lang(pt-BR)', '')],
   ['14289-1, 5', put('<pdfuaid:part>1', '<pdfuaid:part>2')],
   ['14289-1, 7.1: the title', put('/DisplayDocTitle true', '/DisplayDocTitle false')],
