@@ -119,15 +119,30 @@ export async function createClusterDatabase(
   name: string,
   between = async (port: number) => port,
 ): Promise<void> {
+  const ports = [coordinator, ...workers].map(({ port }) => port)
+  await createDatabaseOnNodes(ports, name)
+  await addNodes(ports, name, between)
+}
+
+/** An empty database of the owner on all nodes, of which each is by itself until `addNodes`. */
+export async function createDatabaseOnNodes(ports: readonly number[], name: string): Promise<void> {
   await Promise.all(
-    [coordinator, ...workers].map(async ({ port }) => {
+    ports.map(async (port) => {
       await query(port, 'postgres', `create database ${name} owner vigia`)
       await query(port, name, 'create extension citus')
     }),
   )
-  await query(coordinator.port, name, `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`)
-  for (const { port } of workers)
-    await query(coordinator.port, name, `select citus_add_node('127.0.0.1', ${await between(port)})`)
+}
+
+/** Has the database at the first of `ports` use the others as its servers for rows. */
+export async function addNodes(
+  [coordinator, ...workers]: readonly number[],
+  name: string,
+  between = async (port: number) => port,
+): Promise<void> {
+  await query(coordinator!, name, `select citus_set_coordinator_host('127.0.0.1', ${coordinator})`)
+  for (const port of workers)
+    await query(coordinator!, name, `select citus_add_node('127.0.0.1', ${await between(port)})`)
 }
 
 /**

@@ -8,6 +8,7 @@ import { migrationLock } from '../locks.ts'
 import { keepDictionaries } from '../received/dictionaries.ts'
 import { buildIndexes, isMigrationLock } from './concurrently.ts'
 import { distribute, distributeFunctions, hasServersForRows, stampRights } from './distribute.ts'
+import { statementsOf } from './statements.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
@@ -218,7 +219,7 @@ async function apply(client: pg.Client, url: string, { name, text, sha256 }: Mig
       await note()
     } else
       await inTransaction(client, async () => {
-        await client.query(text)
+        for (const statement of statementsOf(text)) await client.query(statement)
         await note()
       })
   } catch (cause) {
