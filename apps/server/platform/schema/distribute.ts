@@ -77,7 +77,7 @@ export async function distribute(client: pg.Client): Promise<string[]> {
   for (const name of names) await client.query(`drop policy if exists companies on ${name}`)
   for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
   for (const { name, unlogged, forced } of tables) {
-    // Rows are copied by a statement that row-level security forbids; `migrate` forces it again in the same transaction.
+    // Rows are copied as the owner, by a statement that row-level security forbids who is held to it.
     if (forced) await client.query(`alter table ${name} no force row level security`)
     if (name === everywhere) {
       await client.query('select create_reference_table($1::regclass)', [name])
