@@ -58,7 +58,8 @@ export async function startCluster(
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     extension_control_path: `${folder}:$system`,
-    dynamic_library_path: `${folder}/lib:$libdir`,
+    // The first as Citus has it, which lets a shard be split while others write.
+    dynamic_library_path: `${folder}/lib/citus_decoders:${folder}/lib:$libdir`,
     shared_preload_libraries: 'citus',
     wal_level: 'logical',
     max_prepared_transactions: '350',
