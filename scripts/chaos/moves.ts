@@ -17,7 +17,10 @@ export async function moveAgainAndAgain(
   note: Note,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let number = 0; !signal.aborted; number++) {
+  let number = 0
+  // In peace when trouble ended it.
+  let isAgain = false
+  while (!signal.aborted) {
     await sleep(chance.between(0, hourMs), signal)
     if (signal.aborted) return
     const trouble = (['workspaces moved', 'rebalances', 'workspaces moved'] as const)[number % 3]!
@@ -25,11 +28,14 @@ export async function moveAgainAndAgain(
       attempt(database, moveHoursMax * hourMs, (client, step) =>
         trouble === 'rebalances' ? rebalance(client, step) : moveOne(client, chance, step),
       )
-    if (await (number % 3 === 2 ? move() : peace(move))) note(trouble)
+    isAgain = !(await (number % 3 === 2 && !isAgain ? move() : peace(move)))
+    if (isAgain) continue
+    note(trouble)
+    number++
   }
 }
 
-// One that waits for a server's log for ever would keep all trouble away.
+// One that waits for ever would keep all trouble away.
 const moveHoursMax = 15
 
 /** What is being done. */
