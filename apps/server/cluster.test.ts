@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { changeKinds } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -22,6 +23,7 @@ import { noteRisen } from './alerts/news.ts'
 import { eraseDue } from './deletion/deletion.ts'
 import { packSome } from './documents/packing/packing.ts'
 import { lookAtServers, reachable } from './jobs/reach.ts'
+import { claimTurn } from './letters/worker.ts'
 import { decideAsked, listAsked } from './manifestation/asked.ts'
 import { manifestationKinds } from './manifestation/kinds.ts'
 import { requestEvents } from './manifestation/requests.ts'
@@ -195,6 +197,11 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
               array_agg(logicalrelid::text) filter (where partmethod <> 'h') as everywhere from pg_dist_partition`,
     )
     expect(rows).toEqual([{ groups: 1, all: true, everywhere: ['dictionary'] }])
+    // While others write, a shard is moved as the owner: not one that holds the owner to row-level security.
+    const { rows: fixed } = await superuser.query(
+      'select c.relname from pg_class c join pg_dist_partition d on d.logicalrelid = c.oid where c.relforcerowsecurity',
+    )
+    expect(fixed).toEqual([])
   })
 
   test('what the authority has arrives, is listed, counted, printed and answered', async () => {
@@ -250,16 +257,15 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       const before = await received(first.cnpj)
       const capture = theirs.captured({ timeoutMs: 100_000 })
       await superuser.query(
-        `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'block_writes')`,
+        `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'force_logical')`,
         [workspaceId],
       )
       const from = await placeOf(workspaceId)
       const to = cluster.workers.find(({ port }) => port !== from.port)!
-      await superuser.query(`select citus_move_shard_placement($1, '127.0.0.1', $2, '127.0.0.1', $3, 'block_writes')`, [
-        from.shard,
-        from.port,
-        to.port,
-      ])
+      await superuser.query(
+        `select citus_move_shard_placement($1, '127.0.0.1', $2, '127.0.0.1', $3, 'force_logical')`,
+        [from.shard, from.port, to.port],
+      )
       expect(await placeOf(workspaceId)).toEqual({ shard: from.shard, port: to.port })
       await capture
       await vi.waitFor(async () => expect(await received(second.cnpj)).toEqual(await held(second.cnpj)), patience)
@@ -332,6 +338,20 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     }, patience)
   }
 
+  const addWebhook = (workspaceId: number) =>
+    superuser.query(
+      `insert into webhook (workspace_id, url, kinds, secret, version) values ($1, 'https://nobody.invalid', $2, '\\x00', 0)`,
+      [workspaceId, changeKinds],
+    )
+  const followed = async (workspaceId: number) =>
+    (
+      await superuser.query(
+        `select exists (select from webhook_delivery d where d.workspace_id = $1 and d.attempts > 0) as tried, a.version = p.version as judged
+           from change_position p join alert_position a on a.workspace_id = $1 where p.workspace_id = $1`,
+        [workspaceId],
+      )
+    ).rows
+
   test('while a server for rows is away, processes start, and only those whose rows are there wait', async () => {
     const { port } = await placeOf(await workspaceOf(first.cnpj))
     const lost = cluster.workers.find((worker) => worker.port === port)!
@@ -348,7 +368,13 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       expect(await statusOf(mine)).toBe(503)
       if (isElsewhere) {
         expect(await statusOf(theirs)).toBe(200)
+        await addWebhook(other)
         await answerAndExport(theirs, other)
+        // Whoever follows what changes goes on: webhooks are tried, alerts judged.
+        await vi.waitFor(async () => expect(await followed(other)).toEqual([{ tried: true, judged: true }]), patience)
+        expect(await lookAtServers(ctx)).toBe(1)
+        await claimTurn(ctx)
+        await superuser.query('delete from webhook where workspace_id = $1', [other])
       }
     } finally {
       await lost.start()

@@ -17,41 +17,53 @@ export async function moveAgainAndAgain(
   note: Note,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let number = 0; !signal.aborted; number++) {
+  let number = 0
+  // In peace when trouble ended it.
+  let isAgain = false
+  while (!signal.aborted) {
     await sleep(chance.between(0, hourMs), signal)
     if (signal.aborted) return
     const trouble = (['workspaces moved', 'rebalances', 'workspaces moved'] as const)[number % 3]!
     const move = () =>
-      attempt(database, moveHoursMax * hourMs, (client) =>
-        trouble === 'rebalances' ? rebalance(client) : moveOne(client, chance),
+      attempt(database, moveHoursMax * hourMs, (client, step) =>
+        trouble === 'rebalances' ? rebalance(client, step) : moveOne(client, chance, step),
       )
-    if (await (number % 3 === 2 ? move() : peace(move))) note(trouble)
+    isAgain = !(await (number % 3 === 2 && !isAgain ? move() : peace(move)))
+    if (isAgain) continue
+    note(trouble)
+    number++
   }
 }
 
-// One that waits for a server's log for ever would keep all trouble away.
+// One that waits for ever would keep all trouble away.
 const moveHoursMax = 15
+
+/** What is being done. */
+interface Step {
+  name: string
+}
 
 // A server that is killed ends a move, which leaves everything where it was.
 async function attempt(
   database: pg.Pool,
   mostMs: number,
-  work: (client: pg.ClientBase) => Promise<void>,
+  work: (client: pg.ClientBase, step: Step) => Promise<void>,
 ): Promise<boolean> {
+  const step = { name: 'a move' }
   try {
     const client = await database.connect()
     // Who uses it hears of it.
     client.on('error', () => {})
     try {
       await client.query(`set statement_timeout = ${Math.round(mostMs)}`)
-      await work(client)
+      await work(client, step)
     } finally {
       // With its setting.
       client.release(true)
     }
     return true
   } catch (error) {
-    console.log(`    a move ended: ${String(error).slice(0, 200)}`)
+    console.log(`    ${step.name} ended: ${String(error).slice(0, 200)}`)
     await clean(database).catch(() => {})
     return false
   }
@@ -60,7 +72,7 @@ async function attempt(
 // What an ended move left behind; Citus does so by itself after a while.
 const clean = (database: pg.Pool) => database.query('call citus_cleanup_orphaned_resources()')
 
-async function moveOne(database: pg.ClientBase, chance: Chance): Promise<void> {
+async function moveOne(database: pg.ClientBase, chance: Chance, step: Step): Promise<void> {
   const { rows: workspaces } = await database.query<{ id: number }>('select id from workspace order by id')
   if (workspaces.length === 0) return
   const { id } = chance.pick(workspaces)
@@ -69,11 +81,14 @@ async function moveOne(database: pg.ClientBase, chance: Chance): Promise<void> {
     `select from pg_dist_shard where shardid = ${shardOf} and shardminvalue = shardmaxvalue`,
     [id],
   )
-  if (alone.length === 0)
+  if (alone.length === 0) {
+    step.name = 'an isolation'
     await database.query(
-      `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'block_writes')`,
+      `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'force_logical')`,
       [id],
     )
+  }
+  step.name = 'a move'
   const { rows: places } = await database.query<{ shard: string; from: number; to: number }>(
     `select p.shardid as shard, n.nodeport as "from", o.nodeport as "to"
        from pg_dist_placement p join pg_dist_node n using (groupid)
@@ -88,7 +103,8 @@ async function moveOne(database: pg.ClientBase, chance: Chance): Promise<void> {
   ])
 }
 
-async function rebalance(database: pg.ClientBase): Promise<void> {
+async function rebalance(database: pg.ClientBase, step: Step): Promise<void> {
+  step.name = 'a rebalance'
   await database.query(
     `select rebalance_table_shards(threshold => 0::float4, rebalance_strategy => 'by_shard_count', shard_transfer_mode => 'force_logical')`,
   )

@@ -6,6 +6,7 @@ import {
   closeClusterDatabase,
   copyClusterDatabase,
   hasCitus,
+  openClusterDatabase,
   startCluster,
 } from '../../tests/support/servers/cluster.ts'
 import { type Door, openDoor } from './door.ts'
@@ -143,7 +144,7 @@ async function startNodes(directory: string): Promise<Servers> {
       await finishTransactions(all[0]!)
       await closeClusterDatabase(ports, name)
       await copyClusterDatabase(ports, name, 'copy')
-      await fromOutside(`alter database ${name} with allow_connections true`)
+      await openClusterDatabase(ports, name)
     },
     async bringBack() {
       await finishTransactions(all[0]!)

@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { inject, test } from 'vitest'
-import { copyClusterDatabase, dropClusterDatabase } from './servers/cluster.ts'
+import {
+  closeClusterDatabase,
+  copyClusterDatabase,
+  dropClusterDatabase,
+  openClusterDatabase,
+} from './servers/cluster.ts'
 
 /** Whether this run is on several servers. */
 export const isCluster = inject('clusterPorts') !== undefined
@@ -31,6 +36,32 @@ export async function createDatabase(): Promise<TestDatabase> {
   return {
     url: new URL(`/${name}`, server).href,
     [Symbol.asyncDispose]: () => dropDatabase(server, name),
+  }
+}
+
+/** A copy of the database at `url`, whose connections are ended before. */
+export async function copyDatabase(url: string, name: string): Promise<TestDatabase> {
+  const server = inject('postgresUrl')
+  const ports = inject('clusterPorts')
+  const from = new URL(url).pathname.slice(1)
+  if (ports) {
+    await closeClusterDatabase(ports, from)
+    await copyClusterDatabase(ports, from, name)
+    await openClusterDatabase(ports, from)
+  } else {
+    const admin = new pg.Client({ connectionString: server })
+    await admin.connect()
+    try {
+      // The signer's connections end by themselves, but later.
+      await endConnections(admin, from)
+      await admin.query(`create database ${name} template ${from}`)
+    } finally {
+      await admin.end()
+    }
+  }
+  return {
+    url: new URL(`/${name}`, server).href,
+    [Symbol.asyncDispose]: () => (ports ? dropClusterDatabase(ports, name) : dropDatabase(server, name)),
   }
 }
 

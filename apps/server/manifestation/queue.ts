@@ -133,7 +133,8 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     if (!first) return null
     const { workspaceId, companyId, type, cnpj } = first
     const service = serviceOf(type)
-    const sameAuthor = sql`o.workspace_id = ${workspaceId} and o.company_id = ${companyId} and o.type = ${type}`
+    // Not the first again: a server for rows has a clock of its own for what began there later, and after a long wait for the turn the lease is over by it.
+    const sameAuthor = sql`o.workspace_id = ${workspaceId} and o.company_id = ${companyId} and o.type = ${type} and o.id <> ${first.id}`
     const others =
       first.leavesAlone || eventsMax[service] === 1
         ? []

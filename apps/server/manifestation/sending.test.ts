@@ -217,6 +217,15 @@ describe('a claim', () => {
     expect((await claim()).events.map((event) => event.tpEvento)).toEqual([210200])
   })
 
+  test('takes no event twice, although its lease is over before the next is looked for', async () => {
+    await summaries(3)
+    await ask('nfe', 2)
+    const { sefaz } = ctx.config
+    const hurried = { ...ctx, config: { ...ctx.config, sefaz: { ...sefaz, answerMs: 0.2 } } }
+    const { events } = (await claimUnknown(hurried))!
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+  })
+
   test('takes what a person waits for before what a switch wants', async () => {
     await summaries(25)
     await ask('nfe', 1)

@@ -58,7 +58,8 @@ export async function startCluster(
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     extension_control_path: `${folder}:$system`,
-    dynamic_library_path: `${folder}/lib:$libdir`,
+    // The first as Citus has it, which lets a shard be split while others write.
+    dynamic_library_path: `${folder}/lib/citus_decoders:${folder}/lib:$libdir`,
     shared_preload_libraries: 'citus',
     wal_level: 'logical',
     max_prepared_transactions: '350',
@@ -119,15 +120,30 @@ export async function createClusterDatabase(
   name: string,
   between = async (port: number) => port,
 ): Promise<void> {
+  const ports = [coordinator, ...workers].map(({ port }) => port)
+  await createDatabaseOnNodes(ports, name)
+  await addNodes(ports, name, between)
+}
+
+/** An empty database of the owner on all nodes, of which each is by itself until `addNodes`. */
+export async function createDatabaseOnNodes(ports: readonly number[], name: string): Promise<void> {
   await Promise.all(
-    [coordinator, ...workers].map(async ({ port }) => {
+    ports.map(async (port) => {
       await query(port, 'postgres', `create database ${name} owner vigia`)
       await query(port, name, 'create extension citus')
     }),
   )
-  await query(coordinator.port, name, `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`)
-  for (const { port } of workers)
-    await query(coordinator.port, name, `select citus_add_node('127.0.0.1', ${await between(port)})`)
+}
+
+/** Has the database at the first of `ports` use the others as its servers for rows. */
+export async function addNodes(
+  [coordinator, ...workers]: readonly number[],
+  name: string,
+  between = async (port: number) => port,
+): Promise<void> {
+  await query(coordinator!, name, `select citus_set_coordinator_host('127.0.0.1', ${coordinator})`)
+  for (const port of workers)
+    await query(coordinator!, name, `select citus_add_node('127.0.0.1', ${await between(port)})`)
 }
 
 /**
@@ -152,6 +168,10 @@ export async function closeClusterDatabase(ports: readonly number[], name: strin
       `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
     )
   }
+}
+
+export async function openClusterDatabase(ports: readonly number[], name: string): Promise<void> {
+  for (const port of ports) await query(port, 'postgres', `alter database ${name} with allow_connections true`)
 }
 
 export async function dropClusterDatabase(ports: readonly number[], name: string): Promise<void> {

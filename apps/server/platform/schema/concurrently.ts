@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { migrationLock } from '../locks.ts'
 import { pause } from '../pause.ts'
+import { statementsOf } from './statements.ts'
 
 const made = /^create\s+(?:unique\s+)?index\s+concurrently\s+(\w+)\s+on\s/i
 const dropped = /^drop\s+index\s+concurrently\s+if\s+exists\s+(\w+)$/i
@@ -11,11 +12,7 @@ const dropped = /^drop\s+index\s+concurrently\s+if\s+exists\s+(\w+)$/i
  * `client` has the turn to migrate the database at `url`.
  */
 export async function buildIndexes(client: pg.Client, url: string, text: string): Promise<void> {
-  const statements = text
-    .replace(/--.*$/gm, '')
-    .split(';')
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '')
+  const statements = statementsOf(text)
   const wrong = statements.find((statement) => !made.test(statement) && !dropped.test(statement))
   if (wrong) throw new Error(`no statement of a migration outside of a transaction: ${wrong}`)
   await using _ = await sendWaitersAway(url)

@@ -51,8 +51,8 @@ export async function distributeFunctions(client: pg.Client): Promise<void> {
  * distributed already stays. Each table is done by itself, with the rows that it has, when a later migration makes it.
  */
 export async function distribute(client: pg.Client): Promise<string[]> {
-  const { rows: tables } = await client.query<{ name: string; unlogged: boolean }>(
-    `select c.relname as name, c.relpersistence = 'u' as unlogged from pg_class c
+  const { rows: tables } = await client.query<{ name: string; unlogged: boolean; forced: boolean }>(
+    `select c.relname as name, c.relpersistence = 'u' as unlogged, c.relforcerowsecurity as forced from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all ($1)
         and not exists (select from pg_dist_partition p where p.logicalrelid = c.oid)
       order by c.relname <> 'workspace', c.relname`,
@@ -76,7 +76,9 @@ export async function distribute(client: pg.Client): Promise<string[]> {
   // As one server has them: `migrate` makes them anew without the subquery that a distributed table may not have.
   for (const name of names) await client.query(`drop policy if exists companies on ${name}`)
   for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
-  for (const { name, unlogged } of tables) {
+  for (const { name, unlogged, forced } of tables) {
+    // Rows are copied as the owner, by a statement that row-level security forbids who is held to it.
+    if (forced) await client.query(`alter table ${name} no force row level security`)
     if (name === everywhere) {
       await client.query('select create_reference_table($1::regclass)', [name])
       continue

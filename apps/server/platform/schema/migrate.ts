@@ -8,6 +8,7 @@ import { migrationLock } from '../locks.ts'
 import { keepDictionaries } from '../received/dictionaries.ts'
 import { buildIndexes, isMigrationLock } from './concurrently.ts'
 import { distribute, distributeFunctions, hasServersForRows, stampRights } from './distribute.ts'
+import { statementsOf } from './statements.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
@@ -71,7 +72,7 @@ async function giveRights(client: pg.Client, distributed: boolean, stamp: string
     for (const role of [appRole, limitedRole] as const) await grant(client, role)
     await client.query('revoke execute on all functions in schema public from public')
     await grantSigner(client)
-    await bindOwner(client)
+    await bindOwner(client, distributed)
     await limitCompanies(client, distributed)
     await client.query('update installation set rights = $1 where rights is distinct from $1', [stamp])
   })
@@ -218,7 +219,7 @@ async function apply(client: pg.Client, url: string, { name, text, sha256 }: Mig
       await note()
     } else
       await inTransaction(client, async () => {
-        await client.query(text)
+        for (const statement of statementsOf(text)) await client.query(statement)
         await note()
       })
   } catch (cause) {
@@ -328,9 +329,13 @@ const lookedUp = [
 // Row-level security holds for the owner too: a function with its rights sees the workspace of its caller, but for the tables above. On a
 // connection of its own (migrations, a new master key, a copy of the database) the owner sees everything. The policies name the owner,
 // who is another one after a restore elsewhere.
-async function bindOwner(client: pg.Client): Promise<void> {
+//
+// Not where tables are distributed: a shard that is moved while others write is followed as the owner, which row-level security that holds for the owner forbids.
+// There the owner is held to no workspace anyway, because the coordinator asks as the owner, and each function names the workspace.
+async function bindOwner(client: pg.Client, distributed: boolean): Promise<void> {
+  const isFar = distributed ? 'exists (select from pg_dist_partition d where d.logicalrelid = c.oid)' : 'false'
   await client.query(`do $$ declare t record; rule text; begin
-    for t in select c.relname as name, c.relforcerowsecurity as forced, p.polroles as roles
+    for t in select c.relname as name, c.relforcerowsecurity as forced, p.polroles as roles, ${isFar} as far
                from pg_class c left join pg_policy p on p.polrelid = c.oid and p.polname = 'owner'
               where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relrowsecurity loop
       rule := case when t.name = any ('{${lookedUp.join()}}') then 'true' else 'session_user not in (''${appRole}'', ''${limitedRole}'')' end;
@@ -339,7 +344,7 @@ async function bindOwner(client: pg.Client): Promise<void> {
       elsif t.roles <> array[current_user::regrole::oid] then
         execute format('alter policy owner on %I to current_user', t.name);
       end if;
-      if not t.forced then execute format('alter table %I force row level security', t.name); end if;
+      if t.forced = t.far then execute format('alter table %I %s row level security', t.name, case when t.far then 'no force' else 'force' end); end if;
     end loop;
   end $$`)
 }

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
+import { truthOf } from '../../tests/support/authority.ts'
+import { type Client, newClient } from '../../tests/support/client.ts'
+import { isCluster } from '../../tests/support/database.ts'
+import { startInstallation } from '../../tests/support/installation.ts'
+import { withTestKeys } from '../../tests/support/keys.ts'
+import { thorough } from '../../tests/support/seed.ts'
+import { addNodes, createDatabaseOnNodes, dropClusterDatabase } from '../../tests/support/servers/cluster.ts'
+import { distribute } from './platform/schema/distribute.ts'
+import { listNames, migrate } from './platform/schema/migrate.ts'
+import { statementsOf } from './platform/schema/statements.ts'
+
+// What becomes of a database that has rows when it is distributed, and of one that was distributed by an older program. `RUNS=full` has thousands of documents.
+
+if (!isCluster) console.log('Só com CITUS=1: nada foi provado sobre bancos com linhas que se distribuem.')
+
+const account = { nome: 'Ana Souza', email: 'ana@exemplo.com.br', senha: 'segredo1' }
+const companies = [
+  { cnpj: '12ABC34501DE35', nome: 'EMPRESA ALFA LTDA', uf: 'SP' },
+  { cnpj: '44555666000181', nome: 'EMPRESA BETA LTDA', uf: 'SC' },
+]
+const later = { cnpj: '11222333000181', nome: 'EMPRESA GAMA LTDA', uf: 'RS' }
+const documentsEach = thorough ? 2_500 : 40
+
+/** Workspaces of which something is still to be read or judged. */
+const behind = `select p.workspace_id from change_position p
+  left join content_position c on c.workspace_id = p.workspace_id left join alert_position a on a.workspace_id = p.workspace_id
+ where c.version is distinct from p.version or a.version is distinct from p.version or c.walked_type is not null or a.walked_type is not null`
+
+/** A digest of all rows of each table, but of what a migration writes of itself. */
+async function digest(owner: pg.Client): Promise<Record<string, string>> {
+  const { rows: tables } = await owner.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not in ('migration', 'installation') order by 1`,
+  )
+  const found: Record<string, string> = {}
+  for (const { name } of tables) {
+    const { rows } = await owner.query<{ digest: string }>(
+      `select count(*) || ' ' || coalesce(md5(string_agg(row, e'\\n' order by row)), '') as digest from (select to_jsonb(t)::text as row from ${name} t) t`,
+    )
+    found[name] = rows[0]!.digest
+  }
+  return found
+}
+
+describe.skipIf(!isCluster)('a database with rows', () => {
+  const name = `filled_${crypto.randomUUID().slice(0, 8)}`
+  const ports = inject('clusterPorts') ?? []
+  const stack = new AsyncDisposableStack()
+  const url = new URL(`/${name}`, inject('postgresUrl')).href
+  let owner: pg.Client
+
+  beforeAll(async () => {
+    await createDatabaseOnNodes(ports, name)
+    stack.defer(() => dropClusterDatabase(ports, name))
+    // As a superuser, whom no policy keeps from rows.
+    owner = new pg.Client({ connectionString: `postgres://postgres@127.0.0.1:${ports[0]}/${name}` })
+    await owner.connect()
+    stack.defer(() => owner.end())
+  })
+  afterAll(() => stack.disposeAsync())
+
+  test('becomes one on several servers by `migrate`, and keeps every row; what comes then is stored and counted there', async () => {
+    await migrate(url)
+    const dataDir = await mkdtemp(join(tmpdir(), 'vigia-filled-'))
+    stack.defer(() => rm(dataDir, { recursive: true, force: true }))
+    const installed = {
+      hourMs: 600_000,
+      prepareSimulator: withTestKeys,
+      config: { dataDir },
+      simulator: { seed: 17, since: Date.now() - 20 * 86_400_000, documentsEach, companies: [...companies, later] },
+    }
+    const received = async () =>
+      (
+        await owner.query<{ key: string }>(
+          `select c.cnpj || ' ' || case r.service when 0 then 'nfe' else 'cte' end || ' ' || r.nsu as key
+               from receipt r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id where r.nsu > 0`,
+        )
+      ).rows
+        .map(({ key }) => key)
+        .sort()
+    const shown = async (client: Client) => ({
+      lists: [await client.list('TipoDFe=0'), await client.list('TipoDFe=2')],
+      panel: (await client.call('GET', '/v1/api/Dashboard')).body.data,
+    })
+    let before: Awaited<ReturnType<typeof shown>>
+    let held: string[]
+    {
+      await using product = await startInstallation(url, installed)
+      const client = await newClient(product, account)
+      for (const { cnpj, nome } of companies) await client.register(cnpj, nome)
+      await client.captured({ timeoutMs: 300_000 })
+      held = []
+      for (const { cnpj } of companies)
+        for (const { service, nsu } of await truthOf(product.simulator, cnpj))
+          held.push(`${cnpj} ${service} ${Number(nsu)}`)
+      held.sort()
+      // What is read of documents afterwards is shown with them.
+      await vi.waitFor(async () => expect((await owner.query(behind)).rows).toEqual([]), {
+        timeout: 300_000,
+        interval: 200,
+      })
+      before = await shown(client)
+    }
+    expect(await received()).toEqual(held)
+    const rows = await digest(owner)
+    await addNodes(ports, name)
+    expect(await migrate(url)).toEqual({ applied: [] })
+    const { rows: distributed } = await owner.query(
+      "select count(distinct logicalrelid)::int > 70 as all from pg_dist_partition where partmethod = 'h'",
+    )
+    expect(distributed).toEqual([{ all: true }])
+    expect(await digest(owner)).toEqual(rows)
+
+    await using product = await startInstallation(url, installed)
+    const client = await newClient(product, account)
+    const lists = async () =>
+      (await shown(client)).lists.map((list) => list.filter(({ idEmpresa }) => known.has(idEmpresa)))
+    const known = new Set(before.lists.flat().map(({ idEmpresa }) => idEmpresa))
+    expect(await shown(client)).toEqual(before)
+    await client.register(later.cnpj, later.nome)
+    await client.captured({ timeoutMs: 300_000 })
+    const arrived = (await truthOf(product.simulator, later.cnpj)).map(
+      ({ service, nsu }) => `${later.cnpj} ${service} ${Number(nsu)}`,
+    )
+    expect(await received()).toEqual([...held, ...arrived].sort())
+    expect(await lists()).toEqual(before.lists)
+    const { rows: counted } = await owner.query(
+      'select (select sum(n) from count_year)::int as counted, (select count(*) from document)::int as documents',
+    )
+    expect(counted[0].counted).toBe(counted[0].documents)
+  }, 600_000)
+
+  test('that an older program distributed gets what came since, and keeps every row', async () => {
+    const older = `older_${crypto.randomUUID().slice(0, 8)}`
+    await createDatabaseOnNodes(ports, older)
+    await using _ = { [Symbol.asyncDispose]: () => dropClusterDatabase(ports, older) }
+    const at = new URL(`/${older}`, inject('postgresUrl')).href
+    const client = new pg.Client({ connectionString: at })
+    await client.connect()
+    const all = new pg.Client({ connectionString: `postgres://postgres@127.0.0.1:${ports[0]}/${older}` })
+    await all.connect()
+    try {
+      await applyUntil(client, firstDistributed)
+      await addNodes(ports, older)
+      await client.query('begin')
+      expect((await distribute(client)).length).toBeGreaterThan(70)
+      await client.query('commit')
+      const before = await digest(all)
+      expect(Object.values(before).filter((rows) => !rows.startsWith('0 ')).length).toBeGreaterThan(20)
+      const { applied } = await migrate(at)
+      expect(applied).toEqual((await listNames()).filter((name) => name > firstDistributed))
+      expect(applied.some((name) => name.endsWith('.concurrently.sql'))).toBe(true)
+      const after = await digest(all)
+      // Programs bring their dictionaries.
+      expect(Object.keys(before).filter((name) => after[name] !== before[name])).toEqual(['dictionary'])
+      const { rows: apart } = await client.query(
+        `select logicalrelid::text from pg_dist_partition where partmethod = 'h'
+              and colocationid <> (select colocationid from pg_dist_partition where logicalrelid = 'workspace'::regclass)`,
+      )
+      expect(apart).toEqual([])
+      const { rows: invalid } = await client.query(
+        'select indexrelid::regclass::text from pg_index where not indisvalid',
+      )
+      expect(invalid).toEqual([])
+      expect(await migrate(at)).toEqual({ applied: [] })
+    } finally {
+      await client.end()
+      await all.end()
+    }
+  }, 120_000)
+})
+
+// What was distributed first had this one (docs/decisions/0064-several-machines.md).
+const firstDistributed = '0066-changes-by-company.sql'
+
+/** As the programs until `last` left a database of 0.1, which has rows in every table of then. */
+async function applyUntil(client: pg.Client, last: string): Promise<void> {
+  const folder = new URL('migrations/', import.meta.url)
+  await client.query(gunzipSync(await readFile(new URL('testing/from-0.1.sql.gz', folder))).toString())
+  await client.query(await readFile(new URL('upgrade-from-0.1.sql', folder), 'utf8'))
+  await client.query('delete from migration')
+  for (const name of (await listNames()).filter((name) => name <= last)) {
+    const text = await readFile(new URL(name, folder), 'utf8')
+    // Those of the schema of 0.2 are in what brings 0.1 there.
+    if (!name.startsWith('0001-')) for (const statement of statementsOf(text)) await client.query(statement)
+    await client.query('insert into migration (name, sha256) values ($1, $2)', [
+      name,
+      createHash('sha256').update(text).digest('hex'),
+    ])
+  }
+}
