@@ -32,7 +32,13 @@ export function embed(font: Font, shown: readonly number[], writer: ObjectWriter
     const codes = characters.map(({ code }) => code)
     const places = characters.map(({ byte }) => byte)
     const name = subsetName(font, codes)
-    const described = descriptor(name, writer.stream(fontFile(font, name, codes)), serif + symbolic, font, writer)
+    const described = descriptor(
+      name,
+      writer.stream(fontFile(font, name, codes, false)),
+      serif + symbolic,
+      font,
+      writer,
+    )
     const differences = characters.map(({ code, byte }) => `${byte}/${glyphName(code)}`).join(' ')
     const toUnicode = writer.stream(streamObject(Buffer.from(unicodeMap(further, places), 'latin1'), ''))
     const encoding = `/Encoding<</Differences[${differences}]>>/ToUnicode ${toUnicode} 0 R`
@@ -63,7 +69,7 @@ function latinProgram(font: Font, bytes: readonly number[]): Program {
     const name = subsetName(font, codes)
     program = {
       name,
-      file: fontFile(font, name, codes),
+      file: fontFile(font, name, codes, true),
       entries: `/Encoding/WinAnsiEncoding${widths(font, bytes, bytes)}`,
     }
     if (kept.size >= programsMax) kept.delete(kept.keys().next().value!)
@@ -76,9 +82,9 @@ function subsetName(font: Font, codes: readonly number[]): string {
   return `${subsetTag(codes)}+${font.name}`
 }
 
-function fontFile(font: Font, name: string, codes: readonly number[]): Buffer {
+function fontFile(font: Font, name: string, codes: readonly number[], isKept: boolean): Buffer {
   const grid = box.map((edge) => Math.round((edge * unitsPerEm) / 1000))
-  return streamObject(compactFont(name, font.glyphs, codes, grid), '/Subtype/Type1C', true)
+  return streamObject(compactFont(name, font.glyphs, codes, grid), '/Subtype/Type1C', isKept)
 }
 
 interface Descriptor {

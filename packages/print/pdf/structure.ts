@@ -118,7 +118,11 @@ export function structureObjects(parts: readonly Part[], around: Surroundings): 
     let number = reserve(alike.length)
     for (const part of alike) part.number = number++
   }
-  const owners = byMark.map((marks) => Int32Array.from(marks, (part) => part?.number ?? 0))
+  const owners = byMark.map((marks) => {
+    const numbers = new Int32Array(marks.length)
+    for (let id = 0; id < marks.length; id++) numbers[id] = marks[id]?.number ?? 0
+    return numbers
+  })
   const count = rows.reduce((sum, { cells }) => sum + cells!.columns, 0)
   const isFew = count < apartFrom
   const { groups, cells, last } = rowElements(rows, count, owners, around, isFew)
