@@ -20,6 +20,7 @@ import {
 } from '../../tests/support/servers/cluster.ts'
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
 import { noteRisen } from './alerts/news.ts'
+import { lookForOlderServers } from './changes/changes.ts'
 import { eraseDue } from './deletion/deletion.ts'
 import { packSome } from './documents/packing/packing.ts'
 import { lookAtServers, reachable } from './jobs/reach.ts'
@@ -32,7 +33,7 @@ import { saveTwoFrom } from './manifestation/two-people.ts'
 import type { Context } from './platform/context.ts'
 import { inWorkspace, readWorkspace } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
-import { releaseRestore } from './platform/restore.ts'
+import { findRestore, releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import { insertAccount, testSession } from './platform/testing.ts'
 import { claimDelivery } from './webhooks/deliveries.ts'
@@ -96,6 +97,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     like: /^select workspace_id as id from alert_position where news_id > 0$|^select "id"(, "public_id" as "publicId")? from "workspace" (where "erase_at" <= now\(\) )?order by "(id|erase_at)"$/,
     why: 'of all workspaces: which there are, which have news, which are to be erased',
   },
+  { like: /^select workspace_id as id, version from change_position where true$/, why: 'how far each server is' },
   { like: /^select max\(id\) from workspace where true$/, why: 'whether all servers respond' },
   { like: /^select from receipt$/, why: 'of this test' },
   {
@@ -417,6 +419,18 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     const [approved] = await decideAsked(ctx, approves!, { chosen, reason: null })
     expect(approved!.refusal).toBeNull()
     await vi.waitFor(async () => expect(await stateOf()).toEqual(['registered']), patience)
+  })
+
+  test('a server for rows that came back older than the coordinator is noticed once, and nothing leaves', async () => {
+    await lookForOlderServers(ctx)
+    expect(await findRestore(ctx)).toBeNull()
+    const own = await workspaceOf(first.cnpj)
+    await superuser.query('update change_position set version = version - 1 where workspace_id = $1', [own])
+    await lookForOlderServers(ctx)
+    expect(await findRestore(ctx)).toMatchObject({ copyOf: null })
+    await releaseRestore(ctx)
+    await lookForOlderServers(ctx)
+    expect(await findRestore(ctx)).toBeNull()
   })
 
   test('what waits for the release of a restore is counted and let go', async () => {

@@ -13,7 +13,7 @@ import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
-import { forgetChanges, leaveGivenVersions } from './changes/changes.ts'
+import { forgetChanges, leaveGivenVersions, lookForOlderServers } from './changes/changes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements, createRevocationReview } from './companies/companies.ts'
@@ -266,6 +266,7 @@ export async function start(
     // Before anything is asked or sent.
     const lookForRestore = async () => {
       await advanceMark(working)
+      await lookForOlderServers(working)
       await leaveGivenVersions(working)
       await readBackEvents(working, { registered })
     }

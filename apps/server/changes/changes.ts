@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import { shownTo } from '../companies/companies.ts'
+import { andReachable, lookAtServers } from '../jobs/reach.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
-import { asOperator, beforeCommit, inWorkspace, readWorkspace } from '../platform/database.ts'
+import { asOperator, beforeCommit, inWorkspace, isDistributed, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { findRestore } from '../platform/restore.ts'
+import { holdLock } from '../platform/locks.ts'
+import { findRestore, noteOlderServer } from '../platform/restore.ts'
 import type { Change, ChangeKind } from './change.ts'
 
 export type { Change, ChangeKind } from './change.ts'
@@ -237,4 +239,26 @@ export async function leaveGivenVersions(ctx: Pick<Context, 'db'>): Promise<void
       db,
     ),
   )
+}
+
+/**
+ * Notes how far all workspaces are, and whether one is less far than before: then the server that has it came back from a copy, and the others did not. What it lacks nobody asks the
+ * authority for again, because the coordinator knows it for captured; events that it has for unsent may have left. Nothing where there is one server.
+ */
+export async function lookForOlderServers(ctx: Pick<Context, 'db' | 'log'>): Promise<void> {
+  if (!(await isDistributed(ctx))) return
+  await lookAtServers(ctx)
+  await asOperator(ctx, async ({ db, log }) => {
+    await holdLock({ db }, 'versions')
+    const { rows } = await sql<{ id: number; version: string }>`
+      select workspace_id as id, version from change_position where true ${andReachable({ db }, 'workspace_id')}`.execute(
+      db,
+    )
+    const { rows: noted } = await sql<{ older: number[] }>`
+      select note_versions(${rows.map(({ id }) => id)}::int[], ${rows.map(({ version }) => version)}::bigint[]) as older`.execute(
+      db,
+    )
+    const { older } = noted[0]!
+    if (older.length > 0) await noteOlderServer({ db, log }, older)
+  })
 }

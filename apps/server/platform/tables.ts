@@ -110,6 +110,7 @@ interface AccountDirectoryTable {
 interface WorkspaceDirectoryTable {
   public_id: string
   workspace_id: number
+  version: Generated<bigint>
 }
 interface TokenDirectoryTable {
   token_hash: Buffer

@@ -295,7 +295,7 @@ async function grant(client: pg.Client, role: typeof appRole | typeof limitedRol
   if (role === appRole) await client.query(`grant select (workspace_id, key_id), delete on workspace_key to ${role}`)
   else {
     await client.query(`revoke all on ${closedToLimited.join()} from ${role}`)
-    await client.query(`revoke execute on function pack_receipts, all_workspaces from ${role}`)
+    await client.query(`revoke execute on function pack_receipts, all_workspaces, note_versions from ${role}`)
   }
 }
 

@@ -216,6 +216,11 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: `select workspace_id, company_ids from feed_for_token('feed')`,
     gives: [{ workspace_id: theirs, company_ids: null }],
   },
+  note_versions: {
+    why: 'only for who looks after all workspaces',
+    call: `select note_versions('{${theirs}}', '{5}') as older`,
+    gives: [{ older: [] }],
+  },
   advance_mark: {
     why: 'belongs to the installation',
     call: 'select mark::int from advance_mark(41)',
