@@ -216,10 +216,12 @@ test('the process that captures is started again when it is killed, and /ready s
   const product = start(env)
   await says(product, 'Ctrl+C encerra.')
   const ready = async () => (await fetch(`http://127.0.0.1:${probe}/ready`)).json()
-  expect(await ready()).toEqual({ ready: true, roles: { api: 'ready', worker: 'ready' } })
+  // A check that takes three seconds counts as failed.
+  const becomes = (state: unknown) => expect.poll(ready, { timeout: 30_000 }).toEqual(state)
+  await becomes({ ready: true, roles: { api: 'ready', worker: 'ready' } })
   const worker = (await workerOf(product))!
   process.kill(worker, 'SIGSTOP')
-  expect(await ready()).toEqual({ ready: false, roles: { api: 'ready', worker: 'not-ready' } })
+  await becomes({ ready: false, roles: { api: 'ready', worker: 'not-ready' } })
   process.kill(worker, 'SIGKILL')
   await says(product, 'O processo que captura parou (SIGKILL) e é iniciado de novo.')
   await expect.poll(ready, { timeout: 30_000 }).toMatchObject({ ready: true })

@@ -25,6 +25,7 @@ try {
     const worker = await start(order[0].config, { roles: ['worker'], health, joinsPostgres: true })
     const answer = async ({ id, what }: WorkerQuestion) => {
       try {
+        if (what === 'respond') return tell({ is: 'answer', id })
         if (what === 'measure') return tell({ is: 'answer', id, value: (await health.metrics?.measure()) ?? null })
         const { ready, roles } = await health.ready()
         tell({ is: 'answer', id, ...(!ready && { problem: `the worker is ${roles.worker}` }) })

@@ -11,7 +11,7 @@ export interface WorkerOrder {
 /** What it asks it afterwards, and gets back with the number of the question. */
 export interface WorkerQuestion {
   id: number
-  what: 'check' | 'measure'
+  what: 'check' | 'measure' | 'respond'
 }
 export type WorkerMessage =
   | { is: 'begun' }
@@ -45,8 +45,9 @@ export function startWorker(config: Config): WorkerProcess & AsyncDisposable & {
   const ask = (what: WorkerQuestion['what']) => askChild(kept?.current() ?? first, what)
   return {
     begun,
-    check: () =>
-      ask('check').catch((error: unknown) => {
+    check: () => ask('check'),
+    respond: () =>
+      ask('respond').catch((error: unknown) => {
         // That it ends then is no trouble.
         if (!isLeaving) throw error
       }),

@@ -118,6 +118,8 @@ export type ReachSigner = (databaseUrl: string) => Promise<Signer & Partial<Disp
 export interface WorkerProcess {
   /** Rejects while it cannot work. */
   check(): Promise<unknown>
+  /** Rejects while it is away or hangs, whatever it can do: what it finds missing it tells by itself. */
+  respond(): Promise<unknown>
   /** What it measures; null while it does not tell. */
   measure(): Promise<MeasuredProcess | null>
 }
@@ -248,7 +250,7 @@ export async function start(
     if (worker) {
       health?.add('worker', worker.check)
       metrics.besides('worker', worker.measure)
-      stack.use(watch(serving, 'trabalho', workerIsAway, worker.check))
+      stack.use(watch(serving, 'trabalho', workerIsAway, worker.respond))
     }
   }
   if (roles.includes('worker')) {
