@@ -23,28 +23,42 @@ const patienceMs = 3_000
 
 /**
  * Starts the role `worker` as a process of its own, which gives way to the one that serves people, and starts it again whenever it ends. It needs the database
- * and a signer that listens; `config` says where. `begun` rejects when it cannot begin.
+ * and a signer that listens; `config` says where. `begun` rejects when it says that it cannot.
  */
 export function startWorker(config: Config): WorkerProcess & AsyncDisposable & { begun: Promise<void> } {
   const run = () =>
     // In a session of its own: Ctrl+C does not reach it before the program stops it in order, and it gives way as a whole.
     fork(program, { serialization: 'advanced', detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const begun = Promise.withResolvers<void>()
+  begun.promise.catch(() => {})
+  const beginIn = async (child: ChildProcess) => {
+    try {
+      await begin(child, config)
+      begun.resolve()
+    } catch (error) {
+      // What it says itself another one would say, too.
+      if (error instanceof InstallationError) begun.reject(error)
+      throw error
+    }
+  }
   const first = run()
-  let kept: ReturnType<typeof keepChild> | undefined
-  let isLeaving = false
-  const begun = begin(first, config).then(() => {
-    if (isLeaving) return
-    kept = keepChild('O processo que captura', first, (started) => {
-      const next = run()
-      started(next)
-      return begin(next, config)
-    })
+  const kept = keepChild('O processo que captura', first, (started) => {
+    const next = run()
+    started(next)
+    return beginIn(next)
   })
-  begun.catch(() => {})
+  // That it ended is said by who keeps it.
+  beginIn(first).catch(() => {})
+  let isLeaving = false
+  const open = new Map<string, Promise<MeasuredProcess | null>>()
   // One that is still beginning does not respond.
-  const ask = (what: WorkerQuestion['what']) => askChild(kept?.current() ?? first, what)
+  const ask = (what: WorkerQuestion['what']) => {
+    const asked = open.get(what) ?? askChild(kept.current(), what).finally(() => open.delete(what))
+    open.set(what, asked)
+    return asked
+  }
   return {
-    begun,
+    begun: begun.promise,
     check: () => ask('check'),
     respond: () =>
       ask('respond').catch((error: unknown) => {
@@ -54,8 +68,8 @@ export function startWorker(config: Config): WorkerProcess & AsyncDisposable & {
     measure: () => ask('measure').catch(() => null),
     async [Symbol.asyncDispose]() {
       isLeaving = true
-      kept?.leave()
-      const child = kept?.current() ?? first
+      kept.leave()
+      const child = kept.current()
       if (child.connected) child.disconnect()
       await awaitEnd(child, drainMs)
     },
@@ -69,9 +83,7 @@ async function begin(child: ChildProcess, config: Config): Promise<void> {
       if (message.is === 'begun') resolve()
       if (message.is === 'failed') reject(new InstallationError(message.message))
     })
-    void ended(child).then(() =>
-      reject(new InstallationError('O processo que captura não iniciou. Os dados não foram alterados.')),
-    )
+    void ended(child).then(() => reject(new Error('O processo que captura terminou antes de começar.')))
   })
   child.send({ config } satisfies WorkerOrder)
   await begun

@@ -16,7 +16,7 @@ export function giveWay(): void {
 export function giveWayAltogether(): void {
   if (process.platform !== 'linux') return
   for (const thread of readdirSync('/proc/self/task')) lowerPriority(Number(thread))
-  lowerGroup(process.pid)
+  lowerGroup(process.pid, () => true)
 }
 
 /**
@@ -27,7 +27,7 @@ export function giveWayInDatabase(backend: number, socket: Pick<Socket, 'localPo
   if (process.platform !== 'linux' || !isBackend(backend, socket)) return
   lowerPriority(backend)
   // Each process of the database begins a session; where one does not, it is in the group of others.
-  if (groupOf(backend)?.name !== groupOf(process.pid)?.name) lowerGroup(backend)
+  if (groupOf(backend)?.name !== groupOf(process.pid)?.name) lowerGroup(backend, () => isBackend(backend, socket))
 }
 
 // Behind a pooler, or on another machine, the number is that of something else.
@@ -63,14 +63,14 @@ function groupOf(id: number): { name: string; nice: number } | null {
 const againMs = 250
 const timesMax = 40
 
-function lowerGroup(id: number, times = 0): void {
+function lowerGroup(id: number, isIt: () => boolean, times = 0): void {
   const group = groupOf(id)
-  if (!group) return
+  if (!group || !isIt()) return
   try {
     writeFileSync(`/proc/${id}/autogroup`, String(Math.min(most, group.nice + lower)))
   } catch (error) {
     // The kernel takes ten such wishes a second.
     if ((error as NodeJS.ErrnoException).code === 'EAGAIN' && times < timesMax)
-      setTimeout(lowerGroup, againMs * (1 + Math.random()), id, times + 1).unref()
+      setTimeout(lowerGroup, againMs * (1 + Math.random()), id, isIt, times + 1).unref()
   }
 }
