@@ -27,7 +27,7 @@ let transport: DocumentRow[]
 beforeAll(async () => {
   product = await startProduct({
     hourMs: 600_000,
-    simulator: { companies: [company], documentsEach: 100 },
+    simulator: { companies: [company], documentsEach: 180 },
   })
   client = await enter(product.url)
   const file = await product.simulator.issueCertificate({ ...company, senha: 'abc123', sharedKey: true })
