@@ -232,8 +232,13 @@ const overDocuments: View[] = [
         .first()
         .click()
       await drawn(page.getByRole('dialog').locator('canvas').first())
+      // Its structure names words that are set one after the other.
+      await page.getByRole('dialog').locator('.endOfContent').first().waitFor({ state: 'attached' })
     },
-    leave: pressEscape,
+    leave: async (page) => {
+      await pressEscape(page)
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    },
   },
   { name: 'the panel', coloured: true, act: openPanel },
   {
