@@ -6,7 +6,7 @@ const restMsMax = 10_000
 const steadyMs = 60_000
 
 /**
- * Keeps a child running that has begun: whenever it ends, `begin` starts another one, later each time that it did not last. `name`: for a person, with its
+ * Keeps a child running: whenever it ends, `begin` starts another one, later each time that it did not last. `name`: for a person, with its
  * article. Returns the child of this moment; after `leave` none is started any more.
  */
 export function keepChild(
