@@ -608,6 +608,17 @@ describe('connections', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ success: false, statusCode: status })
   })
 
+  test('after a body that was too large, the next request on the connection is responded to, even one that cannot be read', async () => {
+    const body = 'x'.repeat(300_000)
+    const large = `POST /v1/api/Eco HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+    socket.write(large)
+    expect(await once(socket, 'data')).toEqual([expect.stringContaining('HTTP/1.1 413 ')])
+    socket.write(`GET /v1/api/Pdf HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)
+    expect(await once(socket, 'data')).toEqual([expect.stringContaining('HTTP/1.1 431 ')])
+    socket.destroy()
+  })
+
   test('HTTP/1.0 needs no host', async () => {
     expect((await send('GET /v1/api/Pdf HTTP/1.0\r\n\r\n')).status).toBe(200)
   })

@@ -541,7 +541,7 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
   // Fastify would close the connection, and whoever is still sending, a proxy too, would lose the response: Node reads the rest and drops it.
   if (statusCode === 413 && Number(request.headers['content-length']) <= discardedBytesMax) {
     void reply.removeHeader('connection')
-    answered.add(request.socket)
+    answered.set(request.socket, request.raw)
   }
   if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
   // RFC 9470, but for its status: who gets a 401 takes the session for ended.
@@ -560,12 +560,12 @@ const connectionRefusals: Record<string, [status: string, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'A requisição demorou demais para chegar. Tente de novo.'],
 }
 
-// Connections on which a body may still come that was refused.
-const answered = new WeakSet<Socket>()
+// Connections on which a body may still come that was refused, and its request: the next one on the same connection is responded to like any other.
+const answered = new WeakMap<Socket, IncomingMessage>()
 
 // Not HTTP at all, too large, or too slow: there is no request to respond to.
 function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || answered.has(socket)) {
+  if (!socket.writable || error.code === 'ECONNRESET' || answered.get(socket)?.complete === false) {
     socket.destroy()
     return
   }
