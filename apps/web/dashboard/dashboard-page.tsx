@@ -54,7 +54,7 @@ export function DashboardPage() {
         </div>
       )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-8 lg:grid-cols-2">
-        <SystemStatus canStore={data?.armazenamentoSaudavel !== false} />
+        <SystemStatus canStore={data?.armazenamentoSaudavel !== false} notices={data?.avisos ?? []} />
         {(data || !error) && <NeedsYou counts={data?.pendencias} />}
       </div>
       {(data || !error) && (

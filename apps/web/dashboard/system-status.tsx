@@ -9,8 +9,8 @@ import { type CompanyRow, healthQuery } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { StateMark } from '../ui/state-mark.tsx'
 
-/** Three lines about capture, storage and synchronization, each with its reason when something is wrong. */
-export function SystemStatus({ canStore }: { canStore: boolean }) {
+/** Three lines about capture, storage and synchronization, each with its reason when something is wrong; what `notices` above say is not repeated. */
+export function SystemStatus({ canStore, notices }: { canStore: boolean; notices: readonly string[] }) {
   const now = useNow()
   const { known, lost } = useWatchedCompanies()
   const server = useScreenQuery(healthQuery, {}, { refreshMs: 30_000 })
@@ -32,7 +32,7 @@ export function SystemStatus({ canStore }: { canStore: boolean }) {
           value={watch ? stateTexts[watch.state] || watch.title : known ? stateTexts.well : unheard(lost)}
           detail={
             <span className="block min-h-9 2xl:min-h-4.5">
-              {watch ? detailOf(watch) : known && 'Começa sozinha com a primeira empresa.'}
+              {watch ? detailOf(watch, notices) : known && 'Começa sozinha com a primeira empresa.'}
             </span>
           }
         />
@@ -83,7 +83,8 @@ export function SystemStatus({ canStore }: { canStore: boolean }) {
 // `untold`: the server lists the companies but does not tell the state of their captures, so no mark says that all is well.
 const stateTexts: Record<Watch['state'], string> = { well: 'Online', untold: 'Online', off: 'Desligada', trouble: '' }
 
-function detailOf({ state, title, detail }: Watch): string {
+function detailOf({ state, title, detail }: Watch, notices: readonly string[]): string {
+  if (notices.includes(detail)) return 'O motivo está no aviso acima.'
   return state === 'untold' ? `${title}. ${detail}` : detail
 }
 
