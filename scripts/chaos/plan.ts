@@ -9,6 +9,8 @@ export interface ChaosPlan {
   processes: boolean
   /** The database is a coordinator of Citus with servers for rows, which are killed, cut off and rebalanced; then there are several APIs too. */
   cluster: boolean
+  /** In the end the database is brought back from a copy. Not in the form that a commit runs: tests/conformance/restore.test.ts does it there. */
+  restores: boolean
   /** API processes at the same time. */
   apis: number
   /** An API lives so long after it began to work. */
@@ -81,7 +83,8 @@ export function readChaosPlan(args: string[], slowness: number): ChaosPlan {
   const processes = cluster || (values.processes ?? false)
   const apis = cluster ? 2 : processes ? 3 : 1
   const apiLifeMs: [number, number] = short ? [1_000 * pace, 8_000 * pace] : [10_000 * pace, 40_000 * pace]
-  const common = { seed, short, processes, cluster, apis, apiLifeMs, probability: 0.02 }
+  const restores = processes || !short
+  const common = { seed, short, processes, cluster, restores, apis, apiLifeMs, probability: 0.02 }
   if (short)
     return {
       ...common,
