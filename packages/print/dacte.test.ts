@@ -333,6 +333,20 @@ describe.each(orientations)('a text that its place cannot take is reduced or ref
   })
 })
 
+test.each(['constructor', 'toString', '__proto__'])('a modal named %s is one that nobody knows', (name) => {
+  const pages = readGraphics(dacte(writeCte({ infModal: `<${name}><RNTRC>12345678</RNTRC></${name}>` })))
+  expect(layoutFaults(pages)).toEqual([])
+  expect(pages[0]!.runs.map(({ text }) => text).join()).not.toContain('ESPECÍFICAS DO MODAL')
+})
+
+test.each(orientations)('a chave too wide for its box is refused, in %s', (orientation) => {
+  const cte = withTpImp(writeCte(), orientation === 'landscape' ? '2' : '1')
+  const wide = Buffer.from(cte)
+    .toString()
+    .replace(/(?<=Id="CTe)\d+/, 'W'.repeat(80))
+  expect(() => dacte(Buffer.from(wide))).toThrow(PrintError)
+})
+
 describe('what is not a CT-e', () => {
   test.each([
     ['not XML', 'hello'],

@@ -340,6 +340,32 @@ describe.each(orientations)('a text that its line cannot take is reduced or refu
   })
 })
 
+describe.each(orientations)('what the layout does not foresee, in %s', (orientation) => {
+  const tpImp = orientation === 'landscape' ? '2' : '1'
+  const changed = (bytes: Uint8Array, before: string | RegExp, after: string) =>
+    Buffer.from(new TextDecoder().decode(bytes).replace(before, after))
+
+  test('messages of the authority make their box higher, whatever stands beside it', async () => {
+    const messages = Array.from({ length: 10 }, (_, n) => `<xMsg>Mensagem ${n} ${lorem(170)}</xMsg>`)
+    const note = writeNfe({ tpImp, items: 60, infCpl: lorem(5000) })
+    const pdf = danfe(changed(note, '</infProt>', `${messages.join('')}</infProt>`))
+    expect(layoutFaults(readGraphics(pdf))).toEqual([])
+    const text = await textOf(pdf)
+    for (const n of messages.keys()) expect(text).toContain(`Mensagem${n}`)
+  })
+
+  test('a chave too wide for its box is refused', () => {
+    const note = writeNfe({ tpImp })
+    expect(() => danfe(changed(note, /(?<=Id="NFe)\d+/, 'W'.repeat(44)))).toThrow(PrintError)
+    expect(layoutFaults(readGraphics(danfe(writeNfe({ tpImp, cnpj: 'WWWWWWWWWWWW35' }))))).toEqual([])
+  })
+
+  test('amounts that are no numbers leave room for the heading of the description', () => {
+    const note = changed(writeNfe({ tpImp, newTaxes: true }), /(?<=<[vpq][A-Z]\w*>)[\d.]+(?=<)/g, '\u0661\u0662\u0663')
+    expect(layoutFaults(readGraphics(danfe(note)))).toEqual([])
+  })
+})
+
 describe('what is not an NF-e', () => {
   const nfce = '<nfeProc><NFe><infNFe><ide><mod>65</mod></ide></infNFe></NFe></nfeProc>'
   test.each([

@@ -163,6 +163,22 @@ test.each([201, 2_000, 200_000])('a description of %i characters is a text like 
   expectInOrder(squeezed(pages), words)
 })
 
+test.each(['constructor', 'toString', '__proto__'])('a field and a group named %s keep their name', async (name) => {
+  const detail = `<descEvento>Novo</descEvento><${name}>um</${name}><CTe><${name}>dois</${name}></CTe><${name}><n>3</n></${name}>`
+  const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '999999', detail })))).pages)
+  expect(text).toContain(`Evento${name}um`)
+  expect(text).toContain(`${name}dois`)
+})
+
+test.each(['abc', '1e5', '0x10'])('the type %s stands as it is', async (tpEvento) => {
+  const { pages } = await readWords(printEvent(writeEvent({ tpEvento, detail: '<descEvento>Novo</descEvento>' })))
+  expect(squeezed(pages)).toContain(`${tpEvento}-Novo`)
+})
+
+test('an event of nothing that could be a chave is refused', () => {
+  expect(() => printEvent(writeEvent({ key: 'X'.repeat(44) }))).toThrow('não contém um evento completo')
+})
+
 test('an event whose status alone would fill the sheet is refused', () => {
   const event = writeEvent().toString().replace('Evento registrado e vinculado a NF-e', 'Motivo sem fim '.repeat(900))
   expect(() => printEvent(Buffer.from(event))).toThrow(PrintError)

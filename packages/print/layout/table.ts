@@ -92,7 +92,7 @@ export function table<Row>(
   // Nothing leaves enough room: the widest columns wrap their contents sooner.
   for (
     let most = 80;
-    most >= 24 && chosen.widths[freeIndex(chosen.columns)]! < style.freeMin(chosen.size) * 0.8;
+    most >= 12 && chosen.widths[freeIndex(chosen.columns)]! < style.freeMin(chosen.size) * 0.8;
     most -= 4
   ) {
     chosen.widths = columnWidths(chosen.columns, chosen.measured, chosen.size, style.width, most)
