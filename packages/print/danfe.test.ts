@@ -354,6 +354,12 @@ describe.each(orientations)('what the layout does not foresee, in %s', (orientat
     for (const n of messages.keys()) expect(text).toContain(`Mensagem${n}`)
   })
 
+  test('a text of more line breaks than a thousand sheets hold is refused', () => {
+    const lines = (count: number) => () => danfe(writeNfe({ tpImp, infCpl: 'a\n'.repeat(count) }))
+    expect(lines(30_000)).not.toThrow()
+    expect(lines(200_000)).toThrow('O documento ocuparia mais de 1000 folhas.')
+  })
+
   test('a chave too wide for its box is refused', () => {
     const note = writeNfe({ tpImp })
     expect(() => danfe(changed(note, /(?<=Id="NFe)\d+/, 'W'.repeat(44)))).toThrow(PrintError)

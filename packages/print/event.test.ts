@@ -175,6 +175,11 @@ test.each(['abc', '1e5', '0x10'])('the type %s stands as it is', async (tpEvento
   expect(squeezed(pages)).toContain(`${tpEvento}-Novo`)
 })
 
+test('an event of more fields than a thousand sheets hold is refused', () => {
+  const event = () => printEvent(writeEvent({ detail: '<a>1</a>'.repeat(70_000) }))
+  expect(event).toThrow('O documento ocuparia mais de 1000 folhas.')
+})
+
 test('an event of nothing that could be a chave is refused', () => {
   expect(() => printEvent(writeEvent({ key: 'X'.repeat(44) }))).toThrow('não contém um evento completo')
 })

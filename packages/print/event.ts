@@ -14,7 +14,7 @@ import { leading, paragraphs, wrap, wrapName } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
 import { bold, roman } from './pdf/fonts.ts'
 import { winAnsi } from './pdf/winansi.ts'
-import { assertRoom, issuerOfChave, openPrintable, PrintError } from './printable.ts'
+import { assertRoom, assertSheets, issuerOfChave, openPrintable, PrintError } from './printable.ts'
 
 export { PrintError }
 
@@ -63,6 +63,7 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   fixed.draw(canvases[0]!, sheet.left, bodyTop)
   let where: FlowPosition = { canvas: canvases[0], top: bodyTop + fixed.height }
   const nextCanvas = () => {
+    assertSheets(canvases.length + 1)
     canvases.push(new Canvas())
     return canvases.at(-1)!
   }
