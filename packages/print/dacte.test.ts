@@ -220,9 +220,20 @@ describe('contents', () => {
   test('a GTV-e prints a plain form', async () => {
     const pdf = dacte(writeGtve())
     const text = await textOf(pdf)
-    for (const piece of ['DAGTV-E', 'BancoRemetente', 'LojaDestino', 'RuaOrigem', '5.000,00', 'ABC1D23SP']) {
+    for (const piece of [
+      'DAGTV-E',
+      'BancoRemetente',
+      'LojaDestino',
+      'RuaOrigem',
+      '5.000,00',
+      'ABC1D23SP',
+      'CÉDULA-NACIONAL',
+    ]) {
       expect(text).toContain(piece)
     }
+    const labels = readGraphics(pdf)[0]!.runs.map((run) => run.text)
+    expect(labels).toContain('CHEGADA AO DESTINO')
+    expect(labels).not.toContain('INÍCIO DA PRESTAÇÃO')
     expect(layoutFaults(readGraphics(pdf))).toEqual([])
   })
 })

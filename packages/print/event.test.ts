@@ -92,6 +92,12 @@ test('a group is named where it begins, and numbered among others of its name', 
     expect(text).toContain(squeeze(expected))
 })
 
+test('the GTV of an event has its own word for cash', async () => {
+  const detail = '<descEvento>GTV</descEvento><infGTV><infEspecie><tpEspecie>1</tpEspecie></infEspecie></infGTV>'
+  const text = squeezed((await readWords(printEvent(writeEvent({ detail })))).pages)
+  expect(text).toContain('1-Numerário')
+})
+
 test('a field outside of any group does not look like one of the group before it', async () => {
   const detail = '<toma4><UF>PR</UF></toma4><modal>01</modal><tpCTe>0</tpCTe>'
   const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '110113', detail })))).pages)

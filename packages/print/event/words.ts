@@ -227,7 +227,8 @@ const codes: Record<string, Record<string, string>> = {
   tpNF: { 0: 'Entrada', 1: 'Saída' },
   tpCTe: codeTexts.tpCTe,
   toma: codeTexts.toma,
-  tpEspecie: codeTexts.tpEspecie,
+  // The GTV of this event has another word than the GTV-e.
+  tpEspecie: { ...codeTexts.tpEspecie, 1: 'Numerário' },
   tpMotivo: { 1: 'Recebedor não encontrado', 2: 'Recusa do recebedor', 3: 'Endereço inexistente', 4: 'Outros' },
   indDesacordoOper: yes,
   indPag: { 0: 'À vista', 1: 'A prazo' },
