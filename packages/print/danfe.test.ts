@@ -227,6 +227,16 @@ test('the receipt keeps to two lines and leaves the street out rather than take 
   expect(sentence.join(' ')).toMatch(/DESTINATÁRIO: COMERCIAL DE TINTAS .* São Paulo - SP$/)
 })
 
+test('the consulta stands in the middle of its box, however high the emitente makes it', () => {
+  const [{ runs, rules }] = readGraphics(danfe(writeNfe({ long: true }))) as [ReturnType<typeof readGraphics>[number]]
+  const lines = runs.filter(({ text }) => /^Consulta de|^www\.nfe/.test(text)).map(({ baseline }) => baseline)
+  const { x, baseline } = runs.find(({ text }) => text === 'CHAVE DE ACESSO')!
+  const across = rules.filter((rule) => rule.y1 === rule.y2 && rule.x1 <= x && rule.x2 > x).map((rule) => rule.y1)
+  const [above, below] = [...new Set(across)].filter((y) => y > baseline).sort((a, b) => a - b) as [number, number]
+  const middle = (Math.min(...lines) - 8 + Math.max(...lines)) / 2
+  expect(Math.abs(middle - (above + below) / 2)).toBeLessThan(4)
+})
+
 test('the receipt of a note without recipient names none', async () => {
   const note = new TextDecoder().decode(writeNfe()).replace(/<dest>.*<\/dest>/, '')
   const texts = readGraphics(danfe(Buffer.from(note)))[0]!.runs.map((run) => run.text)

@@ -43,8 +43,8 @@ export function header(note: PrintedNfe): DanfeHeader {
   const widths = widthsFor(note)
   const drawing = danfeDrawings[sheet.landscape ? 'landscape' : 'portrait']
   const issuer = besideLogo(note.logo, widths.issuer, (width) => issuerBox(note, width))
-  const code = codeBox(note, widths.code, drawing.height)
-  const height = Math.max(code.height, issuer.height)
+  const code = codeBox(note, widths.code, Math.max(drawing.height, issuer.height))
+  const { height } = code
   const boxes: Block = {
     height,
     draw(canvas, x, y) {
