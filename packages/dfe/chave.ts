@@ -3,9 +3,14 @@ export type Chave = string & { readonly chave: unique symbol }
 
 const pattern = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/
 
+/** Whether `text` looks like a chave de acesso; its check digit may be wrong (NT Conjunta DF-e 2025.001). */
+export function looksLikeChave(text: string): boolean {
+  return pattern.test(text)
+}
+
 /** The chave de acesso in `text`, or null: exactly 44 characters, letters only in the CNPJ part, check digit right (NT Conjunta DF-e 2025.001). */
 export function parseChave(text: string): Chave | null {
-  if (!pattern.test(text)) return null
+  if (!looksLikeChave(text)) return null
   return chaveCheckDigit(text.slice(0, 43)) === text.charCodeAt(43) - 48 ? (text as Chave) : null
 }
 

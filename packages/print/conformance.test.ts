@@ -20,6 +20,7 @@ const forms: [string, () => Uint8Array][] = [
   ['several sheets', () => danfe(writeNfe({ items: 60, infCpl: 'Resistência de 10 kΩ, 中文. '.repeat(200) }))],
   ['a row taller than a sheet', () => danfe(named('Descrição muito longa do produto. '.repeat(900)))],
   ['documents over several sheets', () => dacte(writeCte({ documents: 120 }))],
+  ['every sign of WinAnsi that is no letter of ours', () => danfe(named('€‚ƒ„…†‡ˆ‰Š‹Œ Ž ‘’“”•–—˜™š›œ žŸ'))],
   ['a logo', () => danfe(writeNfe(), { logo: png(200, 100) })],
 ]
 

@@ -220,9 +220,20 @@ describe('contents', () => {
   test('a GTV-e prints a plain form', async () => {
     const pdf = dacte(writeGtve())
     const text = await textOf(pdf)
-    for (const piece of ['DAGTV-E', 'BancoRemetente', 'LojaDestino', 'RuaOrigem', '5.000,00', 'ABC1D23SP']) {
+    for (const piece of [
+      'DAGTV-E',
+      'BancoRemetente',
+      'LojaDestino',
+      'RuaOrigem',
+      '5.000,00',
+      'ABC1D23SP',
+      'CÉDULA-NACIONAL',
+    ]) {
       expect(text).toContain(piece)
     }
+    const labels = readGraphics(pdf)[0]!.runs.map((run) => run.text)
+    expect(labels).toContain('CHEGADA AO DESTINO')
+    expect(labels).not.toContain('INÍCIO DA PRESTAÇÃO')
     expect(layoutFaults(readGraphics(pdf))).toEqual([])
   })
 })
@@ -331,6 +342,20 @@ describe.each(orientations)('a text that its place cannot take is reduced or ref
     if (fits) expect(layoutFaults(readGraphics(printed()))).toEqual([])
     else expect(printed).toThrow('textos maiores do que o leiaute permite')
   })
+})
+
+test.each(['constructor', 'toString', '__proto__'])('a modal named %s is one that nobody knows', (name) => {
+  const pages = readGraphics(dacte(writeCte({ infModal: `<${name}><RNTRC>12345678</RNTRC></${name}>` })))
+  expect(layoutFaults(pages)).toEqual([])
+  expect(pages[0]!.runs.map(({ text }) => text).join()).not.toContain('ESPECÍFICAS DO MODAL')
+})
+
+test.each(orientations)('a chave too wide for its box is refused, in %s', (orientation) => {
+  const cte = withTpImp(writeCte(), orientation === 'landscape' ? '2' : '1')
+  const wide = Buffer.from(cte)
+    .toString()
+    .replace(/(?<=Id="CTe)\d+/, 'W'.repeat(80))
+  expect(() => dacte(Buffer.from(wide))).toThrow(PrintError)
 })
 
 describe('what is not a CT-e', () => {

@@ -18,7 +18,7 @@ import { paragraphs } from './layout/text.ts'
 import { type TextBoxes, textBoxes } from './layout/text-box.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
-import { assertRoom, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
+import { assertRoom, assertSheets, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
 
 export type { PrintOptions }
 export { PrintError }
@@ -295,6 +295,7 @@ function drawContinuations(
       top,
       nextTop: body,
       nextCanvas() {
+        assertSheets(canvases.length + 1)
         const added = new Canvas()
         canvases.push(added)
         return added

@@ -227,6 +227,16 @@ test('the receipt keeps to two lines and leaves the street out rather than take 
   expect(sentence.join(' ')).toMatch(/DESTINATÁRIO: COMERCIAL DE TINTAS .* São Paulo - SP$/)
 })
 
+test('the consulta stands in the middle of its box, however high the emitente makes it', () => {
+  const [{ runs, rules }] = readGraphics(danfe(writeNfe({ long: true }))) as [ReturnType<typeof readGraphics>[number]]
+  const lines = runs.filter(({ text }) => /^Consulta de|^www\.nfe/.test(text)).map(({ baseline }) => baseline)
+  const { x, baseline } = runs.find(({ text }) => text === 'CHAVE DE ACESSO')!
+  const across = rules.filter((rule) => rule.y1 === rule.y2 && rule.x1 <= x && rule.x2 > x).map((rule) => rule.y1)
+  const [above, below] = [...new Set(across)].filter((y) => y > baseline).sort((a, b) => a - b) as [number, number]
+  const middle = (Math.min(...lines) - 8 + Math.max(...lines)) / 2
+  expect(Math.abs(middle - (above + below) / 2)).toBeLessThan(4)
+})
+
 test('the receipt of a note without recipient names none', async () => {
   const note = new TextDecoder().decode(writeNfe()).replace(/<dest>.*<\/dest>/, '')
   const texts = readGraphics(danfe(Buffer.from(note)))[0]!.runs.map((run) => run.text)
@@ -337,6 +347,38 @@ describe.each(orientations)('a text that its line cannot take is reduced or refu
     const printed = () => danfe(new TextEncoder().encode(filled))
     if (fits) expect(layoutFaults(readGraphics(printed()))).toEqual([])
     else expect(printed).toThrow('textos maiores do que o leiaute permite')
+  })
+})
+
+describe.each(orientations)('what the layout does not foresee, in %s', (orientation) => {
+  const tpImp = orientation === 'landscape' ? '2' : '1'
+  const changed = (bytes: Uint8Array, before: string | RegExp, after: string) =>
+    Buffer.from(new TextDecoder().decode(bytes).replace(before, after))
+
+  test('messages of the authority make their box higher, whatever stands beside it', async () => {
+    const messages = Array.from({ length: 10 }, (_, n) => `<xMsg>Mensagem ${n} ${lorem(170)}</xMsg>`)
+    const note = writeNfe({ tpImp, items: 60, infCpl: lorem(5000) })
+    const pdf = danfe(changed(note, '</infProt>', `${messages.join('')}</infProt>`))
+    expect(layoutFaults(readGraphics(pdf))).toEqual([])
+    const text = await textOf(pdf)
+    for (const n of messages.keys()) expect(text).toContain(`Mensagem${n}`)
+  })
+
+  test('a text of more line breaks than a thousand sheets hold is refused', () => {
+    const lines = (count: number) => () => danfe(writeNfe({ tpImp, infCpl: 'a\n'.repeat(count) }))
+    expect(lines(30_000)).not.toThrow()
+    expect(lines(200_000)).toThrow('O documento ocuparia mais de 1000 folhas.')
+  })
+
+  test('a chave too wide for its box is refused', () => {
+    const note = writeNfe({ tpImp })
+    expect(() => danfe(changed(note, /(?<=Id="NFe)\d+/, 'W'.repeat(44)))).toThrow(PrintError)
+    expect(layoutFaults(readGraphics(danfe(writeNfe({ tpImp, cnpj: 'WWWWWWWWWWWW35' }))))).toEqual([])
+  })
+
+  test('amounts that are no numbers leave room for the heading of the description', () => {
+    const note = changed(writeNfe({ tpImp, newTaxes: true }), /(?<=<[vpq][A-Z]\w*>)[\d.]+(?=<)/g, '\u0661\u0662\u0663')
+    expect(layoutFaults(readGraphics(danfe(note)))).toEqual([])
   })
 })
 

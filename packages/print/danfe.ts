@@ -17,7 +17,7 @@ import { beside, type PrintSheet } from './layout/sheet.ts'
 import { paginate, type Table, type TableRow } from './layout/table.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
-import { assertRoom, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
+import { assertRoom, assertSheets, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
 
 export type { PrintOptions }
 export { PrintError }
@@ -306,6 +306,7 @@ function drawContinuation(
     top: last > 0 ? below + used : sheet.bottom,
     nextTop: below,
     nextCanvas() {
+      assertSheets(canvases.length + 1)
       const canvas = new Canvas()
       canvases.push(canvas)
       return canvas

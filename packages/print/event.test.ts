@@ -92,6 +92,12 @@ test('a group is named where it begins, and numbered among others of its name', 
     expect(text).toContain(squeeze(expected))
 })
 
+test('the GTV of an event has its own word for cash', async () => {
+  const detail = '<descEvento>GTV</descEvento><infGTV><infEspecie><tpEspecie>1</tpEspecie></infEspecie></infGTV>'
+  const text = squeezed((await readWords(printEvent(writeEvent({ detail })))).pages)
+  expect(text).toContain('1-Numerário')
+})
+
 test('a field outside of any group does not look like one of the group before it', async () => {
   const detail = '<toma4><UF>PR</UF></toma4><modal>01</modal><tpCTe>0</tpCTe>'
   const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '110113', detail })))).pages)
@@ -161,6 +167,27 @@ test.each([201, 2_000, 200_000])('a description of %i characters is a text like 
   expect(title).toMatch(/^Evento 999999 3 · NF-e/)
   expect(pages.length).toBeLessThan(3 + length / 3_000)
   expectInOrder(squeezed(pages), words)
+})
+
+test.each(['constructor', 'toString', '__proto__'])('a field and a group named %s keep their name', async (name) => {
+  const detail = `<descEvento>Novo</descEvento><${name}>um</${name}><CTe><${name}>dois</${name}></CTe><${name}><n>3</n></${name}>`
+  const text = squeezed((await readWords(printEvent(writeEvent({ tpEvento: '999999', detail })))).pages)
+  expect(text).toContain(`Evento${name}um`)
+  expect(text).toContain(`${name}dois`)
+})
+
+test.each(['abc', '1e5', '0x10'])('the type %s stands as it is', async (tpEvento) => {
+  const { pages } = await readWords(printEvent(writeEvent({ tpEvento, detail: '<descEvento>Novo</descEvento>' })))
+  expect(squeezed(pages)).toContain(`${tpEvento}-Novo`)
+})
+
+test('an event of more fields than a thousand sheets hold is refused', () => {
+  const event = () => printEvent(writeEvent({ detail: '<a>1</a>'.repeat(70_000) }))
+  expect(event).toThrow('O documento ocuparia mais de 1000 folhas.')
+})
+
+test('an event of nothing that could be a chave is refused', () => {
+  expect(() => printEvent(writeEvent({ key: 'X'.repeat(44) }))).toThrow('não contém um evento completo')
 })
 
 test('an event whose status alone would fill the sheet is refused', () => {

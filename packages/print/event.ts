@@ -1,4 +1,4 @@
-import { chaveParts, formatChave } from '@vigia/dfe/chave'
+import { chaveParts, formatChave, looksLikeChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { eventKind, registrationOf } from '@vigia/dfe/events'
 import { bodyName, fieldName, fieldValue, groupName } from './event/words.ts'
@@ -14,7 +14,7 @@ import { leading, paragraphs, wrap, wrapName } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
 import { bold, roman } from './pdf/fonts.ts'
 import { winAnsi } from './pdf/winansi.ts'
-import { assertRoom, issuerOfChave, openPrintable, PrintError } from './printable.ts'
+import { assertRoom, assertSheets, issuerOfChave, openPrintable, PrintError } from './printable.ts'
 
 export { PrintError }
 
@@ -34,7 +34,7 @@ interface PrintedEvent {
   infEvento: XmlElement
   /** What the authority sent back. */
   response: XmlElement | undefined
-  tpEvento: number
+  tpEvento: string
   name: string
   /** Its own description; one that no box holds is a text like others. */
   words: string | undefined
@@ -63,6 +63,7 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   fixed.draw(canvases[0]!, sheet.left, bodyTop)
   let where: FlowPosition = { canvas: canvases[0], top: bodyTop + fixed.height }
   const nextCanvas = () => {
+    assertSheets(canvases.length + 1)
     canvases.push(new Canvas())
     return canvases.at(-1)!
   }
@@ -99,14 +100,14 @@ function readPrintedEvent(root: XmlElement, document: XmlElement | undefined): P
     family === 'cte' ? ['eventoCTe', 'retEventoCTe', 'chCTe'] : ['evento', 'retEvento', 'chNFe']
   const infEvento = child(root, `${eventPath}/infEvento`)
   const chave = value(infEvento, chaveName) ?? ''
-  if (!/^procEvento(NFe|CTe)$/.test(root.name) || !infEvento || chave.length !== 44)
+  if (!/^procEvento(NFe|CTe)$/.test(root.name) || !infEvento || !looksLikeChave(chave))
     throw new PrintError('O arquivo não contém um evento completo.')
   // A CT-e 2.00 authoriser put the registration beside the event.
   const response = child(root, `${responsePath}/infEvento`) ?? child(root, 'infEvento')
-  const tpEvento = Number(value(infEvento, 'tpEvento'))
+  const tpEvento = value(infEvento, 'tpEvento') ?? ''
   const detEvento = child(infEvento, 'detEvento')
   const detail = value(detEvento, 'descEvento') || family === 'nfe' ? detEvento : (detEvento?.children[0] ?? detEvento)
-  const kind = eventKind(family, tpEvento)
+  const kind = eventKind(family, Number(tpEvento))
   const said = value(detail, 'descEvento') ?? value(response, 'xEvento')
   const own = said && said.length > descriptionMax ? undefined : said
   return {
@@ -116,7 +117,7 @@ function readPrintedEvent(root: XmlElement, document: XmlElement | undefined): P
     infEvento,
     response,
     tpEvento,
-    name: (kind?.ownWords ? own : kind?.description) ?? own ?? `Evento ${tpEvento}`,
+    name: (kind?.ownWords ? own : kind?.description) ?? own ?? `Evento ${tpEvento}`.trim(),
     words: own,
     longWords: own === undefined ? said : undefined,
     sequence: value(infEvento, 'nSeqEvento') ?? '1',
@@ -199,7 +200,7 @@ function registration(event: PrintedEvent): Block {
     title('EVENTO'),
     fieldRow(
       [
-        { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: `${tpEvento} - ${event.words ?? event.name}`, width: 110 },
+        { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: joined(' - ', tpEvento, event.words ?? event.name), width: 110 },
         { label: 'Nº SEQUENCIAL', value: sequence, width: 24, align: 'center' },
         {
           label: 'DATA E HORA DO EVENTO',
@@ -379,7 +380,7 @@ const headings: Record<string, string> = {
 /** The texts of the event under their names. */
 function texts({ detail, longWords }: PrintedEvent): Text[] {
   const own = (detail?.children ?? []).flatMap((element) => {
-    const heading = headings[element.name]
+    const heading = entryOf(headings, element.name)
     const text = element.text.trim()
     return heading && text ? [{ heading, text, size: textSize }] : []
   })
@@ -400,7 +401,7 @@ interface Said {
 
 /** All else that the event says, by the names of its fields and groups. */
 function sayings({ detail }: PrintedEvent): Table | undefined {
-  const said = saidBy(detail, '', (element) => elsewhere.has(element.name) || headings[element.name] !== undefined)
+  const said = saidBy(detail, '', (element) => elsewhere.has(element.name) || Object.hasOwn(headings, element.name))
   if (said.length === 0) return undefined
   const hasGroups = said.some(({ group }) => group !== '')
   // A group is named where it begins, and what stands outside of any where it goes on after one.

@@ -67,6 +67,14 @@ export function printedOn<Form extends { sheet: PrintSheet }>(
 
 class NoRoom extends PrintError {}
 
+// The largest notes of the layout, 990 items with every text at its longest, take 200.
+const sheetsMax = 1_000
+
+/** Refuses a form of more sheets than any document of the layouts takes, before they are drawn: a text of line breaks alone has one for each 400 bytes. */
+export function assertSheets(count: number): void {
+  if (count > sheetsMax) throw new PrintError(`O documento ocuparia mais de ${sheetsMax} folhas.`)
+}
+
 /** Refuses a form whose fixed blocks leave no room on the sheet: only texts longer than the layouts allow can do that. */
 export function assertRoom(room: number, least: number): void {
   if (room < least) {

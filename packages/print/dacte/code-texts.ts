@@ -112,7 +112,7 @@ export const codeTexts = {
     6: 'Vagão',
     7: 'Unidade de transporte',
   },
-  tpEspecie: { 1: 'Numerário', 2: 'Cheque', 3: 'Moeda', 4: 'Outros' },
+  tpEspecie: { 1: 'Cédula', 2: 'Cheque', 3: 'Moeda', 4: 'Outros' },
   tpNumerario: { 1: 'Nacional', 2: 'Estrangeiro' },
   compGTV: { 1: 'Custódia', 2: 'Embarque', 3: 'Tempo de espera', 4: 'Malote', 5: 'Ad valorem', 6: 'Outros' },
 } satisfies Record<string, Record<string, string>>

@@ -38,7 +38,7 @@ const deniedStatus = new Set(['110', '205', '301', '302', '303'])
 
 /** Finds the CT-e in a processed document (or a bare one) and decides its situation (MOC CT-e 4.00, Anexo II). */
 export function readPrintedCte(root: XmlElement, options: PrintOptions): PrintedCte {
-  const document = layouts[root.name] ? root : root.children.find((element) => layouts[element.name])
+  const document = [root, ...root.children].find(({ name }) => Object.hasOwn(layouts, name))
   const layout = entryOf(layouts, document?.name)
   const infCte = child(document, 'infCte')
   const ide = child(infCte, 'ide')

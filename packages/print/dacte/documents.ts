@@ -1,4 +1,4 @@
-import { chaveParts, formatChave } from '@vigia/dfe/chave'
+import { chaveParts, formatChave, looksLikeChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, quantity, taxId } from '../formats.ts'
 import { cellPadding, type Table, type TableColumn, type TableRow, table } from '../layout/table.ts'
@@ -91,7 +91,7 @@ function inPairs(title: string, single: Table, half: number): CteDocumentTable {
 
 function byKey(type: string, key: string | undefined, ...further: (string | undefined)[]): Carried {
   const text = key ?? ''
-  const readable = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text) && !/^9+$/.test(text)
+  const readable = looksLikeChave(text) && !/^9+$/.test(text)
   const parts = readable ? chaveParts(text) : undefined
   return {
     type,

@@ -4,7 +4,7 @@ import { cep, dateTime, documentNumber, joined, phone, series, taxId } from '../
 import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding } from '../layout/block.ts'
-import { fieldRow, fittingSize } from '../layout/fields.ts'
+import { fieldRow } from '../layout/fields.ts'
 import { lineSize } from '../layout/line-size.ts'
 import { besideLogo } from '../layout/logo.ts'
 import { qrBlock } from '../layout/qrcode.ts'
@@ -150,7 +150,7 @@ function landscape(cte: PrintedCte): Drawing {
 
 function keyBox(canvas: Canvas, x: number, y: number, width: number, { chave }: PrintedCte): void {
   const key = winAnsi(formatChave(chave))
-  const size = fittingSize([{ value: key, font: bold, room: width - 2 * padding }], 11, 7)
+  const size = lineSize(key, bold, 11, width - 2 * padding)
   canvas.tagged('P', () => {
     canvas.text(x + padding, y + 6.4, winAnsi('CHAVE DE ACESSO'), roman, 6)
     canvas.aligned(x, width, y + 16.3, key, bold, size, 'center')

@@ -27,7 +27,7 @@ const readers: Record<string, (modal: XmlElement, ide: XmlElement) => ModalParts
 /** The block of the modal of the file, whatever its layout (MOC CT-e 4.00, Anexo II, 2.21.4). */
 export function modal({ ide, norm, sheet }: PrintedCte): Modal {
   const group = child(norm, 'infModal')?.children[0]
-  const parts: ModalParts = (group && readers[group.name]?.(group, ide)) ?? { rows: [], list: [] }
+  const parts: ModalParts = (group && entryOf(readers, group.name)?.(group, ide)) ?? { rows: [], list: [] }
   const list = [...parts.list, ...children(norm, 'veicNovos').map(newVehicle)].filter((line) => line !== undefined)
   const rows = parts.rows.map((fields) => fieldRow(fields, sheet.width, sheet.row))
   const name = entryOf(titles, group?.name) ?? ''

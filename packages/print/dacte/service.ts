@@ -8,7 +8,7 @@ import type { PrintedCte } from './cte.ts'
 import { typeOfCte } from './header.ts'
 import { tomadorCode } from './parties.ts'
 
-/** Type of the CT-e and of the service, tomador, globalizado; CFOP and route (MOC CT-e 4.00, Anexo II, correlation table). */
+/** Type of the CT-e and of the service, tomador, globalizado; CFOP and route, of a GTV-e departure and arrival (MOC CT-e 4.00, Anexo II, correlation table). */
 export function service(cte: PrintedCte): Block {
   const { ide, layout, norm, sheet } = cte
   const first: FormField[] = [
@@ -28,10 +28,21 @@ export function service(cte: PrintedCte): Block {
       value: joined(' - ', value(ide, 'CFOP'), value(ide, 'natOp')),
       width: 48,
     },
-    { label: 'INÍCIO DA PRESTAÇÃO', value: joined(' - ', value(ide, 'xMunIni'), value(ide, 'UFIni')), width: 30 },
-    { label: 'TÉRMINO DA PRESTAÇÃO', value: joined(' - ', value(ide, 'xMunFim'), value(ide, 'UFFim')), width: 30 },
+    ...(layout === 'gtve'
+      ? [
+          { label: 'SAÍDA DA ORIGEM', value: dateTime(value(ide, 'dhSaidaOrig')), width: 30 },
+          { label: 'CHEGADA AO DESTINO', value: dateTime(value(ide, 'dhChegadaDest')), width: 30 },
+        ]
+      : [
+          { label: 'INÍCIO DA PRESTAÇÃO', value: joined(' - ', value(ide, 'xMunIni'), value(ide, 'UFIni')), width: 30 },
+          {
+            label: 'TÉRMINO DA PRESTAÇÃO',
+            value: joined(' - ', value(ide, 'xMunFim'), value(ide, 'UFFim')),
+            width: 30,
+          },
+        ]),
   ]
-  return stack(fieldRow(first, sheet.width, sheet.row), fieldRow(route, sheet.width, sheet.row), between(cte))
+  return stack(fieldRow(first, sheet.width, sheet.row), fieldRow(route, sheet.width, sheet.row), passedStates(cte))
 }
 
 function tomadorWord(cte: PrintedCte): string | undefined {
@@ -40,18 +51,8 @@ function tomadorWord(cte: PrintedCte): string | undefined {
   return codeText(codeTexts.toma, code)
 }
 
-// The states on the way of the CT-e OS, the departure and the arrival of the GTV-e.
-function between({ ide, layout, sheet }: PrintedCte): Block | undefined {
-  if (layout === 'gtve') {
-    return fieldRow(
-      [
-        { label: 'SAÍDA DA ORIGEM', value: dateTime(value(ide, 'dhSaidaOrig')), width: 1 },
-        { label: 'CHEGADA AO DESTINO', value: dateTime(value(ide, 'dhChegadaDest')), width: 1 },
-      ],
-      sheet.width,
-      sheet.row,
-    )
-  }
+// The states on the way of the CT-e OS.
+function passedStates({ ide, layout, sheet }: PrintedCte): Block | undefined {
   const states = children(ide, 'infPercurso').map((step) => value(step, 'UFPer'))
   if (layout !== 'os' || states.length === 0) return undefined
   return fieldRow([{ label: 'PERCURSO DO VEÍCULO', value: joined(' - ', ...states), width: 1 }], sheet.width, sheet.row)

@@ -2,6 +2,7 @@ import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { dateTime, documentNumber, entryOf, joined, money, taxId } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, title } from '../layout/block.ts'
+import type { PrintSheet } from '../layout/sheet.ts'
 import { cut, leading, paragraphs, wrap } from '../layout/text.ts'
 import { roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
@@ -15,6 +16,9 @@ export const textSize = 7
 
 const labelHeight = 9
 const textWidthShare = { portrait: 0.63, landscape: 0.72 }
+const step = leading(textSize)
+const heading = title('DADOS ADICIONAIS')
+const frame = heading.height + labelHeight + 3
 // A height made of whole lines must give the same number of lines back.
 const rounding = 0.01
 const continues = winAnsi('CONTINUA NA PRÓXIMA FOLHA')
@@ -154,8 +158,17 @@ interface Additional {
 }
 
 /** The height of DADOS ADICIONAIS, title included, on a sheet with room, and below which a longer text continues elsewhere. */
-export function additionalHeightMin({ sheet }: PrintedNfe, qr: Block | undefined): number {
-  return Math.max(sheet.landscape ? 62 : 92, qrHeight(qr))
+export function additionalHeightMin(note: PrintedNfe, qr: Block | undefined): number {
+  return Math.max(note.sheet.landscape ? 62 : 92, heightBeside(note, qr))
+}
+
+// What RESERVADO AO FISCO needs, which does not continue: the message of the authority and the QR code.
+function heightBeside(note: PrintedNfe, qr: Block | undefined): number {
+  return Math.max(frame + fiscoLines(note, qr).length * step, qrHeight(qr))
+}
+
+function textWidth(sheet: PrintSheet): number {
+  return sheet.width * textWidthShare[sheet.landscape ? 'landscape' : 'portrait']
 }
 
 function qrHeight(qr: Block | undefined): number {
@@ -168,18 +181,11 @@ const blankLines = 2
 /** Lays out INFORMAÇÕES COMPLEMENTARES and RESERVADO AO FISCO (MOC NF-e 7.0, Anexo II, 3.1.8 and 3.1.9). */
 export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | undefined): Additional {
   const { sheet } = note
-  const width = sheet.width * textWidthShare[sheet.landscape ? 'landscape' : 'portrait']
+  const width = textWidth(sheet)
   const room = width - 2 * padding
-  const step = leading(textSize)
-  const heading = title('DADOS ADICIONAIS')
   const all = cut(text, roman, textSize, room, Number.POSITIVE_INFINITY).lines
-  const frame = heading.height + labelHeight + 3
-  const fiscoWidth = sheet.width - width - (qr ? qr.height + 8 : 0)
   return {
-    wholeHeight: Math.max(
-      frame + Math.max(blankLines, all.length, fiscoLines(note, fiscoWidth).length) * step,
-      qrHeight(qr),
-    ),
+    wholeHeight: Math.max(frame + Math.max(blankLines, all.length) * step, heightBeside(note, qr)),
     fit(height) {
       const linesMax = Math.max(1, Math.floor((height - frame) / step + rounding))
       const fits = all.length <= linesMax
@@ -199,7 +205,7 @@ export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | 
               })
             })
           box(x + padding, 'INFORMAÇÕES COMPLEMENTARES', fits ? used.lines : [...used.lines, continues])
-          box(x + width + padding, 'RESERVADO AO FISCO', fiscoLines(note, fiscoWidth))
+          box(x + width + padding, 'RESERVADO AO FISCO', fiscoLines(note, qr))
           qr?.draw(canvas, x + sheet.width - qr.height - 3, top + 3)
         },
       }
@@ -209,7 +215,8 @@ export function additional(note: PrintedNfe, text: readonly Ansi[], qr: Block | 
 }
 
 // Only messages of the authorisation answer may stand here (MOC NF-e 7.0, Anexo II, 3.1.9).
-function fiscoLines({ protocol }: PrintedNfe, width: number): Ansi[] {
+function fiscoLines({ protocol, sheet }: PrintedNfe, qr: Block | undefined): Ansi[] {
+  const width = sheet.width - textWidth(sheet) - (qr ? qr.height + 8 : 0)
   return children(protocol, 'xMsg').flatMap((message) =>
     wrap(winAnsi(message.text.trim()), roman, textSize, width - 2 * padding),
   )

@@ -4,7 +4,7 @@ import { cep, documentNumber, entryOf, joined, phone, series, taxId } from '../f
 import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, stack } from '../layout/block.ts'
-import { fieldRow, fittingSize } from '../layout/fields.ts'
+import { fieldRow } from '../layout/fields.ts'
 import { lineSize } from '../layout/line-size.ts'
 import { besideLogo } from '../layout/logo.ts'
 import type { PrintSheet } from '../layout/sheet.ts'
@@ -43,8 +43,8 @@ export function header(note: PrintedNfe): DanfeHeader {
   const widths = widthsFor(note)
   const drawing = danfeDrawings[sheet.landscape ? 'landscape' : 'portrait']
   const issuer = besideLogo(note.logo, widths.issuer, (width) => issuerBox(note, width))
-  const code = codeBox(note, widths.code, drawing.height)
-  const height = Math.max(code.height, issuer.height)
+  const code = codeBox(note, widths.code, Math.max(drawing.height, issuer.height))
+  const { height } = code
   const boxes: Block = {
     height,
     draw(canvas, x, y) {
@@ -159,7 +159,7 @@ function danfeBox(
 function codeBox(note: PrintedNfe, codeWidth: number, least: number): Block {
   const key = winAnsi(formatChave(note.chave))
   const room = codeWidth - 2 * padding
-  const size = fittingSize([{ value: key, font: bold, room }], 10, 7)
+  const size = lineSize(key, bold, 10, room)
   const second = note.contingency === '2' || note.contingency === '5' ? additionalDataCode(note) : undefined
   const consult = wrap(winAnsi(consultText(note)), roman, 8, room - 4)
   const keyTop = 43

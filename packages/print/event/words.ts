@@ -1,6 +1,6 @@
 import { ufByCode } from '@vigia/dfe/uf'
 import { codeAndText, codeTexts } from '../dacte/code-texts.ts'
-import { date, dateTime, joined, quantity, taxId } from '../formats.ts'
+import { date, dateTime, entryOf, joined, quantity, taxId } from '../formats.ts'
 
 // The names of everything that the published events say inside detEvento, after the annotations of their schemas (NF-e: Eventos_PL_010 and
 // before; CT-e: PL_CTe_400) and the leiautes of MOC NF-e 7.0 and MOC CT-e 4.00. A name that stands for two things depends on its group.
@@ -227,7 +227,8 @@ const codes: Record<string, Record<string, string>> = {
   tpNF: { 0: 'Entrada', 1: 'Saída' },
   tpCTe: codeTexts.tpCTe,
   toma: codeTexts.toma,
-  tpEspecie: codeTexts.tpEspecie,
+  // The GTV of this event has another word than the GTV-e.
+  tpEspecie: { ...codeTexts.tpEspecie, 1: 'Numerário' },
   tpMotivo: { 1: 'Recebedor não encontrado', 2: 'Recusa do recebedor', 3: 'Endereço inexistente', 4: 'Outros' },
   indDesacordoOper: yes,
   indPag: { 0: 'À vista', 1: 'A prazo' },
@@ -284,13 +285,12 @@ const codes: Record<string, Record<string, string>> = {
 
 /** The name of a field in Portuguese; one that no published event has keeps its own. */
 export function fieldName(name: string, group: string): string {
-  const own = Object.hasOwn(inGroup, group) ? inGroup[group]![name] : undefined
-  return own ?? (Object.hasOwn(fields, name) ? fields[name]! : name)
+  return entryOf(entryOf(inGroup, group) ?? {}, name) ?? entryOf(fields, name) ?? name
 }
 
 /** The name of a group in Portuguese. */
 export function groupName(name: string): string {
-  return Object.hasOwn(groups, name) ? groups[name]! : name
+  return entryOf(groups, name) ?? name
 }
 
 /** A value as people write it: dates, numbers, CNPJ and CPF in their form, codes with their words. */

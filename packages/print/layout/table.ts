@@ -3,6 +3,7 @@ import { emWidth, roman } from '../pdf/fonts.ts'
 import { columnsMax, type Part } from '../pdf/structure.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
+import { assertSheets } from '../printable.ts'
 import type { Block } from './block.ts'
 import { leading, wrap } from './text.ts'
 
@@ -92,7 +93,7 @@ export function table<Row>(
   // Nothing leaves enough room: the widest columns wrap their contents sooner.
   for (
     let most = 80;
-    most >= 24 && chosen.widths[freeIndex(chosen.columns)]! < style.freeMin(chosen.size) * 0.8;
+    most >= 12 && chosen.widths[freeIndex(chosen.columns)]! < style.freeMin(chosen.size) * 0.8;
     most -= 4
   ) {
     chosen.widths = columnWidths(chosen.columns, chosen.measured, chosen.size, style.width, most)
@@ -330,6 +331,7 @@ export function paginate(
   const sheets: TableRow[][] = [[]]
   let free = first
   const turn = () => {
+    assertSheets(sheets.length + 1)
     sheets.push([])
     free = next
   }

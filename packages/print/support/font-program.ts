@@ -52,7 +52,11 @@ function names(): string[] {
   ascii.split(' ').forEach((name, i) => {
     all[0x20 + i] = name
   })
-  all[0x80] = 'Euro'
+  const high =
+    'Euro  quotesinglbase florin quotedblbase ellipsis dagger daggerdbl circumflex perthousand Scaron guilsinglleft OE  Zcaron   quoteleft quoteright quotedblleft quotedblright bullet endash emdash tilde trademark scaron guilsinglright oe  zcaron Ydieresis'
+  high.split(' ').forEach((name, i) => {
+    if (name) all[0x80 + i] = name
+  })
   latin.split(' ').forEach((name, i) => {
     all[0xa0 + i] = name
   })

@@ -7,7 +7,7 @@ export interface Mutation {
 }
 
 /** What may happen to an element: its text, its name, its place, how often it is there, its attributes. */
-export const mutationKinds = ['text', 'remove', 'repeat', 'move', 'rename', 'strip'] as const
+export const mutationKinds = ['text', 'remove', 'repeat', 'move', 'rename', 'strip', 'attribute'] as const
 
 /** Texts that no layout foresees. */
 export const strangeTexts: readonly string[] = [
@@ -28,6 +28,7 @@ export const strangeTexts: readonly string[] = [
   'NaN',
   'constructor',
   '__proto__',
+  'toString',
 ]
 
 /** The document after these changes, one after the other; it may be well formed or not. */
@@ -37,14 +38,18 @@ export function mutated(xml: string, mutations: readonly Mutation[]): string {
 
 const element = /<([A-Za-z]\w*)( [^<>]*)?>([^<]*)<\/\1>/g
 const opening = /<([A-Za-z]\w*)(?: [^<>]*)?>/g
+const attribute = /(?<= [A-Za-z]\w*=")[^"<>]*(?=")/g
+const elementName = /^[A-Za-z_]\w*$/
 // Of a whole group as many copies as a document may plausibly hold.
 const copiesMax = 40
 
 function apply(xml: string, { kind, at, to, text }: Mutation): string {
   if (kind === 'cut') return xml.slice(0, Math.floor(xml.length * (0.5 + at / 2)))
-  const found = chosen(xml, kind === 'text' || kind === 'rename' ? element : opening, at)
+  const found = chosen(xml, kind === 'attribute' ? attribute : kind === 'text' ? element : opening, at)
   if (!found) return xml
   const from = found.index
+  if (kind === 'attribute')
+    return xml.slice(0, from) + text.replaceAll('"', '&quot;') + xml.slice(from + found[0].length)
   const name = found[1]!
   if (kind === 'strip') return `${xml.slice(0, from)}<${name}>${xml.slice(from + found[0].length)}`
   const end = xml.indexOf(`</${name}>`, from)
@@ -54,8 +59,10 @@ function apply(xml: string, { kind, at, to, text }: Mutation): string {
   switch (kind) {
     case 'text':
       return `${before}<${name}${found[2] ?? ''}>${text}</${name}>${after}`
-    case 'rename':
-      return `${before}<x${name}>${found[3] ?? ''}</x${name}>${after}`
+    case 'rename': {
+      const other = elementName.test(text) ? text : `x${name}`
+      return `${before}<${other}>${whole.slice(found[0].length, -name.length - 3)}</${other}>${after}`
+    }
     case 'repeat':
       return before + whole.repeat(2 + Math.floor(to * copiesMax)) + after
     case 'move': {
