@@ -327,6 +327,16 @@ test('an API that asks nothing of the authority finds out by itself that nothing
   await owner.query('drop trigger no_room on storage_probe; drop function no_room()')
 })
 
+test('an API without a worker beside it does not go on saying that the one of an API before it is away', async () => {
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await using _ = { [Symbol.asyncDispose]: () => owner.end() }
+  await owner.query("insert into trouble (key, sentence, told_at) values ('trabalho', 'Não funciona.', now())")
+  await using _other = await start(config(), { roles: ['api'] })
+  const { rows } = await owner.query("select ended_at is not null as ended from trouble where key = 'trabalho'")
+  expect(rows).toEqual([{ ended: true }])
+})
+
 test('all loops of a worker hear of the end at once, before any of them has ended', async () => {
   const { sefaz, ...rest } = config()
   const worker = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['worker'] })

@@ -252,6 +252,8 @@ export async function start(
       metrics.besides('worker', worker.measure)
       stack.use(watch(serving, 'trabalho', workerIsAway, worker.respond))
     }
+    // What was said of the process beside an API before this one; whoever has it still says it again.
+    else await endTrouble(ctx, 'trabalho').catch((err: unknown) => ctx.log.warn({ err }, 'trouble was not ended'))
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
