@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -352,6 +352,20 @@ test('all loops of a worker hear of the end at once, before any of them has ende
   await ended
   // Two prove what can be stored, one of the API of these tests; they end with the storage.
   expect(toldAtOnce).toBeGreaterThanOrEqual(loops.length - 2)
+})
+
+test('a worker starts after a restore although the events since the copy cannot be read back, and none leaves', async () => {
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await using _ = { [Symbol.asyncDispose]: () => owner.end() }
+  await owner.query('insert into restore (copy_of) values (null)')
+  const folder = join(dataDir, 'events')
+  await mkdir(join(folder, '2026-11-01.jsonl'), { recursive: true })
+  const { sefaz, ...rest } = config()
+  await using _worker = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['worker'] })
+  expect((await owner.query('select from restore where released_at is null')).rowCount).toBe(1)
+  await owner.query('delete from restore')
+  await rm(folder, { recursive: true })
 })
 
 test('options of DATABASE_URL do not take the place of the role', async () => {
