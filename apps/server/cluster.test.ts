@@ -20,7 +20,7 @@ import {
 } from '../../tests/support/servers/cluster.ts'
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
 import { noteRisen } from './alerts/news.ts'
-import { lookForOlderServers } from './changes/changes.ts'
+import { leaveGivenVersions, lookForOlderServers } from './changes/changes.ts'
 import { eraseDue } from './deletion/deletion.ts'
 import { packSome } from './documents/packing/packing.ts'
 import { lookAtServers, reachable } from './jobs/reach.ts'
@@ -36,6 +36,7 @@ import { createLogger } from './platform/log.ts'
 import { findRestore, releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import { insertAccount, testSession } from './platform/testing.ts'
+import { listTroubles } from './platform/trouble.ts'
 import { claimDelivery } from './webhooks/deliveries.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from './webhooks/webhooks.ts'
 
@@ -376,14 +377,28 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
         await vi.waitFor(async () => expect(await followed(other)).toEqual([{ tried: true, judged: true }]), patience)
         expect(await lookAtServers(ctx)).toBe(1)
         await claimTurn(ctx)
+        await superuser.query('insert into restore (copy_of) values (null)')
+        await leaveGivenVersions(ctx)
+        await releaseRestore(ctx)
         await superuser.query('delete from webhook where workspace_id = $1', [other])
       }
     } finally {
       await lost.start()
     }
     await vi.waitFor(async () => expect(await statusOf(mine)).toBe(200), patience)
-    await vi.waitFor(async () => expect(await lookAtServers(ctx)).toBe(0), patience)
+    // Nothing of it leaves before it was compared with what the coordinator has seen of it.
+    const compared: unknown[] = []
+    if (isElsewhere) {
+      const refuse = () => Promise.reject(new Error('not compared'))
+      await expect(lookAtServers(ctx, refuse)).rejects.toThrow('not compared')
+      expect(reachable(ctx)).not.toBeNull()
+    }
+    await vi.waitFor(
+      async () => expect(await lookAtServers(ctx, async (ids) => void compared.push(ids))).toBe(0),
+      patience,
+    )
     expect(reachable(ctx)).toBeNull()
+    expect(compared).toEqual(isElsewhere ? [null] : [])
     expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
   })
 
@@ -426,9 +441,17 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     expect(await findRestore(ctx)).toBeNull()
     const own = await workspaceOf(first.cnpj)
     await superuser.query('update change_position set version = version - 1 where workspace_id = $1', [own])
+    await superuser.query(
+      "insert into restore (found_at, copy_of) values (now() - interval '2 days', now() - interval '3 days')",
+    )
     await lookForOlderServers(ctx)
-    expect(await findRestore(ctx)).toMatchObject({ copyOf: null })
+    const found = await findRestore(ctx)
+    // What was done since the one that nobody released yet may be missing, too.
+    expect(found).toMatchObject({ copyOf: null })
+    expect(found!.foundAt.getTime()).toBeGreaterThan(Date.now() - 600_000)
+    expect((await listTroubles(ctx)).map(({ key }) => key)).toContain('retrocesso')
     await releaseRestore(ctx)
+    expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('retrocesso')
     await lookForOlderServers(ctx)
     expect(await findRestore(ctx)).toBeNull()
   })

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -327,6 +327,16 @@ test('an API that asks nothing of the authority finds out by itself that nothing
   await owner.query('drop trigger no_room on storage_probe; drop function no_room()')
 })
 
+test('an API without a worker beside it does not go on saying that the one of an API before it is away', async () => {
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await using _ = { [Symbol.asyncDispose]: () => owner.end() }
+  await owner.query("insert into trouble (key, sentence, told_at) values ('trabalho', 'Não funciona.', now())")
+  await using _other = await start(config(), { roles: ['api'] })
+  const { rows } = await owner.query("select ended_at is not null as ended from trouble where key = 'trabalho'")
+  expect(rows).toEqual([{ ended: true }])
+})
+
 test('all loops of a worker hear of the end at once, before any of them has ended', async () => {
   const { sefaz, ...rest } = config()
   const worker = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['worker'] })
@@ -342,6 +352,20 @@ test('all loops of a worker hear of the end at once, before any of them has ende
   await ended
   // Two prove what can be stored, one of the API of these tests; they end with the storage.
   expect(toldAtOnce).toBeGreaterThanOrEqual(loops.length - 2)
+})
+
+test('a worker starts after a restore although the events since the copy cannot be read back, and none leaves', async () => {
+  const owner = new pg.Client({ connectionString: database.url })
+  await owner.connect()
+  await using _ = { [Symbol.asyncDispose]: () => owner.end() }
+  await owner.query('insert into restore (copy_of) values (null)')
+  const folder = join(dataDir, 'events')
+  await mkdir(join(folder, '2026-11-01.jsonl'), { recursive: true })
+  const { sefaz, ...rest } = config()
+  await using _worker = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['worker'] })
+  expect((await owner.query('select from restore where released_at is null')).rowCount).toBe(1)
+  await owner.query('delete from restore')
+  await rm(folder, { recursive: true })
 })
 
 test('options of DATABASE_URL do not take the place of the role', async () => {

@@ -13,7 +13,7 @@ import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
-import { forgetChanges, leaveGivenVersions, lookForOlderServers } from './changes/changes.ts'
+import { forgetChanges, leaveGivenVersions, lookForOlderServers, noteHowFar } from './changes/changes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements, createRevocationReview } from './companies/companies.ts'
@@ -252,6 +252,8 @@ export async function start(
       metrics.besides('worker', worker.measure)
       stack.use(watch(serving, 'trabalho', workerIsAway, worker.respond))
     }
+    // What was said of the process beside an API before this one; whoever has it still says it again.
+    else await endTrouble(ctx, 'trabalho').catch((err: unknown) => ctx.log.warn({ err }, 'trouble was not ended'))
   }
   if (roles.includes('worker')) {
     const working = withPool('worker')
@@ -270,10 +272,13 @@ export async function start(
       await advanceMark(working)
       await lookForOlderServers(working)
       await leaveGivenVersions(working)
-      await readBackEvents(working, { registered })
+      // The server of a workspace may be away: the others do not wait for it, and no event leaves before the restore is released.
+      await readBackEvents(working, { registered }).catch((err: unknown) =>
+        working.log.error({ err }, 'events that were registered after the copy are not read back yet'),
+      )
     }
     await lookForRestore()
-    begin(watchServers(working))
+    begin(watchServers(working, (ids) => noteHowFar(working, ids)))
     begin(repeat(markEveryMs, lookForRestore, working.log, longMs))
     begin(await startCaptureWorker(working))
     begin(await startManifestationWorker(working, { registered }))

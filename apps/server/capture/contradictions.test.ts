@@ -136,6 +136,25 @@ test('passed positions are asked for one by one, after those that are known to b
   expect(await gaps()).toEqual(['lost 51-60', 'passed lost 61-100'])
 })
 
+test('a damaged document of a position that was passed over is asked for before the others, and whatever comes of it is noted', async () => {
+  const damaged = (nsu: number) => ({ ...note(nsu), content: Buffer.from('1f8b00', 'hex') })
+  await page(138, 10, [note(1)])
+  await page(138, 11, [damaged(5), note(11)])
+  await page(138, 12, [damaged(6), note(12)])
+  expect(await gaps()).toEqual(['passed 2-4', '5-5', '6-6', 'passed 7-10'])
+  expect([await single(137, 12), await single(138, 12, [note(5)])]).toEqual([6n, 5n])
+  expect(await gaps()).toEqual(['passed 2-4', 'lost 6-6', 'passed 7-10'])
+  // It was there after all.
+  await page(138, 13, [damaged(6), note(13)])
+  expect(await gaps()).toEqual(['passed 2-4', '6-6', 'passed 7-10'])
+  // As earlier versions noted it.
+  await inCapture(ctx, ({ db }) =>
+    db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: 8n, to_nsu: 8n }).execute(),
+  )
+  expect([await single(137, 13), await single(137, 13)]).toEqual([8n, 6n])
+  expect(await gaps()).toEqual(['passed 2-4', 'lost 6-6', 'passed 7-7', 'passed lost 8-8', 'passed 9-10'])
+})
+
 test('a gap that covers a damaged document beyond the cursor is whole', async () => {
   await page(138, 60, [...notes(51, 60), { ...note(61), content: Buffer.from('1f8b00', 'hex') }])
   expect(await gaps()).toEqual(['61-61'])

@@ -17,7 +17,7 @@ import {
   proofWithinMs,
   readArrivals,
 } from './delivery.ts'
-import { closePosition } from './gaps/positions.ts'
+import { closePosition, takeOut } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
 import { forgetKept, type KeptResponse, keepResponse } from './interrupted/kept.ts'
 import { type CaptureLine, consequences, holdLine, lockLine, releaseLine, withoutResponse } from './lease.ts'
@@ -368,13 +368,15 @@ async function noteGaps(
   passed = false,
 ): Promise<void> {
   // A document that came damaged with an NSU beyond the cursor may be missing already.
-  for (const { from, to } of gaps)
+  for (const { from, to } of gaps) {
     await ctx.db
       .deleteFrom('capture_gap')
       .where('line_id', '=', line.id)
       .where('from_nsu', '>=', from)
       .where('to_nsu', '<=', to)
       .execute()
+    await takeOut(ctx, line, { from, to }, passed)
+  }
   // What is missing already as a part of more stays so.
   await sql`
     insert into capture_gap (line_id, from_nsu, to_nsu, passed)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { shownTo } from '../companies/companies.ts'
-import { andReachable, lookAtServers } from '../jobs/reach.ts'
+import { andReachable, lookAtServers, reachable } from '../jobs/reach.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { asOperator, beforeCommit, inWorkspace, isDistributed, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -231,14 +231,20 @@ export async function leaveGivenVersions(ctx: Pick<Context, 'db'>): Promise<void
   if (!restore) return
   // No workspace has had as many changes as milliseconds have passed, and a later restore is found later.
   const floor = restore.foundAt.getTime()
-  await asOperator(ctx, ({ db }) =>
-    sql`insert into change_position as p (workspace_id, version)
-        select w.id, ${floor} from workspace w left join change_position q on q.workspace_id = w.id
-         where q.version is null or q.version < ${floor} order by w.id
-        on conflict (workspace_id) do update set version = excluded.version where p.version < excluded.version`.execute(
-      db,
-    ),
+  const { rows } = await asOperator(ctx, ({ db }) =>
+    sql<{ id: number }>`
+      select w.id from workspace w left join change_position q on q.workspace_id = w.id ${andReachable({ db }, 'q.workspace_id')}
+       where (q.version is null or q.version < ${floor}) ${andReachable({ db }, 'w.id')}`.execute(db),
   )
+  // One by one: a statement for all would ask a server that is away.
+  for (const { id } of rows)
+    await inWorkspace(ctx, id, ({ db }) =>
+      sql`
+        insert into change_position as p (workspace_id, version) values (${id}, ${floor})
+        on conflict (workspace_id) do update set version = excluded.version where p.version < excluded.version`.execute(
+        db,
+      ),
+    )
 }
 
 /**
@@ -247,11 +253,18 @@ export async function leaveGivenVersions(ctx: Pick<Context, 'db'>): Promise<void
  */
 export async function lookForOlderServers(ctx: Pick<Context, 'db' | 'log'>): Promise<void> {
   if (!(await isDistributed(ctx))) return
-  await lookAtServers(ctx)
+  await lookAtServers(ctx, (ids) => noteHowFar(ctx, ids))
+  await noteHowFar(ctx, reachable(ctx))
+}
+
+/** As `lookForOlderServers`, for these workspaces; null: all. To be called before anything of a server leaves that was away. */
+export async function noteHowFar(ctx: Pick<Context, 'db' | 'log'>, ids: readonly number[] | null): Promise<void> {
   await asOperator(ctx, async ({ db, log }) => {
+    // Who waits for a server that was cut off in this moment waits with the lock.
+    await sql`set local statement_timeout = '20s'`.execute(db)
     await holdLock({ db }, 'versions')
     const { rows } = await sql<{ id: number; version: string }>`
-      select workspace_id as id, version from change_position where true ${andReachable({ db }, 'workspace_id')}`.execute(
+      select workspace_id as id, version from change_position where true ${ids ? sql`and workspace_id = any (${[...ids]}::int[])` : sql``}`.execute(
       db,
     )
     const { rows: noted } = await sql<{ older: number[] }>`

@@ -31,16 +31,26 @@ export function andReachable(ctx: WithDatabase, column: string): RawBuilder<unkn
   return ids ? sql`and ${sql.ref(column)} = any (${[...ids]}::int[])` : sql``
 }
 
+/** Done with the workspaces within reach (null: all) before any that was not is within reach again; when it throws it stays as it was. */
+export type BeforeBack = (ids: readonly number[] | null) => Promise<void>
+
 /** Asks the servers for rows whether they respond, for `andReachable` of `ctx.db`. Returns how many do not. */
-export async function lookAtServers(ctx: WithDatabase): Promise<number> {
+export async function lookAtServers(ctx: WithDatabase, beforeBack: BeforeBack = async () => {}): Promise<number> {
   if (!(await isDistributed(ctx))) return 0
   const responds = (which: RawBuilder<unknown>) =>
     asScheduler(ctx, ({ db }) => sql`select max(id) from workspace where ${which}`.execute(db)).then(
       () => true,
       () => false,
     )
+  const keep = async (ids: readonly number[] | null) => {
+    const before = withinReach.get(keyOf(ctx.db))
+    const known = before && new Set(before)
+    if (known && (ids === null || ids.some((id) => !known.has(id)))) await beforeBack(ids)
+    if (ids) withinReach.set(keyOf(ctx.db), ids)
+    else withinReach.delete(keyOf(ctx.db))
+  }
   if (await responds(sql`true`)) {
-    withinReach.delete(keyOf(ctx.db))
+    await keep(null)
     return 0
   }
   // Of the coordinator alone: when it fails too, nothing is known of the others.
@@ -55,11 +65,6 @@ export async function lookAtServers(ctx: WithDatabase): Promise<number> {
     servers.map(async ({ ids }) => ({ ids, there: await responds(sql`id = ${ids[0]!}`) })),
   )
   const away = known.filter(({ there }) => !there)
-  if (away.length === 0) withinReach.delete(keyOf(ctx.db))
-  else
-    withinReach.set(
-      keyOf(ctx.db),
-      known.flatMap(({ ids, there }) => (there ? ids : [])),
-    )
+  await keep(away.length === 0 ? null : known.flatMap(({ ids, there }) => (there ? ids : [])))
   return away.length
 }

@@ -106,13 +106,14 @@ export async function noteOlderServer(
     { workspaces: workspaceIds.length, first: workspaceIds.slice(0, 20) },
     'a server for rows is older than the coordinator: documents may be missing, and no event leaves before it is released',
   )
-  await sql`insert into restore (copy_of) select null where not exists (select from restore where released_at is null)`.execute(
-    ctx.db,
-  )
+  // One that is not released begins anew: what was done since it was found may be missing again.
+  const { rows } = await sql`
+    update restore set found_at = now(), copy_of = null where released_at is null returning id`.execute(ctx.db)
+  if (rows.length === 0) await sql`insert into restore (copy_of) values (null)`.execute(ctx.db)
   const { length } = workspaceIds
   await noteTrouble(
     ctx,
-    'restauracao',
+    'retrocesso',
     `Um servidor do banco de dados distribuído voltou a um momento anterior ao do coordenador, com ${length === 1 ? 'um espaço de trabalho' : `${length} espaços de trabalho`} (números no registro do programa). Documentos que ele já tinha podem faltar, e não são buscados de novo na SEFAZ. O que fazer: pare o programa e traga o coordenador e todos os servidores de volta ao mesmo ponto, ou traga este de uma cópia mais nova; depois libere o envio de manifestações, de webhooks e dos e-mails que já esperavam, que até lá ficam parados: npm run admin -- restauracao.`,
     { anew: true },
   )
@@ -132,6 +133,7 @@ export async function findRestore({ db }: WithDatabase): Promise<{ foundAt: Date
 export async function releaseRestore({ db }: WithDatabase): Promise<void> {
   await db.updateTable('restore').set({ released_at: sql<Date>`now()` }).where('released_at', 'is', null).execute()
   await endTrouble({ db }, 'restauracao')
+  await endTrouble({ db }, 'retrocesso')
 }
 
 /** True of what is from the copy of a restore that is not released: it may have been done since the copy was made. */

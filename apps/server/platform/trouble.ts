@@ -22,6 +22,11 @@ const kinds = {
     shown:
       'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam, e com elas os webhooks e os e-mails que já estavam na fila. Confira se as opções das suas empresas estão como você deixou.',
   },
+  retrocesso: {
+    title: 'Um servidor do banco de dados voltou a um momento anterior',
+    shown:
+      'Uma parte do banco de dados do sistema voltou a um momento anterior. Documentos que já estavam aqui podem faltar, e o que foi mudado desde então (cadastros, certificados, opções, senhas, anotações) pode estar como antes. Isso não é buscado de novo na SEFAZ: quem administra o sistema foi avisado e precisa trazer de volta o que falta. Até lá nenhuma manifestação é enviada; as que foram pedidas esperam, e com elas os webhooks e os e-mails que já estavam na fila.',
+  },
   consultas: {
     title: 'Nada é consultado na SEFAZ',
     shown:

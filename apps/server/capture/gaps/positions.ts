@@ -154,17 +154,43 @@ export async function closePosition(
   const expired = isProbe ? [nsu, ...(await listExpired(ctx, line, probes))] : []
   if (isProbe && !probes.every((probe) => expired.includes(probe))) return
   const closed = isProbe ? { from: gap.from, to: probes[2]! } : { from: nsu, to: nsu }
-  await db.deleteFrom('capture_gap').where('line_id', '=', line.id).where('from_nsu', '=', gap.from).execute()
-  const left = [
-    { from: gap.from, to: closed.from - 1n },
-    { from: closed.to + 1n, to: gap.to },
-  ].filter(({ from, to }) => from <= to)
+  // Earlier versions noted a position beside a range with it.
+  await db
+    .deleteFrom('capture_gap')
+    .where('line_id', '=', line.id)
+    .where((eb) => eb.or([eb('from_nsu', '=', gap.from), eb.and([eb('from_nsu', '=', nsu), eb('to_nsu', '=', nsu)])]))
+    .execute()
   const { passed } = gap
-  for (const range of left) await insertGap(ctx, line, { ...range, passed }, false)
+  for (const range of besides(gap, closed)) await insertGap(ctx, line, { ...range, passed }, false)
   // What was not asked for one by one counts as lost, but for what the authority passed over at the first contact: nobody here waited for it.
   const isEmpty = passed && (!isProbe || gap.from === 1n)
   if (closing === 'expired') await insertExpired(ctx, line, { ...closed, passed: isEmpty })
   if (closing === 'damaged') await insertGap(ctx, line, { ...closed, passed: false }, true)
+}
+
+const besides = (gap: NsuRange, { from, to }: NsuRange): NsuRange[] =>
+  [
+    { from: gap.from, to: from - 1n },
+    { from: to + 1n, to: gap.to },
+  ].filter((range) => range.from <= range.to)
+
+/** Takes positions that turn out to be missing out of what is lost, or was passed over without anybody knowing of a document there. `ctx.db` is a transaction of the capture. */
+export async function takeOut(
+  ctx: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  positions: NsuRange,
+  passed: boolean,
+): Promise<void> {
+  const covering = await ctx.db
+    .deleteFrom('capture_gap')
+    .where('line_id', '=', line.id)
+    .where('from_nsu', '<=', positions.from)
+    .where('to_nsu', '>=', positions.to)
+    .where((eb) => eb.or([eb('lost', '=', true), eb('passed', '>', passed)]))
+    .returning(['from_nsu as from', 'to_nsu as to', 'passed', 'lost'])
+    .execute()
+  for (const { lost, ...gap } of covering)
+    for (const range of besides(gap, positions)) await insertGap(ctx, line, { ...range, passed: gap.passed }, lost)
 }
 
 // Joined with the lost positions right above it, so that a run of them is one row.
