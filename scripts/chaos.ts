@@ -125,7 +125,8 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
     // A busy machine may need longer until all of it has happened.
     const end = async () => {
       await sleep(hours * hourMs, calm)
-      for (let more = 0; more < 3 * hours && (await count()).some(({ times }) => times === 0); more++)
+      const most = (plan.cluster ? 8 : 3) * hours
+      for (let more = 0; more < most && (await count()).some(({ times }) => times === 0); more++)
         await sleep(hourMs, calm)
       over.abort()
     }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { type Announcement, late } from './announcements.ts'
 import type { AuthorityCall, AuthorityEvent, AuthorityRow } from './authority.ts'
+import { isOfTrouble } from './compare.ts'
 import { callsWhileBlocked, matchCalls, misread, misuse, overlaps, queriesTooMany, unwritten } from './conversations.ts'
 import { compareList, compareReceipts, compareStatuses } from './documents.ts'
 import { forgotten, registeredTwice, sentAgain, unacknowledged, unwanted, wronglyTold } from './events.ts'
+import { whileRowsMove } from './faults.ts'
 import { outOfOrder, type ToldChange, toldForNothing, untold } from './followers.ts'
 import type { RegisteredCompany } from './installation.ts'
 import type { SentRequest } from './people.ts'
@@ -291,4 +293,11 @@ describe('events', () => {
     expect(unacknowledged(company, truth, [], at(10))).toEqual([])
     expect(unacknowledged(company, truth, [outgoing()], at(0))).toEqual([])
   })
+})
+
+test('a lock that is not given in time is an error, unless rows are moved', () => {
+  const line = 'worker: {"level":50,"err":{"message":"canceling statement due to lock timeout","code":"55P03"}}'
+  expect(isOfTrouble(line)).toBe(false)
+  expect(isOfTrouble(whileRowsMove + line)).toBe(true)
+  expect(isOfTrouble(`${whileRowsMove}worker: {"level":50,"err":{"message":"duplicate key"}}`)).toBe(false)
 })

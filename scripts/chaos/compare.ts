@@ -2,7 +2,7 @@ import { late, readAnnouncements } from './announcements.ts'
 import { callsWhileBlocked, matchCalls, misread, misuse, overlaps, queriesTooMany } from './conversations.ts'
 import { compareList, compareReceipts, compareStatuses } from './documents.ts'
 import { eventMisuse, forgotten, registeredTwice, sentAgain, unacknowledged, unwanted, wronglyTold } from './events.ts'
-import { databaseIsDown, diskFull } from './faults.ts'
+import { databaseIsDown, diskFull, whileRowsMove } from './faults.ts'
 import type { Installation } from './installation.ts'
 import type { SentRequest } from './people.ts'
 import type { ChaosPlan } from './plan.ts'
@@ -37,14 +37,16 @@ export async function compareAll(
   ]
 }
 
-// What a process says of the trouble that it is in.
-function isOfTrouble(line: string): boolean {
+/** Whether a process says this of the trouble that it is in. */
+export function isOfTrouble(line: string): boolean {
   return (
     line.includes(diskFull) ||
     /"trouble":"(relogio|consultas|servico|espaco)"/.test(line) ||
     databaseIsDown.test(line) ||
     // The shard has just moved; who met it tries again.
-    line.includes('shard for the given value does not exist')
+    line.includes('shard for the given value does not exist') ||
+    // Who waits no longer than ten seconds, as the signer, cannot write while the last of a shard is moved: it tries again.
+    (line.startsWith(whileRowsMove) && line.includes('canceling statement due to lock timeout'))
   )
 }
 

@@ -184,6 +184,9 @@ export async function killDatabaseNowAndThen(
   }
 }
 
+/** Before what a process says while rows are moved to another server. */
+export const whileRowsMove = 'while rows move: '
+
 /** What the server says when the disk is full, in whatever the product says of it. */
 export const diskFull = '53100'
 

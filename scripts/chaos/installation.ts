@@ -10,7 +10,7 @@ import { keepAnnouncements } from './announcements.ts'
 import { type AuthorityCall, createAuthority, type Remote } from './authority.ts'
 import { createChance } from './chance.ts'
 import { type Door, openDoor } from './door.ts'
-import { databaseIsDown, giveDisks } from './faults.ts'
+import { databaseIsDown, giveDisks, whileRowsMove } from './faults.ts'
 import { findPort, openFront } from './front.ts'
 import type { ChaosPlan, PlannedCompany } from './plan.ts'
 import { type RoleProcess, startRole } from './processes.ts'
@@ -84,7 +84,8 @@ export async function install(plan: ChaosPlan): Promise<Installation> {
   const complaints: string[] = []
   const doors = new Set<Door>()
   const clocks = createChance(plan.seed + 10)
-  const complain = (line: string) => void complaints.push(line)
+  const complain = (line: string) =>
+    void complaints.push(performance.now() < servers.movingUntil ? `${whileRowsMove}${line}` : line)
   const startProcess = async (
     role: RoleOrder['role'],
     signal?: AbortSignal,

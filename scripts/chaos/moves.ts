@@ -11,7 +11,7 @@ import { finishTransactions, type Servers } from './servers.ts'
  * their turn in `peace`, which the servers for rows are left in meanwhile: a move takes longer than one of them usually lives.
  */
 export async function moveAgainAndAgain(
-  { database }: Servers,
+  servers: Servers,
   { hourMs, peace }: Pick<ChaosPlan, 'hourMs'> & { peace: Peace },
   chance: Chance,
   note: Note,
@@ -25,7 +25,7 @@ export async function moveAgainAndAgain(
     if (signal.aborted) return
     const trouble = (['workspaces moved', 'rebalances', 'workspaces moved'] as const)[number % 3]!
     const move = () =>
-      attempt(database, moveHoursMax * hourMs, (client, step) =>
+      attempt(servers, moveHoursMax * hourMs, (client, step) =>
         trouble === 'rebalances' ? rebalance(client, step) : moveOne(client, chance, step),
       )
     isAgain = !(await (number % 3 === 2 && !isAgain ? move() : peace(move)))
@@ -45,10 +45,12 @@ interface Step {
 
 // A server that is killed ends a move, which leaves everything where it was.
 async function attempt(
-  database: pg.Pool,
+  servers: Servers,
   mostMs: number,
   work: (client: pg.ClientBase, step: Step) => Promise<void>,
 ): Promise<boolean> {
+  const { database } = servers
+  servers.movingUntil = Number.POSITIVE_INFINITY
   const step = { name: 'a move' }
   try {
     const client = await database.connect()
@@ -66,8 +68,13 @@ async function attempt(
     console.log(`    ${step.name} ended: ${String(error).slice(0, 200)}`)
     await clean(database).catch(() => {})
     return false
+  } finally {
+    servers.movingUntil = performance.now() + toldAfterMs
   }
 }
+
+// What a process says of what it met comes that much later at most.
+const toldAfterMs = 2_000
 
 // What an ended move left behind; Citus does so by itself after a while.
 const clean = (database: pg.Pool) => database.query('call citus_cleanup_orphaned_resources()')
@@ -83,8 +90,9 @@ async function moveOne(database: pg.ClientBase, chance: Chance, step: Step): Pro
   )
   if (alone.length === 0) {
     step.name = 'an isolation'
+    // An online one may never end: docs/decisions/0086-a-cluster-that-is-used.md.
     await database.query(
-      `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'force_logical')`,
+      `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'block_writes')`,
       [id],
     )
   }

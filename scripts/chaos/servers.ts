@@ -22,6 +22,8 @@ export interface Servers extends AsyncDisposable {
   all: readonly pg.Pool[]
   /** The servers for rows; empty where there is one server. */
   nodes: readonly Node[]
+  /** Until when rows are being moved, by `performance.now()`. */
+  movingUntil: number
   /** Kills the server that the product connects to; it is started again. */
   kill(): Promise<void>
   /** Carries out DDL on each server by itself. */
@@ -72,6 +74,7 @@ async function startOne(directory: string): Promise<Servers> {
     database,
     all: [database],
     nodes: [],
+    movingUntil: 0,
     async kill() {
       const [pid] = (await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8').catch(() => '')).split('\n')
       if (pid) process.kill(Number(pid), 'SIGKILL')
@@ -125,6 +128,7 @@ async function startNodes(directory: string): Promise<Servers> {
       kill,
       start,
     })),
+    movingUntil: 0,
     async kill() {
       await coordinator.kill()
       await coordinator.start()
