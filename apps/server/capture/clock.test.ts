@@ -119,6 +119,24 @@ describe('when the clock is set', () => {
     expect(await mine.claim()).not.toBeNull()
   })
 
+  test('and right again after the process that saw it has ended, what was written meanwhile does not end early either', async () => {
+    const [gone, since] = [watchedProcess(ctx), watchedProcess(other)]
+    await changeLines(ctx, `next_at = ${inMinutes(50)}, allowed_at = ${inMinutes(40)}`)
+    expect(await gone.claim()).toBeNull()
+    gone.pass(dayMs)
+    expect(await gone.claim()).toBeNull()
+    // By a turn under way, when the clock was a day behind; then both end, and the clock is set right.
+    await changeLines(ctx, `next_at = case service when 2 then ${inMinutes(60)} - interval '1 day' else next_at end`)
+    expect(await since.claim()).toBeNull()
+    since.pass(2_000)
+    expect(await since.claim()).toBeNull()
+    expect(await waits()).toEqual([50, 60])
+    // Once for all.
+    const third = watchedProcess(other)
+    await changeLines(ctx, `next_at = now(), allowed_at = now()`)
+    expect([(await since.claim())?.service, (await third.claim())?.service].sort()).toEqual([0, 2])
+  })
+
   test('ahead, a query whose response may be lost does not look old', async () => {
     const mine = watchedProcess(ctx)
     const line = (await mine.claim())!

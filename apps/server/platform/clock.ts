@@ -17,6 +17,13 @@ interface Sample {
   movedMs: number
 }
 
+interface Reading extends Pick<Sample, 'at' | 'movedMs'> {
+  /** By how much a process saw the clock set, as long as nothing has followed; 0: none did. */
+  doubtedMs: number
+  /** What an earlier process of this machine saw last. */
+  known: Sample | null
+}
+
 /** The clock was set, and the pauses have not followed yet. */
 interface Doubt {
   /** When it was first seen, and once it is over, when that was first seen. */
@@ -65,23 +72,27 @@ export function watchClock(
       let looked = false
       let resolved = false
       const look = inCapture(ctx, async (ctx) => {
-        const { known, ...read } = await readClock(ctx, subject, last === null ? boot : null)
+        const { known, doubtedMs, ...read } = await readClock(ctx, subject, last === null ? boot : null)
         const sample = { ...read, before, after: uptimeMs() }
         // What an earlier process of this machine saw: the clock may be wrong at this very moment.
         last ??= known
         const jumpMs = last ? jumpBetween(last, sample) : 0
-        // Another process has moved the pauses.
-        if (jumpMs === 0 && last?.movedMs !== sample.movedMs) doubt = null
-        if (last && (jumpMs !== 0 || doubt)) {
+        if (jumpMs === 0) {
+          // Another process has moved the pauses, or has done what is to be done.
+          if (last?.movedMs !== sample.movedMs || (doubt?.isOver && doubtedMs === 0)) doubt = null
+          // What another process saw and did not live to mend.
+          if (!doubt && doubtedMs !== 0) doubt = { since: before, jumpMs: doubtedMs, isOver: true }
+        }
+        if (jumpMs !== 0 || doubt) {
           // Takes the lock of the row, and tells those who count by times of the ledger.
-          await noteJump(ctx, subject, 0)
+          await noteJump(ctx, subject, { doubtedMs: jumpMs || doubt!.jumpMs })
           if (jumpMs !== 0) doubt = { since: doubt?.isOver === false ? doubt.since : before, jumpMs, isOver: false }
           else if (doubt && !doubt.isOver) doubt = { ...doubt, since: before, isOver: true }
-          const { since, jumpMs: doubtedMs, isOver } = doubt!
+          const { since, isOver } = doubt!
           const waitedMs = before - since
           const isSettled = waitedMs >= settleMs && (waitedMs >= patienceMs || !(await isOlderWorkOpen(ctx, waitedMs)))
           if (isSettled) {
-            seen = isOver ? await undo(ctx, doubtedMs, sample) : await follow(ctx, last, sample)
+            seen = isOver ? await undo(ctx, doubt!.jumpMs, sample) : await follow(ctx, last!, sample)
             resolved = true
           }
           return null
@@ -110,15 +121,16 @@ export function watchClock(
     const rows = await move(ctx, 0)
     if (rows === 0) return
     // Only a clock that was set back while nobody watched leaves a pause so far ahead.
-    await noteJump(ctx, subject, 0)
+    await noteJump(ctx, subject, {})
     ctx.log.warn({ subject, rows }, 'pauses lay further ahead than any rule causes, and were brought back')
   }
 
-  // The clock was right again before the pauses had followed it: what was written meanwhile was written by the other one. Each process that
-  // saw it does this, so a pause may become longer, up to what the rules cause.
+  // The clock was right again before the pauses had followed it: what was written meanwhile was written by the other one. Two processes may do this at the same time,
+  // so a pause may become longer, up to what the rules cause.
   async function undo(ctx: Pick<Context, 'db' | 'config' | 'log'>, jumpMs: number, sample: Sample): Promise<Sample> {
     await sql`set local lock_timeout = '500ms'`.execute(ctx.db)
     const rows = await move(ctx, -jumpMs)
+    await noteJump(ctx, subject, {})
     ctx.log.warn(
       { subject, jumpMs, rows },
       'the clock of the database was set, and set right before the pauses followed',
@@ -134,7 +146,7 @@ export function watchClock(
     // Others lock some of these rows in another order. Who moves them gives up first, and tries again.
     await sql`set local lock_timeout = '500ms'`.execute(ctx.db)
     const rows = await move(ctx, jumpMs)
-    await noteJump(ctx, subject, jumpMs)
+    await noteJump(ctx, subject, { movedMs: jumpMs })
     ctx.log.warn({ subject, jumpMs, rows }, 'the clock of the database was set, and pauses were moved by as much')
     const moved = { ...now, movedMs: now.movedMs + jumpMs }
     await remember(ctx, subject, boot, moved)
@@ -161,14 +173,11 @@ async function isOlderWorkOpen({ db }: Pick<Context, 'db'>, doubtedMs: number): 
   return rows[0]!.open
 }
 
-async function readClock(
-  { db }: Pick<Context, 'db'>,
-  subject: string,
-  boot: string | null,
-): Promise<Pick<Sample, 'at' | 'movedMs'> & { known: Sample | null }> {
-  const { rows } = await sql<Pick<Sample, 'at' | 'movedMs'> & { known: Sample | null }>`
+async function readClock({ db }: Pick<Context, 'db'>, subject: string, boot: string | null): Promise<Reading> {
+  const { rows } = await sql<Reading>`
     select (extract(epoch from now()) * 1000)::float8 as at,
            coalesce((select moved_ms from clock where subject = ${subject}), 0)::float8 as "movedMs",
+           coalesce((select doubted_ms from clock where subject = ${subject}), 0)::float8 as "doubtedMs",
            (select samples -> ${boot}::text from clock where subject = ${subject}) as known`.execute(db)
   return rows[0]!
 }
@@ -201,9 +210,14 @@ function readBootId(): string | null {
   }
 }
 
-async function noteJump({ db }: Pick<Context, 'db'>, subject: string, jumpMs: number): Promise<void> {
-  await sql`insert into clock as c (subject, moved_ms, jumped_at) values (${subject}, ${jumpMs}::bigint, now())
-            on conflict (subject) do update set moved_ms = c.moved_ms + excluded.moved_ms, jumped_at = now()`.execute(
+async function noteJump(
+  { db }: Pick<Context, 'db'>,
+  subject: string,
+  { movedMs = 0, doubtedMs = 0 }: { movedMs?: number; doubtedMs?: number },
+): Promise<void> {
+  await sql`insert into clock as c (subject, moved_ms, doubted_ms, jumped_at) values (${subject}, ${movedMs}::bigint, ${doubtedMs}::bigint, now())
+            on conflict (subject) do update
+              set moved_ms = c.moved_ms + excluded.moved_ms, doubted_ms = excluded.doubted_ms, jumped_at = now()`.execute(
     db,
   )
 }

@@ -983,6 +983,7 @@ interface ClockTable {
   moved_ms: Optional<bigint>
   jumped_at: Optional<Date | null>
   samples: Optional<unknown>
+  doubted_ms: Optional<bigint>
 }
 interface ClockSkewTable {
   service: number
