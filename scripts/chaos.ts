@@ -161,6 +161,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
   await installation.replaceAuthority('calm')
   await endLeasesOfJudging(installation)
   const worker = (await installation.startWorker())!
+  if (plan.restores) await servers.beginCopy()
   const pending = await waitUntilQuiet(installation, { patienceMs: plan.patienceHours * hourMs, stillMs: 1.5 * hourMs })
   const requests = await people
   await worker.stop()

@@ -2,13 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startDatabase } from '../../tests/support/postgres.ts'
-import {
-  closeClusterDatabase,
-  copyClusterDatabase,
-  hasCitus,
-  openClusterDatabase,
-  startCluster,
-} from '../../tests/support/servers/cluster.ts'
+import { hasCitus, startCluster } from '../../tests/support/servers/cluster.ts'
 import { type Door, openDoor } from './door.ts'
 import { byOwnClock, ownClock, trueTimes } from './own-clock.ts'
 
@@ -32,7 +26,9 @@ export interface Servers extends AsyncDisposable {
   addTriggers(statements: string): Promise<void>
   /** Gives a migrated database what the comparisons need. Returns the address for the product. */
   giveClock(): Promise<string>
-  /** Copies the database; nobody may be connected. */
+  /** What of a copy is made while the database is used: of a cluster the files of its nodes. */
+  beginCopy(): Promise<void>
+  /** Copies the database; nobody may be connected. Of a cluster it names the moment to which the archived logs lead. */
   copy(): Promise<void>
   /** The copy takes the place of the database. */
   bringBack(): Promise<void>
@@ -85,6 +81,7 @@ async function startOne(directory: string): Promise<Servers> {
       await carryOut(ownClock, trueTimes)
       return byOwnClock(url)
     },
+    async beginCopy() {},
     copy: () => fromOutside(endSessions(own), `create database copy template ${own}`),
     bringBack: () =>
       fromOutside(endSessions(own), `drop database ${own} with (force)`, `alter database copy rename to ${own}`),
@@ -100,6 +97,7 @@ async function startNodes(directory: string): Promise<Servers> {
     await startCluster(join(directory, 'cluster'), {
       durable: true,
       shards: 4,
+      archive: true,
       between: async (port) => {
         const door = stack.use(await openDoor(port))
         doors.set(port, door)
@@ -113,9 +111,6 @@ async function startNodes(directory: string): Promise<Servers> {
   // Citus hides what lies on a server for rows from ordinary programs.
   const all = ports.map((port) => openPool(`${addressOf(port)}?options=-c%20citus.override_table_visibility%3Doff`))
   stack.defer(async () => void (await Promise.all(all.map((pool) => pool.end()))))
-  const fromOutside = async (...statements: string[]) => {
-    for (const port of ports) await administer(addressOf(port, 'postgres'), statements)
-  }
   const [coordinator] = servers as [(typeof servers)[number]]
   const owned = stack.move()
   return {
@@ -144,15 +139,11 @@ async function startNodes(directory: string): Promise<Servers> {
       await administer(addressOf(coordinator.port), trueTimes.split(';'))
       return cluster.url
     },
-    async copy() {
-      await finishTransactions(all[0]!)
-      await closeClusterDatabase(ports, name)
-      await copyClusterDatabase(ports, name, 'copy')
-      await openClusterDatabase(ports, name)
-    },
+    beginCopy: cluster.copy,
+    copy: () => administer(addressOf(coordinator.port), ["select citus_create_restore_point('copy')"]),
     async bringBack() {
+      await cluster.restore('copy')
       await finishTransactions(all[0]!)
-      await fromOutside(`drop database ${name} with (force)`, `alter database copy rename to ${name}`)
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
