@@ -24,6 +24,7 @@ import { leaveGivenVersions, lookForOlderServers } from './changes/changes.ts'
 import { eraseDue } from './deletion/deletion.ts'
 import { packSome } from './documents/packing/packing.ts'
 import { lookAtServers, reachable } from './jobs/reach.ts'
+import { compareServerClocks } from './jobs/servers.ts'
 import { claimTurn } from './letters/worker.ts'
 import { decideAsked, listAsked } from './manifestation/asked.ts'
 import { manifestationKinds } from './manifestation/kinds.ts'
@@ -31,7 +32,7 @@ import { requestEvents } from './manifestation/requests.ts'
 import { contextOf } from './manifestation/testing.ts'
 import { saveTwoFrom } from './manifestation/two-people.ts'
 import type { Context } from './platform/context.ts'
-import { inWorkspace, readWorkspace } from './platform/database.ts'
+import { inWorkspace, openDatabase, readWorkspace } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
 import { findRestore, releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
@@ -296,7 +297,8 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       const client = await connectAs(cluster, role)
       try {
         expect((await client.query('select from receipt')).rowCount).toBe(0)
-        await client.query(`begin; set local app.ws = '${own}'`)
+        await client.query('begin')
+        await client.query(`set local app.ws = '${own}'`)
         const seen = async (table: string, ws: number) =>
           (await client.query(`select from ${table} where workspace_id = ${ws}`)).rowCount
         for (const table of ['company', 'document', 'receipt'])
@@ -457,6 +459,36 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     expect(await findRestore(ctx)).toBeNull()
   })
 
+  test('a server for rows whose clock is off is told by its name, until it is right', async () => {
+    const { port } = cluster.workers[0]!
+    const server = new pg.Client({ connectionString: `postgres://postgres@127.0.0.1:${port}/vigia` })
+    await server.connect()
+    const told = async () => {
+      // Connections between the servers are kept, with what they began with.
+      await using db = openDatabase(cluster.url, { connections: 1 })
+      await compareServerClocks({ ...ctx, db })
+      return (await listTroubles(ctx)).filter(({ key }) => key === 'relogios').map(({ sentence }) => sentence)
+    }
+    try {
+      expect(await told()).toEqual([])
+      // Nobody can set the clock of a machine here.
+      await server.query(`set citus.enable_ddl_propagation = off;
+        create schema wrong; grant usage on schema wrong to vigia_app;
+        create function wrong.clock_timestamp() returns timestamptz language sql as 'select pg_catalog.clock_timestamp() - interval ''3 hours''';
+        alter role vigia_app in database vigia set search_path = wrong, pg_catalog, public`)
+      expect(await told()).toEqual([expect.stringContaining(`o de 127.0.0.1:${port} está 3 h atrasado`)])
+      await server.query(
+        `create or replace function wrong.clock_timestamp() returns timestamptz language sql as 'select pg_catalog.clock_timestamp() + interval ''20 s'''`,
+      )
+      expect(await told()).toEqual([])
+    } finally {
+      await server.query(
+        'alter role vigia_app in database vigia reset search_path; drop schema if exists wrong cascade',
+      )
+      await server.end()
+    }
+  })
+
   test('what waits for the release of a restore is counted and let go', async () => {
     await superuser.query('insert into restore (found_at, copy_of) values (now(), now())')
     expect(await countHeldDeliveries(ctx)).toEqual({ waiting: 0, fromCopy: 0 })
@@ -580,6 +612,9 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
         .some((task) => /nextval\(|pg_notify\(/.test(task) && atNodes.some((node) => task.includes(node))),
     )
     expect(misplaced.map(({ text }) => onOneLine(text))).toEqual([])
+    // One for each transaction would fill the disks of the servers.
+    const warnings = statements.filter(({ how, detail }) => how === 'warning' && detail === '25001')
+    expect(warnings.map(({ text }) => text)).toEqual([])
     const many = statements.filter(({ how }) => how === 'many').map(({ text }) => onOneLine(text))
     expect(many.filter((text) => !manyServers.some(({ like }) => like.test(text)))).toEqual([])
     const count = (how: Statement['how']) => statements.filter((statement) => statement.how === how).length

@@ -34,14 +34,14 @@ interface ClockWatch {
   ): Promise<T | null>
 }
 
-// A clock that is kept right by small steps is left alone, and every pause has a margin of more than this.
-const jumpMinMs = 30_000
+/** A clock that is kept right by small steps is left alone, and every pause has a margin of more than this. */
+export const jumpMinMs = 30_000
 // Transactions that began before the jump write their pauses meanwhile, and these move with the others. One that hangs is waited for, but not for
 // ever.
 const settleMs = 2_000
 const patienceMs = 300_000
-// A sample that took longer could hide a jump.
-const sharpMs = 1_000
+/** A sample that took longer could hide a jump. */
+export const sharpMs = 1_000
 const lookEveryMs = 60_000
 const lockNotAvailable = '55P03'
 
@@ -206,6 +206,18 @@ async function noteJump({ db }: Pick<Context, 'db'>, subject: string, jumpMs: nu
             on conflict (subject) do update set moved_ms = c.moved_ms + excluded.moved_ms, jumped_at = now()`.execute(
     db,
   )
+}
+
+/** By how much a clock is ahead of another one (negative: behind), for people. */
+export function describeSkew(seconds: number): string {
+  const minutes = Math.round(Math.abs(seconds) / 60)
+  const amount =
+    minutes < 120
+      ? `${minutes} min`
+      : minutes < 72 * 60
+        ? `${Math.round(minutes / 60)} h`
+        : `${Math.round(minutes / 1440)} dias`
+  return `${amount} ${seconds > 0 ? 'adiantado' : 'atrasado'}`
 }
 
 /**

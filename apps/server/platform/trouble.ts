@@ -17,6 +17,11 @@ const kinds = {
     shown:
       'O relógio do sistema está errado, e por isso consultas podem atrasar e horários podem aparecer trocados. Os documentos já guardados estão seguros. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
+  relogios: {
+    title: 'Os relógios dos servidores do banco de dados diferem',
+    shown:
+      'Os relógios dos servidores do sistema diferem, e por isso consultas, manifestações e avisos podem atrasar e horários podem aparecer trocados. Os documentos já guardados estão seguros. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
+  },
   restauracao: {
     title: 'Uma cópia de segurança foi restaurada',
     shown:
