@@ -11,14 +11,18 @@ import { type Installation, startInstallation } from '../../tests/support/instal
 import { withTestKeys } from '../../tests/support/keys.ts'
 import { thorough } from '../../tests/support/seed.ts'
 import {
+  addNodes,
   type Cluster,
   connectAs,
+  createDatabaseOnNodes,
+  dropClusterDatabase,
   hasCitus,
   migrateTwice,
   startCluster,
   withoutCitus,
 } from '../../tests/support/servers/cluster.ts'
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
+import { requireReady } from './accounts/readiness.ts'
 import { moveRests as moveAlertRests } from './alerts/following.ts'
 import { noteRisen } from './alerts/news.ts'
 import { leaveGivenVersions, lookForOlderServers } from './changes/changes.ts'
@@ -361,6 +365,33 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       )
     ).rows
 
+  test('while no server takes new shards processes start, and a database of which nothing is distributed yet is refused', async () => {
+    const ports = cluster.workers.map(({ port }) => port)
+    const take = async (taking: boolean) => {
+      for (const port of ports)
+        await superuser.query("select citus_set_node_property('127.0.0.1', $1, 'shouldhaveshards', $2)", [port, taking])
+    }
+    await take(false)
+    try {
+      expect(await migrate(cluster.url)).toEqual({ applied: [] })
+    } finally {
+      await take(true)
+    }
+    const all = [cluster.coordinator.port, ...ports]
+    await createDatabaseOnNodes(all, 'unused')
+    await addNodes(all, 'unused')
+    const client = new pg.Client({ connectionString: new URL('/unused', cluster.superUrl).href })
+    await client.connect()
+    try {
+      for (const port of ports) await client.query("select citus_disable_node('127.0.0.1', $1, true)", [port])
+      await expect(migrate(new URL('/unused', cluster.url).href)).rejects.toThrow('nenhum está em uso')
+      expect((await client.query("select to_regclass('public.migration') as made")).rows).toEqual([{ made: null }])
+    } finally {
+      await client.end()
+      await dropClusterDatabase(all, 'unused')
+    }
+  })
+
   test('while a server for rows is away, processes start, and only those whose rows are there wait', async () => {
     const { port } = await placeOf(await workspaceOf(first.cnpj))
     const lost = cluster.workers.find((worker) => worker.port === port)!
@@ -377,11 +408,15 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       expect(await statusOf(mine)).toBe(503)
       if (isElsewhere) {
         expect(await statusOf(theirs)).toBe(200)
+        await vi.waitFor(
+          async () => expect((await listTroubles(ctx)).map(({ key }) => key)).toContain('servidores'),
+          patience,
+        )
         await addWebhook(other)
         await answerAndExport(theirs, other)
         // Whoever follows what changes goes on: webhooks are tried, alerts judged.
         await vi.waitFor(async () => expect(await followed(other)).toEqual([{ tried: true, judged: true }]), patience)
-        expect(await lookAtServers(ctx)).toBe(1)
+        expect(await lookAtServers(ctx)).toEqual([`127.0.0.1:${port}`])
         await claimTurn(ctx)
         // Once a minute a claim looks for pauses that are too long; it would fail each time.
         for (const move of [moveEventPauses, moveAlertRests, moveContentRests])
@@ -403,12 +438,30 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       expect(reachable(ctx)).not.toBeNull()
     }
     await vi.waitFor(
-      async () => expect(await lookAtServers(ctx, async (ids) => void compared.push(ids))).toBe(0),
+      async () => expect(await lookAtServers(ctx, async (ids) => void compared.push(ids))).toEqual([]),
       patience,
     )
     expect(reachable(ctx)).toBeNull()
     expect(compared).toEqual(isElsewhere ? [null] : [])
     expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
+  })
+
+  test('while no server for rows responds, nobody is told that the program is ready', async () => {
+    await requireReady(ctx)
+    await Promise.all(cluster.workers.map((worker) => worker.kill()))
+    try {
+      expect(await lookAtServers(ctx)).toEqual(cluster.workers.map(({ port }) => `127.0.0.1:${port}`).sort())
+      // A look is good for a second.
+      await vi.waitFor(() => expect(requireReady(ctx)).rejects.toMatchObject({ code: 'unavailable' }), patience)
+    } finally {
+      await Promise.all(cluster.workers.map((worker) => worker.start()))
+    }
+    await vi.waitFor(async () => expect(await lookAtServers(ctx)).toEqual([]), patience)
+    await vi.waitFor(() => requireReady(ctx), patience)
+    await vi.waitFor(
+      async () => expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('servidores'),
+      patience,
+    )
   })
 
   test('an answer that two people want is sent, and no other', async () => {

@@ -10,13 +10,34 @@ import { type BeforeBack, lookAtServers, reachable } from './reach.ts'
 const lookEveryMs = 5_000
 const compareEveryMs = 60_000
 
-/** Has statements of `ctx.db` about all workspaces pass over servers for rows that do not respond, until disposed. `beforeBack`: see `lookAtServers`. */
+// What was killed is back within a second or two.
+const looksMin = 2
+
+/**
+ * Has statements of `ctx.db` about all workspaces pass over servers for rows that do not respond, until disposed, and tells the operator of them when told what to do `beforeBack`
+ * (see `lookAtServers`), as one process of an installation has to.
+ */
 export function watchServers(ctx: Pick<Context, 'db' | 'log'>, beforeBack?: BeforeBack): AsyncDisposable {
+  let missed = 0
+  // A process before this one may have told it.
+  let isTold = true
   const look = async () => {
     const away = await lookAtServers(ctx, beforeBack)
-    if (away > 0) ctx.log.warn({ away }, 'servers for rows do not respond: the work of their workspaces waits')
+    missed = away.length > 0 ? missed + 1 : 0
+    if (missed > 0) ctx.log.warn({ away }, 'servers for rows do not respond: the work of their workspaces waits')
+    if (!beforeBack) return
+    if (missed >= looksMin) await noteTrouble(ctx, 'servidores', awaySentence(away))
+    else if (isTold && missed === 0) await endTrouble(ctx, 'servidores')
+    isTold = missed >= looksMin || (isTold && missed > 0)
   }
   return repeat(lookEveryMs, look, ctx.log)
+}
+
+/** What the operator reads about servers for rows that do not respond. */
+export function awaySentence(away: readonly string[]): string {
+  const [them, their] =
+    away.length === 1 ? ['Não responde o servidor', 'dele'] : ['Não respondem os servidores', 'deles']
+  return `${them} do banco de dados distribuído em ${formatList(away)}. As empresas cujos dados estão lá não entram, não capturam e não enviam manifestações; as outras continuam. Nada se perde: os documentos novos esperam na SEFAZ, que os guarda por cerca de 90 dias. O que fazer: ponha de volta no ar o banco de dados ${their}, ou a réplica dele, e veja o caminho até ele a partir do coordenador.`
 }
 
 /** Compares the clocks of the servers for rows with that of the coordinator, until disposed, and tells the operator when one is off. */
