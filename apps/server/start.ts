@@ -501,7 +501,7 @@ export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Pa
 export type { MeasuredProcess } from './http/metrics.ts'
 export { createHealth, type Health, openProbes } from './http/probes.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
-export { listHeld, releaseHeld } from './manifestation/manifestation.ts'
+export { isTooSoon, listHeld, releaseHeld } from './manifestation/manifestation.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'
