@@ -103,11 +103,12 @@ auditoria verificar (ou: audit verify)
   meio é apontado. Guarde o último resumo de cada espaço de trabalho em outro lugar: ele mostra depois se os últimos foram cortados.
 
 restauracao
-restauracao liberar [--sem-ciencia] [--sem-avisos]
+restauracao liberar [--sem-ciencia] [--sem-avisos] [--fazer]
   Com o programa no ar. Depois que o banco voltou de uma cópia de segurança, nenhuma manifestação sai sozinha: o que foi mudado
   depois da cópia não está nela, como uma Ciência automática que alguém desligou. Sem palavra, mostra as opções de cada empresa e
   o que espera; com liberar, tudo sai; com --sem-ciencia, a Ciência automática de todas as empresas é desligada antes. Webhooks esperam também,
-  e os e-mails que já estavam na fila da cópia: com --sem-avisos, o que já esperava nela, e pode ter saído depois, não sai de novo.`
+  e os e-mails que já estavam na fila da cópia: com --sem-avisos, o que já esperava nela, e pode ter saído depois, não sai de novo.
+  Enquanto nem tudo o que houve depois da cópia foi lido de volta, diz o que falta e só libera com --fazer.`
 
 const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> = {
   backup: manageBackup,

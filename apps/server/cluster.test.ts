@@ -11,27 +11,35 @@ import { type Installation, startInstallation } from '../../tests/support/instal
 import { withTestKeys } from '../../tests/support/keys.ts'
 import { thorough } from '../../tests/support/seed.ts'
 import {
+  addNodes,
   type Cluster,
   connectAs,
+  createDatabaseOnNodes,
+  dropClusterDatabase,
   hasCitus,
   migrateTwice,
   startCluster,
   withoutCitus,
 } from '../../tests/support/servers/cluster.ts'
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
+import { requireReady } from './accounts/readiness.ts'
+import { moveRests as moveAlertRests } from './alerts/following.ts'
 import { noteRisen } from './alerts/news.ts'
 import { leaveGivenVersions, lookForOlderServers } from './changes/changes.ts'
+import { moveRests as moveContentRests } from './contents/following.ts'
 import { eraseDue } from './deletion/deletion.ts'
 import { packSome } from './documents/packing/packing.ts'
 import { lookAtServers, reachable } from './jobs/reach.ts'
+import { compareServerClocks } from './jobs/servers.ts'
 import { claimTurn } from './letters/worker.ts'
 import { decideAsked, listAsked } from './manifestation/asked.ts'
 import { manifestationKinds } from './manifestation/kinds.ts'
+import { movePauses as moveEventPauses } from './manifestation/queue.ts'
 import { requestEvents } from './manifestation/requests.ts'
 import { contextOf } from './manifestation/testing.ts'
 import { saveTwoFrom } from './manifestation/two-people.ts'
 import type { Context } from './platform/context.ts'
-import { inWorkspace, readWorkspace } from './platform/database.ts'
+import { inCapture, inWorkspace, openDatabase, readWorkspace } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
 import { findRestore, releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
@@ -296,7 +304,8 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       const client = await connectAs(cluster, role)
       try {
         expect((await client.query('select from receipt')).rowCount).toBe(0)
-        await client.query(`begin; set local app.ws = '${own}'`)
+        await client.query('begin')
+        await client.query(`set local app.ws = '${own}'`)
         const seen = async (table: string, ws: number) =>
           (await client.query(`select from ${table} where workspace_id = ${ws}`)).rowCount
         for (const table of ['company', 'document', 'receipt'])
@@ -356,6 +365,33 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       )
     ).rows
 
+  test('while no server takes new shards processes start, and a database of which nothing is distributed yet is refused', async () => {
+    const ports = cluster.workers.map(({ port }) => port)
+    const take = async (taking: boolean) => {
+      for (const port of ports)
+        await superuser.query("select citus_set_node_property('127.0.0.1', $1, 'shouldhaveshards', $2)", [port, taking])
+    }
+    await take(false)
+    try {
+      expect(await migrate(cluster.url)).toEqual({ applied: [] })
+    } finally {
+      await take(true)
+    }
+    const all = [cluster.coordinator.port, ...ports]
+    await createDatabaseOnNodes(all, 'unused')
+    await addNodes(all, 'unused')
+    const client = new pg.Client({ connectionString: new URL('/unused', cluster.superUrl).href })
+    await client.connect()
+    try {
+      for (const port of ports) await client.query("select citus_disable_node('127.0.0.1', $1, true)", [port])
+      await expect(migrate(new URL('/unused', cluster.url).href)).rejects.toThrow('nenhum está em uso')
+      expect((await client.query("select to_regclass('public.migration') as made")).rows).toEqual([{ made: null }])
+    } finally {
+      await client.end()
+      await dropClusterDatabase(all, 'unused')
+    }
+  })
+
   test('while a server for rows is away, processes start, and only those whose rows are there wait', async () => {
     const { port } = await placeOf(await workspaceOf(first.cnpj))
     const lost = cluster.workers.find((worker) => worker.port === port)!
@@ -372,12 +408,19 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       expect(await statusOf(mine)).toBe(503)
       if (isElsewhere) {
         expect(await statusOf(theirs)).toBe(200)
+        await vi.waitFor(
+          async () => expect((await listTroubles(ctx)).map(({ key }) => key)).toContain('servidores'),
+          patience,
+        )
         await addWebhook(other)
         await answerAndExport(theirs, other)
         // Whoever follows what changes goes on: webhooks are tried, alerts judged.
         await vi.waitFor(async () => expect(await followed(other)).toEqual([{ tried: true, judged: true }]), patience)
-        expect(await lookAtServers(ctx)).toBe(1)
+        expect(await lookAtServers(ctx)).toEqual([`127.0.0.1:${port}`])
         await claimTurn(ctx)
+        // Once a minute a claim looks for pauses that are too long; it would fail each time.
+        for (const move of [moveEventPauses, moveAlertRests, moveContentRests])
+          await inCapture(ctx, (ctx) => move(ctx, 0))
         await superuser.query('insert into restore (copy_of) values (null)')
         await leaveGivenVersions(ctx)
         await releaseRestore(ctx)
@@ -395,12 +438,30 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       expect(reachable(ctx)).not.toBeNull()
     }
     await vi.waitFor(
-      async () => expect(await lookAtServers(ctx, async (ids) => void compared.push(ids))).toBe(0),
+      async () => expect(await lookAtServers(ctx, async (ids) => void compared.push(ids))).toEqual([]),
       patience,
     )
     expect(reachable(ctx)).toBeNull()
     expect(compared).toEqual(isElsewhere ? [null] : [])
     expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
+  })
+
+  test('while no server for rows responds, nobody is told that the program is ready', async () => {
+    await requireReady(ctx)
+    await Promise.all(cluster.workers.map((worker) => worker.kill()))
+    try {
+      expect(await lookAtServers(ctx)).toEqual(cluster.workers.map(({ port }) => `127.0.0.1:${port}`).sort())
+      // A look is good for a second.
+      await vi.waitFor(() => expect(requireReady(ctx)).rejects.toMatchObject({ code: 'unavailable' }), patience)
+    } finally {
+      await Promise.all(cluster.workers.map((worker) => worker.start()))
+    }
+    await vi.waitFor(async () => expect(await lookAtServers(ctx)).toEqual([]), patience)
+    await vi.waitFor(() => requireReady(ctx), patience)
+    await vi.waitFor(
+      async () => expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('servidores'),
+      patience,
+    )
   })
 
   test('an answer that two people want is sent, and no other', async () => {
@@ -455,6 +516,36 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('retrocesso')
     await lookForOlderServers(ctx)
     expect(await findRestore(ctx)).toBeNull()
+  })
+
+  test('a server for rows whose clock is off is told by its name, until it is right', async () => {
+    const { port } = cluster.workers[0]!
+    const server = new pg.Client({ connectionString: `postgres://postgres@127.0.0.1:${port}/vigia` })
+    await server.connect()
+    const told = async () => {
+      // Connections between the servers are kept, with what they began with.
+      await using db = openDatabase(cluster.url, { connections: 1 })
+      await compareServerClocks({ ...ctx, db })
+      return (await listTroubles(ctx)).filter(({ key }) => key === 'relogios').map(({ sentence }) => sentence)
+    }
+    try {
+      expect(await told()).toEqual([])
+      // Nobody can set the clock of a machine here.
+      await server.query(`set citus.enable_ddl_propagation = off;
+        create schema wrong; grant usage on schema wrong to vigia_app;
+        create function wrong.clock_timestamp() returns timestamptz language sql as 'select pg_catalog.clock_timestamp() - interval ''3 hours''';
+        alter role vigia_app in database vigia set search_path = wrong, pg_catalog, public`)
+      expect(await told()).toEqual([expect.stringContaining(`o de 127.0.0.1:${port} está 3 h atrasado`)])
+      await server.query(
+        `create or replace function wrong.clock_timestamp() returns timestamptz language sql as 'select pg_catalog.clock_timestamp() + interval ''20 s'''`,
+      )
+      expect(await told()).toEqual([])
+    } finally {
+      await server.query(
+        'alter role vigia_app in database vigia reset search_path; drop schema if exists wrong cascade',
+      )
+      await server.end()
+    }
   })
 
   test('what waits for the release of a restore is counted and let go', async () => {
@@ -580,6 +671,9 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
         .some((task) => /nextval\(|pg_notify\(/.test(task) && atNodes.some((node) => task.includes(node))),
     )
     expect(misplaced.map(({ text }) => onOneLine(text))).toEqual([])
+    // One for each transaction would fill the disks of the servers.
+    const warnings = statements.filter(({ how, detail }) => how === 'warning' && detail === '25001')
+    expect(warnings.map(({ text }) => text)).toEqual([])
     const many = statements.filter(({ how }) => how === 'many').map(({ text }) => onOneLine(text))
     expect(many.filter((text) => !manyServers.some(({ like }) => like.test(text)))).toEqual([])
     const count = (how: Statement['how']) => statements.filter((statement) => statement.how === how).length

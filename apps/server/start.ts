@@ -42,7 +42,7 @@ import type { Health } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
 import { lateLoops, longMs, repeat, together } from './jobs/jobs.ts'
-import { watchServers } from './jobs/servers.ts'
+import { watchServerClocks, watchServers } from './jobs/servers.ts'
 import { watch } from './jobs/watch.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
@@ -279,6 +279,7 @@ export async function start(
     }
     await lookForRestore()
     begin(watchServers(working, (ids) => noteHowFar(working, ids)))
+    begin(watchServerClocks(working))
     begin(repeat(markEveryMs, lookForRestore, working.log, longMs))
     begin(await startCaptureWorker(working))
     begin(await startManifestationWorker(working, { registered }))
@@ -500,7 +501,7 @@ export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Pa
 export type { MeasuredProcess } from './http/metrics.ts'
 export { createHealth, type Health, openProbes } from './http/probes.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
-export { listHeld, releaseHeld } from './manifestation/manifestation.ts'
+export { isTooSoon, listHeld, releaseHeld } from './manifestation/manifestation.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'

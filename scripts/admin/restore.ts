@@ -1,15 +1,16 @@
 import { formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { type Config, listHeld, operate, releaseHeld } from '@vigia/server/start'
+import { type Config, isTooSoon, listHeld, operate, releaseHeld } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 
-const use = 'Use: npm run admin -- restauracao, ou npm run admin -- restauracao liberar [--sem-ciencia] [--sem-avisos].'
+const use =
+  'Use: npm run admin -- restauracao, ou npm run admin -- restauracao liberar [--sem-ciencia] [--sem-avisos] [--fazer].'
 
 /** Prints what waits for the release of a restore, or releases it. */
 export async function manageRestore(config: Config, args: string[]): Promise<void> {
   const [task, ...options] = args
-  const known = task === 'liberar' ? ['--sem-ciencia', '--sem-avisos'] : []
+  const known = task === 'liberar' ? ['--sem-ciencia', '--sem-avisos', '--fazer'] : []
   const isKnown = task === undefined || task === 'liberar'
   if (!isKnown || options.some((one, n) => !known.includes(one) || options.indexOf(one) !== n))
     throw new StartError(use)
@@ -19,6 +20,14 @@ export async function manageRestore(config: Config, args: string[]): Promise<voi
     return
   }
   if (task === 'liberar') {
+    console.log(describeReadBack(held).join('\n'))
+    if (isTooSoon(held) && !options.includes('--fazer')) {
+      const again = ['restauracao liberar', ...options, '--fazer'].join(' ')
+      console.log(
+        `\nNada foi liberado: o que espera pode repetir ou contradizer o que já foi feito depois da cópia. Espere e rode de novo, ou libere assim mesmo com: npm run admin -- ${again}`,
+      )
+      return
+    }
     await operate(config, (ctx) =>
       releaseHeld(ctx, {
         withoutAutomatic: options.includes('--sem-ciencia'),
@@ -35,15 +44,49 @@ export async function manageRestore(config: Config, args: string[]): Promise<voi
   console.log(describeHeld(held))
 }
 
-/** What is held, for a terminal. */
-export function describeHeld({
-  foundAt,
-  copyOf,
+type Held = NonNullable<Awaited<ReturnType<typeof listHeld>>>
+
+const namedMax = 10
+
+/** What is known of what happened after the copy, for a terminal. */
+export function describeReadBack({
   companies,
-  rules,
-  mails,
-  deliveries,
-}: NonNullable<Awaited<ReturnType<typeof listHeld>>>): string {
+  readBack: { events, read, unread, unasked, older },
+}: Pick<Held, 'companies' | 'readBack'>): string[] {
+  const names = new Map(companies.map(({ cnpj, name }) => [cnpj, name]))
+  const list = (cnpjs: readonly string[]) => [
+    ...cnpjs.slice(0, namedMax).map((cnpj) => printable(`    ${formatCnpj(cnpj)}  ${names.get(cnpj) ?? ''}`.trimEnd())),
+    ...(cnpjs.length > namedMax ? [`    e mais ${cnpjs.length - namedMax}`] : []),
+  ]
+  const holding = unasked.filter((cnpj) => names.has(cnpj))
+  return [
+    events
+      ? '  As manifestações registradas depois da cópia, das quais DATA_DIR deste computador tem anotação, foram lidas de volta.'
+      : '  As manifestações registradas depois da cópia ainda não foram lidas de volta das anotações em DATA_DIR deste computador: o programa faz isso ao iniciar, e a cada minuto até conseguir.',
+    `  ${read === 0 ? 'Nenhuma empresa foi consultada' : formatCount(read, 'empresa já foi consultada', 'empresas já foram consultadas')} na SEFAZ até o fim desde que o banco voltou.`,
+    ...(unread.length > 0
+      ? [
+          `  ${formatCount(unread.length, 'empresa ainda não foi', 'empresas ainda não foram')}: o que a SEFAZ tem desde a cópia, como cancelamentos e respostas já dadas, pode não estar aqui.`,
+          ...list(unread),
+        ]
+      : []),
+    ...(unasked.length > 0
+      ? [
+          `  ${formatCount(unasked.length, 'empresa não é consultada', 'empresas não são consultadas')} agora (captura desligada, em pausa, parada ou sem certificado)${holding.length > 0 ? `, e de ${holding.length} delas esperam manifestações ou está ligada a Ciência automática:` : '.'}`,
+          ...list(holding),
+        ]
+      : []),
+    ...(older
+      ? [
+          '  Um servidor do banco de dados distribuído voltou sozinho a um momento anterior: o que falta nele não é buscado de novo, e as linhas acima não dizem nada sobre isso.',
+        ]
+      : []),
+  ]
+}
+
+/** What is held, for a terminal. */
+export function describeHeld(held: Held): string {
+  const { foundAt, copyOf, companies, rules, mails, deliveries } = held
   const when = copyOf ? ` para o que era em ${moment(copyOf)}` : ''
   const lines = companies.map(({ name, cnpj, acknowledgesSince, automatic, requested }) => {
     const ciencia = acknowledgesSince
@@ -69,6 +112,8 @@ export function describeHeld({
           `  Esperam também ${formatCount(mails, 'e-mail', 'e-mails')} e ${formatCount(deliveries.waiting, 'entrega', 'entregas')} a webhooks; ${mails} e ${deliveries.fromCopy} já esperavam na cópia, e podem ter saído depois dela: com --sem-avisos, essas não saem.`,
         ]
       : []),
+    '',
+    ...describeReadBack(held),
     '',
     'Para liberar tudo:                                npm run admin -- restauracao liberar',
     'Para desligar antes a Ciência automática de todas: npm run admin -- restauracao liberar --sem-ciencia',

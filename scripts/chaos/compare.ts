@@ -41,7 +41,7 @@ export async function compareAll(
 export function isOfTrouble(line: string): boolean {
   return (
     line.includes(diskFull) ||
-    /"trouble":"(relogio|consultas|servico|espaco)"/.test(line) ||
+    /"trouble":"(relogio|consultas|servico|espaco|servidores)"/.test(line) ||
     databaseIsDown.test(line) ||
     // The shard has just moved; who met it tries again.
     line.includes('shard for the given value does not exist') ||

@@ -5,6 +5,7 @@ import {
   dueTurns,
   type Follower,
   holdTurn,
+  moveTurns,
   nextPortion,
   postponeTurn as postponeFollowing,
   readBehind,
@@ -18,6 +19,7 @@ import { downgradeRules } from './downgrading.ts'
 import { type Judging, judgeAfter, judgeDue, judgeThese, noteUnjudged, together, type Within } from './judging.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
+import { moveTests } from './trying.ts'
 
 // How the documents of a workspace come to be judged: docs/decisions/0043-alerts-in-the-product.md.
 
@@ -43,6 +45,10 @@ export const postponeTurn = (ctx: WithDatabase, turn: Turn, waitMs: number): Pro
 /** Lets a workspace be for a while after a turn. */
 export const restAfterTurn = (ctx: WithDatabase, turn: Turn, ms: number): Promise<void> =>
   restFollowing(ctx, follower, turn, ms)
+
+/** Moves what rests when the clock was set by `jumpMs`; see `watchClock`. */
+export const moveRests = async (ctx: Pick<Context, 'db'>, jumpMs: number): Promise<number> =>
+  (await moveTurns(ctx, follower, jumpMs)) + (await moveTests(ctx, jumpMs))
 
 /**
  * Judges what changed next in a workspace, or next of what was there before, and what is due; a bounded part of it. Nothing happens when somebody else

@@ -6,6 +6,7 @@ import { readHiding, shownConditions } from '../companies/companies.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
 import { andReachable } from '../jobs/reach.ts'
+import { jumpMinMs, movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -280,6 +281,19 @@ export async function restAfterTest(ctx: WithDatabase, { workspaceId, rule }: Te
     sql`
       update alert_test set lease_until = ${fromNow(ms)}
        where workspace_id = ${workspaceId} and rule = ${rule} and type is not null and lease_until is null`.execute(db),
+  )
+}
+
+/** Moves what rests when the clock was set by `jumpMs`; see `watchClock`. */
+export async function moveTests(ctx: Pick<Context, 'db'>, jumpMs: number): Promise<number> {
+  return asOperator(ctx, (ctx) =>
+    writeChanged(
+      ctx,
+      'alert_test',
+      sql`type is not null and lease_until is not null`,
+      { lease_until: movedPause(sql.ref('lease_until'), leaseMs + jumpMinMs, jumpMs) },
+      { key: ['workspace_id', 'rule'], further: (column) => andReachable(ctx, column) },
+    ),
   )
 }
 

@@ -1,8 +1,9 @@
 import type { Turn } from '../changes/changes.ts'
 import { isDue } from '../jobs/due.ts'
 import { type JobKind, startJobs, together } from '../jobs/jobs.ts'
+import { watchRests } from '../jobs/rests.ts'
 import type { Context } from '../platform/context.ts'
-import { claimTurn, due, postponeTurn, restAfterTurn, takeTurn } from './following.ts'
+import { claimTurn, due, moveRests, postponeTurn, restAfterTurn, takeTurn } from './following.ts'
 import { begunTests, claimTest, goOnTesting, postponeTest, restAfterTest, type TestTurn } from './trying.ts'
 
 const idleMs = 1_000
@@ -20,7 +21,11 @@ export function startAlertWorker(
   ctx: Context,
   { judged }: { judged: (workspaceId: number, companyId: number) => Promise<unknown> },
 ): AsyncDisposable {
-  return together([startJobs(judgements(ctx, judged), ctx.log), startJobs(tests(ctx), ctx.log)])
+  return together([
+    startJobs(judgements(ctx, judged), ctx.log),
+    startJobs(tests(ctx), ctx.log),
+    watchRests(ctx, 'alerts', moveRests),
+  ])
 }
 
 function judgements(ctx: Context, judged: (workspaceId: number, companyId: number) => Promise<unknown>): JobKind<Turn> {

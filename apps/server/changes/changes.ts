@@ -15,6 +15,7 @@ export {
   claimTurn,
   dueTurns,
   holdTurn,
+  moveTurns,
   nextPortion,
   postponeTurn,
   readBehind,

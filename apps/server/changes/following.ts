@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
 import { andReachable } from '../jobs/reach.ts'
-import type { Database, WithDatabase } from '../platform/context.ts'
+import { jumpMinMs, movedPause, writeChanged } from '../platform/clock.ts'
+import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
 
 // How a worker of this program follows what changes in all workspaces: a table of its own keeps how far it came in each. What is new goes
@@ -80,6 +81,24 @@ export async function restAfterTurn(
     sql`
       update ${sql.table(table)} set lease_until = ${fromNow(ms)} where workspace_id = ${workspaceId} and lease_until is null`.execute(
       db,
+    ),
+  )
+}
+
+/** Moves what rests when the clock was set by `jumpMs`; see `watchClock`. A turn under way may lose its lease by that, and is taken again. */
+export async function moveTurns(ctx: Pick<Context, 'db'>, { table }: Follower, jumpMs: number): Promise<number> {
+  // Which was now for the clock that was ahead. What is due later by the calendar stays.
+  const wasNow = sql`next_at > now() and next_at <= now() + ${-jumpMs}::float8 * interval '1 ms'`
+  return asOperator(ctx, (ctx) =>
+    writeChanged(
+      ctx,
+      table,
+      jumpMs < 0 ? sql`true` : sql`lease_until > now()`,
+      {
+        lease_until: movedPause(sql.ref('lease_until'), leaseMs + jumpMinMs, jumpMs),
+        ...(jumpMs < 0 ? { next_at: sql`case when ${wasNow} then now() else next_at end` } : {}),
+      },
+      { key: ['workspace_id'], further: (column) => andReachable(ctx, column) },
     ),
   )
 }

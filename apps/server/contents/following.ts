@@ -5,6 +5,7 @@ import {
   claimTurn as claimFollowing,
   dueTurns,
   holdTurn,
+  moveTurns,
   nextPortion,
   postponeTurn as postponeFollowing,
   readPosition,
@@ -44,6 +45,9 @@ export const postponeTurn = (ctx: WithDatabase, turn: Turn, waitMs: number): Pro
 /** Lets a workspace be for a while after a turn. */
 export const restAfterTurn = (ctx: WithDatabase, turn: Turn, ms: number): Promise<void> =>
   restFollowing(ctx, follower, turn, ms)
+
+/** Moves what rests when the clock was set by `jumpMs`; see `watchClock`. */
+export const moveRests = (ctx: Pick<Context, 'db'>, jumpMs: number): Promise<number> => moveTurns(ctx, follower, jumpMs)
 
 /** Reads what changed next in a workspace, or next of what was there before; a bounded part of it. Nothing happens when somebody else has the turn by now. */
 export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Promise<void> {

@@ -1,15 +1,16 @@
 import type { Turn } from '../changes/changes.ts'
 import { isDue } from '../jobs/due.ts'
-import { startJobs } from '../jobs/jobs.ts'
+import { startJobs, together } from '../jobs/jobs.ts'
+import { watchRests } from '../jobs/rests.ts'
 import type { Context } from '../platform/context.ts'
-import { claimTurn, due, postponeTurn, restAfterTurn, takeTurn } from './following.ts'
+import { claimTurn, due, moveRests, postponeTurn, restAfterTurn, takeTurn } from './following.ts'
 
 // As the judging of alerts: capture and people go first.
 const rest = { share: 2, msMax: 2_000 }
 
 /** Reads what is inside the documents of all workspaces, a bounded part of one after the other, until disposed. */
 export function startContentWorker(ctx: Context): AsyncDisposable {
-  return startJobs<Turn>(
+  const jobs = startJobs<Turn>(
     {
       name: 'contents',
       mayFind: () => isDue(ctx, due),
@@ -24,4 +25,5 @@ export function startContentWorker(ctx: Context): AsyncDisposable {
     },
     ctx.log,
   )
+  return together([jobs, watchRests(ctx, 'contents', moveRests)])
 }

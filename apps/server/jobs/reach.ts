@@ -34,9 +34,12 @@ export function andReachable(ctx: WithDatabase, column: string): RawBuilder<unkn
 /** Done with the workspaces within reach (null: all) before any that was not is within reach again; when it throws it stays as it was. */
 export type BeforeBack = (ids: readonly number[] | null) => Promise<void>
 
-/** Asks the servers for rows whether they respond, for `andReachable` of `ctx.db`. Returns how many do not. */
-export async function lookAtServers(ctx: WithDatabase, beforeBack: BeforeBack = async () => {}): Promise<number> {
-  if (!(await isDistributed(ctx))) return 0
+// Numbers of workspaces, of which some lie on each server, whether there are such workspaces or not.
+const numbersTried = 1000
+
+/** Asks the servers for rows whether they respond, for `andReachable` of `ctx.db`. Returns the addresses of those that do not. */
+export async function lookAtServers(ctx: WithDatabase, beforeBack: BeforeBack = async () => {}): Promise<string[]> {
+  if (!(await isDistributed(ctx))) return []
   const responds = (which: RawBuilder<unknown>) =>
     asScheduler(ctx, ({ db }) => sql`select max(id) from workspace where ${which}`.execute(db)).then(
       () => true,
@@ -51,20 +54,22 @@ export async function lookAtServers(ctx: WithDatabase, beforeBack: BeforeBack = 
   }
   if (await responds(sql`true`)) {
     await keep(null)
-    return 0
+    return []
   }
   // Of the coordinator alone: when it fails too, nothing is known of the others.
   const { rows: servers } = await inTransaction(ctx, ({ db }) =>
-    sql<{ ids: number[] }>`
-      select array_agg(w.id) as ids from all_workspaces() w (id)
-        join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('workspace', w.id) group by p.groupid`.execute(
-      db,
-    ),
+    sql<{ name: string; lies: number; ids: number[] }>`
+      with places as (
+        select i.id, i.is_workspace, p.groupid
+          from (select id, true as is_workspace from all_workspaces() w (id) union all select n, false from generate_series(1, ${numbersTried}::int) n) i
+          join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('workspace', i.id))
+      select n.nodename || ':' || n.nodeport as name, min(p.id) as lies, coalesce(array_agg(p.id) filter (where p.is_workspace), '{}') as ids
+        from places p join pg_dist_node n using (groupid) group by 1 order by 1`.execute(db),
   )
   const known = await Promise.all(
-    servers.map(async ({ ids }) => ({ ids, there: await responds(sql`id = ${ids[0]!}`) })),
+    servers.map(async ({ lies, ...server }) => ({ ...server, there: await responds(sql`id = ${lies}`) })),
   )
   const away = known.filter(({ there }) => !there)
   await keep(away.length === 0 ? null : known.flatMap(({ ids, there }) => (there ? ids : [])))
-  return away.length
+  return away.map(({ name }) => name)
 }

@@ -14,7 +14,7 @@ import { advanceMark, findRestore } from '../platform/restore.ts'
 import { migrate } from '../platform/schema/migrate.ts'
 import { listNotices } from '../platform/trouble.ts'
 import { claimDelivery } from '../webhooks/deliveries.ts'
-import { listHeld, readBackEvents, releaseHeld } from './held.ts'
+import { isTooSoon, listHeld, readBackEvents, releaseHeld } from './held.ts'
 import { findHoldups } from './holdups.ts'
 import { writeJournal } from './journal.ts'
 import { acknowledgePending } from './manifestation.ts'
@@ -122,10 +122,42 @@ test('events that were registered after the copy are read back, once', async () 
   expect(await answers()).toEqual([])
   const authors: string[] = []
   const registered = async (service: string, cnpj: string) => void authors.push(`${service} ${cnpj}`)
+  expect((await listHeld(ctx))!.readBack.events).toBe(false)
   expect(await readBackEvents(ctx, { registered })).toBe(1)
+  expect((await listHeld(ctx))!.readBack.events).toBe(true)
   expect(authors).toEqual([`nfe ${company}`])
   expect(await answers()).toEqual([{ chave: chaveOf({ number: 2 }), tpEvento: 210240 }])
   expect(await readBackEvents(ctx, { registered })).toBe(0)
+})
+
+test('it is known which companies were asked for to the end since, and without that a release is too soon', async () => {
+  // The company of the office, and one of which nothing waits.
+  const other = '11222333000181'
+  await execute(
+    copy.url,
+    `insert into capture_line (service, cnpj, last_nsu, max_nsu, next_at) select s, c, 5, 5, now() from unnest('{0,2}'::int[]) s, unnest('{${company},${other}}'::text[]) c;
+     insert into capture_subscription (line_id, workspace_id, company_id) select id, ${office.workspaceId}, ${office.companyId} from capture_line`,
+  )
+  const lines = async (change: string) => {
+    await execute(copy.url, `update capture_line set ${change}`)
+    const held = (await listHeld(ctx))!
+    return [held.readBack, isTooSoon(held)]
+  }
+  const readBack = { events: true, read: 0, unread: [], unasked: [], older: false }
+  expect(await lines("last_success_at = now() - interval '1 hour'")).toMatchObject([
+    { ...readBack, unread: [other, company] },
+    true,
+  ])
+  const all = [{ ...readBack, read: 2 }, false]
+  expect(await lines('last_success_at = now()')).toMatchObject(all)
+  const notYet = [{ ...readBack, read: 1, unread: [other] }, true]
+  expect(await lines(`max_nsu = case when cnpj = '${other}' and service = 2 then 6 else 5 end`)).toMatchObject(notYet)
+  expect(await lines('max_nsu = 5')).toMatchObject(all)
+  // Who is not asked for and has nothing waiting keeps nobody up.
+  const paused = (cnpj: string) => lines(`paused = cnpj = '${cnpj}'`)
+  expect(await paused(other)).toMatchObject([{ ...readBack, read: 1, unasked: [other] }, false])
+  expect(await paused(company)).toMatchObject([{ ...readBack, read: 1, unasked: [company] }, true])
+  await execute(copy.url, 'delete from capture_subscription; delete from capture_line')
 })
 
 test('what was on its way to people and programs waits too, and does not leave when it may have left already', async () => {

@@ -6,6 +6,7 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, releaseRestore } from '../platform/restore.ts'
 import type { Service } from '../platform/service.ts'
+import { listTroubles } from '../platform/trouble.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from '../webhooks/webhooks.ts'
 import { readAnswerRules, sends } from './answer-rules.ts'
 import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
@@ -25,10 +26,56 @@ export interface HeldCompany {
   requested: number
 }
 
+/** What is known of what happened after the copy: CNPJs, each of one company or of that of several workspaces. */
+export interface ReadBack {
+  /** Whether the events that were registered since, as they are written down beside the database, are stored; of this data folder. */
+  events: boolean
+  /** Asked for at the authority up to the end since the restore was found, those still to be asked, and those that are not asked at all now. */
+  read: number
+  unread: string[]
+  unasked: string[]
+  /** A server for rows came back alone: what it lacks nobody asks for again. */
+  older: boolean
+}
+
+async function findReadBack(ctx: Pick<Context, 'db' | 'config'>, foundAt: Date): Promise<ReadBack> {
+  const { rows } = await inCapture(ctx, ({ db }) =>
+    sql<{ cnpj: string; state: 'read' | 'unread' | 'unasked' }>`
+      select cnpj, case when bool_or(is_asked and not is_read) then 'unread' when bool_or(is_asked) then 'read' else 'unasked' end as state
+        from (select l.cnpj, (l.automatic or l.wanted) and not l.paused and l.next_at is not null as is_asked,
+                     coalesce(l.last_success_at > ${foundAt}, false) and l.last_nsu >= l.max_nsu as is_read
+                from capture_line l where exists (select from capture_subscription s where s.line_id = l.id)) lines
+       group by cnpj order by cnpj`.execute(db),
+  )
+  const of = (wanted: (typeof rows)[number]['state']) =>
+    rows.flatMap(({ cnpj, state }) => (state === wanted ? cnpj : []))
+  const troubles = await listTroubles(ctx)
+  return {
+    events: await wasReadBack(ctx, foundAt),
+    read: of('read').length,
+    unread: of('unread'),
+    unasked: of('unasked'),
+    older: troubles.some(({ key }) => key === 'retrocesso'),
+  }
+}
+
+/** Whether what leaves now may repeat or contradict what was done after the copy, as far as is known. */
+export function isTooSoon({
+  companies,
+  readBack,
+}: {
+  companies: readonly { cnpj: string }[]
+  readBack: ReadBack
+}): boolean {
+  const { events, unread, unasked, older } = readBack
+  return !events || older || unread.length > 0 || companies.some(({ cnpj }) => unasked.includes(cnpj))
+}
+
 /** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
-export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
+export async function listHeld(ctx: Pick<Context, 'db' | 'config'>): Promise<{
   foundAt: Date
   copyOf: Date | null
+  readBack: ReadBack
   companies: HeldCompany[]
   rules: number
   /** Mails of the copy. */
@@ -37,6 +84,7 @@ export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
 } | null> {
   const restore = await findRestore(ctx)
   if (!restore) return null
+  const readBack = await findReadBack(ctx, restore.foundAt)
   const { rows: waiting } = await inCapture(ctx, ({ db }) =>
     sql<Pick<HeldCompany, 'companyId' | 'automatic' | 'requested'>>`
       select company_id as "companyId", count(*) filter (where requested_by is null)::int as automatic,
@@ -64,7 +112,7 @@ export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
     }
   }
   const [mails, deliveries] = [await countHeldMails(ctx), await countHeldDeliveries(ctx)]
-  return { ...restore, companies, rules, mails, deliveries }
+  return { ...restore, readBack, companies, rules, mails, deliveries }
 }
 
 // As the plans name them.
@@ -83,7 +131,7 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
  * the copy, and may have left since it was made, do not leave.
  */
 export async function releaseHeld(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'config'>,
   { withoutAutomatic, withoutNotices = false }: { withoutAutomatic: boolean; withoutNotices?: boolean },
 ): Promise<void> {
   const held = withoutAutomatic ? await listHeld(ctx) : null

@@ -241,7 +241,8 @@ export async function movePauses(ctx: Pick<Context, 'db' | 'config'>, jumpMs: nu
       next_at: movedPause(sql.ref('next_at'), longest, jumpMs),
       lease_until: movedPause(sql.ref('lease_until'), leaseMsOf(ctx.config), jumpMs),
     },
-    key,
+    // Claims do not wait for a server that is away.
+    { key, further: (column) => andReachable(ctx, column) },
   )
 }
 

@@ -41,14 +41,14 @@ interface ClockWatch {
   ): Promise<T | null>
 }
 
-// A clock that is kept right by small steps is left alone, and every pause has a margin of more than this.
-const jumpMinMs = 30_000
+/** A clock that is kept right by small steps is left alone, and every pause has a margin of more than this. */
+export const jumpMinMs = 30_000
 // Transactions that began before the jump write their pauses meanwhile, and these move with the others. One that hangs is waited for, but not for
 // ever.
 const settleMs = 2_000
 const patienceMs = 300_000
-// A sample that took longer could hide a jump.
-const sharpMs = 1_000
+/** A sample that took longer could hide a jump. */
+export const sharpMs = 1_000
 const lookEveryMs = 60_000
 const lockNotAvailable = '55P03'
 
@@ -222,6 +222,18 @@ async function noteJump(
   )
 }
 
+/** By how much a clock is ahead of another one (negative: behind), for people. */
+export function describeSkew(seconds: number): string {
+  const minutes = Math.round(Math.abs(seconds) / 60)
+  const amount =
+    minutes < 120
+      ? `${minutes} min`
+      : minutes < 72 * 60
+        ? `${Math.round(minutes / 60)} h`
+        : `${Math.round(minutes / 1440)} dias`
+  return `${amount} ${seconds > 0 ? 'adiantado' : 'atrasado'}`
+}
+
 /**
  * A pause as it is after a jump of the clock (0: there was none): `pause` is the time to which it lasts, `mostMs` the longest that the rules cause.
  * What was written since the jump stays: a pause that would become longer than that by moving it ahead, or that is not longer and would be moved
@@ -241,14 +253,18 @@ export function movedPause(
 
 /**
  * Writes these values into those of the rows for which they differ. Returns how many. With the `key` of a table whose rows belong to workspaces they are
- * computed first: one statement writes no clock into rows of several servers. What changes meanwhile was written after the jump, and stays.
+ * computed first: one statement writes no clock into rows of several servers. What changes meanwhile was written after the jump, and stays. `further`: a condition about the column
+ * of the workspace, to begin with `and`.
  */
 export async function writeChanged(
   { db }: Pick<Context, 'db'>,
   table: string,
   rows: RawBuilder<unknown>,
   values: Record<string, RawBuilder<unknown>>,
-  key: readonly string[] = [],
+  {
+    key = [],
+    further = () => sql``,
+  }: { key?: readonly string[]; further?: (column: string) => RawBuilder<unknown> } = {},
 ): Promise<number> {
   const columns = Object.entries(values)
   if (key.length > 0) {
@@ -258,13 +274,12 @@ export async function writeChanged(
     const moved = sql.join(columns.map(([name, value]) => sql`${value} as ${sql.ref(`new_${name}`)}`))
     const { numAffectedRows } = await sql`
       with moved as materialized (
-        select ${all((name) => sql.ref(name), [...key, ...own])}, ${moved} from ${sql.table(table)} where ${rows})
+        select ${all((name) => sql.ref(name), [...key, ...own])}, ${moved} from ${sql.table(table)} where ${rows} ${further('workspace_id')})
       update ${sql.table(table)} t set ${all((name) => sql`${sql.ref(name)} = m.${sql.ref(`new_${name}`)}`, own)} from moved m
        where ${all((name) => sql`t.${sql.ref(name)} = m.${sql.ref(name)}`, key, sql` and `)}
          and ${all((name) => sql`t.${sql.ref(name)} is not distinct from m.${sql.ref(name)}`, own, sql` and `)}
-         and (${all((name) => sql`m.${sql.ref(name)} is distinct from m.${sql.ref(`new_${name}`)}`, own, sql` or `)})`.execute(
-      db,
-    )
+         and (${all((name) => sql`m.${sql.ref(name)} is distinct from m.${sql.ref(`new_${name}`)}`, own, sql` or `)})
+         ${further('t.workspace_id')}`.execute(db)
     return Number(numAffectedRows ?? 0)
   }
   const names = sql.join(columns.map(([name]) => sql.ref(name)))

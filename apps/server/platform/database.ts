@@ -125,14 +125,14 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   // process.
   pool.on('error', () => {})
   const clients = new Set<pg.PoolClient>()
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   pool.on('connect', (client) => {
     client.on('error', () => {})
     clients.add(client)
     if (patient) giveWayInDatabase(...serverOf(client))
-    saveTrips(client, settings)
+    saveTrips(client, settings, db.getExecutor().adapter)
   })
   pool.on('remove', (client) => clients.delete(client))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   poolOf.set(db, pool)
   clientsOf.set(db, clients)
   return db
@@ -146,14 +146,14 @@ function serverOf(client: pg.PoolClient): [backend: number, socket: Socket] {
 
 // The beginning of a transaction leaves with its first statement, and a prepared statement by its name. `settings`: with them each transaction begins, and a
 // statement outside of one gets one of its own; then nothing has a name, because the next transaction is another session's.
-function saveTrips(client: pg.PoolClient, settings: string | null): void {
+function saveTrips(client: pg.PoolClient, settings: string | null, adapter: object): void {
   const send = client.query.bind(client) as (query: string | pg.QueryConfig, values?: unknown[]) => Promise<unknown>
   let begin: string | null = null
   let isInside = false
   const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
     if (typeof text !== 'string') return send(text, values)
     if (text === 'begin' || text.startsWith('start transaction')) {
-      begin = settings ? `${text}; ${settings}` : text
+      begin = text
       isInside = true
       return { rows: [] }
     }
@@ -161,15 +161,32 @@ function saveTrips(client: pg.PoolClient, settings: string | null): void {
     if (text === 'commit' || text === 'rollback') isInside = false
     const begun = begin
     begin = null
-    // Several statements at once give a list.
-    if (begun && values.length === 0) return [await send(`${begun}; ${text}`)].flat().at(-1)
-    if (begun) await send(begun)
+    if (begun) {
+      // Citus hands on the whole text in which a setting comes, and a server that has begun warns of a second beginning.
+      const isApart = distributed.get(adapter) ?? (await learn())
+      const opening = settings ? [begun, settings] : [begun]
+      const before = isApart ? opening : [opening.join('; ')]
+      if (values.length === 0)
+        return lastOf(isApart ? await sendAtOnce([...before, text]) : await send([...before, text].join('; ')))
+      for (const one of before) await send(one)
+    }
     const name = settings ? undefined : prepared.get(text)
     return name ? send({ name, text, values }) : send(text, values)
   }
+  // None waits for the one before it to be answered.
+  const sendAtOnce = (texts: readonly string[]) => {
+    Object.assign(client, { pipeline: true })
+    return Promise.all(texts.map((text) => send(text)))
+  }
+  // By this connection: who waits for it may hold all others.
+  const learn = async () => {
+    const { rows } = (await send(askDistributed)) as pg.QueryResult<{ there: boolean }>
+    distributed.set(adapter, rows[0]!.there)
+    return rows[0]!.there
+  }
   const alone = async (text: string, values: unknown[]) => {
     // Statements that are sent together are one transaction.
-    if (values.length === 0) return [await send(`${settings}; ${text}`)].flat().at(-1)
+    if (values.length === 0) return lastOf(await send(`${settings}; ${text}`))
     await send(`begin; ${settings}`)
     try {
       const result = await send(text, values)
@@ -182,6 +199,9 @@ function saveTrips(client: pg.PoolClient, settings: string | null): void {
   }
   client.query = query as typeof client.query
 }
+
+// Several statements at once give a list.
+const lastOf = (result: unknown) => [result].flat(2).at(-1)
 
 // Names of prepared statements by their texts. Each connection holds their plans in memory.
 const prepared = new Map<string, string>()
@@ -210,7 +230,8 @@ const sessionSettings = {
 }
 
 function localSettings(lockTimeoutMs: number, statementTimeoutMs: number): string {
-  const settings = { ...sessionSettings, lock_timeout: lockTimeoutMs, statement_timeout: statementTimeoutMs }
+  // Theirs last: what comes after the one of Citus would be handed on to servers for rows.
+  const settings = { lock_timeout: lockTimeoutMs, statement_timeout: statementTimeoutMs, ...sessionSettings }
   return Object.entries(settings)
     .map(([name, value]) => `set local ${name} = '${value}'`)
     .join('; ')
@@ -250,20 +271,19 @@ export function poolUse(db: Database): { open: number; idle: number; waiting: nu
   return { open: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 }
 }
 
-const distributed = new WeakMap<object, Promise<boolean>>()
+const distributed = new WeakMap<object, boolean>()
+
+const askDistributed = "select exists (select from pg_extension where extname = 'citus') as there"
 
 /** Whether the database is distributed over several servers (Citus); `db` may be a transaction. Asked once for each pool. */
-export function isDistributed({ db }: WithDatabase): Promise<boolean> {
+export async function isDistributed({ db }: WithDatabase): Promise<boolean> {
   // One for a pool and its transactions.
   const { adapter } = db.getExecutor()
   const known = distributed.get(adapter)
-  if (known) return known
-  const asked = sql<{ there: boolean }>`select exists (select from pg_extension where extname = 'citus') as there`
-    .execute(db)
-    .then(({ rows }) => rows[0]!.there)
-  asked.catch(() => distributed.delete(adapter))
-  distributed.set(adapter, asked)
-  return asked
+  if (known !== undefined) return known
+  const { rows } = await sql.raw<{ there: boolean }>(askDistributed).execute(db)
+  distributed.set(adapter, rows[0]!.there)
+  return rows[0]!.there
 }
 
 const clientsOf = new WeakMap<Database, ReadonlySet<pg.PoolClient>>()

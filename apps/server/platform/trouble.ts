@@ -17,6 +17,11 @@ const kinds = {
     shown:
       'O relógio do sistema está errado, e por isso consultas podem atrasar e horários podem aparecer trocados. Os documentos já guardados estão seguros. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
+  relogios: {
+    title: 'Os relógios dos servidores do banco de dados diferem',
+    shown:
+      'Os relógios dos servidores do sistema diferem, e por isso consultas, manifestações e avisos podem atrasar e horários podem aparecer trocados. Os documentos já guardados estão seguros. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
+  },
   restauracao: {
     title: 'Uma cópia de segurança foi restaurada',
     shown:
@@ -42,6 +47,7 @@ const kinds = {
     shown:
       'A captura, as manifestações, os alertas, as exportações e os e-mails estão em pausa por um problema do sistema. Os documentos já guardados estão seguros, os novos esperam na SEFAZ, que os guarda por cerca de 90 dias, e o que foi pedido espera na fila. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
+  servidores: { title: 'Um servidor do banco de dados não responde' },
   copia: { title: 'As cópias de segurança não estão em dia' },
   replica: { title: 'A réplica de leitura não está em uso' },
   servico: { title: 'A SEFAZ não atende este servidor' },

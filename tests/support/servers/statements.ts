@@ -4,8 +4,11 @@ import pg from 'pg'
 /** How a statement of the product is carried out on a cluster. */
 export interface Statement {
   text: string
-  /** `local`: nothing of a workspace; `router`: one task; `steps`: tasks of one server one after the other; `many`: several; `error`: refused. */
-  how: 'local' | 'router' | 'steps' | 'many' | 'error'
+  /**
+   * `local`: nothing of a workspace; `router`: one task; `steps`: tasks of one server one after the other; `many`: several; `error`: refused; `warning`: what a
+   * server warned of.
+   */
+  how: 'local' | 'router' | 'steps' | 'many' | 'error' | 'warning'
   detail: string
 }
 
@@ -15,11 +18,17 @@ export function watchStatements(note: (statement: Statement) => void): Disposabl
   const before = pg.Client.prototype.query
   const send = before as unknown as Query
   const seen = new Set<string>()
+  const heard = new WeakSet<pg.Client>()
   const query: Query = function (given, values, ...rest) {
     const config = typeof given === 'string' ? { text: given, values } : (given as pg.QueryConfig)
     const { text } = config
     if (rest.length > 0 || typeof values === 'function' || typeof text !== 'string' || !this.user?.startsWith('vigia_'))
       return send.call(this, given, values, ...rest)
+    if (!heard.has(this))
+      this.on('notice', ({ severity, message, code }) => {
+        if (severity === 'WARNING') note({ text: message ?? '', how: 'warning', detail: code ?? '' })
+      })
+    heard.add(this)
     const noteError = (error: unknown) => {
       const { code, message } = error as pg.DatabaseError
       note({ text, how: 'error', detail: `${code} ${message}` })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type pg from 'pg'
+import { InstallationError } from '../installation.ts'
 
 /**
  * What belongs to the installation, to capture lines or to the directories: tables that no workspace has for itself. Where the database is
@@ -20,12 +21,23 @@ const everywhere = 'dictionary'
 // open one as the owner beside it, which may not touch what the caller has read.
 const functionsOfReceipts = ['pack_receipts', 'restate_receipts']
 
-/** Whether the database of `client` is a coordinator of Citus that has servers for rows. */
+/**
+ * Whether the database of `client` is a coordinator of Citus that has servers for rows: what is distributed stays so also while none of them takes new shards. Refuses one that knows
+ * servers and may use none: all rows would come to lie on the coordinator, and be moved by a later start.
+ */
 export async function hasServersForRows(client: pg.Client): Promise<boolean> {
   const { rows: found } = await client.query("select from pg_extension where extname = 'citus'")
   if (found.length === 0) return false
-  const { rows } = await client.query('select from pg_dist_node where shouldhaveshards and isactive')
-  return rows.length > 0
+  const { rows } = await client.query<{ distributed: boolean; usable: boolean; known: boolean }>(
+    `select exists (select from pg_dist_partition where partmethod = 'h') as distributed,
+            exists (select from pg_dist_node where shouldhaveshards and isactive) as usable, exists (select from pg_dist_node where groupid <> 0) as known`,
+  )
+  const { distributed, usable, known } = rows[0]!
+  if (known && !distributed && !usable)
+    throw new InstallationError(
+      'O coordenador em DATABASE_URL conhece servidores para as linhas (pg_dist_node), mas nenhum está em uso. Nada foi alterado: ative um com citus_activate_node, e com citus_set_node_property para que receba linhas (shouldhaveshards), ou retire todos com citus_remove_node para usar um servidor só.',
+    )
+  return distributed || usable
 }
 
 /**

@@ -24,6 +24,7 @@ export async function migrate(url: string, step: (text: string) => void = () => 
     const { rows } = await client.query<{ server_version: string }>('show server_version')
     requireVersion(rows[0]!.server_version)
     await takeTurn(client, step)
+    const distributed = await hasServersForRows(client)
     await client.query(
       'create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())',
     )
@@ -42,7 +43,6 @@ export async function migrate(url: string, step: (text: string) => void = () => 
     await keepDictionaries(client)
     // Who may do what with tables that this version does not know, the newer one has said.
     if (await isNewer(done)) return { applied }
-    const distributed = await hasServersForRows(client)
     const stamp = distributed ? await stampRights(client, [...roles, ...done.keys(), ...applied].sort()) : null
     if (stamp === null || !(await isStamped(client, stamp))) await giveRights(client, distributed, stamp)
     for (const role of roles) await openLogin(client, url, role)
