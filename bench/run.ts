@@ -33,6 +33,7 @@ const programs: Record<string, string | string[]> = {
   hub: './hub.ts',
   web: './web.ts',
   cluster: '../apps/server/cluster.bench.ts',
+  isolation: '../apps/server/isolation.bench.ts',
 }
 
 const wanted = process.argv.slice(2)

@@ -45,6 +45,7 @@ import { findRestore, releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import { insertAccount, testSession } from './platform/testing.ts'
 import { listTroubles } from './platform/trouble.ts'
+import { start } from './start.ts'
 import { claimDelivery } from './webhooks/deliveries.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from './webhooks/webhooks.ts'
 
@@ -405,6 +406,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     await lost.kill()
     try {
       expect(await migrate(cluster.url)).toEqual({ applied: [] })
+      await (await start(product.config, { roles: ['api', 'worker'] }))[Symbol.asyncDispose]()
       expect(await statusOf(mine)).toBe(503)
       if (isElsewhere) {
         expect(await statusOf(theirs)).toBe(200)

@@ -64,7 +64,9 @@ export async function lookAtServers(ctx: WithDatabase, beforeBack: BeforeBack = 
           from (select id, true as is_workspace from all_workspaces() w (id) union all select n, false from generate_series(1, ${numbersTried}::int) n) i
           join pg_dist_placement p on p.shardid = get_shard_id_for_distribution_column('workspace', i.id))
       select n.nodename || ':' || n.nodeport as name, min(p.id) as lies, coalesce(array_agg(p.id) filter (where p.is_workspace), '{}') as ids
-        from places p join pg_dist_node n using (groupid) group by 1 order by 1`.execute(db),
+        from places p join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary' group by 1 order by 1`.execute(
+      db,
+    ),
   )
   const known = await Promise.all(
     servers.map(async ({ lies, ...server }) => ({ ...server, there: await responds(sql`id = ${lies}`) })),

@@ -102,13 +102,30 @@ export async function findInstallationKey(db: Database, wrapper: KeyWrapper, pur
  */
 export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<void> {
   await withOwner(url, async (client) => {
-    if (await hasKeysOfAnother(client, wrapper, sealedWith))
-      throw new InstallationError(
-        'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY, MASTER_KEY_COMMAND, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
-      )
-    if (sealedWith) await adopt(client, wrapper, sealedWith)
+    try {
+      await prepareWorkspaceKeys(client, wrapper, sealedWith)
+    } catch (error) {
+      // Those of all workspaces are on all servers for rows, of which one is away. That of the installation is on the coordinator, and is wrapped anew in the
+      // same transaction as theirs.
+      if (!(await isOfServerAway(client, error)) || !(await hasTokensKey(client, wrapper))) throw error
+    }
     await ensureInstallationKey(client, wrapper)
   })
+}
+
+async function prepareWorkspaceKeys(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<void> {
+  if (await hasKeysOfAnother(client, wrapper, sealedWith))
+    throw new InstallationError(
+      'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY, MASTER_KEY_COMMAND, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
+    )
+  if (sealedWith) await adopt(client, wrapper, sealedWith)
+}
+
+async function isOfServerAway(client: pg.Client, error: unknown): Promise<boolean> {
+  if (!(error instanceof pg.DatabaseError) || !/^(08|57P|XX000)/.test(error.code ?? '')) return false
+  await client.query('rollback')
+  const { rowCount } = await client.query("select from pg_extension where extname = 'citus'")
+  return rowCount === 1
 }
 
 /** Whether the database at `url` has keys that some master key wraps and that nothing could replace. */
@@ -147,13 +164,17 @@ async function sealsWithTokens(client: pg.Client): Promise<boolean> {
   return rows[0]!.any
 }
 
-// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
-async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
+async function hasTokensKey(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
   const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id = $2', [
     tokens,
     wrapper.id,
   ])
-  if (rowCount === 1) return
+  return rowCount === 1
+}
+
+// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
+async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
+  if (await hasTokensKey(client, wrapper)) return
   const { wrapped } = await newKey(wrapper, tokens)
   await client.query(
     `insert into installation_key as k (purpose, wrapped, wrapper_id) values ($1, $2, $3)

@@ -46,10 +46,11 @@ export async function beginDictionaries(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(
-      "update dictionary set usable_at = now() + interval '1 hour' where usable_at = 'infinity' and id <= $1",
-      [newestDictionary],
-    )
+    const isNew = "usable_at = 'infinity' and id <= $1"
+    const { rowCount } = await client.query(`select from dictionary where ${isNew}`, [newestDictionary])
+    // Mostly none is, and where rows lie on several servers each of them would be asked.
+    if (rowCount === 0) return
+    await client.query(`update dictionary set usable_at = now() + interval '1 hour' where ${isNew}`, [newestDictionary])
   } finally {
     await client.end()
   }
