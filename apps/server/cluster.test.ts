@@ -327,6 +327,37 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     }
   })
 
+  test('when the beginning or the end of a transaction is refused, its statement changes nothing by itself', async () => {
+    const { query } = pg.Client.prototype
+    const refused = 'select 1 / 0'
+    intrusions.push(refused)
+    const url = new URL(cluster.url)
+    url.searchParams.set('application_name', 'refused')
+    // Of these connections only: those of the product go on meanwhile.
+    const refuse = (which: string) =>
+      function (this: pg.Client, text: string, values?: unknown[]) {
+        const { connectionParameters } = this as unknown as { connectionParameters: { application_name?: string } }
+        const isOurs = connectionParameters.application_name === 'refused'
+        return Reflect.apply(query, this, [isOurs && text === which ? refused : text, values])
+      } as typeof query
+    for (const { which, pooler } of ['begin', 'commit'].flatMap((which) => [
+      { which, pooler: false },
+      { which, pooler: true },
+    ])) {
+      await using db = openDatabase(url.href, { connections: 1, pooler })
+      pg.Client.prototype.query = refuse(which)
+      try {
+        const write = db
+          .transaction()
+          .execute((db) => sql`insert into trouble (key, sentence) values ('x', '')`.execute(db))
+        await expect(write).rejects.toMatchObject({ code: '22012' })
+      } finally {
+        pg.Client.prototype.query = query
+      }
+      expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('x')
+    }
+  })
+
   // Both wait for their turn among all workspaces.
   const answerAndExport = async (client: Client, workspaceId: number) => {
     const [summary] = await client.list('TipoDFe=0&Status=1')
@@ -662,7 +693,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
         how === 'error' &&
         !moving.test(detail) &&
         !away.test(detail) &&
-        !(/^42501 /.test(detail) && intrusions.includes(text)),
+        !(/^(42501|22012) /.test(detail) && intrusions.includes(text)),
     )
     expect(refused.map(({ text, detail }) => ({ text, detail }))).toEqual([])
     // Numbers that a server for rows gives are not in one order with those of the coordinator, and the application may not have them there; what it

@@ -157,7 +157,8 @@ function saveTrips(client: pg.PoolClient, settings: string | null, adapter: obje
       isInside = true
       return { rows: [] }
     }
-    if (settings && !isInside) return alone(text, values)
+    // One after a commit that failed may find the transaction open still.
+    if (settings && !isInside && text !== 'rollback') return alone(text, values)
     if (text === 'commit' || text === 'rollback') isInside = false
     const begun = begin
     begin = null
@@ -166,8 +167,8 @@ function saveTrips(client: pg.PoolClient, settings: string | null, adapter: obje
       const isApart = distributed.get(adapter) ?? (await learn())
       const opening = settings ? [begun, settings] : [begun]
       const before = isApart ? opening : [opening.join('; ')]
-      if (values.length === 0)
-        return lastOf(isApart ? await sendAtOnce([...before, text]) : await send([...before, text].join('; ')))
+      if (!isApart && values.length === 0) return lastOf(await send([...before, text].join('; ')))
+      if (isApart && settingsOnly.test(text)) return lastOf(await sendAtOnce([...before, text]))
       for (const one of before) await send(one)
     }
     const name = settings ? undefined : prepared.get(text)
@@ -199,6 +200,9 @@ function saveTrips(client: pg.PoolClient, settings: string | null, adapter: obje
   }
   client.query = query as typeof client.query
 }
+
+// What is sent before the beginning was answered is carried out by itself when that fails: nothing but this does no harm then.
+const settingsOnly = /^set local [^;]+(;\s*set local [^;]+)*$/
 
 // Several statements at once give a list.
 const lastOf = (result: unknown) => [result].flat(2).at(-1)
