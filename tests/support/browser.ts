@@ -20,6 +20,9 @@ const args = [
 // One process for all pages of a context, however often they navigate: to start one costs more than most pages.
 const fewProcesses = ['--renderer-process-limit=1', '--disable-site-isolation-trials']
 
+// A page does nothing so often that optimized code would give back what it takes to make it. Of the two compilers, each alone makes more of it.
+const plainCode = '--js-flags=--no-maglev --no-opt'
+
 const usualPaths = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -34,7 +37,7 @@ const usualPaths = [
 
 /** A real Chromium: that of CHROMIUM_PATH, else an installed one, else the one that npm brought. Never skips: it throws. */
 export async function launchBrowser(): Promise<Browser> {
-  return launch((options) => chromium.launch({ ...options, args: [...args, ...fewProcesses] }))
+  return launch((options) => chromium.launch({ ...options, args: [...args, ...fewProcesses, plainCode] }))
 }
 
 /** The same as one person has it, with its data in `folder`, and the port where other tools join in. */
