@@ -33,6 +33,8 @@ interface Doubt {
   movedMs: number
   /** The clock says again what it said before. */
   isOver: boolean
+  /** Another process saw it, and may not live to mend it. Whether it is over, who saw only one of both clocks cannot tell. */
+  isForeign: boolean
 }
 
 interface ClockWatch {
@@ -84,11 +86,14 @@ export function watchClock(
           const now = { ...sample, movedMs }
           next = doubtAfter(doubt, last, now, doubtedMs)
           if (!next) return null
-          const { since, jumpMs, isOver } = next
+          const { since, jumpMs, isOver, isForeign } = next
           const waitedMs = before - since
           const isSettled = waitedMs >= settleMs && (waitedMs >= patienceMs || !(await isOlderWorkOpen(ctx, waitedMs)))
           if (isSettled) {
-            seen = isOver ? await undo(ctx, jumpMs, now) : await follow(ctx, jumpMs, now)
+            // What lies too far ahead goes back, and then whatever can be longer gets longer.
+            const size = Math.abs(jumpMs)
+            if (isForeign) seen = await undo(ctx, [-size, size], now)
+            else seen = isOver ? await undo(ctx, [-jumpMs], now) : await follow(ctx, jumpMs, now)
             next = null
           } else await noteDoubt(ctx, subject, jumpMs)
           return null
@@ -126,13 +131,18 @@ export function watchClock(
 
   // The clock was right again before the pauses had followed it: what was written meanwhile was written by the other one. A pause may become longer, up to what the
   // rules cause.
-  async function undo(ctx: Pick<Context, 'db' | 'config' | 'log'>, jumpMs: number, now: Sample): Promise<Sample> {
+  async function undo(
+    ctx: Pick<Context, 'db' | 'config' | 'log'>,
+    moves: readonly number[],
+    now: Sample,
+  ): Promise<Sample> {
     await sql`set local lock_timeout = '500ms'`.execute(ctx.db)
-    const rows = await move(ctx, -jumpMs)
+    let rows = 0
+    for (const jumpMs of moves) rows += await move(ctx, jumpMs)
     await noteDoubt(ctx, subject, 0)
     ctx.log.warn(
-      { subject, jumpMs, rows },
-      'the clock of the database was set, and set right before the pauses followed',
+      { subject, moves, rows },
+      'the clock of the database was set, and it may have been set right before the pauses followed',
     )
     return now
   }
@@ -153,16 +163,15 @@ export function watchClock(
 function doubtAfter(doubt: Doubt | null, last: Sample | null, sample: Sample, doubtedMs: number): Doubt | null {
   const { before: since, movedMs } = sample
   const jumpMs = last ? jumpBetween(last, sample) : 0
-  if (jumpMs !== 0) return { since: doubt?.isOver === false ? doubt.since : since, jumpMs, movedMs, isOver: false }
+  if (jumpMs !== 0)
+    return { since: doubt?.isOver === false ? doubt.since : since, jumpMs, movedMs, isOver: false, isForeign: false }
   // Not when another process has moved the pauses.
   if (doubt?.movedMs === movedMs) {
     if (!doubt.isOver) return { ...doubt, since, isOver: true }
     // Unless another process has done what is to be done.
     if (doubtedMs !== 0) return doubt
   }
-  // What another process saw and may not live to mend. Whether the clock is right again, who saw only one of both cannot tell: so what makes pauses
-  // longer, whichever it is.
-  return doubtedMs === 0 ? null : { since, jumpMs: -Math.abs(doubtedMs), movedMs, isOver: true }
+  return doubtedMs === 0 ? null : { since, jumpMs: doubtedMs, movedMs, isOver: true, isForeign: true }
 }
 
 // How far the clock was set between two samples beyond what pauses were moved by already; 0: not that one could tell. When in doubt, what makes
