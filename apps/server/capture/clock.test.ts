@@ -199,6 +199,22 @@ describe('when the clock is set', () => {
     expect(await mine.claim()).not.toBeNull()
   })
 
+  test('or only one process believes so, they do not set each other right for ever', async () => {
+    const minutesMs = 600_000
+    const [mine, theirs] = [watchedProcess(ctx), watchedProcess(other)]
+    await changeLines(ctx, `next_at = ${inMinutes(50)}, allowed_at = ${inMinutes(40)}`)
+    expect([await mine.claim(), await theirs.claim()]).toEqual([null, null])
+    // Its machine stood still: it believes that the clock was set ahead.
+    mine.pass(-minutesMs)
+    for (let claims = 0; claims < 5; claims++) {
+      expect([await mine.claim(), await theirs.claim()]).toEqual([null, null])
+      for (const process of [mine, theirs]) process.pass(2_000)
+    }
+    expect((await waits()).every((minutes) => minutes >= 50)).toBe(true)
+    await changeLines(ctx, `next_at = now(), allowed_at = now()`)
+    expect([(await mine.claim())?.service, (await theirs.claim())?.service].sort()).toEqual([0, 2])
+  })
+
   test('ahead, a query whose response may be lost does not look old', async () => {
     const mine = watchedProcess(ctx)
     const line = (await mine.claim())!

@@ -174,10 +174,15 @@ function doubtAfter(doubt: Doubt | null, last: Sample | null, sample: Sample, do
   return doubtedMs === 0 ? null : { since, jumpMs: doubtedMs, movedMs, isOver: true, isForeign: true }
 }
 
-// How far the clock was set between two samples beyond what pauses were moved by already; 0: not that one could tell. When in doubt, what makes
-// pauses longer.
+// How far the clock was set between two samples beyond what pauses were moved by already; 0: not that one could tell. Who saw nothing of it believes who
+// moved them: two who set each other right would never end.
 function jumpBetween(from: Sample, to: Sample): number {
-  const elapsed = to.at - from.at - (to.movedMs - from.movedMs)
+  return differenceOf(from, to, 0) && differenceOf(from, to, to.movedMs - from.movedMs)
+}
+
+// When in doubt, what makes pauses longer.
+function differenceOf(from: Sample, to: Sample, movedMs: number): number {
+  const elapsed = to.at - from.at - movedMs
   const least = Math.round(elapsed - (to.after - from.before))
   const most = Math.round(elapsed - (to.before - from.after))
   return least > jumpMinMs || most < -jumpMinMs ? most : 0
