@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeReadBack } from './restore.ts'
+import { describeReadBack, refuseTooSoon } from './restore.ts'
 
 const company = {
   workspaceId: 1,
@@ -28,4 +28,12 @@ test('what is known of what happened after the copy is said, by company where so
     /2 empresas não são consultadas agora .*e de 1 delas esperam manifestações .*:\n {4}12\.ABC/,
   )
   expect(described({ older: true })).toContain('não é buscado de novo')
+})
+
+test('a release that is too soon is refused with an error, unless it is wanted nevertheless', () => {
+  const late = { companies: [company], readBack }
+  const soon = { companies: [company], readBack: { ...readBack, unread: ['44555666000181'] } }
+  expect(() => refuseTooSoon(soon, ['--sem-ciencia'])).toThrow(/^Nada foi liberado: .* liberar --sem-ciencia --fazer$/)
+  refuseTooSoon(soon, ['--fazer'])
+  refuseTooSoon(late, [])
 })

@@ -21,13 +21,7 @@ export async function manageRestore(config: Config, args: string[]): Promise<voi
   }
   if (task === 'liberar') {
     console.log(describeReadBack(held).join('\n'))
-    if (isTooSoon(held) && !options.includes('--fazer')) {
-      const again = ['restauracao liberar', ...options, '--fazer'].join(' ')
-      console.log(
-        `\nNada foi liberado: o que espera pode repetir ou contradizer o que já foi feito depois da cópia. Espere e rode de novo, ou libere assim mesmo com: npm run admin -- ${again}`,
-      )
-      return
-    }
+    refuseTooSoon(held, options)
     await operate(config, (ctx) =>
       releaseHeld(ctx, {
         withoutAutomatic: options.includes('--sem-ciencia'),
@@ -45,6 +39,15 @@ export async function manageRestore(config: Config, args: string[]): Promise<voi
 }
 
 type Held = NonNullable<Awaited<ReturnType<typeof listHeld>>>
+
+/** Throws while what leaves may repeat what was done after the copy, unless it is to leave nevertheless: who waits for the command learns it, too. */
+export function refuseTooSoon(held: Pick<Held, 'companies' | 'readBack'>, options: readonly string[]): void {
+  if (!isTooSoon(held) || options.includes('--fazer')) return
+  const again = ['restauracao liberar', ...options, '--fazer'].join(' ')
+  throw new StartError(
+    `Nada foi liberado: o que espera pode repetir ou contradizer o que já foi feito depois da cópia. Espere e rode de novo, ou libere assim mesmo com: npm run admin -- ${again}`,
+  )
+}
 
 const namedMax = 10
 

@@ -87,6 +87,22 @@ test('when the clock is set back a day, nobody whose alerts or contents rest wai
   }
 })
 
+test('when the process that saw the clock set ahead has ended, and it is right again, nobody waits a day either', async () => {
+  const gone = watched()
+  await gone.look()
+  gone.pass(-dayMs)
+  await gone.look()
+  await rest('1 day 50 s', "now() + interval '1 day' - interval '1 s'")
+  const since = watched()
+  await since.look()
+  since.pass(2_000)
+  await since.look()
+  for (const { left, next } of await leases()) {
+    expect(left).toBeLessThanOrEqual(150)
+    expect(next).toBeLessThanOrEqual(0)
+  }
+})
+
 test('what is due by the calendar, or by nothing, is not looked at sooner for that', async () => {
   for (const next of ["now() + interval '3 days'", "'infinity'"]) {
     const { look, pass } = watched()

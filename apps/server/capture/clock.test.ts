@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { watchClock } from '../platform/clock.ts'
 import { inCapture } from '../platform/database.ts'
 import { listTroubles } from '../platform/trouble.ts'
@@ -31,9 +31,12 @@ beforeEach(async () => {
   await newCompany(ctx)
 })
 
-function watchedProcess(process: TestContext) {
+function watchedProcess(
+  process: TestContext,
+  { move = movePauses, boot }: { move?: typeof movePauses; boot?: null } = {},
+) {
   let uptimeMs = 1e9
-  const watch = watchClock('capture', movePauses, () => uptimeMs)
+  const watch = watchClock('capture', move, () => uptimeMs, boot)
   return {
     claim: () => watch.claim(process, (ctx) => claimLine(ctx)),
     /** Time passes that the clock of the database does not show, or the other way round. */
@@ -135,6 +138,81 @@ describe('when the clock is set', () => {
     const third = watchedProcess(other)
     await changeLines(ctx, `next_at = now(), allowed_at = now()`)
     expect([(await since.claim())?.service, (await third.claim())?.service].sort()).toEqual([0, 2])
+  })
+
+  test('and whoever comes from another machine after the process that saw it has ended, no pause ends by it', async () => {
+    const [gone, since] = [watchedProcess(ctx), watchedProcess(other, { boot: null })]
+    await changeLines(ctx, `next_at = ${inMinutes(50)}, allowed_at = ${inMinutes(40)}`)
+    expect(await gone.claim()).toBeNull()
+    await changeLines(ctx, `next_at = next_at - interval '1 day', allowed_at = allowed_at - interval '1 day'`)
+    gone.pass(-dayMs)
+    expect([await gone.claim(), await since.claim()]).toEqual([null, null])
+    since.pass(2_000)
+    expect(await since.claim()).toBeNull()
+    expect([await waits(), await allowedIn()]).toEqual([[50, 50], 40])
+    await changeLines(ctx, `next_at = now(), allowed_at = now()`)
+    expect(await since.claim()).not.toBeNull()
+  })
+
+  test('and two processes are to move the pauses at the same moment, one does and both go on', async () => {
+    const waiting = async () => {
+      const { rows } = await sql`select from pg_stat_activity
+        where datname = current_database() and usename = current_user and wait_event_type = 'Lock'`.execute(other.db)
+      expect(rows).toHaveLength(1)
+    }
+    const moved: number[] = []
+    const move: typeof movePauses = async (ctx, jumpMs) => {
+      if (jumpMs !== 0) {
+        moved.push(jumpMs)
+        theirs ??= second.claim()
+        await vi.waitFor(waiting, { timeout: 10_000, interval: 10 })
+      }
+      return movePauses(ctx, jumpMs)
+    }
+    const [first, second] = [watchedProcess(ctx, { move }), watchedProcess(other)]
+    let theirs: ReturnType<typeof second.claim> | undefined
+    await changeLines(ctx, `next_at = ${inMinutes(50)}, allowed_at = ${inMinutes(40)}`)
+    expect([await first.claim(), await second.claim()]).toEqual([null, null])
+    await changeLines(ctx, `next_at = next_at - interval '1 day', allowed_at = allowed_at - interval '1 day'`)
+    for (const process of [first, second]) process.pass(-dayMs)
+    expect([await first.claim(), await second.claim()]).toEqual([null, null])
+    for (const process of [first, second]) process.pass(2_000)
+    expect([await first.claim(), await theirs]).toEqual([null, null])
+    expect([moved.length, await waits(), await allowedIn()]).toEqual([1, [50, 50], 40])
+    await changeLines(ctx, `next_at = now(), allowed_at = now()`)
+    expect([(await first.claim())?.service, (await second.claim())?.service].sort()).toEqual([0, 2])
+  })
+
+  test('and a process of the last release moves the pauses, which writes down no doubt and clears none, captures go on', async () => {
+    const mine = watchedProcess(ctx)
+    await changeLines(ctx, `next_at = ${inMinutes(50)}, allowed_at = ${inMinutes(40)}`)
+    expect(await mine.claim()).toBeNull()
+    mine.pass(-dayMs)
+    expect(await mine.claim()).toBeNull()
+    await inCapture(ctx, ({ db }) => sql`update clock set moved_ms = moved_ms + ${dayMs}::bigint`.execute(db))
+    for (let claims = 0; claims < 2; claims++) {
+      expect(await mine.claim()).toBeNull()
+      mine.pass(2_000)
+    }
+    expect([await mine.claim(), await waits(), await allowedIn()]).toEqual([null, [50, 50], 40])
+    await changeLines(ctx, `next_at = now(), allowed_at = now()`)
+    expect(await mine.claim()).not.toBeNull()
+  })
+
+  test('or only one process believes so, they do not set each other right for ever', async () => {
+    const minutesMs = 600_000
+    const [mine, theirs] = [watchedProcess(ctx), watchedProcess(other)]
+    await changeLines(ctx, `next_at = ${inMinutes(50)}, allowed_at = ${inMinutes(40)}`)
+    expect([await mine.claim(), await theirs.claim()]).toEqual([null, null])
+    // Its machine stood still: it believes that the clock was set ahead.
+    mine.pass(-minutesMs)
+    for (let claims = 0; claims < 5; claims++) {
+      expect([await mine.claim(), await theirs.claim()]).toEqual([null, null])
+      for (const process of [mine, theirs]) process.pass(2_000)
+    }
+    expect((await waits()).every((minutes) => minutes >= 50)).toBe(true)
+    await changeLines(ctx, `next_at = now(), allowed_at = now()`)
+    expect([(await mine.claim())?.service, (await theirs.claim())?.service].sort()).toEqual([0, 2])
   })
 
   test('ahead, a query whose response may be lost does not look old', async () => {

@@ -153,6 +153,20 @@ test('it is known which companies were asked for to the end since, and without t
   const notYet = [{ ...readBack, read: 1, unread: [other] }, true]
   expect(await lines(`max_nsu = case when cnpj = '${other}' and service = 2 then 6 else 5 end`)).toMatchObject(notYet)
   expect(await lines('max_nsu = 5')).toMatchObject(all)
+  const gaps = (change: string) => execute(copy.url, change)
+  await gaps(
+    `insert into capture_gap (line_id, from_nsu, to_nsu) select id, 3, 4 from capture_line where cnpj = '${other}'`,
+  )
+  expect(await lines('max_nsu = 5')).toMatchObject(notYet)
+  for (const nothingToFetch of [
+    'lost = true',
+    'lost = false, passed = true',
+    "passed = false, found_at = now() - interval '1 day'",
+  ]) {
+    await gaps(`update capture_gap set ${nothingToFetch}`)
+    expect(await lines('max_nsu = 5')).toMatchObject(all)
+  }
+  await gaps('delete from capture_gap')
   // Who is not asked for and has nothing waiting keeps nobody up.
   const paused = (cnpj: string) => lines(`paused = cnpj = '${cnpj}'`)
   expect(await paused(other)).toMatchObject([{ ...readBack, read: 1, unasked: [other] }, false])

@@ -38,12 +38,14 @@ export interface ReadBack {
   older: boolean
 }
 
+// After a restore the authority may move our cursor to its own: what lies between is fetched one by one, for hours.
 async function findReadBack(ctx: Pick<Context, 'db' | 'config'>, foundAt: Date): Promise<ReadBack> {
   const { rows } = await inCapture(ctx, ({ db }) =>
     sql<{ cnpj: string; state: 'read' | 'unread' | 'unasked' }>`
       select cnpj, case when bool_or(is_asked and not is_read) then 'unread' when bool_or(is_asked) then 'read' else 'unasked' end as state
         from (select l.cnpj, (l.automatic or l.wanted) and not l.paused and l.next_at is not null as is_asked,
-                     coalesce(l.last_success_at > ${foundAt}, false) and l.last_nsu >= l.max_nsu as is_read
+                     coalesce(l.last_success_at > ${foundAt}, false) and l.last_nsu >= l.max_nsu
+                       and not exists (select from capture_gap g where g.line_id = l.id and not g.lost and not g.passed and g.found_at > ${foundAt}) as is_read
                 from capture_line l where exists (select from capture_subscription s where s.line_id = l.id)) lines
        group by cnpj order by cnpj`.execute(db),
   )

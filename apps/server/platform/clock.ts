@@ -29,8 +29,12 @@ interface Doubt {
   /** When it was first seen, and once it is over, when that was first seen. */
   since: number
   jumpMs: number
+  /** What pauses were moved by until then. */
+  movedMs: number
   /** The clock says again what it said before. */
   isOver: boolean
+  /** Another process saw it, and may not live to mend it. Whether it is over, who saw only one of both clocks cannot tell. */
+  isForeign: boolean
 }
 
 interface ClockWatch {
@@ -70,31 +74,28 @@ export function watchClock(
       const before = uptimeMs()
       let seen: Sample | null = null
       let looked = false
-      let resolved = false
+      let next: Doubt | null = null
       const look = inCapture(ctx, async (ctx) => {
         const { known, doubtedMs, ...read } = await readClock(ctx, subject, last === null ? boot : null)
         const sample = { ...read, before, after: uptimeMs() }
         // What an earlier process of this machine saw: the clock may be wrong at this very moment.
         last ??= known
-        const jumpMs = last ? jumpBetween(last, sample) : 0
-        if (jumpMs === 0) {
-          // Another process has moved the pauses, or has done what is to be done.
-          if (last?.movedMs !== sample.movedMs || (doubt?.isOver && doubtedMs === 0)) doubt = null
-          // What another process saw and did not live to mend.
-          if (!doubt && doubtedMs !== 0) doubt = { since: before, jumpMs: doubtedMs, isOver: true }
-        }
-        if (jumpMs !== 0 || doubt) {
-          // Takes the lock of the row, and tells those who count by times of the ledger.
-          await noteJump(ctx, subject, { doubtedMs: jumpMs || doubt!.jumpMs })
-          if (jumpMs !== 0) doubt = { since: doubt?.isOver === false ? doubt.since : before, jumpMs, isOver: false }
-          else if (doubt && !doubt.isOver) doubt = { ...doubt, since: before, isOver: true }
-          const { since, isOver } = doubt!
+        if (doubtAfter(doubt, last, sample, doubtedMs)) {
+          // Who had the lock before may have done what is to be done.
+          const { movedMs, doubtedMs } = await lockClock(ctx, subject)
+          const now = { ...sample, movedMs }
+          next = doubtAfter(doubt, last, now, doubtedMs)
+          if (!next) return null
+          const { since, jumpMs, isOver, isForeign } = next
           const waitedMs = before - since
           const isSettled = waitedMs >= settleMs && (waitedMs >= patienceMs || !(await isOlderWorkOpen(ctx, waitedMs)))
           if (isSettled) {
-            seen = isOver ? await undo(ctx, doubt!.jumpMs, sample) : await follow(ctx, last!, sample)
-            resolved = true
-          }
+            // What lies too far ahead goes back, and then whatever can be longer gets longer.
+            const size = Math.abs(jumpMs)
+            if (isForeign) seen = await undo(ctx, [-size, size], now)
+            else seen = isOver ? await undo(ctx, [-jumpMs], now) : await follow(ctx, jumpMs, now)
+            next = null
+          } else await noteDoubt(ctx, subject, jumpMs)
           return null
         }
         if (last === null || sample.after - before <= sharpMs) seen = sample
@@ -107,12 +108,15 @@ export function watchClock(
       })
       const claimed = await look.catch((error: unknown) => {
         const { code } = error as { code?: unknown }
-        if (doubt && code === lockNotAvailable) return null
+        if (doubt && code === lockNotAvailable) {
+          next = doubt
+          return null
+        }
         throw error
       })
       if (looked) lookedAt = before
       last = seen ?? last
-      if (resolved) doubt = null
+      doubt = next
       return claimed
     },
   }
@@ -121,32 +125,33 @@ export function watchClock(
     const rows = await move(ctx, 0)
     if (rows === 0) return
     // Only a clock that was set back while nobody watched leaves a pause so far ahead.
-    await noteJump(ctx, subject, {})
+    await lockClock(ctx, subject)
     ctx.log.warn({ subject, rows }, 'pauses lay further ahead than any rule causes, and were brought back')
   }
 
-  // The clock was right again before the pauses had followed it: what was written meanwhile was written by the other one. Two processes may do this at the same time,
-  // so a pause may become longer, up to what the rules cause.
-  async function undo(ctx: Pick<Context, 'db' | 'config' | 'log'>, jumpMs: number, sample: Sample): Promise<Sample> {
+  // The clock was right again before the pauses had followed it: what was written meanwhile was written by the other one. A pause may become longer, up to what the
+  // rules cause.
+  async function undo(
+    ctx: Pick<Context, 'db' | 'config' | 'log'>,
+    moves: readonly number[],
+    now: Sample,
+  ): Promise<Sample> {
     await sql`set local lock_timeout = '500ms'`.execute(ctx.db)
-    const rows = await move(ctx, -jumpMs)
-    await noteJump(ctx, subject, {})
+    let rows = 0
+    for (const jumpMs of moves) rows += await move(ctx, jumpMs)
+    await noteDoubt(ctx, subject, 0)
     ctx.log.warn(
-      { subject, jumpMs, rows },
-      'the clock of the database was set, and set right before the pauses followed',
+      { subject, moves, rows },
+      'the clock of the database was set, and it may have been set right before the pauses followed',
     )
-    return sample
+    return now
   }
 
-  async function follow(ctx: Pick<Context, 'db' | 'config' | 'log'>, from: Sample, sample: Sample): Promise<Sample> {
-    // Another process may have moved the pauses before this one had the lock.
-    const now = { ...sample, movedMs: (await readClock(ctx, subject, null)).movedMs }
-    const jumpMs = jumpBetween(from, now)
-    if (jumpMs === 0) return now
+  async function follow(ctx: Pick<Context, 'db' | 'config' | 'log'>, jumpMs: number, now: Sample): Promise<Sample> {
     // Others lock some of these rows in another order. Who moves them gives up first, and tries again.
     await sql`set local lock_timeout = '500ms'`.execute(ctx.db)
     const rows = await move(ctx, jumpMs)
-    await noteJump(ctx, subject, { movedMs: jumpMs })
+    await noteDoubt(ctx, subject, 0, jumpMs)
     ctx.log.warn({ subject, jumpMs, rows }, 'the clock of the database was set, and pauses were moved by as much')
     const moved = { ...now, movedMs: now.movedMs + jumpMs }
     await remember(ctx, subject, boot, moved)
@@ -154,10 +159,30 @@ export function watchClock(
   }
 }
 
-// How far the clock was set between two samples beyond what pauses were moved by already; 0: not that one could tell. When in doubt, what makes
-// pauses longer.
+// What a process doubts that doubted `doubt` until now; `doubtedMs`: what is written down of all.
+function doubtAfter(doubt: Doubt | null, last: Sample | null, sample: Sample, doubtedMs: number): Doubt | null {
+  const { before: since, movedMs } = sample
+  const jumpMs = last ? jumpBetween(last, sample) : 0
+  if (jumpMs !== 0)
+    return { since: doubt?.isOver === false ? doubt.since : since, jumpMs, movedMs, isOver: false, isForeign: false }
+  // Not when another process has moved the pauses.
+  if (doubt?.movedMs === movedMs) {
+    if (!doubt.isOver) return { ...doubt, since, isOver: true }
+    // Unless another process has done what is to be done.
+    if (doubtedMs !== 0) return doubt
+  }
+  return doubtedMs === 0 ? null : { since, jumpMs: doubtedMs, movedMs, isOver: true, isForeign: true }
+}
+
+// How far the clock was set between two samples beyond what pauses were moved by already; 0: not that one could tell. Who saw nothing of it believes who
+// moved them: two who set each other right would never end.
 function jumpBetween(from: Sample, to: Sample): number {
-  const elapsed = to.at - from.at - (to.movedMs - from.movedMs)
+  return differenceOf(from, to, 0) && differenceOf(from, to, to.movedMs - from.movedMs)
+}
+
+// When in doubt, what makes pauses longer.
+function differenceOf(from: Sample, to: Sample, movedMs: number): number {
+  const elapsed = to.at - from.at - movedMs
   const least = Math.round(elapsed - (to.after - from.before))
   const most = Math.round(elapsed - (to.before - from.after))
   return least > jumpMinMs || most < -jumpMinMs ? most : 0
@@ -210,16 +235,22 @@ function readBootId(): string | null {
   }
 }
 
-async function noteJump(
+// Also tells those who count by times of the ledger.
+async function lockClock(
   { db }: Pick<Context, 'db'>,
   subject: string,
-  { movedMs = 0, doubtedMs = 0 }: { movedMs?: number; doubtedMs?: number },
-): Promise<void> {
-  await sql`insert into clock as c (subject, moved_ms, doubted_ms, jumped_at) values (${subject}, ${movedMs}::bigint, ${doubtedMs}::bigint, now())
-            on conflict (subject) do update
-              set moved_ms = c.moved_ms + excluded.moved_ms, doubted_ms = excluded.doubted_ms, jumped_at = now()`.execute(
-    db,
-  )
+): Promise<{ movedMs: number; doubtedMs: number }> {
+  const { rows } = await sql<{ movedMs: number; doubtedMs: number }>`
+    insert into clock (subject, jumped_at) values (${subject}, now())
+    on conflict (subject) do update set jumped_at = now()
+    returning moved_ms::float8 as "movedMs", doubted_ms::float8 as "doubtedMs"`.execute(db)
+  return rows[0]!
+}
+
+// In a transaction that has locked the clock.
+async function noteDoubt({ db }: Pick<Context, 'db'>, subject: string, doubtedMs: number, movedMs = 0): Promise<void> {
+  await sql`update clock set doubted_ms = ${doubtedMs}::bigint, moved_ms = moved_ms + ${movedMs}::bigint
+             where subject = ${subject}`.execute(db)
 }
 
 /** By how much a clock is ahead of another one (negative: behind), for people. */
