@@ -51,8 +51,8 @@ for (const documents of sizes) {
   // Bytes that do not pack, as those that are packed already.
   await superuser.query('create table bytes as select $1::bytea as all_bytes', [randomBytes(1_000_000)])
   await superuser.query(
-    `insert into receipt (workspace_id, company_id, service, codec, nsu, schema, content)
-     select workspace_id, company_id, type, 0, nsu, 'procNFe', substr(all_bytes, 1 + (nsu * 4799 % 990000)::int, ${receiptBytes}) from document, bytes`,
+    `insert into receipt (workspace_id, company_id, service, codec, nsu, schema, unread, content)
+     select workspace_id, company_id, type, 0, nsu, 'procNFe', false, substr(all_bytes, 1 + (nsu * 4799 % 990000)::int, ${receiptBytes}) from document, bytes`,
   )
   await superuser.query('drop table bytes')
   await addNodes(ports, name)
