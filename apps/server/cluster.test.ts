@@ -135,7 +135,7 @@ const onOneLine = (text: string) => text.replace(/\s+/g, ' ').trim()
 const moving = /^(40001|55P03|CIINF) |^XX000 could not find valid entry for shard/
 // What meets a server that is away, and what comes after it in the same transaction or on the same connection.
 const away =
-  /^(08006|57P0\d|25P02|EPIPE|ECONNRESET) |^undefined (Connection terminated|Client has encountered)|^XX000 (failure on connection|server closed the connection|connection not open|could not commit|SSL SYSCALL error)|^3B001 /
+  /^(08006|57P0\d|25P02|EPIPE|ECONNRESET) |^undefined (Connection terminated|Client has encountered)|^XX000 (failure on connection|server closed the connection|connection not open|could not commit|SSL SYSCALL error|cannot switch local execution status)|^3B001 /
 const intrusion = (workspaceId: number) => `insert into notice (workspace_id, key) values (${workspaceId}, 'x')`
 
 describe.skipIf(!hasCitus)('on a cluster', () => {
@@ -458,6 +458,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
         await leaveGivenVersions(ctx)
         await releaseRestore(ctx)
         await superuser.query('delete from webhook where workspace_id = $1', [other])
+        await superuser.query('delete from webhook_delivery where workspace_id = $1', [other])
       }
     } finally {
       await lost.start()

@@ -260,6 +260,7 @@ export async function lookForOlderServers(ctx: Pick<Context, 'db' | 'log'>): Pro
 
 /** As `lookForOlderServers`, for these workspaces; null: all. To be called before anything of a server leaves that was away. */
 export async function noteHowFar(ctx: Pick<Context, 'db' | 'log'>, ids: readonly number[] | null): Promise<void> {
+  if (ids?.length === 0) return
   await asOperator(ctx, async ({ db, log }) => {
     // Who waits for a server that was cut off in this moment waits with the lock.
     await sql`set local statement_timeout = '20s'`.execute(db)
