@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
+import { byOwnClock, ownClock, trueTimes } from '../../tests/support/own-clock.ts'
 import { startDatabase } from '../../tests/support/postgres.ts'
 import { hasCitus, startCluster } from '../../tests/support/servers/cluster.ts'
 import { type Door, openDoor } from './door.ts'
-import { byOwnClock, ownClock, trueTimes } from './own-clock.ts'
 
 /** The database: one server, or a coordinator of Citus with servers for rows. */
 export interface Servers extends AsyncDisposable {

@@ -163,26 +163,24 @@ export function watchClock(
 function doubtAfter(doubt: Doubt | null, last: Sample | null, sample: Sample, doubtedMs: number): Doubt | null {
   const { before: since, movedMs } = sample
   const jumpMs = last ? jumpBetween(last, sample) : 0
-  if (jumpMs !== 0)
+  if (jumpMs !== 0 && last?.movedMs === movedMs)
     return { since: doubt?.isOver === false ? doubt.since : since, jumpMs, movedMs, isOver: false, isForeign: false }
+  // Where another process has moved the pauses by something else than this one saw: two that set each other right would never end.
+  const foreignMs = jumpMs || doubtedMs
   // Not when another process has moved the pauses.
   if (doubt?.movedMs === movedMs) {
     if (!doubt.isOver) return { ...doubt, since, isOver: true }
-    // Unless another process has done what is to be done.
-    if (doubtedMs !== 0) return doubt
+    // Unless another process has done what is to be done, or sees something else by now.
+    const isSame = doubt.isForeign ? Math.abs(foreignMs - doubt.jumpMs) < jumpMinMs : true
+    if (foreignMs !== 0 && isSame) return doubt
   }
-  return doubtedMs === 0 ? null : { since, jumpMs: doubtedMs, movedMs, isOver: true, isForeign: true }
+  return foreignMs === 0 ? null : { since, jumpMs: foreignMs, movedMs, isOver: true, isForeign: true }
 }
 
-// How far the clock was set between two samples beyond what pauses were moved by already; 0: not that one could tell. Who saw nothing of it believes who
-// moved them: two who set each other right would never end.
+// How far the clock was set between two samples beyond what pauses were moved by already; 0: not that one could tell. When in doubt, what makes
+// pauses longer.
 function jumpBetween(from: Sample, to: Sample): number {
-  return differenceOf(from, to, 0) && differenceOf(from, to, to.movedMs - from.movedMs)
-}
-
-// When in doubt, what makes pauses longer.
-function differenceOf(from: Sample, to: Sample, movedMs: number): number {
-  const elapsed = to.at - from.at - movedMs
+  const elapsed = to.at - from.at - (to.movedMs - from.movedMs)
   const least = Math.round(elapsed - (to.after - from.before))
   const most = Math.round(elapsed - (to.before - from.after))
   return least > jumpMinMs || most < -jumpMinMs ? most : 0
