@@ -80,6 +80,8 @@ export async function compareShares({ url, owner }: Tenants, person: Asking, off
       goal,
       ratio: rounded(median(ratios)),
       ratios: ratios.map(rounded),
+      // Of what is asked for rarely a pair has a handful.
+      ratioOfAll: rounded(at(all.beside) / at(all.alone)),
       p95Ms: { alone: at(all.alone), beside: at(all.beside) },
       p50Ms: { alone: at(all.alone, 0.5), beside: at(all.beside, 0.5) },
       requests: { alone: all.alone.length, beside: all.beside.length },

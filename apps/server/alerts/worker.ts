@@ -7,9 +7,12 @@ import { claimTurn, due, moveRests, postponeTurn, restAfterTurn, takeTurn } from
 import { begunTests, claimTest, goOnTesting, postponeTest, restAfterTest, type TestTurn } from './trying.ts'
 
 const idleMs = 1_000
-// Nobody waits for a verdict as for a page of the capture: a workspace rests four times as long as it was worked for, whatever a verdict costs. Turns are short;
-// the longest rest is for one that was not.
-const rest = { share: 4, msMax: 60_000 }
+// Nobody waits for a verdict as for a page of the capture: a workspace rests four times as long as it was worked for. Turns are short; the longest rest is for one
+// that was not.
+const share = 4
+const restMsMax = 60_000
+// As long as it rests for each document where nobody else is at work. A turn that took longer waited for others, who are not to be spared it once more.
+const restMsEach = 50
 // Who has one document to be judged does not wait for the turn of who has thousands.
 const concurrency = 2
 
@@ -28,15 +31,24 @@ export function startAlertWorker(
   ])
 }
 
-function judgements(ctx: Context, judged: (workspaceId: number, companyId: number) => Promise<unknown>): JobKind<Turn> {
+function judgements(
+  ctx: Context,
+  judged: (workspaceId: number, companyId: number) => Promise<unknown>,
+): JobKind<Turn, number> {
   return {
     name: 'alerts',
     mayFind: () => isDue(ctx, due),
     claim: () => claimTurn(ctx),
     run: async (turn) => {
-      for (const companyId of await takeTurn(ctx, turn)) await judged(turn.workspaceId, companyId)
+      const { companies, documents } = await takeTurn(ctx, turn)
+      for (const companyId of companies) await judged(turn.workspaceId, companyId)
+      return documents
     },
-    rest: { ...rest, keep: (turn, ms) => restAfterTurn(ctx, turn, ms) },
+    rest: {
+      share,
+      msMax: (documents) => Math.min(restMsMax, restMsEach * Math.max(1, documents)),
+      keep: (turn, ms) => restAfterTurn(ctx, turn, ms),
+    },
     // A minute.
     postpone: (turn) => postponeTurn(ctx, turn, ctx.config.sefaz.hourMs / 60),
     describe: ({ workspaceId }) => ({ workspaceId }),
@@ -51,7 +63,7 @@ function tests(ctx: Context): JobKind<TestTurn> {
     mayFind: () => isDue(ctx, begunTests),
     claim: () => claimTest(ctx),
     run: (turn) => goOnTesting(ctx, turn),
-    rest: { ...rest, keep: (turn, ms) => restAfterTest(ctx, turn, ms) },
+    rest: { share, msMax: () => restMsMax, keep: (turn, ms) => restAfterTest(ctx, turn, ms) },
     postpone: (turn) => postponeTest(ctx, turn, ctx.config.sefaz.hourMs / 60),
     describe: ({ workspaceId, rule }) => ({ workspaceId, rule }),
     concurrency,

@@ -6,7 +6,7 @@ import type { Context } from '../platform/context.ts'
 import { claimTurn, due, moveRests, postponeTurn, restAfterTurn, takeTurn } from './following.ts'
 
 // As the judging of alerts: capture and people go first.
-const rest = { share: 2, msMax: 2_000 }
+const rest = { share: 2, msMax: () => 2_000 }
 
 /** Reads what is inside the documents of all workspaces, a bounded part of one after the other, until disposed. */
 export function startContentWorker(ctx: Context): AsyncDisposable {

@@ -59,12 +59,13 @@ describe('the loop', () => {
       await setImmediate()
       return [['large'], ['small'], kept.length === 2 ? ['large'] : []][order.length]?.[0] ?? null
     }
-    await using _ = startJobs<string>(
+    await using _ = startJobs<string, number>(
       {
         name: 'test',
         claim,
-        run: async (job) => void order.push(job),
-        rest: { share: 1_000_000, msMax: 20, keep: async (job, ms) => void kept.push([job, ms]) },
+        run: async (job) => order.push(job),
+        // Of what was done.
+        rest: { share: 1_000_000, msMax: (jobs) => 10 * jobs, keep: async (job, ms) => void kept.push([job, ms]) },
         concurrency: 1,
         idleMs: hourMs,
       },
@@ -72,7 +73,7 @@ describe('the loop', () => {
     )
     await vi.waitFor(() => expect(order).toEqual(['large', 'small', 'large']), 10_000)
     expect(kept.slice(0, 2)).toEqual([
-      ['large', 20],
+      ['large', 10],
       ['small', 20],
     ])
   })

@@ -6,7 +6,7 @@ import { pause } from '../platform/pause.ts'
 import { andReachable } from './reach.ts'
 
 /** A kind of job: rows of a table, of which every process takes those that are due. */
-export interface JobKind<Job> {
+export interface JobKind<Job, Done = void> {
   /** For the log. */
   name: string
   /** Takes the next job, or null when none is due; `running` are the jobs that this process carries out now. */
@@ -17,7 +17,7 @@ export interface JobKind<Job> {
    */
   mayFind?(): Promise<boolean>
   /** Carries a job out and writes down what came of it. `signal` says that the process is about to end. */
-  run(job: Job, signal: AbortSignal): Promise<void>
+  run(job: Job, signal: AbortSignal): Promise<Done>
   /** Lets a job go whose `run` threw, to be tried later. Without it, and when it throws as well, the lease runs out by itself. */
   postpone?(job: Job): Promise<void>
   /** What the log says of a job that threw. */
@@ -26,7 +26,7 @@ export interface JobKind<Job> {
    * After a job the same rows rest, `share` times as long as it took and at most `msMax`, while those of others go on: `keep` has nobody claim them meanwhile. So what
    * nobody waits for takes a part of the processors, whatever it costs.
    */
-  rest?: { share: number; msMax: number; keep(job: Job, ms: number): Promise<unknown> }
+  rest?: { share: number; msMax(done: Done): number; keep(job: Job, ms: number): Promise<unknown> }
   /** How many jobs this process carries out at the same time. */
   concurrency: number
   /** None takes longer than this unless it hangs; two hours unless told otherwise. */
@@ -57,7 +57,7 @@ export function lateLoops(): string[] {
 }
 
 /** Claims and carries out jobs until disposed; then waits for those under way. */
-export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable {
+export function startJobs<Job, Done = void>(kind: JobKind<Job, Done>, log: Logger): AsyncDisposable {
   const stop = new AbortController()
   const running = new Map<Job, Promise<void>>()
   const { workMs = longMs } = kind
@@ -124,7 +124,7 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
 }
 
 // Where that is not known, or not in time, the claim says why: a table that somebody holds keeps up nobody but those who want it.
-async function mayFind<Job>(kind: JobKind<Job>): Promise<boolean> {
+async function mayFind<Job, Done>(kind: JobKind<Job, Done>): Promise<boolean> {
   const over = new AbortController()
   const tooLate = pause(kind.idleMs * 10, over.signal).then(() => true)
   return Promise.race([kind.mayFind!().catch(() => true), tooLate]).finally(() => over.abort())
@@ -138,8 +138,8 @@ function untilBeat(ms: number): number {
 }
 
 // Returns whether the job was let go.
-async function carryOut<Job>(
-  kind: JobKind<Job>,
+async function carryOut<Job, Done>(
+  kind: JobKind<Job, Done>,
   job: Job,
   signal: AbortSignal,
   log: Logger,
@@ -148,10 +148,11 @@ async function carryOut<Job>(
   const about = () => ({ job: kind.name, ...kind.describe?.(job) })
   try {
     const begun = performance.now()
-    await kind.run(job, signal)
+    const done = await kind.run(job, signal)
     if (!kind.rest) return true
-    const ms = Math.min(kind.rest.msMax, kind.rest.share * (performance.now() - begun))
-    await kind.rest.keep(job, ms)
+    const { share, msMax, keep } = kind.rest
+    const ms = Math.min(msMax(done), share * (performance.now() - begun))
+    await keep(job, ms)
     rested(ms)
     return true
   } catch (error) {
