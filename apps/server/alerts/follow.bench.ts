@@ -110,12 +110,11 @@ const workers = {
   withContents: { table: 'content_position', start: () => startContentWorker(ctx) },
 }
 
-/** Whether a turn of a worker is under way. */
+/** Whether a turn of a worker is under way: its lease is long, and that of a rest is a minute at most. */
 const isWorking = (table: string) =>
   inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows } = await sql<{
-      held: boolean
-    }>`select lease_until is not null as held from ${sql.table(table)}`.execute(db)
+    const { rows } = await sql<{ held: boolean }>`
+      select lease_until > now() + interval '90 s' as held from ${sql.table(table)}`.execute(db)
     return rows[0]?.held ?? false
   })
 
