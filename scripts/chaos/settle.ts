@@ -13,10 +13,23 @@ export async function waitUntilQuiet(
     if (pending.length > 0) quietSince = null
     else quietSince ??= Date.now()
     // What has ended may cause something new: a registered event releases a document. A Ciência may wait for the next turn, if a worker was
-    // killed after it wrote the summary.
-    if (quietSince !== null && Date.now() - quietSince >= stillMs) return []
-    if (Date.now() > until) return pending
+    // killed after it wrote the summary; and that turn for two hours, if the clock was set.
+    const unasked = quietSince !== null && events ? await unaskedSince({ authority, database }, quietSince) : []
+    if (quietSince !== null && Date.now() - quietSince >= stillMs && unasked.length === 0) return []
+    if (Date.now() > until) return [...pending, ...unasked]
   }
+}
+
+async function unaskedSince(
+  { authority, database }: Pick<Installation, 'authority' | 'database'>,
+  since: number,
+): Promise<string[]> {
+  const calls = (await authority.calls()).filter(({ of, at }) => of === 'distribution' && Date.parse(at) > since)
+  const asked = new Set(calls.map(({ service, taxId }) => `${service} ${taxId}`))
+  const lines = (await readLines(database)).filter(({ service }) => service === 'nfe')
+  return lines.flatMap(({ cnpj, service }) =>
+    asked.has(`${service} ${cnpj}`) ? [] : `${cnpj} ${service} was not asked for since everything else had ended`,
+  )
 }
 
 /**

@@ -186,7 +186,9 @@ describe('messages', () => {
     await expectAccessible(page)
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Avisos')
+    // The page has it back a moment after the panel has gone.
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    await expect.poll(focused, patience).toBe('Avisos')
 
     const workspace = await workspaceOf(page)
     const old: Announcement = { topic: 'aviso', kind: 'alert', header: 'Repetido', body: '' }
