@@ -295,9 +295,11 @@ describe('events', () => {
   })
 })
 
-test('a lock that is not given in time is an error, unless rows are moved', () => {
+test('a lock that is not given in time, or a deadlock, is an error, unless rows are moved', () => {
   const line = 'worker: {"level":50,"err":{"message":"canceling statement due to lock timeout","code":"55P03"}}'
   expect(isOfTrouble(line)).toBe(false)
   expect(isOfTrouble(whileRowsMove + line)).toBe(true)
+  const crossed = 'canceling the transaction since it was involved in a distributed deadlock'
+  expect([`${whileRowsMove}${crossed}`, crossed].map(isOfTrouble)).toEqual([true, false])
   expect(isOfTrouble(`${whileRowsMove}worker: {"level":50,"err":{"message":"duplicate key"}}`)).toBe(false)
 })

@@ -45,8 +45,12 @@ export function isOfTrouble(line: string): boolean {
     databaseIsDown.test(line) ||
     // The shard has just moved; who met it tries again.
     line.includes('shard for the given value does not exist') ||
-    // Who waits no longer than ten seconds, as the signer, cannot write while the last of a shard is moved: it tries again.
-    (line.startsWith(whileRowsMove) && line.includes('canceling statement due to lock timeout'))
+    // Who waits no longer than ten seconds, as the signer, cannot write while the last of a shard is moved; and who holds a lock for which another waits that the move waits for.
+    // Both try again.
+    (line.startsWith(whileRowsMove) &&
+      ['canceling statement due to lock timeout', 'was involved in a distributed deadlock'].some((text) =>
+        line.includes(text),
+      ))
   )
 }
 
