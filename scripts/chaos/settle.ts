@@ -14,9 +14,10 @@ export async function waitUntilQuiet(
     else quietSince ??= Date.now()
     // What has ended may cause something new: a registered event releases a document. A Ciência may wait for the next turn, if a worker was
     // killed after it wrote the summary; and that turn for two hours, if the clock was set.
-    const unasked = quietSince !== null && events ? await unaskedSince({ authority, database }, quietSince) : []
-    if (quietSince !== null && Date.now() - quietSince >= stillMs && unasked.length === 0) return []
-    if (Date.now() > until) return [...pending, ...unasked]
+    if (quietSince !== null && Date.now() - quietSince >= stillMs) {
+      const unasked = events ? await unaskedSince({ authority, database }, quietSince) : []
+      if (unasked.length === 0 || Date.now() > until) return unasked
+    } else if (Date.now() > until) return pending
   }
 }
 
