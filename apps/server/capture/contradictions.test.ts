@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { execute } from '../../../tests/support/database.ts'
 import { rebuildProjection } from '../documents/documents.ts'
 import { nfeProc } from '../documents/testing.ts'
 import { fromNow } from '../jobs/jobs.ts'
@@ -338,10 +339,22 @@ describe('after a restore', () => {
     await page(656, 70)
     expect((await row()).message).toMatch(/outro sistema consultou/)
     const months = await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))
-    expect(months[0]!.gaps.map(({ why }) => why.split(' ').slice(0, 3).join(' '))).toEqual([
-      'o banco de',
-      'outro sistema consultou',
-    ])
+    const causes = months[0]!.gaps.map(({ why }) => why.split(' ').slice(0, 3).join(' '))
+    expect(causes).toEqual(['o banco de', 'outro sistema consultou'])
+    // As processes of earlier releases noted it.
+    await execute(installation.url, 'update restore set last_call_id = null')
+    expect(await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))).toEqual(months)
+    await releaseRestore(ctx)
+  })
+
+  test('the authority is ahead because of it also when the copy was made while the clock was a day ahead', async () => {
+    await page(138, 50, notes(1, 50))
+    await execute(installation.url, `update capture_call set at = at + interval '1 day' where line_id = ${line.id}`)
+    await restore()
+    await page(656, 60)
+    expect((await row()).message).toMatch(/por uma hora: o banco de dados voltou de uma cópia de segurança/)
+    await page(656, 70)
+    expect((await row()).message).toMatch(/outro sistema consultou/)
     await releaseRestore(ctx)
   })
 

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { noteRestore } from '../platform/restore.ts'
+import { noteRestore, restoresOf } from '../platform/restore.ts'
 import type { CaptureLine } from './lease.ts'
 import { mayHaveBeenCounted } from './rules.ts'
 
@@ -98,19 +98,18 @@ const tellsCursor = sql`query = 'distNSU' and c_stat in (137, 138, 656)`
 
 /** Whether the database was brought back from a copy after call `k`'s predecessor, so that the authority is ahead because of that. */
 export const afterRestore = sql<boolean>`exists (
-  select 1 from restore r
-   where r.found_at <= k.at and exists (select 1 from capture_call e where e.line_id = k.line_id and e.at < r.found_at)
+  select 1 from ${restoresOf(sql.ref('k.line_id'))}
+   where k.id > r.before and exists (select 1 from capture_call e where e.line_id = k.line_id and e.id <= r.before)
      and not exists (select 1 from capture_call e
-                      where e.line_id = k.line_id and e.id < k.id and e.at >= r.found_at
-                        and e.query = 'distNSU' and e.c_stat in (137, 138, 656)))`
+                      where e.line_id = k.line_id and e.id > r.before and e.id < k.id and ${tellsCursor}))`
 
 /** Whether the database was brought back from a copy since the last response with the authority's cursor. */
 export async function wasRestored({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>): Promise<boolean> {
   const { rows } = await sql<{ restored: boolean }>`
     select exists (
-      select 1 from restore r
-       where exists (select 1 from capture_call where line_id = ${line.id} and at < r.found_at)
-         and not exists (select 1 from capture_call where line_id = ${line.id} and at >= r.found_at and ${tellsCursor})) as restored`.execute(
+      select 1 from ${restoresOf(sql.val(line.id))}
+       where exists (select 1 from capture_call where line_id = ${line.id} and id <= r.before)
+         and not exists (select 1 from capture_call where line_id = ${line.id} and id > r.before and ${tellsCursor})) as restored`.execute(
     db,
   )
   return rows[0]!.restored

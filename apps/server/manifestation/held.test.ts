@@ -138,30 +138,44 @@ test('it is known which companies were asked for to the end since, and without t
     `insert into capture_line (service, cnpj, last_nsu, max_nsu, next_at) select s, c, 5, 5, now() from unnest('{0,2}'::int[]) s, unnest('{${company},${other}}'::text[]) c;
      insert into capture_subscription (line_id, workspace_id, company_id) select id, ${office.workspaceId}, ${office.companyId} from capture_line`,
   )
+  const respond = (query: string, cStat: number) =>
+    execute(
+      copy.url,
+      `insert into capture_call (line_id, query, c_stat, nsu_before, nsu_after, at) select id, '${query}', ${cStat}, 4, 5, now() - interval '1 hour' from capture_line`,
+    )
   const lines = async (change: string) => {
     await execute(copy.url, `update capture_line set ${change}`)
     const held = (await listHeld(ctx))!
     return [held.readBack, isTooSoon(held)]
   }
   const readBack = { events: true, read: 0, unread: [], unasked: [], older: false }
-  expect(await lines("last_success_at = now() - interval '1 hour'")).toMatchObject([
-    { ...readBack, unread: [other, company] },
-    true,
-  ])
+  const none = [{ ...readBack, unread: [other, company] }, true]
+  // From the copy, written while the clock was ahead of the one by which the restore was found.
+  await respond('distNSU', 138)
+  await execute(
+    copy.url,
+    `update capture_call set at = now() + interval '1 day';
+     update restore set last_call_id = (select max(id) from capture_call) where released_at is null`,
+  )
+  expect(await lines("last_success_at = now() + interval '1 day'")).toMatchObject(none)
+  await respond('consNSU', 138)
+  await respond('distNSU', 656)
+  expect(await lines('max_nsu = 5')).toMatchObject(none)
+  await respond('distNSU', 137)
   const all = [{ ...readBack, read: 2 }, false]
-  expect(await lines('last_success_at = now()')).toMatchObject(all)
+  expect(await lines('max_nsu = 5')).toMatchObject(all)
   const notYet = [{ ...readBack, read: 1, unread: [other] }, true]
   expect(await lines(`max_nsu = case when cnpj = '${other}' and service = 2 then 6 else 5 end`)).toMatchObject(notYet)
   expect(await lines('max_nsu = 5')).toMatchObject(all)
   const gaps = (change: string) => execute(copy.url, change)
   await gaps(
-    `insert into capture_gap (line_id, from_nsu, to_nsu) select id, 3, 4 from capture_line where cnpj = '${other}'`,
+    `insert into capture_gap (line_id, from_nsu, to_nsu) select id, 5, 5 from capture_line where cnpj = '${other}'`,
   )
   expect(await lines('max_nsu = 5')).toMatchObject(notYet)
   for (const nothingToFetch of [
     'lost = true',
     'lost = false, passed = true',
-    "passed = false, found_at = now() - interval '1 day'",
+    'passed = false, from_nsu = 3, to_nsu = 4',
   ]) {
     await gaps(`update capture_gap set ${nothingToFetch}`)
     expect(await lines('max_nsu = 5')).toMatchObject(all)
@@ -171,7 +185,7 @@ test('it is known which companies were asked for to the end since, and without t
   const paused = (cnpj: string) => lines(`paused = cnpj = '${cnpj}'`)
   expect(await paused(other)).toMatchObject([{ ...readBack, read: 1, unasked: [other] }, false])
   expect(await paused(company)).toMatchObject([{ ...readBack, read: 1, unasked: [company] }, true])
-  await execute(copy.url, 'delete from capture_subscription; delete from capture_line')
+  await execute(copy.url, 'delete from capture_subscription; delete from capture_call; delete from capture_line')
 })
 
 test('what was on its way to people and programs waits too, and does not leave when it may have left already', async () => {

@@ -4,7 +4,7 @@ import { recordAudit } from '../audit/audit.ts'
 import { countHeldMails, dropHeldMails } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
-import { findRestore, releaseRestore } from '../platform/restore.ts'
+import { findRestore, releaseRestore, restoresOf } from '../platform/restore.ts'
 import type { Service } from '../platform/service.ts'
 import { listTroubles } from '../platform/trouble.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from '../webhooks/webhooks.ts'
@@ -38,15 +38,20 @@ export interface ReadBack {
   older: boolean
 }
 
-// After a restore the authority may move our cursor to its own: what lies between is fetched one by one, for hours.
+// After a restore the authority may move our cursor to its own: what lies between is fetched one by one, for hours. Such a gap lies above the first position that was asked
+// for since; those below are older than the copy.
 async function findReadBack(ctx: Pick<Context, 'db' | 'config'>, foundAt: Date): Promise<ReadBack> {
   const { rows } = await inCapture(ctx, ({ db }) =>
     sql<{ cnpj: string; state: 'read' | 'unread' | 'unasked' }>`
       select cnpj, case when bool_or(is_asked and not is_read) then 'unread' when bool_or(is_asked) then 'read' else 'unasked' end as state
         from (select l.cnpj, (l.automatic or l.wanted) and not l.paused and l.next_at is not null as is_asked,
-                     coalesce(l.last_success_at > ${foundAt}, false) and l.last_nsu >= l.max_nsu
-                       and not exists (select from capture_gap g where g.line_id = l.id and not g.lost and not g.passed and g.found_at > ${foundAt}) as is_read
-                from capture_line l where exists (select from capture_subscription s where s.line_id = l.id)) lines
+                     asked.succeeded and l.last_nsu >= l.max_nsu
+                       and not exists (select from capture_gap g where g.line_id = l.id and not g.lost and not g.passed and g.to_nsu > asked.from_nsu) as is_read
+                from capture_line l
+                left join lateral (select min(e.nsu_before) as from_nsu, coalesce(bool_or(e.c_stat in (137, 138)), false) as succeeded
+                                     from ${restoresOf(sql.ref('l.id'))} join capture_call e on e.line_id = l.id and e.id > r.before
+                                    where r.released_at is null and e.query = 'distNSU') asked on true
+               where exists (select from capture_subscription s where s.line_id = l.id)) lines
        group by cnpj order by cnpj`.execute(db),
   )
   const of = (wanted: (typeof rows)[number]['state']) =>

@@ -71,6 +71,9 @@ export async function expectRestore(config: Pick<Config, 'dataDir'>, { installat
   await writeMark({ config }, { installation, mark: mark + 1 })
 }
 
+// The last call that the ledger has.
+const lastCall = sql`(select coalesce(pg_sequence_last_value('capture_call_id_seq'), 0))`
+
 /**
  * Notes that the database was brought back from a copy of `copyOf`: one that is not released begins anew then, because what was done since it was found may be missing
  * again. Null: it is not known when, and may be the one that is noted.
@@ -78,10 +81,10 @@ export async function expectRestore(config: Pick<Config, 'dataDir'>, { installat
 export async function noteRestore(ctx: Pick<Context, 'db' | 'log'>, copyOf: Date | null): Promise<void> {
   const { rows } = await sql<{ again: boolean }>`
     with again as (
-      update restore set found_at = now(), copy_of = case when copy_of is not null then least(copy_of, ${copyOf}::timestamptz) end
+      update restore set found_at = now(), last_call_id = ${lastCall}, copy_of = case when copy_of is not null then least(copy_of, ${copyOf}::timestamptz) end
        where released_at is null and ${copyOf}::timestamptz is not null returning id),
     first as (
-      insert into restore (copy_of) select ${copyOf}::timestamptz
+      insert into restore (last_call_id, copy_of) select ${lastCall}, ${copyOf}::timestamptz
        where not exists (select from restore where released_at is null) returning id)
     select true as again from again union all select false from first`.execute(ctx.db)
   if (rows.length === 0) return
@@ -108,8 +111,10 @@ export async function noteOlderServer(
   )
   // One that is not released begins anew: what was done since it was found may be missing again.
   const { rows } = await sql`
-    update restore set found_at = now(), copy_of = null where released_at is null returning id`.execute(ctx.db)
-  if (rows.length === 0) await sql`insert into restore (copy_of) values (null)`.execute(ctx.db)
+    update restore set found_at = now(), last_call_id = ${lastCall}, copy_of = null where released_at is null returning id`.execute(
+    ctx.db,
+  )
+  if (rows.length === 0) await sql`insert into restore (last_call_id) values (${lastCall})`.execute(ctx.db)
   const { length } = workspaceIds
   await noteTrouble(
     ctx,
@@ -139,6 +144,11 @@ export async function releaseRestore({ db }: WithDatabase): Promise<void> {
 /** True of what is from the copy of a restore that is not released: it may have been done since the copy was made. */
 export const isFromCopy = (createdAt: RawBuilder<unknown>) =>
   sql<boolean>`((${createdAt} <= (select max(found_at) from restore where released_at is null)) is true)`
+
+/** All restores `r` beside the last call `r.before` of a capture line when each was found: for statements. The order of the calls tells what came after; their times do not when the clock was set. */
+export const restoresOf = (line: RawBuilder<unknown>) => sql`(
+  select released_at, coalesce(last_call_id, (select max(id) from capture_call where line_id = ${line} and at < found_at), 0) as before
+    from restore) r`
 
 /** True while a restore is not released: for conditions of statements. */
 export const isHeld = sql<boolean>`exists (select 1 from restore where released_at is null)`

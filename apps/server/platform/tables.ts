@@ -695,6 +695,7 @@ interface CertificateTable {
 interface RestoreTable {
   id: Generated<number>
   found_at: Timestamp
+  last_call_id: Optional<bigint | null>
   copy_of: Optional<Date | null>
   released_at: Optional<Date | null>
 }
