@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
 import { rebuildProjection } from '../documents/documents.ts'
 import { nfeProc } from '../documents/testing.ts'
-import { fromNow } from '../jobs/jobs.ts'
+import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, noteRestore, releaseRestore } from '../platform/restore.ts'
 import { nsuText } from '../platform/service.ts'
@@ -11,6 +11,7 @@ import { captureAnnouncements } from './announcements.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, claimLine, claimOne, holdLine, readHeldLine, releaseLine } from './lease.ts'
+import { noteQuery } from './query.ts'
 import { settle } from './settlement.ts'
 import { linesOf, newCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
 import { askSoon } from './worker.ts'
@@ -356,6 +357,26 @@ describe('after a restore', () => {
     await page(656, 70)
     expect((await row()).message).toMatch(/outro sistema consultou/)
     await releaseRestore(ctx)
+  })
+
+  test('that lacks the last pages of a process which goes on, nothing is passed over', async () => {
+    await page(138, 5, notes(1, 5))
+    const held = line
+    await page(138, 10, notes(6, 10))
+    const ahead = line
+    // As a standby that lacks the last page knows it, lease and all.
+    await execute(
+      installation.url,
+      `update capture_line set last_nsu = 5, max_nsu = 5 where id = ${line.id};
+       update capture_subscription set delivered_nsu = 5 where line_id = ${line.id};
+       delete from receipt where workspace_id = ${workspaceId} and nsu > 5`,
+    )
+    const late = settle(ctx, ahead, { kind: 'distNSU', holder: null }, answer(138, 15, notes(11, 15)))
+    await expect(late).rejects.toThrow(LeaseLost)
+    await expect(inCapture(ctx, (ctx) => noteQuery(ctx, ahead, { ultNSU: 10n }))).rejects.toThrow(LeaseLost)
+    line = await readHeldLine(ctx, held)
+    await page(656, 15)
+    expect(await gaps()).toEqual(['6-15'])
   })
 
   test('of the data folder too is seen by nearly all companies at once', async () => {

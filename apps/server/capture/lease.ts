@@ -193,14 +193,29 @@ async function survey(db: Context['db'], lanes: readonly TurnLane[]): Promise<{ 
 }
 
 /**
- * Changes a held line and renews its lease; throws `LeaseLost` when it is no longer held. Returns when that was, as the database writes it, and
- * when the query left that was not settled yet.
+ * As `holdLine`, and throws `LeaseLost` too when the cursor is another than this process knows: a database that lacks what it stored last, as a standby may that is promoted,
+ * still has its lease. To go on would pass over that for good.
+ */
+export async function holdCursor(
+  ctx: Pick<Context, 'db'>,
+  line: CaptureLine,
+  change: UpdateObject<Tables, 'capture_line'>,
+): ReturnType<typeof holdLine> {
+  const held = await holdLine(ctx, line, change)
+  if (held.lastNsu !== line.lastNsu)
+    throw new LeaseLost(`line ${line.id} stands at ${held.lastNsu} in the database, and not at ${line.lastNsu}`)
+  return held
+}
+
+/**
+ * Changes a held line and renews its lease; throws `LeaseLost` when it is no longer held. Returns when that was, as the database writes it,
+ * when the query left that was not settled yet, and where the cursor was.
  */
 export async function holdLine(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id' | 'leaseBy' | 'leaseMs'>,
   change: UpdateObject<Tables, 'capture_line'>,
-): Promise<{ at: string; askedAt: Date | null }> {
+): Promise<{ at: string; askedAt: Date | null; lastNsu: bigint }> {
   const row = await db
     .updateTable('capture_line')
     .set({ lease_until: fromNow(line.leaseMs), ...change, ...troubleSince(change) })
@@ -208,12 +223,13 @@ export async function holdLine(
     .where('lease_by', '=', line.leaseBy)
     .returning(['service', 'state', 'message', 'told_state as told'])
     .returning([sql<string>`now()::text`.as('at'), sql<Date | null>`old.asked_at`.as('askedAt')])
+    .returning(sql<bigint>`old.last_nsu`.as('lastNsu'))
     .executeTakeFirst()
   if (!row) throw leaseLost(line)
-  const { service, state, message, told, at, askedAt } = row
+  const { service, state, message, told, at, askedAt, lastNsu } = row
   if (change.state !== undefined && state !== told)
     await announceState({ db }, line, { service: serviceOf(service), before: told, state, message })
-  return { at, askedAt }
+  return { at, askedAt, lastNsu }
 }
 
 // One trouble may become another, as when a block follows failures: it lasts since the first.

@@ -8,7 +8,7 @@ import { inCapture } from '../platform/database.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 import type { Holder } from './holder.ts'
-import { type CaptureLine, holdLine, lockLine } from './lease.ts'
+import { type CaptureLine, holdCursor, holdLine, lockLine } from './lease.ts'
 import type { QueryOutcome } from './ledger.ts'
 import { notePace } from './pace.ts'
 import { closedForHours, isOfTheHost } from './rules.ts'
@@ -111,7 +111,7 @@ export async function noteQuery(ctx: Pick<Context, 'db'>, line: CaptureLine, que
   const now = sql<Date>`now()`
   const chave = 'chNFe' in query ? query.chNFe : null
   // The same time in both columns marks a query for something that is missing.
-  const { at } = await holdLine(ctx, line, {
+  const { at } = await holdCursor(ctx, line, {
     asked_at: now,
     asked_chave: chave,
     ...(!('ultNSU' in query) && { gap_at: now }),

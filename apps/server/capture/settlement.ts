@@ -20,7 +20,15 @@ import {
 import { closePosition, takeOut } from './gaps/positions.ts'
 import { type Holder, makeWay, proveHolder } from './holder.ts'
 import { forgetKept, type KeptResponse, keepResponse } from './interrupted/kept.ts'
-import { type CaptureLine, consequences, holdLine, lockLine, releaseLine, withoutResponse } from './lease.ts'
+import {
+  type CaptureLine,
+  consequences,
+  holdCursor,
+  holdLine,
+  lockLine,
+  releaseLine,
+  withoutResponse,
+} from './lease.ts'
 import {
   countFetched,
   noteCall,
@@ -107,7 +115,7 @@ export async function settle(
         ? await judgePage(ctx, line, query.holder, outcome, isEnding)
         : await judgeSingle(ctx, line, query.kind === 'consNSU' ? query.position : null, outcome, isEnding)
     const { decision, waitMs, before, after, claim } = verdict
-    const { askedAt } = await holdLine(ctx, line, { asked_at: null, ...verdict.change })
+    const { askedAt } = await holdCursor(ctx, line, { asked_at: null, ...verdict.change })
     let conflicts: Conflict[] = []
     if (outcome.response) {
       if (claim === 'disproved' || (query.kind === 'distNSU' && isCursor(outcome.response)))
