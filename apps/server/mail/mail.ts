@@ -81,7 +81,7 @@ export async function queueMail(
     .execute()
 }
 
-const held = sql`state = 'waiting' and ${isFromCopy(sql`created_at`)}`
+const held = sql`state = 'waiting' and ${isFromCopy('last_mail_id')}`
 
 /** How many mails of the copy wait for the release of a restore: each may have left after the copy was made. */
 export async function countHeldMails(ctx: WithDatabase): Promise<number> {

@@ -36,7 +36,7 @@ export const leaseMs = 10 * 60_000
 export const dueMails = sql`select from mail where state = 'waiting' and next_at <= now()`
 
 const lane = (hasFailed: 0 | 1): Lane => ({
-  due: sql`state = 'waiting' and least(failures, 1) = ${hasFailed} and next_at <= now() and not ${isFromCopy(sql`created_at`)}`,
+  due: sql`state = 'waiting' and least(failures, 1) = ${hasFailed} and next_at <= now() and not ${isFromCopy('last_mail_id')}`,
   order: sql`next_at, id`,
 })
 const [firstTries, retries] = [lane(0), lane(1)]

@@ -69,6 +69,11 @@ beforeAll(async () => {
   await setSwitch(new Date('2026-11-01T12:00:00Z'))
   await store(ctx, office, 'nfe', [arrive(1, resNFe({ number: 1, issuedAt: daysAgo(1) }))])
   await putNotices(live.url)
+  // The clock was a day ahead when they were written.
+  await execute(
+    live.url,
+    `update mail set created_at = now() + interval '1 day'; update webhook_delivery set created_at = now() + interval '1 day'`,
+  )
   await advanceMark(ctx)
   await ctx.db.destroy()
   copy = await copyDatabase(live.url, `copy_${crypto.randomUUID().slice(0, 8)}`)
@@ -191,12 +196,27 @@ test('it is known which companies were asked for to the end since, and without t
 test('what was on its way to people and programs waits too, and does not leave when it may have left already', async () => {
   expect(await claimMail(ctx, { retry: true })).toBeNull()
   expect(await claimDelivery(ctx)).toBeNull()
+  // It may be set back also after the restore was found.
+  await execute(copy.url, "update restore set found_at = found_at + interval '1 hour'")
   await putNotices(copy.url)
   // What somebody asked for since leaves; deliveries tell what is captured again, and wait.
   const mail = (await claimMail(ctx, { retry: true }))!
   await settleMail(ctx, mail, { state: 'sent' })
   expect(await claimDelivery(ctx)).toBeNull()
-  expect(await listHeld(ctx)).toMatchObject({ mails: 1, deliveries: { waiting: 2, fromCopy: 1 } })
+  const held = { mails: 1, deliveries: { waiting: 2, fromCopy: 1 } }
+  expect(await listHeld(ctx)).toMatchObject(held)
+  // As processes of earlier releases found it.
+  await execute(
+    copy.url,
+    `update restore set found_at = now() - interval '1 hour', last_mail_id = null, last_delivery_id = null;
+     update mail set created_at = created_at - interval '2 days' where state = 'waiting';
+     update webhook_delivery set created_at = now() - interval '2 days' where created_at > now()`,
+  )
+  expect(await listHeld(ctx)).toMatchObject(held)
+  await execute(
+    copy.url,
+    `update restore set last_mail_id = (select min(id) from mail), last_delivery_id = (select min(id) from webhook_delivery)`,
+  )
 })
 
 test('the release without the automatic Ciência turns the switches and the rules that send off first, and says so in the audit', async () => {

@@ -71,8 +71,12 @@ export async function expectRestore(config: Pick<Config, 'dataDir'>, { installat
   await writeMark({ config }, { installation, mark: mark + 1 })
 }
 
-// The last call that the ledger has.
-const lastCall = sql`(select coalesce(pg_sequence_last_value('capture_call_id_seq'), 0))`
+// The last of these that were ever made; null: none was.
+const lastOf = (table: 'capture_call' | 'mail' | 'webhook_delivery') =>
+  sql`pg_sequence_last_value(pg_get_serial_sequence(${sql.lit(table)}, 'id'))`
+const [lastCall, lastMail, lastDelivery] = [lastOf('capture_call'), lastOf('mail'), lastOf('webhook_delivery')]
+const foundNow = sql`found_at = now(), last_call_id = ${lastCall}, last_mail_id = ${lastMail}, last_delivery_id = ${lastDelivery}`
+const insertFound = sql`insert into restore (last_call_id, last_mail_id, last_delivery_id, copy_of) select ${lastCall}, ${lastMail}, ${lastDelivery}`
 
 /**
  * Notes that the database was brought back from a copy of `copyOf`: one that is not released begins anew then, because what was done since it was found may be missing
@@ -81,10 +85,10 @@ const lastCall = sql`(select coalesce(pg_sequence_last_value('capture_call_id_se
 export async function noteRestore(ctx: Pick<Context, 'db' | 'log'>, copyOf: Date | null): Promise<void> {
   const { rows } = await sql<{ again: boolean }>`
     with again as (
-      update restore set found_at = now(), last_call_id = ${lastCall}, copy_of = case when copy_of is not null then least(copy_of, ${copyOf}::timestamptz) end
+      update restore set ${foundNow}, copy_of = case when copy_of is not null then least(copy_of, ${copyOf}::timestamptz) end
        where released_at is null and ${copyOf}::timestamptz is not null returning id),
     first as (
-      insert into restore (last_call_id, copy_of) select ${lastCall}, ${copyOf}::timestamptz
+      ${insertFound}, ${copyOf}::timestamptz
        where not exists (select from restore where released_at is null) returning id)
     select true as again from again union all select false from first`.execute(ctx.db)
   if (rows.length === 0) return
@@ -111,10 +115,8 @@ export async function noteOlderServer(
   )
   // One that is not released begins anew: what was done since it was found may be missing again.
   const { rows } = await sql`
-    update restore set found_at = now(), last_call_id = ${lastCall}, copy_of = null where released_at is null returning id`.execute(
-    ctx.db,
-  )
-  if (rows.length === 0) await sql`insert into restore (last_call_id) values (${lastCall})`.execute(ctx.db)
+    update restore set ${foundNow}, copy_of = null where released_at is null returning id`.execute(ctx.db)
+  if (rows.length === 0) await sql`${insertFound}, null`.execute(ctx.db)
   const { length } = workspaceIds
   await noteTrouble(
     ctx,
@@ -141,9 +143,15 @@ export async function releaseRestore({ db }: WithDatabase): Promise<void> {
   await endTrouble({ db }, 'retrocesso')
 }
 
-/** True of what is from the copy of a restore that is not released: it may have been done since the copy was made. */
-export const isFromCopy = (createdAt: RawBuilder<unknown>) =>
-  sql<boolean>`((${createdAt} <= (select max(found_at) from restore where released_at is null)) is true)`
+/**
+ * True of what is from the copy of a restore that is not released: it may have been done since the copy was made. The order of the rows tells; their times only where a process of
+ * an earlier release found the restore.
+ */
+export const isFromCopy = (last: 'last_mail_id' | 'last_delivery_id') => {
+  const held = sql`from restore where released_at is null`
+  return sql<boolean>`((created_at <= (select max(found_at) ${held} and ${sql.ref(last)} is null)) is true
+    or (id <= (select max(${sql.ref(last)}) ${held})) is true)`
+}
 
 /** All restores `r` beside the last call `r.before` of a capture line when each was found: for statements. The order of the calls tells what came after; their times do not when the clock was set. */
 export const restoresOf = (line: RawBuilder<unknown>) => sql`(

@@ -696,6 +696,8 @@ interface RestoreTable {
   id: Generated<number>
   found_at: Timestamp
   last_call_id: Optional<bigint | null>
+  last_mail_id: Optional<bigint | null>
+  last_delivery_id: Optional<bigint | null>
   copy_of: Optional<Date | null>
   released_at: Optional<Date | null>
 }

@@ -205,7 +205,7 @@ function requireAddress({ config }: Pick<Context, 'config'>, text: string): void
 export async function countHeldDeliveries(ctx: WithDatabase): Promise<{ waiting: number; fromCopy: number }> {
   return asOperator(ctx, async ({ db }) => {
     const { rows } = await sql<{ waiting: number; fromCopy: number }>`
-      select count(*)::int as waiting, count(*) filter (where ${isFromCopy(sql`created_at`)})::int as "fromCopy"
+      select count(*)::int as waiting, count(*) filter (where ${isFromCopy('last_delivery_id')})::int as "fromCopy"
         from webhook_delivery where state = 'waiting' and version is not null and ${isHeld}`.execute(db)
     return rows[0]!
   })
@@ -216,6 +216,6 @@ export async function dropHeldDeliveries(ctx: WithDatabase): Promise<void> {
   const problem = 'O sistema voltou de uma cópia de segurança: esta entrega podia já ter sido feita, e não foi enviada.'
   await asOperator(ctx, async ({ db }) => {
     await sql`update webhook_delivery set state = 'failed', problem = ${problem}, lease_until = null
-               where state = 'waiting' and version is not null and ${isFromCopy(sql`created_at`)}`.execute(db)
+               where state = 'waiting' and version is not null and ${isFromCopy('last_delivery_id')}`.execute(db)
   })
 }
