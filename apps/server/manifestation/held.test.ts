@@ -185,6 +185,11 @@ test('it is known which companies were asked for to the end since, and without t
     await gaps(`update capture_gap set ${nothingToFetch}`)
     expect(await lines('max_nsu = 5')).toMatchObject(all)
   }
+  // It was found by what the authority says: some were asked for before that.
+  const { copyOf } = (await findRestore(ctx))!
+  await execute(copy.url, 'update restore set copy_of = null')
+  expect(await lines('max_nsu = 5')).toMatchObject(notYet)
+  await execute(copy.url, `update restore set copy_of = '${copyOf!.toISOString()}'`)
   await gaps('delete from capture_gap')
   // Who is not asked for and has nothing waiting keeps nobody up.
   const paused = (cnpj: string) => lines(`paused = cnpj = '${cnpj}'`)

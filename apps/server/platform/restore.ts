@@ -155,7 +155,7 @@ export const isFromCopy = (last: 'last_mail_id' | 'last_delivery_id') => {
 
 /** All restores `r` beside the last call `r.before` of a capture line when each was found: for statements. The order of the calls tells what came after; their times do not when the clock was set. */
 export const restoresOf = (line: RawBuilder<unknown>) => sql`(
-  select released_at, coalesce(last_call_id, (select max(id) from capture_call where line_id = ${line} and at < found_at), 0) as before
+  select released_at, copy_of, coalesce(last_call_id, (select max(id) from capture_call where line_id = ${line} and at < found_at), 0) as before
     from restore) r`
 
 /** True while a restore is not released: for conditions of statements. */
