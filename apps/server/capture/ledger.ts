@@ -170,16 +170,20 @@ export async function wasNoteLast({ db }: Pick<Context, 'db'>, line: Pick<Captur
   return row?.query === 'consChNFe'
 }
 
-/** Whether a query that was announced at `askedAt` is in the ledger. `ctx.db` is a transaction that sees the line. */
+/**
+ * Whether the response to a query that was announced at `askedAt` is in the ledger: whoever took the line meanwhile may have written that it was lost, and the clock may have been
+ * ahead before. `ctx.db` is a transaction that sees the line.
+ */
 export async function wasNoted(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
   askedAt: string,
+  { cStat, bytes, documents }: DistributionResponse,
 ): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from capture_call where line_id = ${line.id} and at >= ${askedAt}::timestamptz order by id desc limit 1`.execute(
-    db,
-  )
+    select 1 from capture_call
+     where line_id = ${line.id} and at >= ${askedAt}::timestamptz and c_stat = ${cStat} and bytes = ${bytes} and documents = ${documents.length}
+     order by id desc limit 1`.execute(db)
   return rows.length > 0
 }
 

@@ -435,8 +435,13 @@ export async function settleSurely(
   throw new Error('unreachable')
 }
 
-async function isWritten(ctx: SettlementContext, line: CaptureLine, { askedAt }: QueryOutcome): Promise<boolean> {
-  return askedAt !== undefined && inCapture(ctx, (ctx) => wasNoted(ctx, line, askedAt))
+async function isWritten(
+  ctx: SettlementContext,
+  line: CaptureLine,
+  { askedAt, response }: QueryOutcome,
+): Promise<boolean> {
+  if (!askedAt || !response) return false
+  return inCapture(ctx, (ctx) => wasNoted(ctx, line, askedAt, response))
 }
 
 async function keep(

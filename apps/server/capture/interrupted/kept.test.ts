@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { execute } from '../../../../tests/support/database.ts'
 import { nfeProc } from '../../documents/testing.ts'
+import { LeaseLost } from '../../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../../platform/database.ts'
 import { nsuText } from '../../platform/service.ts'
 import { type CaptureLine, claimLine, claimOne } from '../lease.ts'
@@ -126,6 +127,36 @@ test('a response whose commit was only not confirmed is not kept, and the line i
   expect(await rowOf()).toMatchObject({ last_nsu: 2n, lease_by: null })
   expect(await countDocuments()).toBe(2)
   expect(await files()).toEqual(free)
+})
+
+test('a response that somebody else settled as lost is kept, also when the clock was ahead before', async () => {
+  const askedBefore = await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+  const nothing = { ...response, cStat: 137, ultNSU: nsuText(0n), documents: [], bytes: 300 }
+  const query = { kind: 'distNSU', holder: null } as const
+  await settleSurely(ctx, line, query, { response: nothing, durationMs: 5, askedAt: askedBefore })
+  await asOwner(`update capture_call set at = at + interval '1 day' where line_id = ${line.id}`)
+  const askedAt = await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+  let isLost = false
+  const db = new Proxy(ctx.db, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name)
+      if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
+      isLost = true
+      const execute = async () => {
+        await asOwner(
+          `update capture_line set lease_by = '${crypto.randomUUID()}' where id = ${line.id};
+           insert into capture_call (line_id, query, nsu_before, nsu_after, error) values (${line.id}, 'distNSU', 0, 0, 'interrupted')`,
+        )
+        throw new Error('Connection terminated unexpectedly')
+      }
+      return () => ({ execute })
+    },
+  })
+  const settling = settleSurely({ ...ctx, db }, line, query, { response, durationMs: 5, askedAt }, { waitsMs: [1] })
+  await expect(settling).rejects.toThrow(LeaseLost)
+  const [kept, ...others] = await listKept(ctx, line.id)
+  expect(others).toEqual([])
+  await forgetKept(kept!.path)
 })
 
 test('a kept response comes back as it was; a larger one has a file of its own, a torn one is left alone', async () => {
