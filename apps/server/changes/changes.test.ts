@@ -7,6 +7,7 @@ import { arrive, chaveOf, company as cnpj, evento, nfeProc, resNFe } from '../do
 import type { Database } from '../platform/context.ts'
 import { beforeCommit, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
+import { noteRestore, releaseRestore } from '../platform/restore.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import { changedSince, forgetChanges, leaveGivenVersions, newestVersion, noteChanges, readChanges } from './changes.ts'
 
@@ -249,6 +250,23 @@ describe('a reader', () => {
     expect(await newestVersion({ db }, silent)).toBe(floor)
     await owner.query('delete from restore')
   })
+
+  test.for(['released', 'not released'])(
+    'hears it too when the clock was ahead while an earlier one, %s, was found',
+    async (earlier) => {
+      await owner.query("insert into restore (found_at) values (now() + interval '1 day')")
+      await leaveGivenVersions({ db })
+      if (earlier === 'released') await releaseRestore({ db })
+      await page([note(1)])
+      const given = await newestVersion({ db }, workspaceId)
+      await noteRestore({ db, log }, new Date())
+      await leaveGivenVersions({ db })
+      await page([note(2)])
+      expect(await follow(given)).toMatchObject({ told: [[expect.any(Number), 'new', 2]] })
+      expect(await newestVersion({ db }, workspaceId)).toBeGreaterThan(given + 3_000_000)
+      await owner.query('delete from restore')
+    },
+  )
 })
 
 const pause = () => new Promise<void>((resolve) => void setImmediate(resolve))
