@@ -453,7 +453,8 @@ async function keep(
   if (!response || !askedAt) return null
   const asked = query.kind === 'distNSU' ? { kind: query.kind } : query
   try {
-    return await keepResponse(ctx, { lineId: line.id, askedAt, query: asked, response })
+    const { id: lineId, cnpj, service } = line
+    return await keepResponse(ctx, { lineId, cnpj, service, askedAt, query: asked, response })
   } catch (err) {
     ctx.log.error({ err, cnpj: line.cnpj }, 'a response could not even be kept in a file')
     return null

@@ -42,7 +42,7 @@ async function guessAsked(ctx: SettlementContext, line: CaptureLine): Promise<An
 
 /** Delivers the documents of kept responses whose queries were settled without them. */
 export async function deliverKept(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<void> {
-  for (const { path, lineId, askedAt, query, response } of await listKept(ctx)) {
+  for (const { path, lineId, askedAt, query, response, ...of } of await listKept(ctx)) {
     const isOver = await inCapture(ctx, async (ctx) => {
       const line = await ctx.db
         .selectFrom('capture_line')
@@ -54,7 +54,8 @@ export async function deliverKept(ctx: Pick<Context, 'db' | 'config' | 'log'>): 
         .executeTakeFirst()
       // Whoever takes that line next settles it.
       if (line?.askedAt === askedAt) return false
-      if (line) await deliverLate(ctx, line, await readArrivals({ documents: documentsOf(query, response) }))
+      const isOfLine = line && (of.cnpj ?? line.cnpj) === line.cnpj && (of.service ?? line.service) === line.service
+      if (isOfLine) await deliverLate(ctx, line, await readArrivals({ documents: documentsOf(query, response) }))
       return true
     })
     if (isOver) await forgetKept(path)

@@ -102,6 +102,16 @@ describe('a response that could not be stored', () => {
     expect(await countDocuments()).toBe(2)
     expect(await files()).toEqual(free)
   })
+
+  test('is not given to the company that has the number of its line after a restore', async () => {
+    await fillDisk()
+    await failToStore()
+    await makeRoom()
+    await asOwner(`update capture_line set asked_at = null, cnpj = '11222333000181' where id = ${line.id}`)
+    await deliverKept(ctx)
+    expect(await countDocuments()).toBe(0)
+    expect(await files()).toEqual(free)
+  })
 })
 
 test('a response whose commit was only not confirmed is not kept, and the line is let go once', async () => {

@@ -3,10 +3,14 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import type { Context } from '../../platform/context.ts'
+import type { ServiceCode } from '../../platform/service.ts'
 
 /** A response that could not be stored, with the query that it belongs to. */
 export interface KeptResponse {
   lineId: number
+  /** Of the line; a copy that took the place of the database may have another one with its number by now. Files of earlier versions name none. */
+  cnpj?: string
+  service?: ServiceCode
   /** When the query was announced, by the clock of the database and as it writes it: no other query of the line has the same. */
   askedAt: string
   query:
