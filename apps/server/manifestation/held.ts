@@ -40,6 +40,8 @@ export interface ReadBack {
 
 // After a restore the authority may move our cursor to its own: what lies between is fetched one by one, for hours. Such a gap lies above the first position that was asked
 // for since; those below are older than the copy, unless the authority told of the restore: then some companies were asked for before.
+const isOfUnknownAge = sql`exists (select from restore where released_at is null and copy_of is null)`
+
 async function findReadBack(ctx: Pick<Context, 'db' | 'config'>, foundAt: Date): Promise<ReadBack> {
   const { rows } = await inCapture(ctx, ({ db }) =>
     sql<{ cnpj: string; state: 'read' | 'unread' | 'unasked' }>`
@@ -48,9 +50,10 @@ async function findReadBack(ctx: Pick<Context, 'db' | 'config'>, foundAt: Date):
                      asked.succeeded and l.last_nsu >= l.max_nsu
                        and not exists (select from capture_gap g where g.line_id = l.id and not g.lost and not g.passed and g.to_nsu > asked.from_nsu) as is_read
                 from capture_line l
-                left join lateral (select case when bool_and(r.copy_of is not null) then min(e.nsu_before) else 0 end as from_nsu, coalesce(bool_or(e.c_stat in (137, 138)), false) as succeeded
-                                     from ${restoresOf(sql.ref('l.id'))} join capture_call e on e.line_id = l.id and e.id > r.before
-                                    where r.released_at is null and e.query = 'distNSU') asked on true
+                left join lateral (select case when ${isOfUnknownAge} then 0 else min(e.nsu_before) end as from_nsu, coalesce(bool_or(e.c_stat in (137, 138)), false) as succeeded
+                                     from capture_call e
+                                    where e.line_id = l.id and e.query = 'distNSU'
+                                      and e.id > (select max(r.before) from ${restoresOf(sql.ref('l.id'))} where r.released_at is null)) asked on true
                where exists (select from capture_subscription s where s.line_id = l.id)) lines
        group by cnpj order by cnpj`.execute(db),
   )

@@ -155,10 +155,13 @@ export const isFromCopy = (last: 'last_mail_id' | 'last_delivery_id') => {
     or (id <= (select max(${sql.ref(last)}) ${held})) is true)`
 }
 
-/** All restores `r` beside the last call `r.before` of a capture line when each was found: for statements. The order of the calls tells what came after; their times do not when the clock was set. */
+/**
+ * All restores `r` beside the last call `r.before` of a capture line when each was found: for statements. The order of the calls tells what came after; their times do not when the
+ * clock was set. `offset 0` has that call be looked for once, and not for each that it is compared with.
+ */
 export const restoresOf = (line: RawBuilder<unknown>) => sql`(
-  select released_at, copy_of, coalesce(last_call_id, (select max(id) from capture_call where line_id = ${line} and at < found_at), 0) as before
-    from restore) r`
+  select released_at, coalesce(last_call_id, (select max(id) from capture_call where line_id = ${line} and at < found_at), 0) as before
+    from restore offset 0) r`
 
 /** True while a restore is not released: for conditions of statements. */
 export const isHeld = sql<boolean>`exists (select 1 from restore where released_at is null)`
