@@ -404,7 +404,7 @@ describe('a process that dies between a query and its response', () => {
     const line = await nfeLine()
     await change(line, { last_nsu: 50n, max_nsu: 500n, last_success_at: new Date() })
     for (const minutes of [10, 65]) {
-      const mine = minutes === 10 ? line : (await claimLine(ctx))!
+      const mine = minutes === 10 ? { ...line, lastNsu: 50n } : (await claimLine(ctx))!
       await inTransaction((ctx) => noteQuery(ctx, mine, { ultNSU: 50n }))
       await die(mine, 0)
       await settleInterrupted(other, (await claimLine(other))!)
