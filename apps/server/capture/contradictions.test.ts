@@ -11,6 +11,7 @@ import { captureAnnouncements } from './announcements.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, claimLine, claimOne, holdLine, readHeldLine, releaseLine } from './lease.ts'
+import { quotaWait } from './ledger.ts'
 import { noteQuery } from './query.ts'
 import { settle } from './settlement.ts'
 import { linesOf, newCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
@@ -356,6 +357,18 @@ describe('after a restore', () => {
     expect((await row()).message).toMatch(/por uma hora: o banco de dados voltou de uma cópia de segurança/)
     await page(656, 70)
     expect((await row()).message).toMatch(/outro sistema consultou/)
+    await releaseRestore(ctx)
+  })
+
+  test('nothing is asked for one by one for an hour, because what was asked in the hour before is not in the copy', async () => {
+    await page(138, 50, notes(1, 50))
+    const wait = () => inCapture(ctx, (ctx) => quotaWait(ctx, line))
+    await execute(installation.url, 'delete from restore')
+    expect(await wait()).toBe(0)
+    await restore()
+    expect((await wait()) / rhythm.hourMs).toBeCloseTo(1, 1)
+    await execute(installation.url, "update restore set found_at = now() - interval '1 hour'")
+    expect(await wait()).toBe(0)
     await releaseRestore(ctx)
   })
 

@@ -193,8 +193,8 @@ export const queriesAnHour = 18
 const callsAnHourMax = 2_000
 
 /**
- * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after the clock was set is left alone: when
- * queries left before cannot be told. `ctx.db` is a transaction that sees the line.
+ * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after the clock was set, or the database was
+ * brought back from a copy, is left alone: when queries left before cannot be told. `ctx.db` is a transaction that sees the line.
  */
 export async function quotaWait(
   { db, config }: Pick<Context, 'db' | 'config'>,
@@ -203,15 +203,16 @@ export async function quotaWait(
   const { hourMs, marginMs } = config.sefaz
   const hour = sql`${hourMs} * interval '1 ms'`
   const remaining = (at: RawBuilder<unknown>) => sql`extract(epoch from ${at} - now()) * 1000 + ${hourMs}`
-  const { rows } = await sql<{ n: number; waitMs: number; clockMs: number }>`
+  const { rows } = await sql<{ n: number; waitMs: number; unknownMs: number }>`
     select count(*)::int as n, coalesce(${remaining(sql`min(at)`)}, 0)::float8 as "waitMs",
-           coalesce((select ${remaining(sql`jumped_at`)} from clock
-                      where subject = 'capture' and jumped_at > now() - ${hour} and jumped_at <= now()), 0)::float8 as "clockMs"
+           coalesce((select ${remaining(sql`max(at)`)}
+                       from (select jumped_at as at from clock where subject = 'capture' union all select found_at from restore) unknown
+                      where at > now() - ${hour} and at <= now()), 0)::float8 as "unknownMs"
       from (select at from (select at, query from capture_call where line_id = ${line.id} order by id desc limit ${callsAnHourMax}) r
              where query in ('consNSU', 'consChNFe') and at > now() - ${hour} and at < now() + ${hour}
              order by at desc limit ${queriesAnHour}) c`.execute(db)
-  const { n, waitMs, clockMs } = rows[0]!
+  const { n, waitMs, unknownMs } = rows[0]!
   const fullMs = n < queriesAnHour ? 0 : Math.min(Math.max(waitMs, 1), hourMs)
-  const restMs = Math.max(fullMs, clockMs)
+  const restMs = Math.max(fullMs, unknownMs)
   return restMs === 0 ? 0 : restMs + marginMs / 5
 }
