@@ -297,7 +297,7 @@ describe('refusals', () => {
   })
 
   test('each problem of a certificate has its own sentence, and nothing is changed', async () => {
-    const before = await detail()
+    const before = await settings()
     const day = 86_400_000
     const problems: [File, string, RegExp][] = [
       [await pfx({ cnpj }), 'errada', /^A senha informada não abre este certificado\. Nada foi/],
@@ -316,7 +316,7 @@ describe('refusals', () => {
       expect(body.message).toMatch(message)
       expect(body.message).toMatch(/Nada foi guardado nem alterado\./)
     }
-    expect(await detail()).toEqual(before)
+    expect(await settings()).toEqual(before)
   })
 })
 
