@@ -423,6 +423,10 @@ export async function settleSurely(
       // Of an earlier try only the confirmation was lost.
       if (error instanceof LeaseLost && path && (await isWritten(ctx, line, outcome))) {
         await forgetKept(path)
+        // Somebody else may have it by now.
+        await inCapture(ctx, (ctx) => releaseLine(ctx, line, null)).catch((error: unknown) => {
+          if (!(error instanceof LeaseLost)) throw error
+        })
         return { line, decision: null, waitMs: 0, released: true }
       }
       ctx.storage.noteFailure(error)

@@ -194,18 +194,15 @@ export async function readBackEvents(
 ): Promise<number> {
   const restore = await findRestore(ctx)
   if (!restore || (await wasReadBack(ctx, restore.foundAt))) return 0
-  const { copyOf, foundAt } = restore
-  // What was under way while the copy was made may be older than it. A copy of later than now was made while the clock was ahead.
-  const since = copyOf && copyOf <= foundAt ? new Date(copyOf.getTime() - 24 * 3_600_000) : null
   let count = 0
   const authors = new Map<string, Pick<Author, 'service' | 'cnpj'>>()
-  for await (const { xml, ...author } of readJournal(ctx, since)) {
+  for await (const { xml, ...author } of readJournal(ctx)) {
     await inCapture(ctx, (ctx) => deliverEvents(ctx, author, [xml]))
     authors.set(`${author.service} ${author.cnpj}`, author)
     count++
   }
   for (const { service, cnpj } of authors.values()) await registered(service, cnpj)
-  await noteReadBack(ctx, foundAt)
+  await noteReadBack(ctx, restore.foundAt)
   if (count > 0) ctx.log.warn({ events: count }, 'events that were registered after the copy were read back')
   return count
 }

@@ -57,12 +57,10 @@ async function removeOld(folder: string): Promise<void> {
 }
 
 /** What was written down since the day of `since` (null: since ever), oldest first. */
-export async function* readJournal(ctx: Pick<Context, 'config'>, since: Date | null): AsyncGenerator<Entry> {
+export async function* readJournal(ctx: Pick<Context, 'config'>): AsyncGenerator<Entry> {
   const folder = folderOf(ctx)
-  const first = since ? dayOf(since.getTime()) : ''
   for (const file of (await readdir(folder).catch(() => [])).sort()) {
-    const day = name.exec(file)?.[1]
-    if (!day || day < first) continue
+    if (!name.test(file)) continue
     await using handle = await open(join(folder, file))
     for await (const line of handle.readLines()) {
       const entry = parse(line)

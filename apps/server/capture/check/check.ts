@@ -218,9 +218,9 @@ async function refuseToAsk(ctx: Pick<CaptureContext, 'db' | 'config'>, line: Cap
   const waitMs = await quotaWait(ctx, line)
   if (waitMs === 0) return null
   return notAsked(
-    'Não perguntamos agora: as consultas avulsas desta hora já foram usadas.',
+    'Não perguntamos agora: as consultas avulsas desta hora podem já ter sido usadas.',
     [
-      'A SEFAZ permite vinte por hora a cada CNPJ, e elas estão sendo gastas com documentos que faltam.',
+      'A SEFAZ permite vinte por hora a cada CNPJ: foram gastas com documentos que faltam ou, depois de uma restauração ou de um acerto do relógio, não se sabe quantas foram.',
       'Tente de novo depois de {at}.',
     ],
     new Date(Date.now() + waitMs),

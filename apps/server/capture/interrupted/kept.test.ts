@@ -114,30 +114,33 @@ describe('a response that could not be stored', () => {
   })
 })
 
-test('a response whose commit was only not confirmed is not kept, and the line is let go once', async () => {
-  const askedAt = await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
-  let isLost = false
-  const db = new Proxy(ctx.db, {
-    get: (target, name) => {
-      const value = Reflect.get(target, name)
-      if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
-      isLost = true
-      const execute: typeof begun.execute = async (work) => {
-        await begun.execute(work)
-        throw new Error('Connection terminated unexpectedly')
-      }
-      const begun = target.transaction()
-      return () => ({ execute })
-    },
-  })
-  const outcome = { response, durationMs: 5, askedAt }
-  const query = { kind: 'distNSU', holder: null } as const
-  const settled = await settleSurely({ ...ctx, db }, line, query, outcome, { isLast: () => true, waitsMs: [1] })
-  expect(settled).toMatchObject({ released: true })
-  expect(await rowOf()).toMatchObject({ last_nsu: 2n, lease_by: null })
-  expect(await countDocuments()).toBe(2)
-  expect(await files()).toEqual(free)
-})
+test.each([true, false])(
+  'a response whose commit was only not confirmed is not kept, and the line is let go: the last %s',
+  async (last) => {
+    const askedAt = await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    let isLost = false
+    const db = new Proxy(ctx.db, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name)
+        if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
+        isLost = true
+        const execute: typeof begun.execute = async (work) => {
+          await begun.execute(work)
+          throw new Error('Connection terminated unexpectedly')
+        }
+        const begun = target.transaction()
+        return () => ({ execute })
+      },
+    })
+    const outcome = { response, durationMs: 5, askedAt }
+    const query = { kind: 'distNSU', holder: null } as const
+    const settled = await settleSurely({ ...ctx, db }, line, query, outcome, { isLast: () => last, waitsMs: [1] })
+    expect(settled).toMatchObject({ released: true })
+    expect(await rowOf()).toMatchObject({ last_nsu: 2n, lease_by: null })
+    expect(await countDocuments()).toBe(2)
+    expect(await files()).toEqual(free)
+  },
+)
 
 test('a response that somebody else settled as lost is kept, also when the clock was ahead before', async () => {
   const askedBefore = await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
