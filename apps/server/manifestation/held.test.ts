@@ -10,7 +10,7 @@ import { claimMail, settleMail } from '../mail/queue.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { prepareInstallation } from '../platform/installation.ts'
-import { advanceMark, findRestore, releaseRestore } from '../platform/restore.ts'
+import { advanceMark, findRestore } from '../platform/restore.ts'
 import { migrate } from '../platform/schema/migrate.ts'
 import { listNotices } from '../platform/trouble.ts'
 import { claimDelivery } from '../webhooks/deliveries.ts'
@@ -288,11 +288,4 @@ test('a second restore while the first is not released begins anew: what was don
   expect(await readBackEvents(ctx, { registered })).toBe(1)
   const told = await ctx.db.selectFrom('trouble').select('told_at').where('key', '=', 'restauracao').execute()
   expect(told).toEqual([{ told_at: null }])
-})
-
-test('events are read back also when the clock was days ahead while the copy was made', async () => {
-  await releaseRestore(ctx)
-  await execute(copy.url, "update installation set mark = 0, marked_at = now() + interval '3 days'")
-  await advanceMark(ctx)
-  expect(await readBackEvents(ctx, { registered: async () => {} })).toBe(1)
 })

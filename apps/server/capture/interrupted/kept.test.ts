@@ -114,24 +114,30 @@ describe('a response that could not be stored', () => {
   })
 })
 
+type Work = Parameters<ReturnType<typeof ctx.db.transaction>['execute']>[0]
+
+/** The database, of which the connection is lost in the first transaction after `happen`. */
+function losingFirst(happen: (work: Work) => Promise<unknown>): typeof ctx.db {
+  let isLost = false
+  return new Proxy(ctx.db, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name)
+      if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
+      isLost = true
+      const execute = async (work: Work) => {
+        await happen(work)
+        throw new Error('Connection terminated unexpectedly')
+      }
+      return () => ({ execute })
+    },
+  })
+}
+
 test.each([true, false])(
   'a response whose commit was only not confirmed is not kept, and the line is let go: the last %s',
   async (last) => {
     const askedAt = await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
-    let isLost = false
-    const db = new Proxy(ctx.db, {
-      get: (target, name) => {
-        const value = Reflect.get(target, name)
-        if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
-        isLost = true
-        const execute: typeof begun.execute = async (work) => {
-          await begun.execute(work)
-          throw new Error('Connection terminated unexpectedly')
-        }
-        const begun = target.transaction()
-        return () => ({ execute })
-      },
-    })
+    const db = losingFirst((work) => ctx.db.transaction().execute(work))
     const outcome = { response, durationMs: 5, askedAt }
     const query = { kind: 'distNSU', holder: null } as const
     const settled = await settleSurely({ ...ctx, db }, line, query, outcome, { isLast: () => last, waitsMs: [1] })
@@ -149,22 +155,12 @@ test('a response that somebody else settled as lost is kept, also when the clock
   await settleSurely(ctx, line, query, { response: nothing, durationMs: 5, askedAt: askedBefore })
   await asOwner(`update capture_call set at = at + interval '1 day' where line_id = ${line.id}`)
   const askedAt = await inCapture(ctx, (ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
-  let isLost = false
-  const db = new Proxy(ctx.db, {
-    get: (target, name) => {
-      const value = Reflect.get(target, name)
-      if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
-      isLost = true
-      const execute = async () => {
-        await asOwner(
-          `update capture_line set lease_by = '${crypto.randomUUID()}' where id = ${line.id};
-           insert into capture_call (line_id, query, nsu_before, nsu_after, error) values (${line.id}, 'distNSU', 0, 0, 'interrupted')`,
-        )
-        throw new Error('Connection terminated unexpectedly')
-      }
-      return () => ({ execute })
-    },
-  })
+  const db = losingFirst(() =>
+    asOwner(
+      `update capture_line set lease_by = '${crypto.randomUUID()}' where id = ${line.id};
+       insert into capture_call (line_id, query, nsu_before, nsu_after, error) values (${line.id}, 'distNSU', 0, 0, 'interrupted')`,
+    ),
+  )
   const settling = settleSurely({ ...ctx, db }, line, query, { response, durationMs: 5, askedAt }, { waitsMs: [1] })
   await expect(settling).rejects.toThrow(LeaseLost)
   const [kept, ...others] = await listKept(ctx, line.id)
