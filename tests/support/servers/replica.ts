@@ -88,7 +88,7 @@ async function startStandby(
     directory,
     ...Object.entries(assignments).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]
-  const execute = async (sql: string): Promise<unknown[]> => {
+  const ask = async (sql: string): Promise<unknown[]> => {
     const client = new pg.Client({ connectionString: admin.href })
     client.on('error', () => {})
     await client.connect()
@@ -97,6 +97,15 @@ async function startStandby(
     } finally {
       await client.end()
     }
+  }
+  const execute = async (sql: string): Promise<unknown[]> => {
+    for (;;)
+      try {
+        return await ask(sql)
+      } catch (error) {
+        // What lets the log go on may be the first to be cancelled for it.
+        if ((error as { code?: string }).code !== '40001') throw error
+      }
   }
   let server: Supervised | null = null
   const start = async () => {
