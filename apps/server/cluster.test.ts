@@ -158,7 +158,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     superuser = new pg.Client({ connectionString: cluster.superUrl })
     await superuser.connect()
     stack.defer(() => superuser.end())
-    ctx = { ...contextOf(cluster.url), log: createLogger('error') }
+    renewSessions()
     stack.defer(() => ctx.db.destroy())
     stack.use(watchStatements((statement) => statements.push(statement)))
     product = stack.use(
@@ -174,6 +174,15 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     await mine.captured({ timeoutMs: 180_000 })
   }, 300_000)
   afterAll(() => stack.disposeAsync())
+
+  const renewSessions = () => {
+    ctx = { ...contextOf(cluster.url), log: createLogger('error') }
+  }
+  // The first transaction over a connection that the coordinator kept to a server that was ended is refused.
+  const forgetEndedServers = async () => {
+    await ctx.db.destroy()
+    renewSessions()
+  }
 
   const workspaceOf = async (cnpj: string) => {
     const { rows } = await superuser.query<{ id: number }>('select workspace_id as id from company where cnpj = $1', [
@@ -478,6 +487,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     expect(reachable(ctx)).toBeNull()
     expect(compared).toEqual(isElsewhere ? [null] : [])
     expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
+    await forgetEndedServers()
   })
 
   test('while no server for rows responds, nobody is told that the program is ready', async () => {
@@ -496,6 +506,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       async () => expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('servidores'),
       patience,
     )
+    await forgetEndedServers()
   })
 
   test('an answer that two people want is sent, and no other', async () => {
