@@ -111,7 +111,7 @@ export function useSite(options: ProductOptions = everyday, { alone = false, new
   })
   afterEach(async ({ task }) => {
     const failed = task.result?.state === 'fail'
-    if (failed) await takePictures(borrowed, task.name)
+    if (failed) await keepWhatIsShown(borrowed, task.name)
     const told = complaints.splice(0)
     await Promise.all(borrowed.splice(0).map((one) => giveBack(one, !failed && !newPages)))
     expect(told).toEqual([])
@@ -289,15 +289,19 @@ const heard = [
   'websocket',
 ]
 
-/** Keeps what the pages of a failed test show in `test-results`. */
-async function takePictures(borrowed: Borrowed[], testName: string): Promise<void> {
+/** Tells what the pages of a failed test show, and keeps pictures of them in `test-results`. */
+async function keepWhatIsShown(borrowed: Borrowed[], testName: string): Promise<void> {
   const folder = join(root, 'test-results')
   await mkdir(folder, { recursive: true })
   const name = testName.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80)
   const pages = borrowed.flatMap(({ page }) => page.context().pages())
-  await Promise.allSettled(
-    pages.map((page, index) => page.screenshot({ path: join(folder, `${name}-${index + 1}.png`), timeout: 5_000 })),
-  )
+  const keep = async (page: Page, index: number) => {
+    const text = await page.locator('body').innerText({ timeout: 5_000 })
+    const told = text.length > 2_000 ? `${text.slice(0, 1_000)}\n…\n${text.slice(-1_000)}` : text
+    console.error(`${page.url()}\n${told}`)
+    await page.screenshot({ path: join(folder, `${name}-${index + 1}.png`), timeout: 5_000 })
+  }
+  await Promise.allSettled(pages.map(keep))
 }
 
 /** Asks or changes the database behind the product, as no call of it can. */
