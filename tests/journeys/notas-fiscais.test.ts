@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { capturedAccount, countOf, drawn, focusedName, periodOf, rowsOf } from './captured.ts'
-import { follow, toastColours } from './page.ts'
+import { follow, tell, toastColours, toasted } from './page.ts'
 import { type Account, bakery, expectNoSidewaysScroll, phone, shown, tabTo, textOf, useSite } from './site.ts'
 
 const site = useSite()
@@ -51,7 +51,12 @@ test('the list says how much it holds, and its pages are in the address', async 
   const heights = await rows.evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
   expect(Math.max(...heights)).toBeLessThanOrEqual(49)
 
-  await page.getByRole('button', { name: '2', exact: true }).click()
+  // A toast that comes meanwhile does not take the click.
+  await page.getByRole('button', { name: '2', exact: true }).hover()
+  await page.mouse.down()
+  await tell(site, page, { header: 'Durante um clique' })
+  await toasted(page, 'Durante um clique')
+  await page.mouse.up()
   await shown(page.getByText(/^Página 2 de \d$/))
   expect(page.url()).toContain('pagina=2')
   await follow(page, `${path}&pagina=99`)

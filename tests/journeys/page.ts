@@ -1,6 +1,7 @@
+import { type Announcement, operate, tellWorkspace } from '@vigia/server/start'
 import type { Locator, Page, Request } from 'playwright-core'
 import { expect } from 'vitest'
-import { shown } from './site.ts'
+import { type Site, shown } from './site.ts'
 
 /** What a call is made to get: an envelope, a body as it is, nothing at all, or the real response. */
 export type FakeResponse =
@@ -56,6 +57,21 @@ export async function respond(
 export function later(reply: FakeResponse): { reply: () => Promise<FakeResponse>; come(): void } {
   const { promise, resolve } = Promise.withResolvers<FakeResponse>()
   return { reply: () => promise, come: () => resolve(reply) }
+}
+
+export async function workspaceOf(page: Page): Promise<string> {
+  return page.evaluate(() => JSON.parse(localStorage.getItem('vigia.session') ?? '').wsId)
+}
+
+/** Sends announcements to the workspace of a page, as the operator of the installation can. */
+export async function tell(site: Site, page: Page, ...messages: Partial<Announcement>[]): Promise<void> {
+  const workspace = await workspaceOf(page)
+  await operate(site.product.config, async (ctx) => {
+    for (const message of messages) {
+      const announcement: Announcement = { topic: 'aviso', kind: 'alert', header: 'Aviso', body: '', ...message }
+      expect(await tellWorkspace(ctx, workspace, announcement, 1)).toBe(true)
+    }
+  })
 }
 
 export function toast(page: Page, text: string | RegExp): Locator {

@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Locator, Page, WebSocketRoute } from 'playw
 import { describe, expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
 import { rowsOf } from './captured.ts'
-import { runUntilShown } from './page.ts'
+import { runUntilShown, tell, workspaceOf } from './page.ts'
 import {
   type Account,
   bakery,
@@ -30,21 +30,6 @@ const toasts = (page: Page) => page.locator('[data-sonner-toast]')
 // Also behind a dialog.
 const bell = (page: Page) => page.getByRole('button', { name: /^Avisos/, includeHidden: true })
 const toastWith = (page: Page, text: string | RegExp) => toasts(page).filter({ hasText: text })
-
-async function workspaceOf(page: Page): Promise<string> {
-  return page.evaluate(() => JSON.parse(localStorage.getItem('vigia.session') ?? '').wsId)
-}
-
-/** Sends announcements to the workspace of a page, as the operator of the installation can. */
-async function tell(page: Page, ...messages: Partial<Announcement>[]): Promise<void> {
-  const workspace = await workspaceOf(page)
-  await operate(site.product.config, async (ctx) => {
-    for (const message of messages) {
-      const announcement: Announcement = { topic: 'aviso', kind: 'alert', header: 'Aviso', body: '', ...message }
-      expect(await tellWorkspace(ctx, workspace, announcement, 1)).toBe(true)
-    }
-  })
-}
 
 /** How many connections the hub has open. */
 async function countConnections(): Promise<number> {
@@ -129,6 +114,7 @@ describe('messages', () => {
     await page.clock.install()
     await openChannel(page, `${site.product.url}/empresas`)
     await tell(
+      site,
       page,
       { kind: 'sucesso', header: 'Captura concluída', body: '12 documentos novos.' },
       { kind: 'error', header: 'Captura parada', body: 'O certificado venceu.' },
@@ -161,10 +147,10 @@ describe('messages', () => {
 
   test('of many two are seen, in the lower right corner; all are behind the bell, read and unread, and pass axe', async () => {
     const { page } = await office('Davi')
-    await tell(page, { kind: 'sucesso', header: 'Ligado' })
+    await tell(site, page, { kind: 'sucesso', header: 'Ligado' })
     await shown(toastWith(page, 'Ligado'))
     await toastWith(page, 'Ligado').getByRole('button', { name: 'Fechar aviso' }).click()
-    await tell(page, ...[1, 2, 3, 4].map((day) => ({ header: `Prazo do dia ${day}` })), {
+    await tell(site, page, ...[1, 2, 3, 4].map((day) => ({ header: `Prazo do dia ${day}` })), {
       kind: 'error',
       header: 'Parou',
     })
@@ -180,7 +166,7 @@ describe('messages', () => {
     await shown(panel.getByText('Prazo do dia 1'))
     expect(await panel.getByRole('listitem').first().textContent()).toMatch(/^Não lido: Parou/)
     await expect.poll(() => toasts(page).count(), patience).toBe(0)
-    await tell(page, { header: 'Enquanto lê' })
+    await tell(site, page, { header: 'Enquanto lê' })
     await shown(panel.getByText('Enquanto lê'))
     expect(await toasts(page).count()).toBe(0)
     await expectAccessible(page)
@@ -207,7 +193,7 @@ describe('messages', () => {
   test('what came during an absence is one digest, and long words fit a phone', async () => {
     const account = await site.createAccount('Eva')
     const page = await site.resume(account, '/health', phone)
-    await tell(page, ...[1, 2, 3, 4].map((day) => ({ header: `Prazo do dia ${day}` })), {
+    await tell(site, page, ...[1, 2, 3, 4].map((day) => ({ header: `Prazo do dia ${day}` })), {
       kind: 'error',
       header: 'Parou',
     })
@@ -216,7 +202,7 @@ describe('messages', () => {
     expect(await toastWith(page, '5 avisos novos').getAttribute('data-type')).toBe('error')
     expect(await toasts(page).count()).toBe(1)
     await toastWith(page, '5 avisos novos').getByRole('button', { name: 'Fechar aviso' }).click()
-    await tell(page, { kind: 'error', header: 'x'.repeat(120), body: 'Sem espaços: '.repeat(20) })
+    await tell(site, page, { kind: 'error', header: 'x'.repeat(120), body: 'Sem espaços: '.repeat(20) })
     await shown(toastWith(page, 'Sem espaços'))
     await expectNoSidewaysScroll(page)
   })
@@ -262,7 +248,7 @@ describe('what is on the screen', () => {
     })
     const unread = async () => Number((/\d+/.exec((await bell(page).getAttribute('aria-label')) ?? '') ?? [0])[0])
     const before = await unread()
-    await tell(page, ...Array.from({ length: 12 }, (_, index) => ({ header: `Aviso ${index}` })))
+    await tell(site, page, ...Array.from({ length: 12 }, (_, index) => ({ header: `Aviso ${index}` })))
     await soon(page, () => reads, longer).toBe(1)
     // The last of them may come later than the first, which has the page read, and one more of what was captured beside them.
     await soon(page, unread).toBeGreaterThanOrEqual(before + 12)
@@ -285,7 +271,7 @@ describe('the connection', () => {
     await other.goto(`${site.product.url}/help`)
     await other.clock.fastForward(screenFirstMs)
     await expect.poll(countConnections, patience).toBe(2)
-    await tell(page, { header: 'Para todas as abas' })
+    await tell(site, page, { header: 'Para todas as abas' })
     for (const tab of [page, other]) await shown(toastWith(tab, 'Para todas as abas'))
     await other.close()
     await expect.poll(countConnections, patience).toBe(1)
@@ -322,13 +308,13 @@ describe('the connection', () => {
     await page.evaluate((stored) => localStorage.setItem('vigia.session', stored), stored)
     await page.clock.install()
     await openChannel(page, `${first.url}/empresas`)
-    await tell(page, { kind: 'error', header: 'Antes' })
+    await tell(site, page, { kind: 'error', header: 'Antes' })
     await shown(toastWith(page, 'Antes'))
     await first[Symbol.asyncDispose]()
-    await tell(page, { kind: 'error', header: 'Enquanto isso' })
+    await tell(site, page, { kind: 'error', header: 'Enquanto isso' })
     await using _ = await server(Number(new URL(first.url).port))
     await runUntilShown(page, toastWith(page, 'Enquanto isso'), 500)
-    await tell(page, { kind: 'error', header: 'Depois' })
+    await tell(site, page, { kind: 'error', header: 'Depois' })
     await shown(toastWith(page, 'Depois'))
     for (const header of ['Enquanto isso', 'Depois']) expect(await toastWith(page, header).count()).toBe(1)
   })
@@ -354,7 +340,7 @@ describe('the connection', () => {
     const channel = await holdChannel(page)
     await page.clock.install()
     await openChannel(page, `${site.product.url}/empresas`)
-    await tell(page, { kind: 'error', header: 'Ligado' })
+    await tell(site, page, { kind: 'error', header: 'Ligado' })
     await shown(toastWith(page, 'Ligado'))
     let attempts = 0
     await page.route(negotiation, (route) => {
@@ -408,7 +394,7 @@ describe('the connection', () => {
         await pass(60_000)
         expect(attempts).toBe(4)
       }
-      await tell(page, { kind: 'error', header })
+      await tell(site, page, { kind: 'error', header })
       await page.unroute(negotiation)
       await comeBack()
       await soon(page, () => toastWith(page, header).count()).toBe(1)

@@ -53,6 +53,9 @@ export function TitlePlace() {
   )
 }
 
+// What leads to other pages ends above where toasts come: one would take a click, and stay for as long as the pointer does.
+const roomForToasts = 'not-print:has-[[data-pages]]:pb-40'
+
 /** Title, one sentence, the primary action on the right; then the content. */
 export function Page({ title, site, subtitle, waiting, action, compact = false, beside, children }: PageProps) {
   useTitle(`${title} · ${site}`)
@@ -62,7 +65,7 @@ export function Page({ title, site, subtitle, waiting, action, compact = false, 
   // Apart, so that what stands there keeps the focus when it changes.
   useLayoutEffect(() => (compact ? () => putInHeader(null) : undefined), [compact])
   return (
-    <div className={clsx('container-page pb-12', !compact && 'pt-6')}>
+    <div className={clsx('container-page pb-12', roomForToasts, !compact && 'pt-6')}>
       {!compact && (
         <header className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
           <div className="min-w-0">

@@ -15,7 +15,7 @@ export function Pagination({ page, pageCount, onPage }: PaginationProps) {
   if (pageCount <= 1) return null
   const step = buttonClass({ variant: 'ghost', size: 'sm' })
   return (
-    <nav aria-label="Paginação" className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-3">
+    <nav aria-label="Paginação" data-pages className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-3">
       <p className="text-muted tabular-nums">
         Página {page} de {pageCount}
       </p>
