@@ -141,6 +141,11 @@ const openPanel = async (page: Page, row = 0) => {
     .click()
   await shown(page.getByRole('dialog').getByText('Identificação'))
 }
+const printedFormDrawn = async (page: Page) => {
+  await drawn(page.getByRole('dialog').locator('canvas').first())
+  // Its structure names words that are set one after the other.
+  await page.getByRole('dialog').locator('.endOfContent').first().waitFor({ state: 'attached' })
+}
 const answer = async (page: Page, label: string) => {
   await tick(page)
   await press(page, 'Manifestar')
@@ -231,16 +236,21 @@ const overDocuments: View[] = [
         .getByRole('button', { name: /^Visualizar NF-e/, disabled: false })
         .first()
         .click()
-      await drawn(page.getByRole('dialog').locator('canvas').first())
-      // Its structure names words that are set one after the other.
-      await page.getByRole('dialog').locator('.endOfContent').first().waitFor({ state: 'attached' })
+      await printedFormDrawn(page)
     },
     leave: async (page) => {
       await pressEscape(page)
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     },
   },
-  { name: 'the panel', coloured: true, act: openPanel },
+  {
+    name: 'the panel',
+    coloured: true,
+    act: async (page) => {
+      await openPanel(page)
+      await printedFormDrawn(page)
+    },
+  },
   {
     name: 'the remarks',
     act: async (page) => {
