@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { glob, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '@vigia/postgres/port'
 import { beforeAll, expect, test } from 'vitest'
-import { freePort } from '../tests/support/servers/proxy.ts'
 import { importsOf, readRepository } from './check-imports.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -1,6 +1,5 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { chmod, lstat, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -8,6 +7,7 @@ import { backupPassword, backupRole, replicationClient } from './backup.ts'
 import { syncFolder } from './durable.ts'
 import { damaged, fileProblem, locked, notFolder, otherVersion, outputProblem, PostgresError } from './error.ts'
 import { bogusLockIsOld, isPostmaster, readPostmaster } from './lock.ts'
+import { freePort } from './port.ts'
 import {
   type Binaries,
   chooseRunner,
@@ -552,23 +552,4 @@ function keepRunning(cluster: Launch, { server: first, port }: Running): Embedde
       await watching
     },
   }
-}
-
-// Below the ports that systems give to outgoing connections: nobody takes it in the moment in which a server that died is started again.
-const portsFrom = 15_000
-const portsTo = 32_000
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(portsFrom, portsTo)
-    if (await isFree(port)) return port
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
 }

@@ -4,11 +4,12 @@ import { request } from 'node:https'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr'
+import { freePort } from '@vigia/postgres/port'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
 import { openStream } from '../support/hub-wire.ts'
 import { type Product, startProduct } from '../support/product.ts'
-import { freePort, hasProxy, proxies, startProxy } from '../support/servers/proxy.ts'
+import { hasProxy, proxies, startProxy } from '../support/servers/proxy.ts'
 
 // The product behind each proxy of deploy/. Where there is none on this machine nothing can be shown.
 

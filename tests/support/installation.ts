@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@vigia/postgres/port'
 import { type Config, readConfig, start as startServer } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
 import { weeksAgo } from './authority.ts'
 import { quickPasswords } from './passwords.ts'
 import { startPooler } from './servers/pooler.ts'
-import { freePort, proxies, startProxy } from './servers/proxy.ts'
+import { proxies, startProxy } from './servers/proxy.ts'
 
 /** The whole product at work. */
 export interface Installation {

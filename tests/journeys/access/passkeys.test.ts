@@ -1,13 +1,9 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { freePort } from '@vigia/postgres/port'
 import { test } from 'vitest'
 import { query, shown, useSite } from '../site.ts'
 
 // A browser keeps passkeys for a name, and the server wants to know at which address it is reached.
-const probe = createServer().listen(0, '127.0.0.1')
-await once(probe, 'listening')
-const { port } = probe.address() as AddressInfo
-probe.close()
+const port = await freePort()
 const origin = `http://localhost:${port}`
 const site = useSite({ roles: ['api'], config: { port, publicUrl: origin } }, { alone: true, newPages: true })
 

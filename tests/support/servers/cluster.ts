@@ -1,9 +1,9 @@
-import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '@vigia/postgres/port'
 import { type Binaries, chooseRunner, findBinaries, giveTo, type Runner, run, supervise } from '@vigia/postgres/process'
 import pg from 'pg'
 import { connectionTo, type DatabaseRole } from '../../../apps/server/platform/database.ts'
@@ -260,7 +260,7 @@ async function startNode(
   ])
   if (code !== 0) throw new Error(`initdb: ${lines.join('\n')}`)
   await writeFile(join(directory, 'pg_hba.conf'), admitted)
-  const port = randomInt(15_000, 32_000)
+  const port = await freePort()
   const copied = `${directory}-copy`
   const assignments = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
     '-c',

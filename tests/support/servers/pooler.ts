@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { adapt, freePort, reached } from './proxy.ts'
+import { freePort } from '@vigia/postgres/port'
+import { adapt, reached } from './proxy.ts'
 
 // The PgBouncer of deploy/pgbouncer.ini, as it is shipped but for addresses and paths.
 

@@ -1,9 +1,9 @@
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { backupPassword, backupRole, takeBaseBackup } from '@vigia/postgres/backup'
+import { freePort } from '@vigia/postgres/port'
 import { startPostgres } from '@vigia/postgres/postgres'
 import { chooseRunner, findBinaries, giveTo, type Supervised, supervise } from '@vigia/postgres/process'
 import { unpackTar } from '@vigia/postgres/tar'
@@ -61,6 +61,8 @@ async function startStandby(
   const { hostname: host, port: primaryPort, password } = new URL(primaryUrl)
   const secret = backupPassword(decodeURIComponent(password))
   await appendFile(join(directory, 'standby.signal'), '')
+  // What the log removes is not kept for who reads it, unless a test says otherwise.
+  await appendFile(join(directory, 'postgresql.conf'), "\nmax_standby_streaming_delay = '100ms'\n")
   const binaries = await findBinaries()
   const runner = await chooseRunner(binaries, directory, null, ['namespace', 'account'])
   await giveTo(runner, directory)
@@ -79,8 +81,6 @@ async function startStandby(
     timezone: 'UTC',
     primary_conninfo: `host=${host} port=${primaryPort} user=${backupRole} password=${secret}`,
     wal_retrieve_retry_interval: '200ms',
-    // What the log removes is not kept for who reads it.
-    max_standby_streaming_delay: '100ms',
   }
   const command = [
     binaries.postgres,
@@ -123,13 +123,4 @@ async function startStandby(
   const end = (abort: boolean) => server?.stop({ abort }) ?? Promise.resolve()
   await start()
   return { url: url.href, execute, start, kill: () => end(true), [Symbol.asyncDispose]: () => end(true) }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 }
