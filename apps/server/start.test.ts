@@ -323,7 +323,7 @@ test('an API that asks nothing of the authority finds out by itself that nothing
       armazenamentoSaudavel: false,
     })
   }
-  await vi.waitFor(look, { timeout: 10_000 })
+  await vi.waitFor(look, { timeout: 20_000 })
   await owner.query('drop trigger no_room on storage_probe; drop function no_room()')
 })
 

@@ -201,9 +201,11 @@ test('the interrupt key of a terminal does not reach PostgreSQL, and a killed pr
   const pid = await serverPid(directory)
   child.kill('SIGKILL')
   expect(await gone(pid)).toBe(true)
-  await sleep(200)
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'args'])
-  expect(stdout.split('\n').filter((line) => line.includes(directory))).toEqual([])
+  const left = async () => {
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'args'])
+    return stdout.split('\n').filter((line) => line.includes(directory))
+  }
+  await expect.poll(left).toEqual([])
 })
 
 test('a server that ends unasked is started again at the same address, three times in ten minutes', async () => {

@@ -21,6 +21,8 @@ const key = newKey()
 const server = issue({ commonName: 'localhost', hosts: ['localhost'], issuer: root, key })
 const company = issue({ commonName: 'EMPRESA LTDA:44555666000181', issuer: root, key })
 
+const open = (timeoutMs: number) => connect({ ...company, chain: [] }, { ca: [root.certificate], timeoutMs })
+
 let peer: TestServer
 let connection: Connection
 let respond: (response: ServerResponse) => void
@@ -32,7 +34,7 @@ beforeAll(async () => {
     received = { url: request.url, contentType, length, body }
     respond(response)
   })
-  connection = connect({ ...company, chain: [] }, { ca: [root.certificate], timeoutMs: 1000 })
+  connection = open(20_000)
 })
 beforeEach(() => {
   respond = (response) => response.end('not prepared')
@@ -342,13 +344,21 @@ describe('without a response', () => {
     ['403', page('<html>403.7</html>', 403), 'forbidden', true],
     ['503', page('<html>indisponível</html>', 503), 'http', true],
     ['404', page('', 404), 'http', false],
-    ['silence', () => {}, 'timeout', true],
     ['a connection cut off', (response) => void response.destroy(), 'refused', true],
   ]
 
   test.each(failures)('%s', async (_, behaviour, kind, retryable) => {
     respond = behaviour
     await Promise.all([expectFailure(send(), kind, retryable), expectFailure(sendCte(), kind, retryable)])
+  })
+
+  test('silence', async () => {
+    respond = () => {}
+    const patient = connection
+    connection = open(500)
+    await Promise.all([expectFailure(send(), 'timeout', true), expectFailure(sendCte(), 'timeout', true)])
+    connection.close()
+    connection = patient
   })
 
   test.each([

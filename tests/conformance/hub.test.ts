@@ -437,7 +437,7 @@ const transports = [
 function client(token: string, transport: HttpTransportType): { connection: HubConnection; heard: string[] } {
   const connection = new HubConnectionBuilder()
     .withUrl(hub, { accessTokenFactory: () => token, transport })
-    .withAutomaticReconnect(Array.from({ length: 400 }, () => 50))
+    .withAutomaticReconnect(Array.from({ length: 1_500 }, () => 50))
     .configureLogging(LogLevel.None)
     .build()
   const heard: string[] = []

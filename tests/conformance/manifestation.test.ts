@@ -8,7 +8,7 @@ import { control, order } from '../support/authority.ts'
 import { type Client, type ClientResponse, type ListRow, newClient } from '../support/client.ts'
 import { hasSchemas, schema, verifyWithXmlCrypto } from '../support/judges.ts'
 import { type Product, startProduct } from '../support/product.ts'
-import { captureRests, letPass } from '../support/time.ts'
+import { letPass } from '../support/time.ts'
 
 // The whole product against the simulated authority, which verifies signatures and schemas, and remembers every sending.
 
@@ -78,6 +78,12 @@ const listOf = (cnpj: string, query: string) => client.list(`${query}&IdEmpresa=
 const rowOf = async (chave: string, type = 0) =>
   (await client.list(`TipoDFe=${type}&CampoPesquisa=${chave}`)).find((row) => row.chave === chave)!
 
+const completed = (rows: Pick<ListRow, 'chave'>[]) =>
+  vi.waitFor(async () => {
+    for (const { chave } of rows)
+      expect(await rowOf(chave)).toMatchObject({ notaCompleta: true, status: { codigoEvento: 210210 } })
+  }, patience)
+
 // Documents of which nothing has been asked yet.
 const used = new Set<string>()
 async function fresh(count: number, query = 'TipoDFe=0&Status=1', cnpj = main.cnpj): Promise<ListRow[]> {
@@ -110,9 +116,7 @@ test('a Ciência turns the summary into the complete note', async () => {
     expect((await rowOf(chave)).status).toEqual({ codigoEvento: 210210, descricaoEvento: 'Ciência da Operação' })
   // The distribution is asked as soon as its rules allow, not an hour later than that.
   await letPass(product, 1.25 * hourMs)
-  await captureRests(product)
-  for (const { chave } of rows)
-    expect(await rowOf(chave)).toMatchObject({ notaCompleta: true, status: { codigoEvento: 210210 } })
+  await completed(rows)
 })
 
 test.each([
@@ -269,9 +273,7 @@ test('the Ciência that a switch gives says why, and brings the complete notes',
   await letPass(product, 2.25 * hourMs)
   await vi.waitFor(async () => expect(await sentBy(cnpj)).toHaveLength(waiting.length), patience)
   await letPass(product, 1.25 * hourMs)
-  await captureRests(product)
-  for (const { chave } of waiting)
-    expect(await rowOf(chave)).toMatchObject({ notaCompleta: true, status: { codigoEvento: 210210 } })
+  await completed(waiting)
   const sent = await sentBy(cnpj)
   expect(sent.map(({ chave }) => chave).sort()).toEqual(waiting.map(({ chave }) => chave).sort())
   expect(sent.every(({ tpEvento, times, cStat }) => tpEvento === 210210 && times === 1 && cStat === 135)).toBe(true)

@@ -87,7 +87,7 @@ describe('a login', () => {
       account_id: null,
     }
     await vi.waitFor(async () => expect((await accounts.auditEntries(person.email)).at(-1)).toMatchObject(entry), {
-      timeout: 10_000,
+      timeout: 20_000,
     })
   })
 

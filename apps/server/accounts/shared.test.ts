@@ -81,7 +81,7 @@ describe('an account that many share', () => {
       { address: '198.51.100.9', agent: 'NavegadorDeAlguem' },
     )
     const entries = () => accounts.auditEntries(person.email)
-    await vi.waitFor(async () => expect((await entries()).at(-1)?.action).toBe('login-recusado'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await entries()).at(-1)?.action).toBe('login-recusado'), { timeout: 20_000 })
     expect((await entries()).map(({ action }) => action)).toEqual(
       expect.arrayContaining(['login', 'sessao', 'login-recusado']),
     )

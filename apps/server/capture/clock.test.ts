@@ -165,7 +165,7 @@ describe('when the clock is set', () => {
       if (jumpMs !== 0) {
         moved.push(jumpMs)
         theirs ??= second.claim()
-        await vi.waitFor(waiting, { timeout: 10_000, interval: 10 })
+        await vi.waitFor(waiting, { timeout: 20_000, interval: 10 })
       }
       return movePauses(ctx, jumpMs)
     }

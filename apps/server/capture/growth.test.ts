@@ -34,7 +34,7 @@ test('the end of a plan, a page and the growth of one workspace do not stop one 
   })
   await held.promise
   const end = followPlan(ctx, workspaceId)
-  await vi.waitFor(async () => expect(await countWaiting(ctx)).toBe(1), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await countWaiting(ctx)).toBe(1), { timeout: 20_000 })
   // It finds the row taken, and another turn will look again.
   await considerSize(ctx, workspaceId)
   goOn.resolve()

@@ -136,12 +136,15 @@ describe('a reader', () => {
     })
     await taken.promise
     const second = page([note(2)], { workspaceId, companyId: others.id })
-    await vi.waitFor(async () => {
-      const { rows } = await owner.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      )
-      expect(rows).toHaveLength(1)
-    })
+    await vi.waitFor(
+      async () => {
+        const { rows } = await owner.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        expect(rows).toHaveLength(1)
+      },
+      { timeout: 20_000 },
+    )
     expect(await follow(1)).toEqual({ told: [], version: 1, more: false })
     gate.resolve()
     await Promise.all([first, second])

@@ -91,7 +91,7 @@ async function idOf(chave: string): Promise<string> {
 const poisonable = new URL('../print/printer.testing.ts', import.meta.url)
 
 test('a document whose layout never ends holds up nobody, is told, and keeps its XML', async () => {
-  const get = await serve({ file: poisonable, timeoutMs: 1_500 })
+  const get = await serve({ file: poisonable, timeoutMs: 3_000 })
   await store('nfe', [arrive(1, note(1, 'LACO INFINITO')), arrive(2, note(2))])
   const order: string[] = []
   const poisoned = get(`/danfe/${await idOf(chaveOf({ number: 1 }))}`).finally(() => order.push('poisoned'))

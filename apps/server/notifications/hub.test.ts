@@ -344,7 +344,7 @@ describe('sessions', () => {
 
   test('that run out send their pages away to come back with another', async () => {
     const hub = { ...config().hub, sweepMs: 20, expiryGraceMs: 20 }
-    await using server = await start(config({ sessionMs: 1_500, hub }), { roles: ['api'] })
+    await using server = await start(config({ sessionMs: 4_000, hub }), { roles: ['api'] })
     const ana = await signUp(server)
     await using page = await enter(server, ana)
     const away = new Promise((resolve) => page.connection.onreconnecting(resolve))

@@ -101,12 +101,12 @@ test('a prepared statement gives what its parameters ask for, with the plan that
 
 test('behind a pooler everything holds for each transaction and each statement alone, and no statement is kept', async () => {
   await using database = await createDatabase()
-  const limits = { connections: 1, lockTimeoutMs: 70, statementTimeoutMs: 90, pooler: true }
+  const limits = { connections: 1, lockTimeoutMs: 70, statementTimeoutMs: 500, pooler: true }
   const db = openDatabase(database.url, limits)
   const ask = (value: RawBuilder<unknown>) => sql<Record<string, string>>`
     select ${value} as given, current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement,
            current_setting('timezone') as zone, current_setting('jit') as jit, current_setting('plan_cache_mode') as plans`
-  const held = { lock: '70ms', statement: '90ms', zone: 'UTC', jit: 'off', plans: 'force_custom_plan' }
+  const held = { lock: '70ms', statement: '500ms', zone: 'UTC', jit: 'off', plans: 'force_custom_plan' }
   for (const value of [sql`${'a value'}::text`, sql`'a value'`]) {
     const { rows } = await ask(value).execute(db)
     expect(rows).toEqual([{ given: 'a value', ...held }])

@@ -85,7 +85,7 @@ test.each([
   ['never ends', 'LACO INFINITO', /o DANFE deste documento demorou demais e foi interrompido\. O XML original/],
   ['ends its thread', 'FIM DA LINHA', /o DANFE deste documento foi interrompido por uma falha do nosso lado\. O XML/],
 ])('a document that %s is refused alone', async (_, poison, words) => {
-  const printer = open({ file: poisonable, timeoutMs: 1_500 })
+  const printer = open({ file: poisonable, timeoutMs: 3_000 })
   const poisoned = expect(printer.print(note(poison))).rejects.toMatchObject({ code: 'unavailable', message: words })
   const healthy = printer.print(note('PAPELARIA', 2))
   await poisoned

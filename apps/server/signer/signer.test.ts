@@ -229,7 +229,7 @@ describe('a message', () => {
     await after.post(url, { headers: {}, body: 'x' })
     expect(signer.isDown).toBe(false)
     const held = expect(connection.post(url, { headers: {}, body: 'hold' })).rejects.toMatchObject({ kind: 'refused' })
-    await vi.waitFor(() => expect(received.at(-1)).toMatchObject({ body: 'hold' }))
+    await expect.poll(() => received.at(-1)).toMatchObject({ body: 'hold' })
     connection.close()
     await held
     await setImmediate()
@@ -328,7 +328,7 @@ test('while the signer is gone nothing is done, and nothing counts as sent; when
   await expect(opened.connect()).rejects.toThrow(/not open any more/)
   await serving[Symbol.asyncDispose]()
   await own[Symbol.asyncDispose]()
-  await vi.waitFor(async () => expect(await readdir(folder)).toEqual(['socket']))
+  await expect.poll(() => readdir(folder)).toEqual(['socket'])
 })
 
 test('two that seal the first certificate of a workspace agree on its key', async () => {

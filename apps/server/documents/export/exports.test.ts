@@ -591,7 +591,7 @@ describe('a worker', () => {
     // The server may not have noticed yet that the one before has left.
     for (let time = 0; time < 3; time++)
       await vi.waitFor(async () => (await begin(link)).abandon(), { timeout: 20_000, interval: 50 })
-    await expect.poll(() => statusOf(link), { timeout: 5_000 }).toBe(404)
+    await expect.poll(() => statusOf(link)).toBe(404)
   })
 
   test('lets what nobody asks for any more go after a day, with its parts', async () => {
@@ -778,7 +778,7 @@ describe('the forms of an export', () => {
     await using printer = createPrinter({
       file: new URL('../../print/printer.testing.ts', import.meta.url),
       threads: 1,
-      timeoutMs: 1_500,
+      timeoutMs: 5_000,
     })
     const seen = { now: 0, most: 0, patient: true }
     const watched: Context['printer'] = {

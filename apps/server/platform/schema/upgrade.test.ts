@@ -180,7 +180,7 @@ test('an embedded PostgreSQL of earlier versions lets the application in, also w
     await expect(entered()).rejects.toThrow('"other"')
     await neighbour.end()
     // Its connection is seen for a moment more.
-    await vi.waitFor(entered, { timeout: 10_000 })
+    await vi.waitFor(entered, { timeout: 20_000 })
     await owner.query('create role staff; grant staff to vigia_app')
     await expect(entered()).rejects.toThrow('may do more than the application')
     await owner.query("alter role vigia_app valid until '2000-01-01'")
