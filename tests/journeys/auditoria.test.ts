@@ -53,7 +53,7 @@ test('who did what, when and from where, by kind, words and days, all in the add
   await shown(page.getByText('Nenhum registro com estes filtros'))
   await page.goBack()
   await expect.poll(() => rows.count()).toBe(1)
-  expect(await page.getByLabel('Pesquisar').inputValue()).toBe('NÃO CONFERIU')
+  await expect.poll(() => page.getByLabel('Pesquisar').inputValue()).toBe('NÃO CONFERIU')
   await page.goForward()
   await page.getByRole('button', { name: 'Limpar filtros' }).click()
   await expect.poll(() => rows.count()).toBe(4)

@@ -70,8 +70,10 @@ async function completude(page: Page) {
   await shown(table)
   await shown(table.getByText('Completo'))
   await shown(table.getByText(/^NSU 1 a [\d.]+$/))
-  await page.getByRole('button', { name: 'Copiar como planilha' }).click()
-  await shown(page.getByRole('button', { name: 'Copiado' }))
+  await Promise.all([
+    shown(page.getByRole('button', { name: 'Copiado' })),
+    page.getByRole('button', { name: 'Copiar como planilha' }).click(),
+  ])
   const copied = await page.evaluate(() => navigator.clipboard.readText())
   expect(copied).toMatch(/^Completude de PADARIA ESTRELA DO NORTE LTDA\nServiço\tMês\tPrimeiro NSU/)
   expect(copied).toMatch(/\nNF-e\t\d{4}-\d\d\t1\t\d+\t/)

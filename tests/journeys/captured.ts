@@ -36,7 +36,7 @@ export async function settledAccount(site: Site): Promise<Captured> {
       left join alert_position j using (workspace_id) left join content_position c using (workspace_id)
      where a.email = $1 and (j.version is distinct from p.version or c.version is distinct from p.version)`
   const isRead = async () => expect(await query(site.product, behind, [known.account.email])).toEqual([])
-  await vi.waitFor(isRead, { timeout: 60_000, interval: 100 })
+  await vi.waitFor(isRead, { timeout: 90_000, interval: 100 })
   await site.rest()
   return known
 }

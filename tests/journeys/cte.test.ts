@@ -113,7 +113,10 @@ test('who pays the freight disputes it, and takes it back', async () => {
   await shown(again.getByText('O desacordo deste CT-e já está registrado.'))
   await again.getByRole('button', { name: 'Cancelar' }).click()
   const back = await answer(page, 'Retirar o Desacordo')
-  expect(await back.getByLabel('Justificativa').inputValue()).toBe('A divergência foi resolvida com a transportadora.')
+  // What the server suggests comes a moment later.
+  await expect
+    .poll(() => back.getByLabel('Justificativa').inputValue())
+    .toBe('A divergência foi resolvida com a transportadora.')
   await back.getByRole('button', { name: 'Enviar' }).click()
   await shown(page.getByText('1 evento registrado.').nth(1).or(page.getByText('1 evento registrado.')), 20_000)
   await back.waitFor({ state: 'detached' })

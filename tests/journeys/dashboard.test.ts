@@ -92,7 +92,7 @@ test('three questions: is it capturing, what needs a person, what came; every nu
   await expect
     .poll(async () => (await numbersOf(client)).ultimosDocumentosProcessados.length, { timeout: 60_000 })
     .toBe(10)
-  await expect.poll(async () => (await numbersOf(client)).qtdNfe, { timeout: 60_000 }).toBeGreaterThan(0)
+  await expect.poll(async () => (await numbersOf(client)).qtdNfe, { timeout: 90_000 }).toBeGreaterThan(0)
 
   const page = await site.resume(account, '/dashboard')
   const status = region(page, 'Status do Sistema').getByRole('listitem')

@@ -69,8 +69,10 @@ test('a certificate that is refused says why under its password; that of a matri
 
 /** Chooses a file, and lets the moment pass that the page takes to show that it looks at it. */
 async function choose(page: Page, file: Uint8Array) {
-  await chooseCertificate(page, 'empresa.pfx', file)
-  await shown(page.getByText('Processando certificado digital...', { exact: true }))
+  await Promise.all([
+    shown(page.getByText('Processando certificado digital...', { exact: true })),
+    chooseCertificate(page, 'empresa.pfx', file),
+  ])
   await page.clock.fastForward(1_500)
   await shown(password(page))
 }

@@ -91,7 +91,7 @@ test('under 768 pixels it slides out, 18rem wide, and gives the focus back', asy
   expect((await sheet.boundingBox())?.width).toBe(288)
   await page.keyboard.press('Escape')
   await sheet.waitFor({ state: 'detached' })
-  expect(await toggle.evaluate((button) => button === document.activeElement)).toBe(true)
+  await expect.poll(() => toggle.evaluate((button) => button === document.activeElement)).toBe(true)
   await page.keyboard.press('Control+b')
   await shown(sheet)
   await sheet.getByRole('link', { name: 'Ajuda' }).click()

@@ -315,10 +315,10 @@ test('low rows: eighteen notes in a window of 1366 by 768, remembered; a real ta
   expect(calls.length).toBeGreaterThan(0)
 
   await page.setViewportSize({ width: 768, height: 1024 })
-  await shown(page.getByRole('columnheader', { name: 'Participação' }))
-  const headers = (await page.getByRole('columnheader').allTextContents()).map((text) => text.trim()).slice(1)
-  expect(headers).toEqual(['Número', 'Emitente', 'Valor', 'Data Emissão', 'Participação', 'Status', 'Ações'])
-  expect((await page.getByLabel('Navegação', { exact: true }).boundingBox())?.width).toBe(48)
+  const headers = async () =>
+    (await page.getByRole('columnheader').allTextContents()).map((text) => text.trim()).slice(1)
+  await expect.poll(headers).toEqual(['Número', 'Emitente', 'Valor', 'Data Emissão', 'Participação', 'Status', 'Ações'])
+  await expect.poll(async () => (await page.getByLabel('Navegação', { exact: true }).boundingBox())?.width).toBe(48)
   await expectNoSidewaysScroll(page)
 })
 
@@ -443,7 +443,7 @@ test.each(['nfe', 'cte'] as const)(
         idsDFe: ids,
         tipoManifestacao,
       })
-      expect(await checked(page)).toEqual([false, false])
+      await expect.poll(() => checked(page)).toEqual([false, false])
     }
     expect(sent).toHaveLength(answers[kind].length)
   },

@@ -8,7 +8,7 @@ test('what is no page is not found, and leads to the start', async () => {
   for (const path of ['/empresas/editar', '/landing']) {
     await site.go(page, path)
     await shown(page.getByRole('heading', { name: 'Oops! Page not found' }))
-    expect(await page.title(), path).toBe(`Página não encontrada · ${site.product.config.productName}`)
+    await expect.poll(() => page.title()).toBe(`Página não encontrada · ${site.product.config.productName}`)
   }
   await page.getByRole('link', { name: 'Voltar para página inicial' }).click()
   await page.waitForURL(`${site.product.url}/`)

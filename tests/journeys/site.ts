@@ -465,7 +465,11 @@ function listen(page: Page, complaints: string[]) {
   page.on('crash', () => complaints.push('the page crashed'))
   page.on('console', (message) => {
     // The browser itself writes a line for every answer that is not a success, expected or not, and Playwright one for what it blocks.
-    const expected = /^(Failed to load resource|Service Worker registration blocked)/.test(message.text())
+    // It writes one as well where nothing is written in a font within seconds.
+    const expected =
+      /^(Failed to load resource|Service Worker registration blocked|.*was preloaded using link preload)/.test(
+        message.text(),
+      )
     if (['error', 'warning'].includes(message.type()) && !expected) complaints.push(message.text())
   })
 }
