@@ -8,6 +8,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { freePort } from '@vigia/postgres/port'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Client, newClient } from '../tests/support/client.ts'
 
@@ -56,14 +57,6 @@ async function says({ output, ended }: Launched, text: string): Promise<void> {
   })
   for (let i = 0; i < 1_100 && !output().includes(text) && !over; i++) await sleep(100)
   expect(output()).toContain(text)
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }
 
 async function installation(name: string): Promise<Record<string, string>> {

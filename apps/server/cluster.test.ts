@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { changeKinds } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { truthOf } from '../../tests/support/authority.ts'
 import { type Client, newClient } from '../../tests/support/client.ts'
 import { type Installation, startInstallation } from '../../tests/support/installation.ts'
@@ -173,15 +173,15 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     await mine.register(first.cnpj, first.nome)
     await mine.captured({ timeoutMs: 180_000 })
   }, 300_000)
+  // The first transaction over a connection that the coordinator kept to a server which a test ended is refused.
+  afterEach(async () => {
+    await ctx.db.destroy()
+    renewSessions()
+  })
   afterAll(() => stack.disposeAsync())
 
   const renewSessions = () => {
     ctx = { ...contextOf(cluster.url), log: createLogger('error') }
-  }
-  // The first transaction over a connection that the coordinator kept to a server that was ended is refused.
-  const forgetEndedServers = async () => {
-    await ctx.db.destroy()
-    renewSessions()
   }
 
   const workspaceOf = async (cnpj: string) => {
@@ -487,7 +487,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     expect(reachable(ctx)).toBeNull()
     expect(compared).toEqual(isElsewhere ? [null] : [])
     expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
-    await forgetEndedServers()
   })
 
   test('while no server for rows responds, nobody is told that the program is ready', async () => {
@@ -506,7 +505,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       async () => expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('servidores'),
       patience,
     )
-    await forgetEndedServers()
   })
 
   test('an answer that two people want is sent, and no other', async () => {

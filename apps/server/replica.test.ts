@@ -198,9 +198,10 @@ test('a replica that stays behind is not waited for by each call, tells how far,
   const done = await write(one!.db)
   expect(await read(one!.reading)).toBe(done)
   await gone(one!)
-  const before = await one!.served()
+  const [served, behind] = [await one!.served(), await one!.refused('behind')]
   for (let n = 0; n < 20; n++) expect(await read(one!.reading)).toBe(done)
-  expect(await one!.served()).toBe(before)
+  expect(await one!.served()).toBe(served)
+  expect(await one!.refused('behind')).toBeGreaterThan(behind)
   await until(async () => (await one!.lag()) > 0)
   await servers.standby.execute('select pg_wal_replay_resume()')
   await ready(one!)
@@ -208,7 +209,9 @@ test('a replica that stays behind is not waited for by each call, tells how far,
   expect(await read(one!.reading)).toBe(done)
 })
 
-test('what is wrong with a call stays so, and what goes wrong on the replica begins anew on the primary', async () => {
+test('what is wrong with a call stays so, and what goes wrong on the replica begins anew on the primary', async ({
+  signal,
+}) => {
   const [one] = processes
   await ready(one!)
   const failing = (error: unknown) => readWorkspace({ db: one!.reading }, workspaceId, () => Promise.reject(error))
@@ -223,7 +226,7 @@ test('what is wrong with a call stays so, and what goes wrong on the replica beg
   let over = false
   // Not before nobody sees them on the primary either.
   const remove = async () => {
-    for (; !over; await setTimeout(200)) {
+    for (; !over && !signal.aborted; await setTimeout(200)) {
       await write(one!.db)
       await execute(servers.url, 'vacuum company')
     }
@@ -321,15 +324,11 @@ test('only a standby of the same cluster, timeline and time that has replayed en
   for (const clockMs of [55_000, 67_000]) expect(standing({ clockMs })).toBe('other-clock')
 })
 
-const keep = (time: string) =>
-  servers.standby
-    .execute(`alter system set max_standby_streaming_delay = '${time}'`)
-    .then(() => servers.standby.execute('select pg_reload_conf()'))
-
 test('lists, numbers and exports of the product come from the replica, also through another process than the one that was written through', async () => {
   const databaseReplicaUrl = servers.standby.url
   // None is cancelled for what the workers remove.
-  await keep('5min')
+  await servers.standby.execute("alter system set max_standby_streaming_delay = '5min'")
+  await servers.standby.execute('select pg_reload_conf()')
   const metricsToken = 'a-token-for-prometheus'
   await using product = await startInstallation(servers.url, {
     prepareSimulator: withTestKeys,

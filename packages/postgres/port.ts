@@ -5,8 +5,8 @@ const portsFrom = 15_000
 const portsTo = 32_000
 
 /**
- * A port of 127.0.0.1 that nobody listens at, below those that systems give to outgoing connections: nobody takes it before it is used, nor in the
- * moment in which a server that died is started again.
+ * A port of 127.0.0.1 that nobody listens at, below those that systems give to outgoing connections: none of these takes it before it is used, nor
+ * in the moment in which a server that died is started again.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

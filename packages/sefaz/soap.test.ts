@@ -356,9 +356,12 @@ describe('without a response', () => {
     respond = () => {}
     const patient = connection
     connection = open(500)
-    await Promise.all([expectFailure(send(), 'timeout', true), expectFailure(sendCte(), 'timeout', true)])
-    connection.close()
-    connection = patient
+    try {
+      await Promise.all([expectFailure(send(), 'timeout', true), expectFailure(sendCte(), 'timeout', true)])
+    } finally {
+      connection.close()
+      connection = patient
+    }
   })
 
   test.each([

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr'
+import { freePort } from '@vigia/postgres/port'
 import { operate, readConfig, tellWorkspace } from '@vigia/server/start'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -58,7 +59,7 @@ beforeAll(async () => {
   await owner.connect()
   stack.defer(() => owner.end())
   environment = {
-    PORT: '0',
+    PORT: String(await freePort()),
     DATA_DIR: directory,
     DATABASE_URL: database.url,
     LOG_LEVEL: 'debug',
@@ -469,7 +470,6 @@ test('after the program was killed clients come back by themselves and hear once
   await killProgram()
   await tell(ana, 'enquanto 1')
   await tell(ana, 'enquanto 2')
-  environment.PORT = new URL(api).port
   await startProgram()
   for (const { heard } of clients)
     await vi.waitFor(() => expect(own(heard)).toEqual(['antes', 'enquanto 1', 'enquanto 2']), patience)

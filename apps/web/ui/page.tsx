@@ -53,7 +53,7 @@ export function TitlePlace() {
   )
 }
 
-// What leads to other pages ends above where toasts come: one would take a click, and stay for as long as the pointer does.
+// At its end, what leads to other pages is above where toasts come: one would take a click, and stay for as long as the pointer does.
 const roomForToasts = 'not-print:has-[[data-pages]]:pb-40'
 
 /** Title, one sentence, the primary action on the right; then the content. */

@@ -61,7 +61,7 @@ async function startStandby(
   const { hostname: host, port: primaryPort, password } = new URL(primaryUrl)
   const secret = backupPassword(decodeURIComponent(password))
   await appendFile(join(directory, 'standby.signal'), '')
-  // What the log removes is not kept for who reads it, unless a test says otherwise.
+  // What the log removes is not kept for who reads it; a test may change that in this file, and not what the command line says.
   await appendFile(join(directory, 'postgresql.conf'), "\nmax_standby_streaming_delay = '100ms'\n")
   const binaries = await findBinaries()
   const runner = await chooseRunner(binaries, directory, null, ['namespace', 'account'])
