@@ -52,10 +52,16 @@ test('the list says how much it holds, and its pages are in the address', async 
   expect(Math.max(...heights)).toBeLessThanOrEqual(49)
 
   // A toast that comes meanwhile does not take the click.
-  await page.getByRole('button', { name: '2', exact: true }).hover()
+  const second = page.getByRole('button', { name: '2', exact: true })
+  await second.hover()
   await page.mouse.down()
-  await tell(site, page, { header: 'Durante um clique' })
+  await tell(site, page, { header: 'Durante um clique', body: 'O que aconteceu, e o que se pode fazer agora.' })
   await toasted(page, 'Durante um clique')
+  const [button, told] = await Promise.all([
+    second.boundingBox(),
+    page.locator('[data-sonner-toast]', { hasText: 'Durante um clique' }).boundingBox(),
+  ])
+  expect(button!.y + button!.height).toBeLessThan(told!.y)
   await page.mouse.up()
   await shown(page.getByText(/^Página 2 de \d$/))
   expect(page.url()).toContain('pagina=2')

@@ -295,13 +295,14 @@ async function keepWhatIsShown(borrowed: Borrowed[], testName: string): Promise<
   await mkdir(folder, { recursive: true })
   const name = testName.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 80)
   const pages = borrowed.flatMap(({ page }) => page.context().pages())
-  const keep = async (page: Page, index: number) => {
+  const draw = (page: Page, index: number) =>
+    page.screenshot({ path: join(folder, `${name}-${index + 1}.png`), timeout: 5_000 })
+  const tell = async (page: Page) => {
     const text = await page.locator('body').innerText({ timeout: 5_000 })
     const told = text.length > 2_000 ? `${text.slice(0, 1_000)}\n…\n${text.slice(-1_000)}` : text
     console.error(`${page.url()}\n${told}`)
-    await page.screenshot({ path: join(folder, `${name}-${index + 1}.png`), timeout: 5_000 })
   }
-  await Promise.allSettled(pages.map(keep))
+  await Promise.allSettled([...pages.map(draw), ...pages.map(tell)])
 }
 
 /** Asks or changes the database behind the product, as no call of it can. */
@@ -465,11 +466,7 @@ function listen(page: Page, complaints: string[]) {
   page.on('crash', () => complaints.push('the page crashed'))
   page.on('console', (message) => {
     // The browser itself writes a line for every answer that is not a success, expected or not, and Playwright one for what it blocks.
-    // It writes one as well where nothing is written in a font within seconds.
-    const expected =
-      /^(Failed to load resource|Service Worker registration blocked|.*was preloaded using link preload)/.test(
-        message.text(),
-      )
+    const expected = /^(Failed to load resource|Service Worker registration blocked)/.test(message.text())
     if (['error', 'warning'].includes(message.type()) && !expected) complaints.push(message.text())
   })
 }

@@ -1,3 +1,4 @@
+import { freePort } from '@vigia/postgres/port'
 import { type Announcement, operate, readConfig, start as startServer, tellWorkspace } from '@vigia/server/start'
 import type { BrowserContextOptions, Locator, Page, WebSocketRoute } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
@@ -119,29 +120,31 @@ describe('messages', () => {
       { kind: 'error', header: 'Captura parada', body: 'O certificado venceu.' },
       { kind: 'alert', header: 'Prazo perto do fim', body: 'Faltam 3 dias.' },
     )
-    // All at once: two of them stay for five seconds only.
-    const looks = ['Captura concluída', 'Captura parada', 'Prazo perto do fim'].map(async (title) => {
-      await shown(toastWith(page, title))
-      return toastWith(page, title).evaluate((toast) => ({
-        type: toast.getAttribute('data-type'),
-        class: toast.getAttribute('class'),
-        title: toast.querySelector('[data-title]')?.textContent,
-        description: toast.querySelector('[data-description]')?.textContent,
-        animations: toast.getAnimations({ subtree: true }).length,
-        transition: getComputedStyle(toast).transitionDuration,
-      }))
-    })
+    // In one look: two of them stay for five seconds only.
+    const looks = () =>
+      toasts(page).evaluateAll((all) =>
+        all.map((toast) => ({
+          type: toast.getAttribute('data-type'),
+          class: toast.getAttribute('class'),
+          title: toast.querySelector('[data-title]')?.textContent,
+          description: toast.querySelector('[data-description]')?.textContent,
+          animations: toast.getAnimations({ subtree: true }).length,
+          transition: getComputedStyle(toast).transitionDuration,
+        })),
+      )
     const lookOf = (type: string, title: string, description: string) => ({
       ...{ type, title, description, animations: 0 },
       class: expect.stringContaining(`bg-${type}-soft`),
       transition: expect.stringMatching(/^(0s|1e-05s)/),
     })
-    expect(await Promise.all(looks)).toEqual([
-      lookOf('success', 'Captura concluída', '12 documentos novos.'),
-      lookOf('error', 'Captura parada', 'O certificado venceu.'),
-      lookOf('warning', 'Prazo perto do fim', 'Faltam 3 dias.'),
-    ])
-    expect(await toasts(page).count()).toBe(3)
+    // The newest is the first.
+    await expect
+      .poll(looks)
+      .toEqual([
+        lookOf('warning', 'Prazo perto do fim', 'Faltam 3 dias.'),
+        lookOf('error', 'Captura parada', 'O certificado venceu.'),
+        lookOf('success', 'Captura concluída', '12 documentos novos.'),
+      ])
 
     const workspace = await workspaceOf(page)
     await channel.say(workspace, 'Outro tipo', 'x', 'info')
@@ -260,7 +263,7 @@ describe('what is on the screen', () => {
       if (/DocumentosFiscais[?]/.test(request.url())) reads++
     })
     // The list has just read itself, and does so again in five seconds.
-    await soon(page, () => reads, longer).toBe(1)
+    await soon(page, () => reads, longer).toBeGreaterThan(0)
     reads = 0
     const unread = async () => Number((/\d+/.exec((await bell(page).getAttribute('aria-label')) ?? '') ?? [0])[0])
     const before = await unread()
@@ -317,8 +320,9 @@ describe('the connection', () => {
   })
 
   test('a server that restarts is found again, and what was missed is told once', async () => {
-    const server = async (port: number) => startServer({ ...site.product.config, port }, { roles: ['api'] })
-    const first = await server(0)
+    const port = await freePort()
+    const server = () => startServer({ ...site.product.config, port }, { roles: ['api'] })
+    const first = await server()
     const page = await site.resume(await site.createAccount('Marta'), '/health')
     const stored = await page.evaluate(() => localStorage.getItem('vigia.session') ?? '')
     await page.goto(`${first.url}/health`)
@@ -329,7 +333,7 @@ describe('the connection', () => {
     await shown(toastWith(page, 'Antes'))
     await first[Symbol.asyncDispose]()
     await tell(site, page, { kind: 'error', header: 'Enquanto isso' })
-    await using _ = await server(Number(new URL(first.url).port))
+    await using _ = await server()
     await runUntilShown(page, toastWith(page, 'Enquanto isso'), 500)
     await tell(site, page, { kind: 'error', header: 'Depois' })
     await shown(toastWith(page, 'Depois'))
