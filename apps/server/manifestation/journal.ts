@@ -56,7 +56,7 @@ async function removeOld(folder: string): Promise<void> {
   }
 }
 
-/** What was written down since the day of `since` (null: since ever), oldest first. */
+/** All that was written down, oldest first. */
 export async function* readJournal(ctx: Pick<Context, 'config'>): AsyncGenerator<Entry> {
   const folder = folderOf(ctx)
   for (const file of (await readdir(folder).catch(() => [])).sort()) {
