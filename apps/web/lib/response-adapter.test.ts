@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import { ApiError } from './api.ts'
 import {
+  alertsQuery,
   companiesQuery,
   companyQuery,
   dashboardQuery,
   documentsQuery,
+  freightQuery,
+  installmentsQuery,
   isUnknownCall,
   planQuery,
   previewQuery,
@@ -50,6 +53,14 @@ test('a response of another shape is refused', () => {
   for (const data of [{}, [], 'ok', { situacao: '', mensagem: '', empresas: [], documentosNoMes: {} }])
     expect(() => planQuery.adapt(data)).toThrow('a resposta do servidor veio incompleta')
   expect(() => companiesQuery.adapt({})).toThrow('incompleta')
+})
+
+test('a list says where it goes on, or null after its last row', () => {
+  const page = { items: [], totalDeItens: 51, somas: [], total: {} }
+  for (const query of [alertsQuery, freightQuery, installmentsQuery])
+    for (const proximo of [null, '0190'])
+      expect(query.adapt({ ...page, proximo }), `${query.path} ${proximo}`).toMatchObject({ proximo })
+  expect(() => alertsQuery.adapt(page)).toThrow('incompleta')
 })
 
 test('a server that does not know a call of ours says so by its status or by the shape', () => {

@@ -372,8 +372,10 @@ function whole<T>(data: unknown, sample: object): T {
   return data as T
 }
 
+// Null in a sample: a field that may be null, of any kind where it is not.
 function resembles(data: unknown, sample: unknown): boolean {
+  if (sample === null) return data !== undefined
   if (typeof data !== typeof sample || Array.isArray(data) !== Array.isArray(sample)) return false
-  if (typeof sample !== 'object' || sample === null) return true
+  if (typeof sample !== 'object') return true
   return data !== null && Object.entries(sample).every(([key, part]) => resembles(Object(data)[key], part))
 }
