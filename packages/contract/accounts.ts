@@ -140,8 +140,9 @@ export const beginPasskey = route({
   path: '/v1/api/Usuarios/passkeys/desafio',
   access: 'session',
   atLeast: 'pessoa',
+  proof: 'always',
   summary: 'Começa a cadastrar uma passkey: devolve o que o navegador precisa para criá-la.',
-  refusals: [403, 409],
+  refusals: [409],
   data: z.looseObject({
     challenge: z.string(),
     rp: z.looseObject({ name: z.string() }),
@@ -156,8 +157,9 @@ export const addPasskey = route({
   path: '/v1/api/Usuarios/passkeys',
   access: 'session',
   atLeast: 'pessoa',
+  proof: 'always',
   summary: 'Guarda a passkey que o navegador criou.',
-  refusals: [403, 409],
+  refusals: [409],
   body: PasskeyForm.extend({ resposta: PasskeyRegistration }),
   data: z.null(),
 })
@@ -168,8 +170,9 @@ export const removePasskey = route({
   path: '/v1/api/Usuarios/passkeys/remover',
   access: 'session',
   atLeast: 'pessoa',
+  proof: 'always',
   summary: 'Remove uma passkey da conta.',
-  refusals: [403, 404],
+  refusals: [404],
   body: z.object({ idPasskey: z.string({ error: 'Informe a passkey.' }).min(1, 'Informe a passkey.') }),
   data: z.null(),
 })
@@ -180,8 +183,9 @@ export const beginSecondFactor = route({
   path: '/v1/api/Usuarios/duas-etapas',
   access: 'session',
   atLeast: 'pessoa',
+  proof: 'always',
   summary: 'Começa a ligar a verificação em duas etapas: devolve o segredo para o aplicativo autenticador.',
-  refusals: [403, 409],
+  refusals: [409],
   data: z.object({
     /** Base32, to be typed. */
     segredo: z.string(),
@@ -198,8 +202,9 @@ export const confirmSecondFactor = route({
   path: '/v1/api/Usuarios/duas-etapas',
   access: 'session',
   atLeast: 'pessoa',
+  proof: 'always',
   summary: 'Liga a verificação em duas etapas com um código do aplicativo e devolve os códigos de recuperação.',
-  refusals: [403, 409],
+  refusals: [409],
   body: SecondFactorForm,
   data: RecoveryCodes,
 })
@@ -210,8 +215,9 @@ export const renewRecoveryCodes = route({
   path: '/v1/api/Usuarios/duas-etapas/codigos',
   access: 'session',
   atLeast: 'pessoa',
+  proof: 'always',
   summary: 'Gera outros códigos de recuperação; os anteriores deixam de valer.',
-  refusals: [403, 409],
+  refusals: [409],
   data: RecoveryCodes,
 })
 
@@ -221,8 +227,9 @@ export const dropSecondFactor = route({
   path: '/v1/api/Usuarios/duas-etapas/desligar',
   access: 'session',
   atLeast: 'pessoa',
+  proof: 'always',
   summary: 'Desliga a verificação em duas etapas.',
-  refusals: [403, 409],
+  refusals: [409],
   data: z.null(),
 })
 

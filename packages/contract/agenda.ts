@@ -59,6 +59,7 @@ export const changeCalendar = route({
   path: '/v1/api/Prazos/calendario',
   access: 'session',
   atLeast: 'leitura',
+  proof: ({ body }: { body: { ligado: boolean } }) => body.ligado,
   summary: 'Cria o endereço secreto do calendário desta pessoa, no lugar do anterior, ou o revoga.',
   refusals: [409, 429],
   body: z.object({

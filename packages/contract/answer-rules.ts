@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { alertBands } from './alerts.ts'
-import { answerRuleAnswers, answerRuleMax, purposes } from './codes.ts'
+import { answerRuleAnswers, answerRuleMax, purposes, unprovedMax } from './codes.ts'
 import { AnswerRuleForm, AskedForm, TwoPeopleForm } from './forms.ts'
 import { route } from './route.ts'
 
@@ -57,6 +57,7 @@ export const saveAnswerRule = route({
   path: `${base}/guardar`,
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Cria uma regra, depois das outras, ou muda uma.',
   refusals: [404, 409],
   body: AnswerRuleForm,
@@ -69,6 +70,7 @@ export const orderAnswerRules = route({
   path: `${base}/ordenar`,
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Põe as regras em outra ordem. 409: as regras mudaram nesse meio-tempo.',
   refusals: [409],
   body: z.object({ idsRegra: z.array(z.string(), { error: 'Informe as regras.' }).max(answerRuleMax.rules) }),
@@ -81,6 +83,7 @@ export const removeAnswerRule = route({
   path: `${base}/apagar`,
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Apaga uma regra. O que esperava por causa dela não é enviado.',
   refusals: [404],
   body: z.object({ idRegra: z.string({ error: 'Informe a regra.' }) }),
@@ -180,9 +183,10 @@ export const saveTwoPeople = route({
   path: `${askedBase}/valor`,
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary:
     'Muda esse valor, ou o desliga. O que já espera continua esperando. 409: em uma empresa ninguém poderia aprovar.',
-  refusals: [403, 409],
+  refusals: [409],
   body: TwoPeopleForm,
   data: TwoPeople,
 })
@@ -203,9 +207,10 @@ export const decideAsked = route({
   path: `${askedBase}/decidir`,
   access: 'session',
   atLeast: 'fiscal',
+  proof: ({ body }: { body: { idsPedido: string[] } }) => body.idsPedido.length > unprovedMax,
   summary:
     'Aprova respostas que esperam, que então são enviadas, ou as recusa com um motivo; quem pediu só pode retirar o pedido. Nenhuma chave de API aprova.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   body: AskedForm,
   data: z.object({
     feitas: z.number(),

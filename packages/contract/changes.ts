@@ -96,8 +96,9 @@ export const addWebhook = route({
   path: '/v1/api/Webhooks',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Cria um webhook, que recebe o que mudar a partir de agora. O segredo só aparece nesta resposta.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   body: WebhookForm,
   data: z.object({ idWebhook: z.string(), segredo: z.string() }),
 })
@@ -108,8 +109,9 @@ export const changeWebhook = route({
   path: '/v1/api/Webhooks',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Muda um webhook, pausa ou reativa. Reativado, o que esperava sai na hora.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   body: z.object({
     ...WebhookForm.shape,
     idWebhook: whichWebhook,
@@ -136,8 +138,9 @@ export const replaceWebhookSecret = route({
   path: '/v1/api/Webhooks/trocar-segredo',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Troca o segredo de um webhook. O anterior também assina por 24 horas; o novo só aparece nesta resposta.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   body: z.object({ idWebhook: whichWebhook }),
   data: z.object({ segredo: z.string() }),
 })

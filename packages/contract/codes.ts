@@ -112,6 +112,9 @@ export type AnswerRuleAnswer = (typeof answerRuleAnswers)[number]
 /** How many answers that wait for a second person are listed, and decided, at once. */
 export const askedMax = 300
 
+/** How many documents a person may answer, or answers approve, in one call without a recent proof. */
+export const unprovedMax = 50
+
 /** What a note is, as its issuer says in `finNFe`: 1 normal, 2 complementar, 3 ajuste, 4 devolução, 5 nota de crédito, 6 nota de débito. */
 export const purposes = ['1', '2', '3', '4', '5', '6'] as const
 

@@ -137,6 +137,9 @@ export const updateCompany = route({
   path: '/v1/api/Empresas',
   access: 'session',
   atLeast: 'fiscal',
+  // The handler asks for one too when the switch of the Ciência goes on.
+  proof: ({ form }: { form: { 'CertificadoDigital.Certificado'?: File | undefined } }) =>
+    form['CertificadoDigital.Certificado'] !== undefined,
   scope: 'empresas:gerir',
   summary: 'Altera uma empresa; IdEmpresa e RazaoSocial vêm sempre, e outro campo que não vem fica como está.',
   refusals: [403, 404, 409],
@@ -150,9 +153,10 @@ export const removeCertificate = route({
   path: '/v1/api/Empresas/remover-certificado',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   scope: 'empresas:gerir',
   summary: 'Apaga o certificado enviado para a empresa. Sem outro da mesma raiz, a captura dela para.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
   data: z.null(),
 })
@@ -239,6 +243,7 @@ export const createCompany = route({
   path: '/v1/api/Empresas',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   scope: 'empresas:gerir',
   summary: 'Cadastra uma empresa pelo certificado digital A1.',
   refusals: [402, 403, 409],
@@ -289,9 +294,10 @@ export const startBatch = route({
   path: '/v1/api/Empresas/certificados-em-lote',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   scope: 'empresas:gerir',
   summary: 'Começa um lote de certificados A1; os arquivos vão depois, até vinte por chamada.',
-  refusals: [403, 409, 429],
+  refusals: [409, 429],
   body: z.object({
     senhas: z
       .string({ error: noPasswords })

@@ -462,9 +462,10 @@ export const takeEverything = route({
   path: '/v1/api/DocumentosFiscais/sair-com-tudo',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary:
     'Começa o arquivo com tudo o que a conta guarda: XML, eventos, planilhas, auditoria e configurações, com PDF ou sem. Aparece em `exportacoes` por três dias.',
-  refusals: [403, 409, 429],
+  refusals: [409, 429],
   body: z.object({ pdf: flag('pdf').default(false) }),
   data: z.object({ totalDeArquivos: z.number().describe('Quantos ZIP.'), totalDeItens: z.number() }),
 })

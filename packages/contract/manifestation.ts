@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { justificationMaxOf, manifestationTypes } from './codes.ts'
+import { justificationMaxOf, manifestationTypes, unprovedMax } from './codes.ts'
 import { DocumentFilter } from './documents.ts'
 import { flag, wholeNumber } from './fields.ts'
 import { CorrectionForm, CteManifestationForm, justification, ManifestationForm, unknownType } from './forms.ts'
@@ -59,9 +59,10 @@ export const manifestNfe = route({
   path: '/v1/api/DocumentosFiscais/manifestar-nfe',
   access: 'session',
   atLeast: 'fiscal',
+  proof: ({ body }: { body: { idsDFe: string[] } }) => body.idsDFe.length > unprovedMax,
   scope: 'documentos:responder',
   summary: 'Registra na SEFAZ a manifestação do destinatário das NF-e escolhidas.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   body: ManifestationForm,
   data: outcome,
 })
@@ -72,9 +73,10 @@ export const manifestCte = route({
   path: '/v1/api/DocumentosFiscais/manifestar-cte',
   access: 'session',
   atLeast: 'fiscal',
+  proof: ({ body }: { body: { idsDFe: string[] } }) => body.idsDFe.length > unprovedMax,
   scope: 'documentos:responder',
   summary: 'Registra na SEFAZ um evento dos CT-e escolhidos.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   body: CteManifestationForm,
   data: outcome,
 })

@@ -24,6 +24,8 @@ export interface RouteDefinition {
   access: Access
   /** The least that a person has to be in the workspace; `pessoa`: it is about the person who asks. Without one it is for `administrador`. */
   atLeast?: 'pessoa' | 'leitura' | 'fiscal' | 'administrador'
+  /** Whether the person must have shown within ten minutes who they are: `always`, or for the inputs of which it is true. */
+  proof?: 'always' | ((input: never) => boolean)
   /** What an API key needs to make the call; without one it is for people only. */
   scope?: Scope
   /** One Portuguese sentence for the reader of the API. */
@@ -50,11 +52,13 @@ export interface RouteDefinition {
   refusals?: readonly RefusalStatus[]
 }
 
-/** 401 of a public call, plan 402, the person has to prove who it is 403, nothing there 404, what stands against it 409, no longer valid 410, too often 429. */
+/** 401 of a public call, plan 402, a code that is missing or a proof that depends on what is stored 403, nothing there 404, what stands against it 409, no longer valid 410, too often 429. */
 export type RefusalStatus = 401 | 402 | 403 | 404 | 409 | 410 | 429
 
 /** Keeps the literal types of `definition`. */
-export function route<const R extends RouteDefinition>(definition: R): R {
+export function route<const R extends RouteDefinition>(
+  definition: R & { proof?: 'always' | ((input: RouteInput<R>) => boolean) },
+): R {
   return definition
 }
 

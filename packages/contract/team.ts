@@ -61,8 +61,9 @@ export const updateWorkspace = route({
   path: '/v1/api/Equipe',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Dá nome ao workspace e diz se todos precisam de verificação em duas etapas ou de passkey.',
-  refusals: [403, 409],
+  refusals: [409],
   body: WorkspaceForm,
   data: z.null(),
 })
@@ -73,8 +74,9 @@ export const invite = route({
   path: '/v1/api/Equipe/convites',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Convida alguém por e-mail; o link vale uma vez, por sete dias.',
-  refusals: [403, 404, 409, 429],
+  refusals: [404, 409, 429],
   body: InvitationForm,
   data: z.object({ idConvite: z.string() }),
 })
@@ -85,8 +87,9 @@ export const resendInvitation = route({
   path: '/v1/api/Equipe/convites/reenviar',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Envia o convite outra vez, com outro link por mais sete dias; o anterior deixa de valer.',
-  refusals: [403, 404, 429],
+  refusals: [404, 429],
   body: z.object({ idConvite: which('o convite') }),
   data: z.null(),
 })
@@ -109,8 +112,9 @@ export const changeMember = route({
   path: '/v1/api/Equipe/pessoas',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Muda o que uma pessoa pode: o papel, as empresas e até quando. Vale na hora.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   body: MemberForm,
   data: z.null(),
 })
@@ -121,8 +125,9 @@ export const removeMember = route({
   path: '/v1/api/Equipe/pessoas/remover',
   access: 'session',
   atLeast: 'administrador',
+  proof: 'always',
   summary: 'Tira uma pessoa do workspace e encerra as sessões dela na hora.',
-  refusals: [403, 404, 409],
+  refusals: [404, 409],
   body: z.object({ idPessoa: which('a pessoa') }),
   data: z.null(),
 })
@@ -133,8 +138,9 @@ export const leaveWorkspace = route({
   path: '/v1/api/Equipe/sair',
   access: 'session',
   atLeast: 'pessoa',
+  proof: 'always',
   summary: 'Tira do workspace a pessoa que chama. Se ela não está em nenhum outro, a conta dela é apagada.',
-  refusals: [403, 409],
+  refusals: [409],
   data: z.null(),
 })
 

@@ -286,6 +286,82 @@ test('every call with a session says who may make it', () => {
   expect(asked.filter(([, { atLeast }]) => atLeast === undefined).map(([name]) => name)).toEqual([])
 })
 
+// The actions for which an open session is not enough: `always`, or the inputs that need a proof of the last ten minutes.
+const many = (field: string) => ({ body: { [field]: Array.from({ length: 51 }, (_, index) => `de-ninguem-${index}`) } })
+const pfx = () => new File([Uint8Array.of(0x30, 0x82)], 'empresa.pfx')
+const proofs: Record<string, 'always' | GoodInput[]> = {
+  // Events leave.
+  'POST /v1/api/DocumentosFiscais/manifestar-nfe': [many('idsDFe')],
+  'POST /v1/api/DocumentosFiscais/manifestar-cte': [many('idsDFe')],
+  'POST /v1/api/RegrasDeResposta/guardar': 'always',
+  'POST /v1/api/RegrasDeResposta/ordenar': 'always',
+  'POST /v1/api/RegrasDeResposta/apagar': 'always',
+  'POST /v1/api/SegundaPessoa/decidir': [many('idsPedido')],
+  'PUT /v1/api/SegundaPessoa/valor': 'always',
+  // Certificates, and the switch with which events leave in a company's name.
+  'POST /v1/api/Empresas': 'always',
+  'PUT /v1/api/Empresas': [
+    { form: { 'CertificadoDigital.Certificado': pfx(), 'CertificadoDigital.Senha': 'segredo' } },
+    { form: { 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': 'true' } },
+  ],
+  'POST /v1/api/Empresas/remover-certificado': 'always',
+  'POST /v1/api/Empresas/certificados-em-lote': 'always',
+  // Members.
+  'PUT /v1/api/Equipe': 'always',
+  'POST /v1/api/Equipe/convites': 'always',
+  'POST /v1/api/Equipe/convites/reenviar': 'always',
+  'PUT /v1/api/Equipe/pessoas': 'always',
+  'POST /v1/api/Equipe/pessoas/remover': 'always',
+  'POST /v1/api/Equipe/sair': 'always',
+  // Data leaves for other programs.
+  'POST /v1/api/Webhooks': 'always',
+  'PUT /v1/api/Webhooks': 'always',
+  'POST /v1/api/Webhooks/trocar-segredo': 'always',
+  'POST /v1/api/Prazos/calendario': [{ body: { ligado: true } }],
+  'POST /v1/api/Chaves': 'always',
+  'PUT /v1/api/Chaves': 'always',
+  'POST /v1/api/Chaves/apagar': 'always',
+  'POST /v1/api/DocumentosFiscais/sair-com-tudo': 'always',
+  // Ways into the account.
+  'POST /v1/api/Usuarios/passkeys/desafio': 'always',
+  'POST /v1/api/Usuarios/passkeys': 'always',
+  'POST /v1/api/Usuarios/passkeys/remover': 'always',
+  'POST /v1/api/Usuarios/duas-etapas': 'always',
+  'PUT /v1/api/Usuarios/duas-etapas': 'always',
+  'POST /v1/api/Usuarios/duas-etapas/codigos': 'always',
+  'POST /v1/api/Usuarios/duas-etapas/desligar': 'always',
+}
+
+test('the calls that need a recent proof are those of the table', () => {
+  const declared = asked.flatMap(([name, { proof }]) => (proof ? [[name, proof === 'always']] : []))
+  const listed = Object.entries(proofs).map(([name, when]) => [name, when === 'always'])
+  expect(declared.toSorted()).toEqual(listed.toSorted())
+})
+
+test.each(Object.entries(proofs))('%s needs a recent proof', async (name, when) => {
+  const route = served.find((route) => nameOf(route) === name)!
+  const good = await sharedGood(name)
+  // The switch is off.
+  if (name === 'PUT /v1/api/Empresas') expect((await send(route, good, bearer())).status).toBe(200)
+  for (const { body, form } of when === 'always' ? [{}] : when) {
+    const input = { ...good, body: { ...good.body, ...body }, form: { ...good.form, ...form } }
+    const refused = await send(route, input, await unproved())
+    expectFailure(refused, 403, name)
+    expect(refused.body.message).toContain('confirme antes que é você')
+  }
+})
+
+const unproved = reused(
+  "select from session where token_hash = $1 and proved_at < now() - interval '10 minutes'",
+  async () => {
+    const token = await logIn(two.product, two.mine.account)
+    await two.owner.query("update session set proved_at = now() - interval '11 minutes' where token_hash = $1", [
+      digest(token),
+    ])
+    return token
+  },
+)
+
 const people = memberRoles.map(
   (role) =>
     [

@@ -38,7 +38,6 @@ import * as links from './links.ts'
 import * as passkeys from './passkeys.ts'
 import * as passwords from './passwords.ts'
 import { atHome } from './places.ts'
-import { requireRecentProof } from './proof.ts'
 import { requireReady } from './readiness.ts'
 import * as recovery from './recovery.ts'
 import * as secondFactor from './second-factor.ts'
@@ -80,13 +79,11 @@ export const accountRoutes = [
   }),
 
   handle(beginPasskey, async (ctx, { session }) => {
-    requireRecentProof(session)
     await sessions.requireShownFactor(ctx, session)
     return { data: await webauthn.challengeForRegistration(ctx, atHome(session)) }
   }),
 
   handle(addPasskey, async (ctx, { body, session }) => {
-    requireRecentProof(session)
     await sessions.requireShownFactor(ctx, session)
     await webauthn.addPasskey(ctx, atHome(session), body.nome, body.resposta)
     // Whoever has just made it has shown the device.
@@ -95,21 +92,18 @@ export const accountRoutes = [
   }),
 
   handle(removePasskey, async (ctx, { body, session }) => {
-    requireRecentProof(session)
     await sessions.requireShownFactor(ctx, session)
     await passkeys.removePasskey(ctx, atHome(session), body.idPasskey)
     return { data: null, message: 'Passkey removida. Apague-a também no aparelho.' }
   }),
 
   handle(beginSecondFactor, async (ctx, { session }) => {
-    requireRecentProof(session)
     await sessions.requireShownFactor(ctx, session)
     const { secret, uri } = await secondFactor.beginSecondFactor(ctx, atHome(session))
     return { data: { segredo: secret, endereco: uri } }
   }),
 
   handle(confirmSecondFactor, async (ctx, { body, session }) => {
-    requireRecentProof(session)
     await sessions.requireShownFactor(ctx, session)
     const codigos = await secondFactor.confirmSecondFactor(ctx, atHome(session), body.codigo)
     await sessions.noteProof(ctx, session, { withFactor: true })
@@ -117,13 +111,11 @@ export const accountRoutes = [
   }),
 
   handle(renewRecoveryCodes, async (ctx, { session }) => {
-    requireRecentProof(session)
     const codigos = await secondFactor.renewRecoveryCodes(ctx, atHome(session))
     return { data: { codigos }, message: 'Códigos novos gerados. Os anteriores deixaram de valer.' }
   }),
 
   handle(dropSecondFactor, async (ctx, { session }) => {
-    requireRecentProof(session)
     const person = atHome(session)
     const wasOn = await inWorkspace(ctx, person.workspaceId, (ctx) =>
       secondFactor.dropSecondFactor(ctx, person, person),

@@ -1,12 +1,11 @@
 import { addToBatch, type Batch, type BatchFile, getBatch, listBatches, startBatch } from '@vigia/contract/companies'
-import { requireProvedEmail, requireRecentProof } from '../accounts/accounts.ts'
+import { requireProvedEmail } from '../accounts/accounts.ts'
 import { handle } from '../http/http.ts'
 import * as batches from './batches.ts'
 
 /** The calls of batches of certificates; a worker does what they ask for. */
 export const batchRoutes = [
   handle(startBatch, async (ctx, { body, session }) => {
-    requireRecentProof(session)
     await requireProvedEmail(ctx, session)
     const idLote = await batches.startBatch(ctx, session, { list: body.senhas, total: body.totalDeArquivos })
     return { data: { idLote } }

@@ -9,8 +9,8 @@ import {
 import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
-import { requireProvedEmail, requireRecentProof } from '../accounts/accounts.ts'
-import { handle, type Session, weights } from '../http/http.ts'
+import { requireProvedEmail } from '../accounts/accounts.ts'
+import { handle, requireRecentProof, type Session, weights } from '../http/http.ts'
 import { requireScope } from '../http/keys.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
@@ -40,7 +40,6 @@ interface Captures extends CapturesOfCertificates {
 /** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, weights.heavy, async (ctx, { form, session }) => {
-    requireRecentProof(session)
     await requireProvedEmail(ctx, session)
     const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
     const proved = await isProved(ctx, certificate)
@@ -55,7 +54,6 @@ export const companyChangeRoutes = (captures: Captures) => [
     const password = form['CertificadoDigital.Senha'] ?? ''
     if (file) {
       requireKeeper(session)
-      requireRecentProof(session)
       await requireProvedEmail(ctx, session)
     }
     const certificate = file && (await companies.openCertificate(session.workspaceId, file, password))
@@ -83,7 +81,6 @@ export const companyChangeRoutes = (captures: Captures) => [
   handle(removeCertificate, async (ctx, { query, session }) => {
     const { workspaceId, shared } = session
     if (shared) throw new AppError('conflict', ofEverybody)
-    requireRecentProof(session)
     const companyId = await companies.getCompanyId(ctx, workspaceId, query.id)
     return inWorkspace(ctx, workspaceId, async (ctx) => {
       const company = await lockSettings(ctx, workspaceId, companyId)

@@ -15,9 +15,11 @@ import { sendText } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
 import { admitKey, type Keys, keyStart } from './keys.ts'
+import { requireProofFor } from './proof.ts'
 import type { Authenticate, Caller, Session } from './session.ts'
 import { networkOf } from './throttle.ts'
 
+export { requireRecentProof } from './proof.ts'
 export type { Authenticate, Caller, Session } from './session.ts'
 
 type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
@@ -67,8 +69,10 @@ export function handle<const R extends RouteDefinition>(
   return {
     route,
     weigh: (input) => (typeof weight === 'number' ? weight : weight(input as RouteInput<R>)),
-    run: (ctx, input, session, caller) =>
-      handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller }),
+    run: async (ctx, input, session, caller) => {
+      requireProofFor(route, input, session)
+      return handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller })
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { addKey as add, listKeys as list, removeKey as remove, renameKey as rename } from '@vigia/contract/workspace'
-import { requireProvedEmail, requireRecentProof } from '../accounts/accounts.ts'
+import { requireProvedEmail } from '../accounts/accounts.ts'
 import { handle, type Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
@@ -36,10 +36,9 @@ const ofEverybody =
   'Esta conta é compartilhada: não tem chaves de API. Nada foi alterado. Para ter as suas, crie uma conta.'
 const deed = { deed: 'criar ou mudar chaves de API', nothing: 'Nada foi alterado.' }
 
-// Who may open the workspace to programs: its person, who has just proved to be that.
+// A person with an own account and a confirmed e-mail may open the workspace to programs.
 async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
   if (session.shared) throw new AppError('conflict', ofEverybody)
-  requireRecentProof(session)
   await requireProvedEmail(ctx, session, deed)
 }
 

@@ -1,6 +1,5 @@
 import { decideAsked, getTwoPeople, listAsked, saveTwoPeople } from '@vigia/contract/manifestation'
 import { endSentence, formatCount } from '@vigia/contract/text'
-import { requireRecentProof } from '../accounts/accounts.ts'
 import { deadlineOf, eventName } from '../documents/documents.ts'
 import { handle, type Session, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
@@ -19,7 +18,6 @@ export const askedRoutes = [
         'conflict',
         'Esta conta é compartilhada: nela este valor não muda. Nada foi alterado. Para ter o seu, crie uma conta.',
       )
-    requireRecentProof(session)
     await saveTwoFrom(ctx, session, body.valor)
     return {
       data: await readSetting(ctx, session),
@@ -61,7 +59,6 @@ export const askedRoutes = [
 
   handle(decideAsked, weights.heavy, async (shown, { body, session }) => {
     const { workspaceId } = session
-    if (body.idsPedido.length > unaskedMax) requireRecentProof(session)
     const reason = body.aprovar ? null : endSentence(body.motivo!)
     const outcomes = await decide(beyondLimit(shown), session, { chosen: body.idsPedido, reason })
     const barred = outcomes.filter(({ refusal }) => refusal !== null)
@@ -84,9 +81,6 @@ export const askedRoutes = [
     }
   }),
 ]
-
-// As for answers: many at once are what somebody at an abandoned screen would do most harm with.
-const unaskedMax = 50
 
 async function readSetting(ctx: Context, session: Session) {
   const { setting, alone } = await readWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) =>

@@ -9,7 +9,6 @@ import {
   previewManifestation,
 } from '@vigia/contract/manifestation'
 import type { z } from 'zod'
-import { requireRecentProof } from '../accounts/accounts.ts'
 import { eventName } from '../documents/documents.ts'
 import { handle, type Session, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
@@ -140,11 +139,7 @@ function kindOf(service: Service, choice: number): Kind {
   return manifestationKinds[service].find((kind) => kind.choice === choice)!
 }
 
-// Answering many notes at once is what somebody at an abandoned screen would do most harm with.
-const unaskedMax = 50
-
 async function manifest(ctx: Context, session: Session, service: Service, body: ManifestationBody) {
-  if (body.idsDFe.length > unaskedMax) requireRecentProof(session)
   const outcomes = await requestEvents(ctx, session, {
     service,
     kind: kindOf(service, body.tipoManifestacao),

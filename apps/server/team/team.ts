@@ -8,7 +8,6 @@ import {
   isWrittenTo,
   removeAccount,
   requireProvedEmail,
-  requireRecentProof,
 } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
@@ -277,7 +276,6 @@ export async function removeMember(
 /** Takes the person of the session out of its workspace. Returns whether they have no account any more. */
 export async function leave(ctx: Pick<Context, 'db' | 'vault'>, session: Session): Promise<boolean> {
   if (session.shared) throw new AppError('conflict', ofEverybody)
-  requireRecentProof(session)
   const { workspaceId, accountId } = session
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     await lockPeople({ db }, session, { leaves: true })
@@ -292,10 +290,9 @@ const ofEverybody =
   'Esta conta é compartilhada por todos os visitantes, e por isso não tem equipe. Nada foi alterado. Para ter a sua, crie uma conta.'
 const deed = { deed: 'mexer na equipe', nothing: 'Nada foi alterado.' }
 
-/** Refuses who may not let others in: it takes an own account, with a confirmed e-mail, and a proof of a short while ago. */
+/** Refuses who may not let others in: it takes an own account with a confirmed e-mail. */
 export async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
   if (session.shared) throw new AppError('conflict', ofEverybody)
-  requireRecentProof(session)
   await requireProvedEmail(ctx, session, deed)
 }
 

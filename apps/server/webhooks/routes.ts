@@ -8,7 +8,7 @@ import {
   replaceWebhookSecret,
   testWebhook,
 } from '@vigia/contract/workspace'
-import { requireProvedEmail, requireRecentProof } from '../accounts/accounts.ts'
+import { requireProvedEmail } from '../accounts/accounts.ts'
 import { handle, type Session } from '../http/http.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Delivery, deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
@@ -27,13 +27,13 @@ export const webhookRoutes = [
     data: { webhooks: (await listWebhooks(ctx, session.workspaceId)).map(toWebhook) },
   })),
   handle(add, async (ctx, { body, session }) => {
-    const keeper = provedKeeperOf(session)
+    const keeper = keeperOf(session)
     await requireProvedEmail(ctx, keeper, outside)
     const { publicId, secret } = await addWebhook(ctx, keeper, toChoice(body))
     return { data: { idWebhook: publicId, segredo: secret } }
   }),
   handle(change, async (ctx, { body, session }) => {
-    await changeWebhook(ctx, provedKeeperOf(session), body.idWebhook, { ...toChoice(body), active: body.ativo })
+    await changeWebhook(ctx, keeperOf(session), body.idWebhook, { ...toChoice(body), active: body.ativo })
     return { data: null }
   }),
   handle(remove, async (ctx, { body, session }) => {
@@ -41,7 +41,7 @@ export const webhookRoutes = [
     return { data: null, message: 'Webhook apagado.' }
   }),
   handle(replaceWebhookSecret, async (ctx, { body, session }) => ({
-    data: { segredo: await replaceSecret(ctx, provedKeeperOf(session), body.idWebhook) },
+    data: { segredo: await replaceSecret(ctx, keeperOf(session), body.idWebhook) },
   })),
   handle(testWebhook, async (ctx, { body, session }) => {
     const keeper = keeperOf(session)
@@ -67,12 +67,6 @@ const outside = { deed: 'enviar avisos a outros sistemas', nothing: 'Nada foi en
 // Who may have a workspace tell other programs: whoever has a session of their own.
 function keeperOf(session: Session): Session {
   if (session.shared) throw new AppError('conflict', ofEverybody)
-  return session
-}
-
-// Where documents' news go, and what proves that they are ours.
-function provedKeeperOf(session: Session): Session {
-  requireRecentProof(keeperOf(session))
   return session
 }
 

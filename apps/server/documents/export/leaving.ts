@@ -1,7 +1,6 @@
 import { exportMax } from '@vigia/contract/documents'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { requireRecentProof } from '../../accounts/accounts.ts'
 import { recordAudit } from '../../audit/audit.ts'
 import type { Session } from '../../http/http.ts'
 import { countTry, type Limit } from '../../http/throttle.ts'
@@ -26,7 +25,6 @@ export async function prepareLeaving(
   session: Session,
   { pdf }: { pdf: boolean },
 ): Promise<{ files: number; receipts: number }> {
-  requireRecentProof(session)
   const { workspaceId, accountId, accountName: requestedBy, shared } = session
   if (shared) throw new AppError('conflict', ofAllVisitors)
   const now = new Date()
