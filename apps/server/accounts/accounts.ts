@@ -62,7 +62,7 @@ export async function signUp(
   await countTry({ db }, networkLimit, networkOf(caller.address))
   const email = account.email.toLowerCase()
   refuseGuessable({ config }, account.password)
-  refuseOwnEmail(account.password, email)
+  refuseOwnEmail({ config }, account.password, email)
   await countTry({ db }, installationLimit, '').catch((error: unknown) => {
     if (error instanceof AppError)
       log.warn({ limit: installationLimit }, 'sign-ups are refused: there were too many within the hour')

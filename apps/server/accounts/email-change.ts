@@ -48,7 +48,7 @@ export async function requestEmailChange(
   await requirePassword({ db, config }, session, password, 'Troca de e-mail recusada: a senha atual não conferiu.')
   const { workspaceId, accountId } = session
   const recipient = email.toLowerCase()
-  refuseOwnEmail(password, recipient)
+  refuseOwnEmail({ config }, password, recipient)
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     const account = await lockAccount({ db }, session)
     if (account?.email === recipient)

@@ -7,9 +7,10 @@ const unchanged = 'Nada foi alterado.'
 
 /**
  * Refuses a password that is among the first that somebody would try: the 100,000 commonest, and those made of the name of the product and of
- * what it is about (NIST SP 800-63B §3.1.1.2).
+ * what it is about (NIST SP 800-63B §3.1.1.2). With the simulated authority every password of the specification's length is taken.
  */
 export function refuseGuessable({ config }: Pick<Context, 'config'>, password: string): void {
+  if (config.sefaz.ambiente === 'simulado') return
   if (isCommon(password))
     throw new AppError(
       'invalid-input',
@@ -22,8 +23,9 @@ export function refuseGuessable({ config }: Pick<Context, 'config'>, password: s
     )
 }
 
-/** Refuses the e-mail of its account, or the part before the @, as a password. */
-export function refuseOwnEmail(password: string, email: string): void {
+/** Refuses the e-mail of its account, or the part before the @, as a password; not with the simulated authority. */
+export function refuseOwnEmail({ config }: Pick<Context, 'config'>, password: string, email: string): void {
+  if (config.sefaz.ambiente === 'simulado') return
   const [typed, own] = [password.trim().toLowerCase(), email.toLowerCase()]
   if (typed === own || typed === own.split('@')[0])
     throw new AppError(

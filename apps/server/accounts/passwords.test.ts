@@ -40,49 +40,71 @@ test('hashes are made beside the threads that compress responses and read files'
   closeSync(writer)
 })
 
-describe('a password that somebody would try first', () => {
+const updateByLink = async (accounts: Accounts, email: string) => {
+  await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email } })
+  const urlAcesso = (await accounts.letter('recuperar-senha', email))!.button!.url.split('/').at(-1)
+  return (senha: string) =>
+    accounts.call('POST', '/v1/api/RecuperarSenha/atualizar-senha', {
+      json: { urlAcesso, senha, senhaNovamente: senha },
+    })
+}
+
+test('with the simulated authority no password of the right length is refused', async () => {
+  const person = newPerson({ email: 'contabilidade@exemplo.com.br', senha: '123456' })
+  expect((await accounts.signUp(person)).status).toBe(200)
+  const { token } = (await accounts.logIn(person)).envelope.data
+  expect((await change(token, person.senha, 'VigiaFiscal2026')).status).toBe(200)
+  expect((await change(token, 'VigiaFiscal2026', person.email)).status).toBe(200)
+  const update = await updateByLink(accounts, person.email)
+  expect((await update(person.email.split('@')[0]!)).status).toBe(200)
+  expect((await accounts.signUp(newPerson({ senha: '12345' }))).status).toBe(400)
+})
+
+describe('a password that somebody would try first, with the real authority,', () => {
+  let real: Accounts
+  beforeAll(async () => {
+    real = await openAccounts({ ambiente: 'homologacao' })
+  })
+  afterAll(() => real[Symbol.asyncDispose]())
+  const changeReal = (token: string, senhaAtual: string, senha: string) =>
+    real.call('PUT', '/v1/api/Usuarios/senha', { token, json: { senhaAtual, senha, senhaNovamente: senha } })
   const common = /^Essa senha está entre as 100 mil mais usadas/
   const own = /^A senha não pode ser o seu e-mail nem o começo dele/
   const refusal = (message: RegExp) => ({ status: 400, envelope: { message: expect.stringMatching(message) } })
 
   test.each(['123456', 'SENHA123', 'password'])('is no password of a new account: %s', async (senha) => {
     const person = newPerson({ senha })
-    expect(await accounts.signUp(person)).toMatchObject(refusal(common))
-    expect((await accounts.logIn(person)).status).toBe(401)
+    expect(await real.signUp(person)).toMatchObject(refusal(common))
+    expect((await real.logIn(person)).status).toBe(401)
   })
 
   test.each(['VigiaFiscal2026', 'nota-fiscal', 'vigia#1', 'Fiscal!!', 'sefaz 2026'])(
     'nor is one made of the words of the product: %s',
     async (senha) => {
-      expect(await accounts.signUp(newPerson({ senha }))).toMatchObject(refusal(/palavras do assunto dele/))
-      const person = await accounts.enter()
-      expect(await change(person.token, person.senha, senha)).toMatchObject(refusal(/palavras do assunto dele/))
+      expect(await real.signUp(newPerson({ senha }))).toMatchObject(refusal(/palavras do assunto dele/))
+      const person = await real.enter()
+      expect(await changeReal(person.token, person.senha, senha)).toMatchObject(refusal(/palavras do assunto dele/))
     },
   )
 
   test('but a sentence with such words is one', async () => {
-    expect((await accounts.signUp(newPerson({ senha: 'minha nota chega cedo' }))).status).toBe(200)
+    expect((await real.signUp(newPerson({ senha: 'minha nota chega cedo' }))).status).toBe(200)
   })
 
   test('nor is the own e-mail, nor its beginning', async () => {
     const email = 'ana.de.souza@exemplo.com.br'
     for (const senha of [email.toUpperCase(), email.split('@')[0]!])
-      expect(await accounts.signUp(newPerson({ email, senha }))).toMatchObject(refusal(own))
+      expect(await real.signUp(newPerson({ email, senha }))).toMatchObject(refusal(own))
   })
 
   test('is refused at a change and by a link, which stays good', async () => {
-    const person = await accounts.enter()
-    expect(await change(person.token, person.senha, 'dragon')).toMatchObject(refusal(common))
-    expect(await change(person.token, person.senha, person.email)).toMatchObject(refusal(own))
-    await accounts.call('POST', '/v1/api/RecuperarSenha', { json: { email: person.email } })
-    const token = (await accounts.letter('recuperar-senha', person.email))!.button!.url.split('/').at(-1)
-    const update = (senha: string) =>
-      accounts.call('POST', '/v1/api/RecuperarSenha/atualizar-senha', {
-        json: { urlAcesso: token, senha, senhaNovamente: senha },
-      })
+    const person = await real.enter()
+    expect(await changeReal(person.token, person.senha, 'dragon')).toMatchObject(refusal(common))
+    expect(await changeReal(person.token, person.senha, person.email)).toMatchObject(refusal(own))
+    const update = await updateByLink(real, person.email)
     expect(await update('baseball')).toMatchObject(refusal(common))
     expect(await update(person.email)).toMatchObject(refusal(own))
-    expect((await accounts.logIn(person)).status).toBe(200)
+    expect((await real.logIn(person)).status).toBe(200)
     expect((await update('uma senha que ninguém tem')).status).toBe(200)
   })
 })

@@ -126,7 +126,7 @@ export async function changePassword(
         await recordAudit(ctx, session, 'senha', 'Troca de senha recusada: a senha atual não conferiu.')
         return false
       }
-      if (account) refuseOwnEmail(password, account.email)
+      if (account) refuseOwnEmail({ config }, password, account.email)
       await replacePassword({ ...ctx, config }, session, { passwordHash, how: 'session', keep: session.token })
       return true
     })

@@ -62,7 +62,7 @@ export async function updatePassword(
   const passwordHash = await hashPassword({ config }, password)
   const { email } = await inWorkspace({ db }, workspaceId, async (ctx) => {
     const account = await lockAccount(ctx, { workspaceId, accountId })
-    if (account) refuseOwnEmail(password, account.email)
+    if (account) refuseOwnEmail({ config }, password, account.email)
     // Another call may have used it, or another link, since it was looked at.
     await getLinkAgain(ctx, passwordLink, { workspaceId }, link)
     return replacePassword({ ...ctx, config }, { workspaceId, accountId, address }, { passwordHash, how: 'link' })

@@ -4,7 +4,7 @@ import type { KyselyPlugin } from 'kysely'
 import pg from 'pg'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
@@ -51,10 +51,12 @@ export function newAddress(): string {
  * other slices beside them.
  */
 export async function openAccounts({
+  ambiente = 'simulado',
   smtpUrl,
   routes = [],
   mails = {},
 }: {
+  ambiente?: Config['sefaz']['ambiente']
   smtpUrl?: string
   routes?: Parameters<typeof serveRoutes>[1]
   mails?: Record<string, MailKind>
@@ -71,10 +73,12 @@ export async function openAccounts({
     },
     transformResult: async ({ result }) => result,
   }
+  const config = readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br', DATA_DIR: tmpdir() }, tmpdir())
   const ctx: Context = {
     db: db.withPlugin(counting),
     config: {
-      ...readConfig({ PUBLIC_URL: 'https://vigia.exemplo.com.br', DATA_DIR: tmpdir() }, tmpdir()),
+      ...config,
+      sefaz: { ...config.sefaz, ambiente },
       passwordCost: quickPasswords,
       mail: { smtpUrl, from: 'avisos@vigia.exemplo.com.br' },
     },

@@ -243,7 +243,7 @@ export async function acceptWithNewAccount(
   const { hasAccount, email, workspaceId } = await openInvitation(ctx, link, caller)
   if (hasAccount) throw new AppError('conflict', hasAccountAlready)
   refuseGuessable(ctx, password)
-  refuseOwnEmail(password, email)
+  refuseOwnEmail(ctx, password, email)
   const passwordHash = await hashPassword(ctx, password)
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const rights = await take({ db }, workspaceId, link)

@@ -1,7 +1,7 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { AcceptInvitationForm, acceptInvitation, joinWorkspace } from '@vigia/contract/workspace'
-import { useForm } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
 import { Link, useNavigate, useParams } from 'react-router'
 import { errorMessage } from '../lib/api.ts'
 import { memberRoleWords } from '../lib/member-roles.ts'
@@ -15,6 +15,7 @@ import { Input } from '../ui/form/input.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { passwordHelp } from './password-help.ts'
 import { Frame, TermsSentence } from './visitor-frame.tsx'
 
 /** Where the link of an invitation leads. A button accepts: programs that look at the links of a mail open the page only. */
@@ -116,7 +117,7 @@ function EnterFirst({ email, isElsewhere }: { email: string; isElsewhere: boolea
 
 function NewAccount({ token, email }: { token: string; email: string }) {
   const navigate = useNavigate()
-  const { register, handleSubmit, formState } = useForm({
+  const { register, control, handleSubmit, formState } = useForm({
     resolver: zodResolver(AcceptInvitationForm),
     defaultValues: { convite: token, nome: '', senha: '', senhaNovamente: '' },
   })
@@ -129,6 +130,7 @@ function NewAccount({ token, email }: { token: string; email: string }) {
     },
   })
   const { errors } = formState
+  const senha = useWatch({ control, name: 'senha' })
   return (
     <form className="grid gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
       <p>
@@ -138,7 +140,7 @@ function NewAccount({ token, email }: { token: string; email: string }) {
       <Field label="Nome" required error={errors.nome?.message}>
         {(control) => <Input {...control} {...register('nome')} autoComplete="name" />}
       </Field>
-      <Field label="Senha" required help="De 6 a 100 caracteres." error={errors.senha?.message}>
+      <Field label="Senha" required help={passwordHelp(senha)} error={errors.senha?.message}>
         {(control) => <PasswordInput {...control} {...register('senha')} autoComplete="new-password" />}
       </Field>
       <Field label="Repita a senha" required error={errors.senhaNovamente?.message}>

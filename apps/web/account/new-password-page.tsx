@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { checkRecovery, NewPasswordForm, updatePassword } from '@vigia/contract/accounts'
 import { formatAtMoment } from '@vigia/contract/text'
 import { type ReactNode, useState } from 'react'
-import { useForm } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
 import { Link, useNavigate, useParams } from 'react-router'
 import { ApiError, call, errorMessage } from '../lib/api.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
@@ -14,6 +14,7 @@ import { Field } from '../ui/form/field.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { passwordHelp } from './password-help.ts'
 import { Frame } from './visitor-frame.tsx'
 
 export function NewPasswordPage() {
@@ -117,7 +118,7 @@ function Checking() {
 function NewPassword({ token, validUntil }: { token: string; validUntil: string | null }) {
   const navigate = useNavigate()
   const [now] = useState(() => new Date())
-  const { register, handleSubmit, formState } = useForm({
+  const { register, control, handleSubmit, formState } = useForm({
     resolver: zodResolver(NewPasswordForm),
     defaultValues: { urlAcesso: token, senha: '', senhaNovamente: '' },
   })
@@ -132,6 +133,7 @@ function NewPassword({ token, validUntil }: { token: string; validUntil: string 
     },
   })
   const { errors } = formState
+  const senha = useWatch({ control, name: 'senha' })
   const saving = action.isPending || action.isSuccess
   return (
     <form className="grid gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
@@ -140,7 +142,7 @@ function NewPassword({ token, validUntil }: { token: string; validUntil: string 
           {actionMessage(action.error)}
         </Notice>
       )}
-      <Field label="Nova senha" help="De 6 a 100 caracteres." error={errors.senha?.message}>
+      <Field label="Nova senha" help={passwordHelp(senha)} error={errors.senha?.message}>
         {(control) => (
           <PasswordInput
             {...control}

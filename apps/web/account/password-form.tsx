@@ -1,6 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { ChangePasswordForm, changePassword } from '@vigia/contract/accounts'
-import { useForm } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
 import { Link } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { notifySuccess } from '../lib/notify.ts'
@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { passwordHelp } from './password-help.ts'
 
 interface PasswordFormProps {
   /** Undefined while it is loading. */
@@ -34,7 +35,7 @@ const blank = { senhaAtual: '', senha: '', senhaNovamente: '' }
 const wrongCurrent = 'A senha atual não confere.'
 
 function OwnPasswordForm({ email }: Pick<PasswordFormProps, 'email'>) {
-  const { register, handleSubmit, formState, reset, setError } = useForm({
+  const { register, control, handleSubmit, formState, reset, setError } = useForm({
     resolver: zodResolver(ChangePasswordForm),
     defaultValues: blank,
   })
@@ -50,6 +51,7 @@ function OwnPasswordForm({ email }: Pick<PasswordFormProps, 'email'>) {
     },
   })
   const { errors } = formState
+  const senha = useWatch({ control, name: 'senha' })
   return (
     <form className="grid max-w-sm gap-4" noValidate onSubmit={handleSubmit((body) => action.mutate({ body }))}>
       {action.error && !isWrongCurrent(action.error) && (
@@ -62,7 +64,7 @@ function OwnPasswordForm({ email }: Pick<PasswordFormProps, 'email'>) {
       <Field label="Senha atual" required error={errors.senhaAtual?.message}>
         {(control) => <PasswordInput {...control} {...register('senhaAtual')} autoComplete="current-password" />}
       </Field>
-      <Field label="Nova senha" required help="De 6 a 100 caracteres." error={errors.senha?.message}>
+      <Field label="Nova senha" required help={passwordHelp(senha)} error={errors.senha?.message}>
         {(control) => (
           <PasswordInput
             {...control}

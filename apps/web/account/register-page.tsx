@@ -1,6 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { SignUpForm, signUp } from '@vigia/contract/accounts'
-import { useForm } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { plans } from '../lib/plans.ts'
@@ -10,6 +10,7 @@ import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
 import { PhoneInput } from '../ui/form/phone-input.tsx'
+import { passwordHelp } from './password-help.ts'
 import { Frame, TermsSentence } from './visitor-frame.tsx'
 
 export function RegisterPage() {
@@ -17,7 +18,7 @@ export function RegisterPage() {
   const [params] = useSearchParams()
   const tipoPlano = params.get('tp') === '2' ? 2 : 1
   const plan = plans[tipoPlano]
-  const { register, handleSubmit, formState } = useForm({
+  const { register, control, handleSubmit, formState } = useForm({
     resolver: zodResolver(SignUpForm),
     defaultValues: { nome: '', email: '', senha: '', tipoPlano },
   })
@@ -28,6 +29,7 @@ export function RegisterPage() {
     },
   })
   const { errors } = formState
+  const senha = useWatch({ control, name: 'senha' })
   const submit = handleSubmit((form) => {
     const body = { ...form, tipoPlano } as const
     action.mutate(
@@ -44,7 +46,7 @@ export function RegisterPage() {
         <Field label="Email" required error={errors.email?.message}>
           {(control) => <Input {...control} {...register('email')} type="email" autoComplete="username" />}
         </Field>
-        <Field label="Senha" required help="De 6 a 100 caracteres." error={errors.senha?.message}>
+        <Field label="Senha" required help={passwordHelp(senha)} error={errors.senha?.message}>
           {(control) => <PasswordInput {...control} {...register('senha')} autoComplete="new-password" />}
         </Field>
         <Field label="Celular" error={errors.celular?.message}>
