@@ -1,5 +1,5 @@
 import { Suspense } from 'react'
-import { BrowserRouter, Outlet, Route, Routes, useLocation } from 'react-router'
+import { BrowserRouter, Navigate, Outlet, Route, Routes, useLocation } from 'react-router'
 import { contactHash } from './lib/contact.ts'
 import { useSession } from './lib/session.ts'
 import { notFound, preloadScreen, visitorScreens, Workspace, workspaceScreens } from './screens.ts'
@@ -20,9 +20,11 @@ export function Router() {
         <Suspense fallback={<Arriving />}>
           <Routes>
             <Route element={<App />}>
-              {visitorScreens.map(({ path, Screen }) => (
-                <Route key={path} path={path} element={<Screen />} />
-              ))}
+              <Route element={<Outside />}>
+                {visitorScreens.map(({ path, Screen }) => (
+                  <Route key={path} path={path} element={<Screen />} />
+                ))}
+              </Route>
               <Route element={<Inside />}>
                 {workspaceScreens.map(({ path, Screen }) => (
                   <Route key={path} path={path} element={<Screen key={path} />} />
@@ -38,6 +40,15 @@ export function Router() {
       </BrowserRouter>
     </ErrorBoundary>
   )
+}
+
+// A 401 leads to the login from here too (section 4); only an invitation is worth coming back to.
+function Outside() {
+  const { expired } = useSession()
+  const { pathname } = useLocation()
+  if (!expired || pathname === '/login') return <Outlet />
+  const from = pathname.startsWith('/convite/') ? pathname : undefined
+  return <Navigate to="/login" replace state={{ expired, from }} />
 }
 
 function Inside() {

@@ -107,9 +107,8 @@ test.each(['nfe', 'cte'] as const)('%s: the titles, the first search and what ea
 
   for (const label of ['Participação', 'Status'] as const) {
     const select = page.getByLabel(label, { exact: true })
-    // What the workspace did with them stands in a group below.
     const options = await select
-      .locator('xpath=./option')
+      .locator('option')
       .evaluateAll((all) => all.map((one) => [one.textContent, (one as HTMLOptionElement).value]))
     expect(Object.fromEntries(options.slice(1))).toEqual(filters[kind][label])
     const [option, value] = Object.entries(filters[kind][label]).at(-1)!

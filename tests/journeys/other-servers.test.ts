@@ -233,6 +233,7 @@ test('a list shows its rows, filters, and answers them', async () => {
   expect(first[4]).toMatch(/^05\/03\/2026/)
   expect(second[5]).toBe('Desconhecido')
   await shown(page.getByText('Página 1 de 3', { exact: true }))
+  expect(await page.getByLabel('Mais', { exact: true }).count()).toBe(0)
   const view = (name: string) =>
     page.getByRole('row').filter({ hasText: name }).getByRole('cell').last().getByRole('button').first()
   expect([await view('EMITENTE UM').isEnabled(), await view('EMITENTE DOIS').isEnabled()]).toEqual([true, false])

@@ -1,7 +1,7 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { LoginForm, login, loginByPasskey } from '@vigia/contract/accounts'
 import { KeyRound } from 'lucide-react'
-import { Suspense, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { ApiError } from '../lib/api.ts'
@@ -9,7 +9,7 @@ import { lazyWithPreload } from '../lib/lazy.ts'
 import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
 import { arePasskeysHere, askForPasskey } from '../lib/passkeys.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
-import { openSession, useSession } from '../lib/session.ts'
+import { forgetExpiry, openSession, useSession } from '../lib/session.ts'
 import { site } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -40,6 +40,7 @@ export function LoginPage() {
   const navigate = useNavigate()
   const state: LoginState = useLocation().state ?? {}
   const [sentTo, setSentTo] = useState<string>()
+  useEffect(forgetExpiry, [])
   const submit = useRef<HTMLButtonElement>(null)
   const [needsCode, setNeedsCode] = useState(false)
   const { register, handleSubmit, getValues, reset, setError, formState } = useForm({
@@ -186,7 +187,7 @@ function LoginNotices({ state, entering, sentTo }: LoginNoticesProps) {
     </Notice>
   ) : state.expired ? (
     <Notice tone="warning" title="Sessão expirada. Faça login novamente.">
-      Depois de entrar, você volta para a mesma tela.
+      {state.from && 'Depois de entrar, você volta para a mesma tela.'}
     </Notice>
   ) : session && !entering ? (
     <Notice tone="info" title={`Você já entrou como ${session.email}.`}>

@@ -3,7 +3,7 @@ import { clsx } from 'clsx'
 import { Building2, Check, Plus, Search } from 'lucide-react'
 import { type DragEvent, useMemo, useRef, useState } from 'react'
 import { Link, NavigationType, useLocation, useNavigate, useNavigationType, useSearchParams } from 'react-router'
-import { capturesOf, commonCauseOf, isOfAll, isTroubled } from '../lib/capture.ts'
+import { commonCauseOf } from '../lib/capture.ts'
 import { companiesRefreshMs, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { type CompanyRow, companiesQuery } from '../lib/response-adapter.ts'
@@ -25,6 +25,7 @@ import {
   arrange,
   companiesList,
   countOf,
+  monitoringOf,
   type Narrowing,
   narrowings,
   orders,
@@ -354,30 +355,13 @@ const goodNews: Record<Narrowing, string> = {
   inativas: 'Todas as empresas estão ativas.',
 }
 
-// The text of the specification is shown until something is wrong, also while there is no company; but not when all captures are off.
-function monitoringText(planned: number, troubled: number, waiting: number, off: number): string {
-  const silent = formatCount(off, 'desligada', 'desligadas')
-  if (troubled === 0 && waiting > 0) return formatCount(waiting, 'consulta em espera', 'consultas em espera')
-  if (waiting > 0)
-    return `${formatCount(troubled, 'consulta com problema', 'consultas com problema')}, ${formatInteger(waiting)} em espera`
-  if (troubled === 0) return planned === 0 && off > 0 ? `Sem problemas, ${silent}` : 'Monitoramento ativo'
-  const words = formatCount(troubled, 'consulta com problema', 'consultas com problema')
-  return off > 0 ? `${words}, ${silent}` : words
-}
-
 // Keeps the height of a line whose text is not known yet.
 const emptyLine = '\u00a0'
 
 function CompanyNumbers({ companies, now }: { companies: CompanyRow[] | undefined; now: Date }) {
   const total = companies?.length ?? 0
   const active = companies?.filter(({ ativa }) => ativa).length ?? 0
-  const captures = companies?.flatMap((company) => capturesOf(company, now)) ?? []
-  const troubled = captures.filter(isTroubled).length
-  const waiting = captures.filter(isOfAll).length
-  const off = captures.filter(({ estado }) => estado === 'desligada').length
-  // A company whose captures the server does not tell counts with both services.
-  const untold = companies?.filter((company) => company.captura === null && capturesOf(company, now).length === 0) ?? []
-  const planned = captures.length + 2 * untold.length - off
+  const monitoring = monitoringOf(companies ?? [], now)
   const numbers = [
     ['Total de Empresas', formatInteger(total), `${formatInteger(active)} ${active === 1 ? 'ativa' : 'ativas'}`],
     [
@@ -385,11 +369,7 @@ function CompanyNumbers({ companies, now }: { companies: CompanyRow[] | undefine
       formatInteger(active),
       total === 0 ? 'Nenhuma cadastrada' : `${percentText(active, total)} do total`,
     ],
-    [
-      'Sincronização',
-      percentText(planned - troubled - waiting, planned || off),
-      monitoringText(planned, troubled, waiting, off),
-    ],
+    ['Sincronização', monitoring.percent, monitoring.note],
   ]
   return (
     <dl className="ledger grid grid-cols-3 border-line border-b">

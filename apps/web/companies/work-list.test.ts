@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import { capturesOf, isTroubled } from '../lib/capture.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
-import { arrange, countOf, daysLeft, percentText, problemsOf, readView, validityText } from './work-list.ts'
+import {
+  arrange,
+  countOf,
+  daysLeft,
+  monitoringOf,
+  percentText,
+  problemsOf,
+  readView,
+  validityText,
+} from './work-list.ts'
 
 const now = new Date(2026, 10, 20, 12, 0)
 const inDays = (days: number, hour = 9) => new Date(2026, 10, 20 + days, hour).toISOString()
@@ -127,6 +136,19 @@ test('a company counts as one with a problem when its lamp and its text show one
   expect(ids(troubled)).toEqual(ids(arrange(companies, { order: 'nome', narrowing: 'problema' }, now)))
   for (const company of troubled) expect(problemsOf(company, now).every(({ mensagem }) => mensagem !== '')).toBe(true)
   expect(countOf('problema', companies, now)).toBe(troubled.length)
+})
+
+test('a synchronization that people switched off is no trouble', () => {
+  const off = company('desligada', { sincronizacaoAutomatica: false })
+  expect(monitoringOf([off], now)).toEqual({ percent: '100%', note: 'Monitoramento ativo, 2 desligadas' })
+  expect(monitoringOf([off, company('bem')], now)).toEqual({
+    percent: '100%',
+    note: 'Monitoramento ativo, 2 desligadas',
+  })
+  expect(monitoringOf([off, company('falha', {}, 'falha')], now)).toEqual({
+    percent: '0%',
+    note: '2 consultas com problema, 2 desligadas',
+  })
 })
 
 test.each([

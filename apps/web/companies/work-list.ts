@@ -128,6 +128,25 @@ export function percentText(part: number, whole: number): string {
   return `${Math.min(99, Math.max(1, Math.round((part / whole) * 100)))}%`
 }
 
+/** How much of the synchronization works, and what stands below it: the words of the specification until something is wrong. */
+export function monitoringOf(companies: readonly CompanyRow[], now: Date): { percent: string; note: string } {
+  const captures = companies.flatMap((company) => capturesOf(company, now))
+  const troubled = captures.filter(isTroubled).length
+  const waiting = captures.filter(isOfAll).length
+  const off = captures.filter(({ estado }) => estado === 'desligada').length
+  // A company whose captures the server does not tell counts with both services.
+  const untold = companies.filter((company) => company.captura === null && capturesOf(company, now).length === 0).length
+  const planned = captures.length + 2 * untold - off
+  const parts = [
+    troubled > 0 && formatCount(troubled, 'consulta com problema', 'consultas com problema'),
+    waiting > 0 &&
+      (troubled > 0 ? `${waiting} em espera` : formatCount(waiting, 'consulta em espera', 'consultas em espera')),
+    troubled + waiting === 0 && 'Monitoramento ativo',
+    off > 0 && formatCount(off, 'desligada', 'desligadas'),
+  ]
+  return { percent: percentText(planned - troubled - waiting, planned), note: parts.filter(Boolean).join(', ') }
+}
+
 function compare(one: readonly number[], other: readonly number[]): number {
   for (const [index, value] of one.entries()) {
     const rest = other[index] ?? 0

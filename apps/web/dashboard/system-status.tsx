@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { ApiError, isUnreadable } from '../lib/api.ts'
-import { capturesOf, isOfAll, isTroubled, type Watch, watchOf } from '../lib/capture.ts'
+import { synchronizationOf, type Watch, watchOf } from '../lib/capture.ts'
 import { useWatchedCompanies } from '../lib/companies.ts'
 import { useDisconnectedSince } from '../lib/connection.ts'
 import { isEmpty, useScreenQuery } from '../lib/query.ts'
-import { type CompanyRow, healthQuery } from '../lib/response-adapter.ts'
+import { healthQuery } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { StateMark } from '../ui/state-mark.tsx'
 
@@ -19,7 +19,9 @@ export function SystemStatus({ canStore, notices }: { canStore: boolean; notices
   // A response that is no envelope shows that the server responds, but not that all is well.
   const answered = server.error instanceof ApiError && (isUnreadable(server.error) || isEmpty(server.error))
   const unanswered = away || (server.error !== null && !answered)
-  const sync = synchronization(known, lost, now)
+  const sync = known
+    ? synchronizationOf(known, now)
+    : ({ state: lost ? 'stopped' : 'unlit', value: unheard(lost), detail: 'Ver a lista' } as const)
   return (
     <section aria-labelledby="system-status">
       <h2 id="system-status" className="pb-2 text-lg">
@@ -81,11 +83,11 @@ export function SystemStatus({ canStore, notices }: { canStore: boolean; notices
 }
 
 // `untold`: the server lists the companies but does not tell the state of their captures, so no mark says that all is well.
-const stateTexts: Record<Watch['state'], string> = { well: 'Online', untold: 'Online', off: 'Desligada', trouble: '' }
+const stateTexts: Record<Watch['state'], string> = { well: 'Online', untold: 'Online', off: 'Online', trouble: '' }
 
 function detailOf({ state, title, detail }: Watch, notices: readonly string[]): string {
   if (notices.includes(detail)) return 'O motivo está no aviso acima.'
-  return state === 'untold' ? `${title}. ${detail}` : detail
+  return state === 'untold' || state === 'off' ? `${title}. ${detail}` : detail
 }
 
 interface StatusLineProps {
@@ -110,28 +112,4 @@ function StatusLine({ icon, name, value, detail }: StatusLineProps) {
 
 function unheard(lost: boolean): string {
   return lost ? 'Sem resposta' : 'Verificando'
-}
-
-function synchronization(companies: CompanyRow[] | undefined, lost: boolean, now: Date) {
-  if (!companies) return { state: lost ? 'stopped' : 'unlit', value: unheard(lost), detail: 'Ver a lista' } as const
-  if (companies.length === 0)
-    return { state: 'unlit', value: 'Ativa', detail: 'Nenhuma consulta por enquanto' } as const
-  const captures = companies.flatMap((company) => capturesOf(company, now))
-  const troubled = captures.filter(isTroubled).length
-  const waiting = captures.filter(isOfAll).length
-  const planned = captures.filter(({ estado }) => estado !== 'desligada').length
-  if (captures.length === 0) return { state: 'unlit', value: 'Ativa', detail: 'Ver a lista' } as const
-  if (planned === 0) return { state: 'unlit', value: 'Desligada', detail: 'Nenhuma consulta programada' } as const
-  if (troubled === 0 && waiting > 0)
-    return {
-      state: 'unlit',
-      value: 'Em espera',
-      detail: `${waiting} de ${captures.length} consultas em espera`,
-    } as const
-  if (troubled === 0) return { state: 'waiting', value: 'Ativa', detail: `${planned} consultas programadas` } as const
-  return {
-    state: 'stopped',
-    value: 'Com pendências',
-    detail: `${troubled} de ${captures.length} consultas com problema`,
-  } as const
 }

@@ -117,7 +117,14 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
     apply({ order, ascending: order === filters.order ? !filters.ascending : beginsAscending(order) })
   const bar = { kind, filters, companies: companies ?? [], onChange: apply }
   const filterBar = (
-    <FilterBar {...bar} narrow={compact || width < barMinWidth} compact={compact} busy={busy} onSearch={search.ask} />
+    <FilterBar
+      {...bar}
+      narrow={compact || width < barMinWidth}
+      compact={compact}
+      busy={busy}
+      knowsMore={page && page.totalDeItens !== null}
+      onSearch={search.ask}
+    />
   )
   const toolbar = (
     <ListToolbar
@@ -348,8 +355,8 @@ const nothing: ReadonlySet<string> = new Set()
 
 // The filters are sticky where they fit in one row, with the table header below them; with a selection the toolbar is sticky instead.
 const stickyBarClass =
-  '[@media(height>=640px)]:@[1080px]/list:sticky [@media(height>=640px)]:@[1080px]/list:top-12 [@media(height>=640px)]:@[1080px]/list:z-20'
-const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[1080px]/list:[--list-top:120px]'
+  '[@media(height>=640px)]:@[1240px]/list:sticky [@media(height>=640px)]:@[1240px]/list:top-12 [@media(height>=640px)]:@[1240px]/list:z-20'
+const listTopClass = '[--list-top:48px] [@media(height>=640px)]:@[1240px]/list:[--list-top:120px]'
 
 // In one row, where they fit, both are sticky.
 const oneRowMinWidth = 940

@@ -336,7 +336,7 @@ export const situations: readonly Article[] = [
     id: 'conferidas',
     title: 'Como sei quais notas alguém já olhou, e o que combinamos sobre elas?',
     body: [
-      'No painel de cada documento, “Marcar como conferida” põe o seu nome e a hora; na lista, selecione várias e use “Conferir”. Em Status, “Por conferir” mostra as que faltam. A marca é do workspace: a SEFAZ e o emitente não a veem, e ela não responde à nota.',
+      'No painel de cada documento, “Marcar como conferida” põe o seu nome e a hora; na lista, selecione várias e use “Conferir”. Em Mais, “Por conferir” mostra as que faltam. A marca é do workspace: a SEFAZ e o emitente não a veem, e ela não responde à nota.',
       'Em “Anotações” fica o que vocês escrevem sobre o documento, com nome e hora. Quem escreveu apaga, e quem administra também. Marca e anotações vão na planilha da exportação.',
       'Também em “Anotações” se marca o que já foi lançado na escrita e o que foi entregue a outra pessoa; na lista, selecione várias e use o botão ao lado de “Conferir”. Se uma dessas notas é cancelada, substituída ou corrigida depois, o sino avisa e o Dashboard conta.',
     ],
@@ -440,7 +440,7 @@ export const situations: readonly Article[] = [
     title: 'O fornecedor cancelou a nota depois que a mercadoria entrou',
     body: [
       'O cancelamento chega pela captura e muda o status da nota para Cancelada; o Dashboard conta as do mês. A Confirmação, enquanto a nota ainda vale, impede que o fornecedor a cancele depois.',
-      'Se alguém já a tinha conferido, exportado ou confirmado aqui, a lista e o painel dizem “Mudou depois”, também quando ela é substituída ou corrigida. Em Status, “Mudaram depois” mostra todas; “Conferir de novo” diz que vocês viram.',
+      'Se alguém já a tinha conferido, exportado ou confirmado aqui, a lista e o painel dizem “Mudou depois”, também quando ela é substituída ou corrigida. Em Mais, “Mudaram depois” mostra todas; “Conferir de novo” diz que vocês viram.',
     ],
     keywords: 'cancelamento cancelada 101 110111 estorno devolucao',
     link: { to: '/notas-fiscais?status=3', words: 'Ver as notas canceladas neste mês' },

@@ -1,5 +1,4 @@
 import { getEventListeners } from 'node:events'
-import { listCompanies } from '@vigia/contract/companies'
 import { type RouteDefinition, route } from '@vigia/contract/route'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -208,31 +207,30 @@ describe('envelope rules of section 7', () => {
 })
 
 describe('a 401', () => {
-  const specified = route({ method: 'GET', path: listCompanies.path, access: 'session', summary: '', data: z.string() })
-  const session = { token: 'da Ana', wsId: '1', email: 'ana@x.br' }
   const refused = () => json({ success: false, message: 'não', data: null, errors: [] }, 401)
+  const told = { message: 'Sessão expirada. Faça login novamente.', status: 401 }
   beforeEach(() => {
     for (const name of ['localStorage', 'sessionStorage'])
       vi.stubGlobal(name, { getItem: () => null, setItem() {}, removeItem() {} })
-    openSession(session)
+    openSession({ token: 'da Ana', wsId: '1', email: 'ana@x.br' })
   })
+  afterEach(closeSession)
 
-  test('of a call in the specification ends the session', async () => {
+  test.each([
+    ['of a call that needs a session', () => call(read, {})],
+    ['of a public call', () => call(write, { body: { a: 1 } })],
+  ])('%s ends the session at once', async (_, send) => {
     answers(refused())
-    expect(await outcome(call(specified, {}))).toMatchObject({ message: expect.stringContaining('Sessão expirada') })
+    expect(await outcome<unknown>(send())).toMatchObject(told)
     expect(currentSession()).toBeNull()
     expect(fetched).toHaveLength(1)
   })
 
-  test('of another call ends it only when a call in the specification gets a 401 too', async () => {
-    answers(refused(), ok())
-    expect(await outcome(call(read, {}))).toMatchObject({ status: 401 })
-    expect(currentSession()).toMatchObject(session)
-    expect(fetched.map(([url]) => url)).toEqual(['/read', listCompanies.path])
-    expect(fetched[1]?.[1].headers).toMatchObject({ Authorization: 'Bearer da Ana' })
-    answers(refused(), refused())
-    await outcome(call(read, {}))
-    expect(currentSession()).toBeNull()
+  test('on the login screen is what the server says', async () => {
+    vi.stubGlobal('location', { pathname: '/login' })
+    answers(refused())
+    expect(await outcome(call(write, { body: { a: 1 } }))).toMatchObject({ message: 'não', status: 401 })
+    expect(currentSession()).not.toBeNull()
   })
 })
 

@@ -1,8 +1,4 @@
-import { createCompany, getCompany, listCompanies, synchronizeCompany } from '@vigia/contract/companies'
-import { listDocuments, printDacte, printDanfe } from '@vigia/contract/documents'
-import { manifestCte, manifestNfe } from '@vigia/contract/manifestation'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
-import { getDashboard } from '@vigia/contract/workspace'
 import { recordNoResponse, recordResponse } from './connection.ts'
 import { askForProof } from './proof.ts'
 import { currentSession, expireSession } from './session.ts'
@@ -15,7 +11,6 @@ const unreadable = 'Erro ao processar resposta da API: '
 // Statuses of a proxy whose server does not respond.
 const fromProxy = new Set([502, 503, 504])
 const sessionExpired = 'Sessão expirada. Faça login novamente.'
-const notAccepted = 'o servidor não aceitou a sessão nesta consulta'
 
 /** The parts of a request that `R` declares, and no others. */
 export type CallInput<R extends RouteDefinition> = {
@@ -155,8 +150,7 @@ async function sendRequest<R extends RouteDefinition, T>(
     const response = await fetch(url, { ...requestBody(route, input, token), method: route.method, signal: until })
     if (fromProxy.has(response.status)) recordNoResponse(route.path)
     else recordResponse()
-    if (response.status === 401 && route.access === 'session') {
-      if (!isSpecified(route) && !(await isSessionOver(token, until))) throw new ApiError(notAccepted, 401)
+    if (response.status === 401 && globalThis.location?.pathname !== '/login') {
       expireSession(token)
       throw new ApiError(sessionExpired, 401)
     }
@@ -171,32 +165,6 @@ async function sendRequest<R extends RouteDefinition, T>(
   } finally {
     clearTimeout(timer)
   }
-}
-
-// Section 7.
-const specified = new Set<string>([
-  getDashboard.path,
-  listDocuments.path,
-  printDanfe.path,
-  printDacte.path,
-  manifestNfe.path,
-  manifestCte.path,
-  listCompanies.path,
-  getCompany.path,
-  createCompany.path,
-  synchronizeCompany.path,
-])
-
-function isSpecified({ path }: RouteDefinition): boolean {
-  return specified.has(path)
-}
-
-// A 401 of a call that is not in the specification ends the session only when a call of the specification gives 401 too: a server or a proxy
-// may not know our own calls.
-async function isSessionOver(token: string | undefined, signal: AbortSignal): Promise<boolean> {
-  const { headers } = requestBody(listCompanies, {}, token)
-  const { status } = await fetch(listCompanies.path, { headers, signal })
-  return status === 401
 }
 
 function requestUrl(route: RouteDefinition, input: Partial<RouteRequest<RouteDefinition>>): string {

@@ -1,6 +1,15 @@
 import type { CompanyRow } from '@vigia/contract/companies'
 import { expect, test } from 'vitest'
-import { captureProgress, captureSentence, capturesOf, commonCauseOf, isTroubled, lampOf, watchOf } from './capture.ts'
+import {
+  captureProgress,
+  captureSentence,
+  capturesOf,
+  commonCauseOf,
+  isTroubled,
+  lampOf,
+  synchronizationOf,
+  watchOf,
+} from './capture.ts'
 
 const now = new Date(2026, 10, 20, 12, 0)
 const at = (hour: number, minute = 0) => new Date(2026, 10, 20, hour, minute).toISOString()
@@ -132,6 +141,16 @@ test('a capture without automatic queries is neither well nor in trouble', () =>
   expect(watchOf([byHand({ proximaConsulta: null })], now)).toMatchObject({
     lamp: 'unlit',
     title: 'Sincronização automática desligada',
+  })
+  expect(synchronizationOf([byHand({ proximaConsulta: null })], now)).toEqual({
+    state: 'unlit',
+    value: 'Ativa',
+    detail: 'Automática desligada em todas as empresas',
+  })
+  expect(synchronizationOf([company(capture({})), byHand({ proximaConsulta: null })], now)).toEqual({
+    state: 'waiting',
+    value: 'Ativa',
+    detail: '1 consulta programada, 1 desligada',
   })
   // Somebody asked for this one.
   expect(capturesOf(byHand({}), now).map(lampOf)).toEqual(['waiting'])

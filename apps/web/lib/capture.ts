@@ -163,6 +163,37 @@ export function watchOf(all: readonly CompanyRow[], now: Date): Watch | null {
   return { lamp, state: 'well', title: state === 'capturando' ? 'Capturando agora' : 'Captura em dia', detail }
 }
 
+/** The synchronization of all companies in a word; only trouble changes it. */
+export function synchronizationOf(companies: readonly CompanyRow[], now: Date) {
+  const captures = companies.flatMap((company) => capturesOf(company, now))
+  const troubled = captures.filter(isTroubled).length
+  const waiting = captures.filter(isOfAll).length
+  const off = captures.filter(({ estado }) => estado === 'desligada').length
+  const planned = captures.length - off
+  const active = (detail: string) => ({ state: 'unlit', value: 'Ativa', detail }) as const
+  if (companies.length === 0) return active('Nenhuma consulta por enquanto')
+  if (captures.length === 0) return active('Ver a lista')
+  if (planned === 0) return active('Automática desligada em todas as empresas')
+  if (troubled > 0)
+    return {
+      state: 'stopped',
+      value: 'Com pendências',
+      detail: `${troubled} de ${captures.length} consultas com problema`,
+    } as const
+  if (waiting > 0)
+    return {
+      state: 'unlit',
+      value: 'Em espera',
+      detail: `${waiting} de ${captures.length} consultas em espera`,
+    } as const
+  const rest = off > 0 ? `, ${formatCount(off, 'desligada', 'desligadas')}` : ''
+  return {
+    state: 'waiting',
+    value: 'Ativa',
+    detail: `${formatCount(planned, 'consulta programada', 'consultas programadas')}${rest}`,
+  } as const
+}
+
 function lastNews(companies: readonly CompanyRow[], now: Date): string {
   const last = validInOrder(
     companies.flatMap((company) => [company.ultimaSincronizacaoNFe, company.ultimaSincronizacaoCTe]),

@@ -42,20 +42,6 @@ test('a 401 ends only the session whose token was refused', async () => {
   expect(currentSession()).toBeNull()
 })
 
-test('a 401 ends the session; a 401 of a public call does not', async () => {
-  const { currentSession, openSession } = await import('./session.ts')
-  const { call } = await import('./api.ts')
-  const { getDashboard } = await import('@vigia/contract/workspace')
-  const { login } = await import('@vigia/contract/accounts')
-  const refused = { success: false, message: 'não', data: null, errors: [] }
-  vi.stubGlobal('fetch', async () => new Response(JSON.stringify(refused), { status: 401 }))
-  openSession(ana)
-  await expect(call(login, { body: { email: 'a@b.c', senha: 'segredo' } })).rejects.toThrow('não')
-  expect(currentSession()).toEqual(ana)
-  await expect(call(getDashboard, {})).rejects.toThrow('Sessão expirada. Faça login novamente.')
-  expect(currentSession()).toBeNull()
-})
-
 test('what is kept of documents ends with the session, what was typed only when the person leaves or another comes', async () => {
   const { closeSession, draftsKey, expireSession, listsKey, openSession, ownerOf } = await import('./session.ts')
   const left = () => [localStorage.getItem(listsKey), sessionStorage.getItem(draftsKey)].map((text) => text !== null)

@@ -65,15 +65,20 @@ export function closeSession() {
   changeState({ session: null, expired: false })
 }
 
-/** Ends the session because the server gave 401 to `token`; a late response to another token ends nothing. */
+/** Ends the session because the server gave 401 to `token`, or to nobody; a late response to another token ends nothing. */
 export function expireSession(token: string | undefined) {
-  if (!state.session || state.session.token !== token) return
+  if (state.session?.token !== token) return
   // The person has gone on with another one, and this page is about to.
   const stored = storedSession()
   if (stored && stored.token !== token) return
   localStorage.removeItem(sessionKey)
   localStorage.removeItem(listsKey)
   changeState({ session: null, expired: true })
+}
+
+/** The login screen has told it: other screens may be opened again. */
+export function forgetExpiry() {
+  if (state.expired) changeState({ ...state, expired: false })
 }
 
 /** Whose something is that stays in this browser: a person's, in one workspace. */

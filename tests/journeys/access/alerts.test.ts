@@ -79,7 +79,7 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
   await shown(page.getByRole('dialog').getByRole('link', { name: 'Ver alerta' }))
   await page.keyboard.press('Escape')
   await follow(page, '/notas-fiscais?periodo=todos')
-  await page.getByLabel('Status').selectOption({ label: 'Com alerta' })
+  await page.getByLabel('Mais').selectOption({ label: 'Com alerta' })
   await shown(page.getByRole('button', { name: 'Remover filtro Com alerta' }))
   await shown(rowsOf(page))
 

@@ -25,13 +25,13 @@ test('a note is checked and written about, in the panel and in the list, and fou
   await shown(panel.getByRole('tab', { name: 'Anotações (1)' }))
   await page.keyboard.press('Escape')
 
-  await page.getByLabel('Status').selectOption({ label: 'Conferidas' })
+  await page.getByLabel('Mais').selectOption({ label: 'Conferidas' })
   await expect.poll(() => rowsOf(page).count()).toBe(1)
   expect(await textOf(rowsOf(page).first())).toMatch(/Conferida por Ana.*1 observação/)
   await shown(page.getByRole('button', { name: 'Remover filtro No workspace: conferidas' }))
 
   // Several at once, which then are no longer among those that are left.
-  await page.getByLabel('Status').selectOption({ label: 'Por conferir' })
+  await page.getByLabel('Mais').selectOption({ label: 'Por conferir' })
   await expect.poll(() => rowsOf(page).count()).toBeGreaterThan(1)
   await page.getByRole('checkbox', { name: 'Selecionar todos os documentos da página' }).check()
   const left = await rowsOf(page).count()

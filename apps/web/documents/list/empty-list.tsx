@@ -7,7 +7,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { lastDays } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
-import { defaultFilters, type Filters, isCurrentMonth, toQuery } from './filters.ts'
+import { defaultFilters, type Filters, isCurrentMonth, isNarrowed, toQuery } from './filters.ts'
 
 interface EmptyListProps {
   kind: DocumentKind
@@ -22,7 +22,7 @@ interface EmptyListProps {
 /** Says why the list is empty, whether that is all right, and what would show documents. */
 export function EmptyList({ kind, filters, companies, pageCount, counted, onChange }: EmptyListProps) {
   const today = new Date()
-  const chosen = hasChoices(filters)
+  const chosen = isNarrowed(filters)
   // The current month is in no label: a person who searches for one note must learn that it is of another month.
   const wider: Filters = chosen
     ? { ...filters, period: null, page: 1 }
@@ -98,8 +98,4 @@ export function EmptyList({ kind, filters, companies, pageCount, counted, onChan
         : 'A SEFAZ é consultada no máximo uma vez por hora, e um documento pode levar algumas horas da emissão até a entrega. O que chegar aparece aqui sozinho.'}
     </Empty>
   )
-}
-
-function hasChoices({ search, company, participation, status, amountFrom, amountTo }: Filters): boolean {
-  return Boolean(search || company || participation || status || amountFrom || amountTo)
 }

@@ -31,6 +31,8 @@ interface FilterBarProps {
   /** One low row: the choices open over the list. */
   compact?: boolean
   busy: boolean
+  /** Whether the server knows more than section 7; undefined until its first response. */
+  knowsMore: boolean | undefined
   onChange: (part: Partial<Filters>) => void
   /** Searches again, also with the same text. */
   onSearch: (part: Partial<Filters>) => void
@@ -44,6 +46,7 @@ export function FilterBar({
   narrow,
   compact = false,
   busy,
+  knowsMore,
   onChange,
   onSearch,
 }: FilterBarProps) {
@@ -75,7 +78,8 @@ export function FilterBar({
   const chosen = [
     filters.company,
     filters.participation,
-    filters.status || filters.mark || filters.alert || filters.reform || filters.counted,
+    filters.status,
+    filters.mark || filters.alert || filters.reform || filters.counted,
     filters.amountFrom || filters.amountTo,
   ].filter(Boolean).length
   return (
@@ -98,7 +102,7 @@ export function FilterBar({
         id={`${id}-search`}
         label="Pesquisar"
         hidden={narrow}
-        className={narrow ? undefined : '@max-[1080px]/list:col-span-2'}
+        className={narrow ? undefined : '@max-[1240px]/list:col-span-2'}
       >
         <div className="flex gap-2">
           <div className="min-w-0 flex-1">
@@ -119,7 +123,12 @@ export function FilterBar({
         </div>
       </Labelled>
       {narrow && <SearchButton busy={busy} low={compact} />}
-      <Labelled id={`${id}-period`} label="Data de emissão" hidden={narrow}>
+      <Labelled
+        id={`${id}-period`}
+        label="Data de emissão"
+        hidden={narrow}
+        className={narrow ? undefined : '@max-[1240px]/list:col-span-2'}
+      >
         <DateRangePicker id={`${id}-period`} value={filters.period} onChange={(period) => change({ period })} />
       </Labelled>
       {narrow && (
@@ -154,7 +163,29 @@ export function FilterBar({
             options={kind.participations.map(({ code, label }) => [String(code), label])}
             onChange={(participation) => change({ participation })}
           />
-          <StatusChoice id={`${id}-status`} kind={kind} filters={filters} onChange={change} />
+          <Labelled id={`${id}-status`} label="Status">
+            <Select
+              id={`${id}-status`}
+              value={filters.status}
+              onChange={({ target }) => change({ status: target.value })}
+            >
+              <option value="">Todos</option>
+              {kind.statuses.map(({ code, label }) => (
+                <option key={code} value={code}>
+                  {label}
+                </option>
+              ))}
+            </Select>
+          </Labelled>
+          {knowsMore !== false && (
+            <MoreChoice
+              id={`${id}-more`}
+              kind={kind}
+              filters={filters}
+              waiting={knowsMore === undefined}
+              onChange={change}
+            />
+          )}
           <AmountRange id={`${id}-amount`} from={filters.amountFrom} to={filters.amountTo} onChange={change} />
           {narrow && (
             <Labelled id={`${id}-order`} label="Ordem">
@@ -164,7 +195,7 @@ export function FilterBar({
         </div>
       )}
       {!narrow && (
-        <div className="self-end @max-[1080px]/list:col-start-4 @max-[1080px]/list:row-start-1">
+        <div className="self-end @max-[1240px]/list:col-start-5 @max-[1240px]/list:row-start-1">
           <SearchButton busy={busy} />
         </div>
       )}
@@ -174,7 +205,7 @@ export function FilterBar({
 
 // One row where it fits; else search, dates and button above, the choices below.
 const wideColumns =
-  'grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(13.5rem,1fr)_10rem] @[1080px]/list:grid-cols-[minmax(0,1.6fr)_13.5rem_minmax(0,1fr)_7.5rem_8.25rem_10rem_6.5rem]'
+  'grid-cols-[minmax(0,1fr)_7.5rem_8rem_8rem_10rem] @[1240px]/list:grid-cols-[minmax(0,1.6fr)_13.5rem_minmax(0,1fr)_7.5rem_8.25rem_8.25rem_10rem_6.5rem]'
 
 function SearchButton({ busy, low = false }: { busy: boolean; low?: boolean }) {
   return (
@@ -193,10 +224,12 @@ interface ChoiceProps {
   onChange: (value: string) => void
 }
 
-interface StatusChoiceProps {
+interface MoreChoiceProps {
   id: string
   kind: DocumentKind
   filters: Filters
+  /** Keeps its place without being shown. */
+  waiting: boolean
   onChange: (part: Partial<Filters>) => void
 }
 
@@ -208,34 +241,27 @@ const countedPrefix = 'conta-'
 // Rules suggest answers for NF-e only.
 const ofNfe: readonly string[] = ['confirmacao-sugerida', 'desconhecimento-preparado']
 
-// What the authority says of a document, what looks wrong in it, or what the workspace did with it: one of them.
-function StatusChoice({ id, kind, filters, onChange }: StatusChoiceProps) {
+// One of: an alert, IBS/CBS, a report that counts the document, a mark of the workspace.
+function MoreChoice({ id, kind, filters, waiting, onChange }: MoreChoiceProps) {
   return (
-    <Labelled id={id} label="Status">
+    <Labelled id={id} label="Mais" className={waiting ? 'invisible' : undefined}>
       <Select
         id={id}
         value={
           (filters.alert && alertPrefix + filters.alert) ||
           (filters.reform && reformPrefix + filters.reform) ||
           (filters.counted && countedPrefix + filters.counted) ||
-          filters.mark ||
-          filters.status
+          filters.mark
         }
         onChange={({ target: { value } }) => {
           const mark = choiceOf(markChoices, value)
           const alert = choiceOf(alertChoices, value.split(alertPrefix)[1])
           const reform = choiceOf(reformChoices, value.split(reformPrefix)[1])
           const counted = choiceOf(countedChoices, value.split(countedPrefix)[1])
-          const status = mark || alert || reform || counted ? '' : value
-          onChange({ mark, alert, reform, counted, line: '', status })
+          onChange({ mark, alert, reform, counted, line: '' })
         }}
       >
-        <option value="">Todos</option>
-        {kind.statuses.map(({ code, label }) => (
-          <option key={code} value={code}>
-            {label}
-          </option>
-        ))}
+        <option value="">Nenhum</option>
         <optgroup label="Alertas">
           {alertChoices.map(({ code, label }) => (
             <option key={code} value={alertPrefix + code}>

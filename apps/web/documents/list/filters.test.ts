@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseAmount } from '../../lib/amount.ts'
 import { cte, nfe } from '../kinds.ts'
-import { defaultFilters, type Filters, readFilters, toQuery, writeFilters } from './filters.ts'
+import { defaultFilters, type Filters, isNarrowed, readFilters, toQuery, writeFilters } from './filters.ts'
 
 const today = new Date(2026, 10, 20)
 const read = (address: string, kind = nfe) => readFilters(new URLSearchParams(address), kind, today)
@@ -62,6 +62,14 @@ test.each([
 ])('%s makes no sense and is ignored', (address) => {
   expect(read(address)).toEqual(defaultFilters(today))
 })
+
+test.each(Object.keys(defaultFilters(today)) as (keyof Filters)[])(
+  '%s narrows the list unless it is place or time',
+  (name) => {
+    const only = { ...defaultFilters(today), [name]: 'x' }
+    expect(isNarrowed(only)).toBe(!['period', 'order', 'ascending', 'hidden', 'page'].includes(name))
+  },
+)
 
 test('each document type knows its own codes', () => {
   expect(read('status=7', cte).status).toBe('7')

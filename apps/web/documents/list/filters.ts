@@ -188,6 +188,11 @@ export function defaultFilters(today: Date): Filters {
   }
 }
 
+/** Whether anything but the period narrows the list. */
+export function isNarrowed({ period, order, ascending, hidden, page, ...choices }: Filters): boolean {
+  return Object.values(choices).some((choice) => choice !== '')
+}
+
 const usualOrder: ListOrder = 'data'
 
 export const beginsAscending = (order: ListOrder): boolean => listOrders[order] === 'asc'
