@@ -1,17 +1,25 @@
-import { XmlError } from '@vigia/xml/parse'
-import { child, children, openDocument, value, type XmlElement } from './document.ts'
+import { parseReceived, type ReceivedXml, type XmlElement, XmlError } from '@vigia/xml/parse'
+import { child, children, value } from './document.ts'
 import type { CteDetails, CteParty, Fields, NfeDetails, NfeItem, Reference, ReformGroups } from './facts.ts'
 import { tomadorOf } from './read-cte.ts'
+import { faultProblems } from './reading.ts'
 
 /** What an NF-e, a resNFe or a CT-e says, for people to read; null when the bytes are none of them. It never throws (MOC 7.0; MOC CT-e 4.00). */
 export function readDetails(xml: Uint8Array): NfeDetails | CteDetails | null {
-  let root: XmlElement
+  let received: ReceivedXml
   try {
-    root = openDocument(xml, unread)
+    received = parseReceived(xml, unread)
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     return null
   }
+  const details = detailsOf(received.root)
+  return details && { ...details, problems: faultProblems(received.faults) }
+}
+
+type Details = Omit<NfeDetails, 'problems'> | Omit<CteDetails, 'problems'>
+
+function detailsOf(root: XmlElement): Details | null {
   if (root.name === 'resNFe') return summaryDetails(root)
   const infNFe = child(root.name === 'NFe' ? root : child(root, 'NFe'), 'infNFe')
   if (infNFe) return nfeDetails(root, infNFe)
@@ -21,7 +29,7 @@ export function readDetails(xml: Uint8Array): NfeDetails | CteDetails | null {
 
 const unread: ReadonlySet<string> = new Set(['Signature', 'infNFeSupl', 'infCTeSupl', 'infRespTec'])
 
-function nfeDetails(root: XmlElement, infNFe: XmlElement): NfeDetails {
+function nfeDetails(root: XmlElement, infNFe: XmlElement): Omit<NfeDetails, 'problems'> {
   const total = child(infNFe, 'total')
   const transp = child(infNFe, 'transp')
   const groups = (path: string) => children(infNFe, path).map(texts)
@@ -108,7 +116,7 @@ function reformGroups(imposto: XmlElement | undefined): ReformGroups {
 }
 
 // A resNFe has the names of an NF-e without its groups (NT 2014.002).
-function summaryDetails(root: XmlElement): NfeDetails {
+function summaryDetails(root: XmlElement): Omit<NfeDetails, 'problems'> {
   return {
     ...nfeDetails(root, root),
     ide: picked(root, ['dhEmi', 'dEmi', 'tpNF']),
@@ -119,7 +127,7 @@ function summaryDetails(root: XmlElement): NfeDetails {
   }
 }
 
-function cteDetails(root: XmlElement, infCte: XmlElement): CteDetails {
+function cteDetails(root: XmlElement, infCte: XmlElement): Omit<CteDetails, 'problems'> {
   // The Simplificado and the GTV-e have no infCTeNorm around these groups.
   const norm = child(infCte, 'infCTeNorm') ?? infCte
   const prest = child(infCte, 'vPrest') ?? child(infCte, 'total')

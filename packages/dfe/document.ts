@@ -1,11 +1,11 @@
-import { parseXml, type XmlElement } from '@vigia/xml/parse'
+import { parseReceived, type XmlElement } from '@vigia/xml/parse'
 
 /** An element of an opened document (XML 1.0). */
 export type { XmlElement }
 
-/** The root element of a received file; throws `XmlError` when it is not well formed (XML 1.0; MOC 7.0, padrões técnicos). Elements named in `without` are checked, but come without what is inside. */
+/** The root element of a received file; throws `XmlError` when it is not well formed and cannot be read nevertheless (XML 1.0; MOC 7.0, padrões técnicos). Elements named in `without` are checked, but come without what is inside. */
 export function openDocument(bytes: Uint8Array, without?: ReadonlySet<string>): XmlElement {
-  return parseXml(bytes, without)
+  return parseReceived(bytes, without).root
 }
 
 /** The first element at `path` ('ide/dhEmi'), by local name, prefixes do not matter (MOC 7.0, leiautes). */

@@ -131,6 +131,8 @@ export interface NfeItem extends ReformGroups {
 export interface NfeDetails {
   type: 'nfe'
   root: string
+  /** Of the file itself. */
+  problems: Problem[]
   ide: Fields
   /** A party with its address: emit, dest, retirada, entrega. */
   emit: Fields
@@ -169,6 +171,8 @@ export interface CteParty {
 export interface CteDetails extends ReformGroups {
   type: 'cte'
   root: string
+  /** Of the file itself. */
+  problems: Problem[]
   ide: Fields
   parties: CteParty[]
   /** vTPrest and vRec or vTRec. */

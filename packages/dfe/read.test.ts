@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../tests/support/seed.ts'
 import { chaveCheckDigit } from './chave.ts'
-import { type DocumentFacts, type EventFacts, readReceived } from './read.ts'
+import { type DocumentFacts, type EventFacts, readDetails, readReceived } from './read.ts'
 
 const emitente = '11222333000181'
 const empresa = '44555666000181'
@@ -194,6 +194,16 @@ describe('NF-e', () => {
     const xml = `<?xml version="1.0" encoding="ISO-8859-1"?>${nfeProc().replace('FORNECEDOR', 'AÇÚCAR')}`
     const { facts } = readReceived(Uint8Array.from(xml, (c) => c.charCodeAt(0)))
     expect(facts).toMatchObject({ issuerName: 'AÇÚCAR & CIA' })
+  })
+
+  test('bytes that are not UTF-8 and entities that nobody declared are read, and told', () => {
+    const xml = nfeProc()
+      .replace('FORNECEDOR', 'AÇÚCAR')
+      .replace('</infProt>', '</infProt><Signature>&null;</Signature>')
+    const { facts, problems } = readReceived(Buffer.from(xml, 'latin1'))
+    expect(facts).toMatchObject({ issuerName: 'AÇÚCAR & CIA', situation: 'authorized' })
+    expect(problems.map(({ code }) => code)).toEqual(['xml-encoding', 'xml-entity'])
+    expect(readDetails(Buffer.from(xml, 'latin1'))?.problems).toEqual(problems)
   })
 })
 

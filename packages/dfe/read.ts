@@ -1,9 +1,9 @@
-import { sizeBytesMax, XmlError } from '@vigia/xml/parse'
-import { openDocument, type XmlElement } from './document.ts'
+import { parseReceived, type ReceivedXml, sizeBytesMax, type XmlElement, XmlError } from '@vigia/xml/parse'
 import type { DocumentFacts, EventFacts, Problem, UnknownFacts } from './facts.ts'
 import { readCte } from './read-cte.ts'
 import { readEvent, readEventSummary } from './read-event.ts'
 import { readNfe, readNfeSummary } from './read-nfe.ts'
+import { faultProblems } from './reading.ts'
 
 export type { CteContents, ItemContents, NfeContents, ReformContents } from './contents.ts'
 export { contentsOf } from './contents.ts'
@@ -15,9 +15,9 @@ export function readReceived(
   xml: Uint8Array,
   schema?: string,
 ): { facts: DocumentFacts | EventFacts | UnknownFacts; problems: Problem[] } {
-  let root: XmlElement
+  let received: ReceivedXml
   try {
-    root = openDocument(xml, unread)
+    received = parseReceived(xml, unread)
   } catch (error) {
     if (!(error instanceof XmlError)) throw error
     const reason =
@@ -26,7 +26,8 @@ export function readReceived(
         : `O conteúdo não é um XML bem formado (posição ${error.offset}).`
     return { facts: { kind: 'unknown', reason }, problems: [] }
   }
-  const problems: Problem[] = []
+  const { root, faults } = received
+  const problems = faultProblems(faults)
   const facts = readRoot(root, problems)
   const expected = schema && rootsBySchema.get(schema.split('_v', 1)[0]!)
   if (expected && !expected.includes(root.name)) {

@@ -1,9 +1,22 @@
+import type { XmlFault } from '@vigia/xml/parse'
 import { parseChave } from './chave.ts'
 import { child, localTime, value, type XmlElement } from './document.ts'
 import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
 
 export function unknown(root: XmlElement, reason: string): UnknownFacts {
   return { kind: 'unknown', root: root.name, reason }
+}
+
+/** What is wrong with the bytes of a file that was read nevertheless (XML 1.0 §4.1, §4.3.3). */
+export function faultProblems(faults: ReadonlySet<XmlFault>): Problem[] {
+  return [...faults].map((fault) => ({ code: `xml-${fault}`, message: faultSentences[fault] }))
+}
+
+const faultSentences: Record<XmlFault, string> = {
+  encoding:
+    'Os bytes deste arquivo não estão em UTF-8, como deveriam: os acentos foram lidos como windows-1252, e o arquivo está guardado como chegou.',
+  entity:
+    'O arquivo traz um código que o XML não define, como &null;: ele foi lido assim mesmo, e o arquivo está guardado como chegou.',
 }
 
 /** The CNPJ or CPF directly under a group; empty elements, zeros and other text count as none (MOC: `<CNPJ/>` for a party abroad). */

@@ -101,6 +101,38 @@ describe('proofOf', () => {
     expect(proof(whole.replace('</infNFe>', `</infNFe>${/<infNFe.*<\/infNFe>/.exec(other)![0]}`))).toBe('form')
   })
 
+  test('looks for the signature over what is read, wherever the authority signs its own', () => {
+    const signed = (xml: string, element: string) =>
+      xml.replace(
+        new RegExp(`<${element}>.*</${element}>`),
+        (part) => sign(part.replace(/<inf(Prot|Evento)>/, '<inf$1 Id="ID135">'), 'ID135').signed,
+      )
+    const note = signed(whole, 'protNFe')
+    const happened = signed(event(), 'retEvento')
+    const first = note.replace(/(<NFe .*<\/NFe>)(<protNFe>.*<\/protNFe>)/, '$2$1')
+    const firstRegistered = happened.replace(/(<evento .*<\/evento>)(<retEvento>.*<\/retEvento>)/, '$2$1')
+    const ways = [note, first, happened, firstRegistered]
+    expect(ways.map((xml) => xml.split('<Signature ').length)).toEqual([3, 3, 3, 3])
+    expect(ways.map(proof)).toEqual(ways.map(() => 'proved'))
+    // Its own signature is still looked at.
+    expect(proof(first.replace('<vNF>1', '<vNF>9'))).toBe('altered')
+    expect(proof(note.replace(/<Signature .*?<\/Signature>/, ''))).toBe('unsigned')
+  })
+
+  test('proves what is signed beside an entity that nobody declared, and in bytes that are not UTF-8', () => {
+    const odd = whole.replace(
+      '</infProt>',
+      '</infProt><Signature><SignatureValue>&null;&null;</SignatureValue></Signature>',
+    )
+    expect(proof(odd)).toBe('proved')
+    // The same characters, but nobody signed an entity.
+    const escaped = nfe(ide.replace('VENDA', 'VENDA &amp;null;'))
+    expect([proof(escaped), proof(escaped.replace('&amp;null;', '&null;'))]).toEqual(['proved', 'altered'])
+    const accents = nfe(ide.replace('VENDA', 'Venda de produção'))
+    expect(proofOf(Buffer.from(accents, 'latin1'))).toBe('proved')
+    expect(proofOf(Buffer.from(accents.replace('ção', 'cão'), 'latin1'))).toBe('altered')
+  })
+
   test('takes other ways of writing the same document', () => {
     const ways = [
       whole.replace(/Id="([^"]*)" versao="4.00"/, 'versao="4.00" Id="$1"'),

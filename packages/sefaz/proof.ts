@@ -1,6 +1,6 @@
 import { chaveParts, parseChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { parseXml } from '@vigia/xml/parse'
+import { parseReceived, parseXml, type ReceivedXml, XmlError } from '@vigia/xml/parse'
 import { verifySignature } from '@vigia/xml/verify'
 import { verifyWritten, type WrittenSignature } from '@vigia/xml/written'
 
@@ -14,30 +14,43 @@ export type Proof = 'proved' | 'altered' | 'signature' | 'form' | 'unsigned' | '
 /**
  * Verifies a complete NF-e or CT-e: its XML signature, the digest in its protocol, and its chave; or an event with its registration. Whose
  * certificate it is, and whether that was valid, is not judged: the authority did so before it authorised. Null for what is neither. Throws
- * `XmlError` when it is not well formed, unless it was proved without being parsed.
+ * `XmlError` when it cannot be read, unless it was proved without being parsed.
  */
 export function proofOf(xml: Uint8Array): Proof | null {
   const written = verifyWritten(xml)
   if (written !== null && (isDocumentAsWritten(written) || isEventAsWritten(written))) return 'proved'
-  const root = parseXml(xml)
+  const received = parseReceived(xml)
+  const { root } = received
   // As for a reader the root decides which of the two it is.
-  return Object.hasOwn(procs, root.name) ? proofOfEvent(root, procs[root.name]!) : proofOfDocument(root)
+  return Object.hasOwn(procs, root.name) ? proofOfEvent(received, procs[root.name]!) : proofOfDocument(received)
 }
 
-function proofOfDocument(root: XmlElement): Proof | null {
+// An entity that nobody declared has no canonical form, so nobody signed it.
+function isSignable({ source, faults }: ReceivedXml, signed: XmlElement): boolean {
+  if (!faults.has('entity')) return true
+  try {
+    parseXml(source.slice(signed.start, signed.end))
+    return true
+  } catch (error) {
+    if (error instanceof XmlError) return false
+    throw error
+  }
+}
+
+function proofOfDocument(received: ReceivedXml): Proof | null {
+  const { root } = received
   const documents = [root, ...root.children].filter((one) => groupsOf(one).length > 0)
   const [document] = documents
   if (document === undefined) return null
   // Of two nobody knows which one is read.
   const [inf, another] = groupsOf(document)
   if (documents.length > 1 || another !== undefined) return 'form'
-  const { valid, reason, id, digest } = verifySignature(root)
+  if (!isSignable(received, inf!)) return 'altered'
+  const { valid, reason, id, digest } = verifySignature(root, inf!.attributes.Id ?? '')
   if (reason === 'digest' && isMasked(inf!)) return 'hidden'
   if (reason === 'digest') return 'altered'
   if (reason === 'no-signature') return child(document, 'Signature') === undefined ? 'unsigned' : 'form'
   if (!valid) return reason === 'signature' ? 'signature' : 'form'
-  // The signature may be that of another element than the one that is read.
-  if (id !== inf!.attributes.Id) return 'unsigned'
 
   const chave = chaveIn(id!)
   const infProt = child(root, 'protNFe/infProt') ?? child(root, 'protCTe/infProt')
@@ -132,7 +145,8 @@ const procs: Record<string, string> = {
   eventoCTe: 'eventoCTe',
 }
 
-function proofOfEvent(root: XmlElement, name: string): Proof | null {
+function proofOfEvent(received: ReceivedXml, name: string): Proof | null {
+  const { root } = received
   const [event, another] = root.name === name ? [root] : children(root, name)
   const [inf, second] = children(event, 'infEvento')
   // A CT-e 2.00 authoriser put the registration beside the event without a retEventoCTe around it.
@@ -145,11 +159,11 @@ function proofOfEvent(root: XmlElement, name: string): Proof | null {
   if (inf === undefined) return null
   // Of two nobody knows which one is read.
   if (another !== undefined || second !== undefined || third !== undefined) return 'form'
-  const { valid, reason, id } = verifySignature(root)
+  if (!isSignable(received, inf)) return 'altered'
+  const { valid, reason, id } = verifySignature(root, inf.attributes.Id ?? '')
   if (reason === 'digest') return 'altered'
   if (reason === 'no-signature') return child(event, 'Signature') === undefined ? 'unsigned' : 'form'
   if (!valid) return reason === 'signature' ? 'signature' : 'form'
-  if (id !== inf.attributes.Id) return 'unsigned'
   return agreementOf(id!, (name) => value(inf, name), infRet && ((name) => value(infRet, name)))
 }
 

@@ -283,6 +283,19 @@ describe('the response to a lote', () => {
     expect((await send()).results).toMatchObject([{ xMotivo: 'Operação', xml: expect.stringContaining('Operação') }])
   })
 
+  test.each([
+    ['bytes that are not as declared', 'Operação'],
+    ['an entity that nobody declared', 'Operação &null;'],
+  ])('with %s is the response all the same', async (_, xMotivo) => {
+    respondWith(Buffer.from(soap(retEnvEvento(128, retEvento(ciencia, 135, { xMotivo }))), 'latin1'))
+    expect((await send()).results).toMatchObject([{ cStat: 135, xMotivo, xml: expect.stringContaining(xMotivo) }])
+    respondWith(Buffer.from(soapCte(retEventoCTe.replace('Evento registrado', xMotivo)), 'latin1'))
+    const result = await sendCte()
+    expect(result).toMatchObject({ cStat: 135, protocol: '141260000799999' })
+    const { facts } = readReceived(Buffer.from(processedEvent(desacordo, result)))
+    expect(facts).toMatchObject({ registration: 'registered', protocol: '141260000799999' })
+  })
+
   test('with prefixes keeps their declarations', async () => {
     const prefixed = full.replaceAll(/<(\/?)(?=\w)/g, '<$1n:').replace('xmlns=', 'xmlns:n=')
     respondWith(soap(prefixed))

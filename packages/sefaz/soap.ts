@@ -1,4 +1,4 @@
-import { decodeXml, parseXml, type XmlElement, XmlError } from '@vigia/xml/parse'
+import { parseReceived, type XmlElement, XmlError } from '@vigia/xml/parse'
 import { escapeAttribute, tag } from '@vigia/xml/write'
 import type { Connection, HttpResponse } from './connection.ts'
 import { SefazError } from './error.ts'
@@ -87,8 +87,7 @@ function findResponse(outer: Parsed, name: string): (Parsed & { element: XmlElem
 
 function tryParse(body: string | Uint8Array): Parsed | undefined {
   try {
-    const source = typeof body === 'string' ? body : decodeXml(body)
-    return { source, root: parseXml(source) }
+    return parseReceived(body)
   } catch (error) {
     if (error instanceof XmlError) return undefined
     throw error

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../tests/support/seed.ts'
-import { decodeXml, parseXml, type XmlElement, XmlError } from './parse.ts'
+import { decodeXml, parseReceived, parseXml, type XmlElement, XmlError } from './parse.ts'
 import { bytesOf, samples } from './samples.testing.ts'
 import { escapeAttribute, escapeText } from './write.ts'
 
@@ -97,6 +97,52 @@ describe('decodeXml', () => {
   ])('refuses %s', (_, input) => {
     expect(() => parseXml(input)).toThrow(XmlError)
   })
+})
+
+describe('parseReceived', () => {
+  test('reads bytes that are not UTF-8 as windows-1252, and keeps those that are', () => {
+    const declared = '<?xml version="1.0" encoding="UTF-8"?>'
+    const mixed = Uint8Array.of(
+      ...bytes(`${declared}<a>CAFÉ € 𝄞 `),
+      ...latin1('autorização \x96 \xc7\xd5'),
+      ...bytes('</a>'),
+    )
+    const { root, source, faults } = parseReceived(mixed)
+    expect([root.text, [...faults]]).toEqual(['CAFÉ € 𝄞 autorização – ÇÕ', ['encoding']])
+    expect(source.slice(root.start, root.end)).toBe('<a>CAFÉ € 𝄞 autorização – ÇÕ</a>')
+    expect(parseReceived(latin1('<a b="é">\xed\xa0\x80 \xc3</a>')).root).toMatchObject({
+      attributes: { b: 'é' },
+      text: 'í\xa0€ Ã',
+    })
+  })
+
+  test('every text in UTF-8 stays what it is beside a byte that is not', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const clean = text.replace(/[<&\p{Cc}\ufffe\uffff]|\]\]>/gu, ' ')
+        expect(parseReceived(Uint8Array.of(...bytes(`<a>${clean} `), 0xe7, ...bytes('</a>'))).root.text).toBe(
+          `${clean} ç`,
+        )
+      }),
+    )
+  })
+
+  test('leaves a reference to an entity that nobody declared as it stands', () => {
+    const { root, faults } = parseReceived('<a b="&copy;">&null;&amp;<c>&null;</c></a>')
+    expect([root.attributes.b, root.text, root.children[0]!.text, [...faults]]).toEqual([
+      '&copy;',
+      '&null;&',
+      '&null;',
+      ['entity'],
+    ])
+    expect([...parseReceived('<a><b>&null;</b></a>', new Set(['b'])).faults]).toEqual(['entity'])
+    expect(parseReceived('<a>&#233;</a>').faults.size).toBe(0)
+  })
+
+  test.each(['<a>a & b</a>', '<a>&#0;</a>', '<a>&null</a>', '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>', '<a></b>'])(
+    'refuses %s',
+    (xml) => expect(() => parseReceived(xml)).toThrow(XmlError),
+  )
 })
 
 describe('parseXml refuses', () => {

@@ -1,6 +1,6 @@
-import { decodeReferences, isXmlText, skipQualifiedName, XmlError } from './rules.ts'
+import { decodeReferences, isXmlText, skipQualifiedName, XmlError, type XmlFault } from './rules.ts'
 
-export { XmlError }
+export { XmlError, type XmlFault }
 
 /** An element of a parsed document (Extensible Markup Language 1.0, with Namespaces in XML 1.0 names). */
 export interface XmlElement {
@@ -38,15 +38,22 @@ export const sizeBytesMax = 20_000_000
 
 /** The text of an XML file: the byte order mark is taken off, the encoding is the declared one, UTF-8 by default (XML 1.0 §4.3.3). */
 export function decodeXml(bytes: Uint8Array): string {
+  const text = decodeAsDeclared(bytes)
+  if (text === null) throw new XmlError('not valid UTF-8', 0)
+  return text
+}
+
+// Null when the bytes ought to be UTF-8 and are not.
+function decodeAsDeclared(bytes: Uint8Array): string | null {
   if (bytes.length > sizeBytesMax) throw new XmlError('larger than 20 MB', 0)
   let text = lenient.decode(bytes)
   if (text.includes('\ufffd')) {
     // A byte that is not UTF-8, or this very character.
     try {
       text = strict.decode(bytes)
-    } catch (cause) {
-      if (declaredEncoding(String.fromCharCode(...bytes.subarray(0, 200))) === 'windows-1252') return windows1252(bytes)
-      throw new XmlError('not valid UTF-8', 0, { cause })
+    } catch {
+      const start = String.fromCharCode(...bytes.subarray(0, 200))
+      return declaredEncoding(start) === 'windows-1252' ? windows1252(bytes) : null
     }
   }
   if (text.charCodeAt(0) === 0xfeff) return text.slice(1)
@@ -58,6 +65,28 @@ export function parseXml(source: string | Uint8Array, without: ReadonlySet<strin
   if (typeof source !== 'string') return new Scanner(decodeXml(source), without).document()
   if (source.length > sizeBytesMax) throw new XmlError('larger than 20 MB', 0)
   return new Scanner(source, without).document()
+}
+
+/** A document with the text in which its offsets count, and what is wrong with it. */
+export interface ReceivedXml {
+  root: XmlElement
+  source: string
+  faults: ReadonlySet<XmlFault>
+}
+
+/**
+ * Parses what the tax authority hands out, which is registered whatever its bytes are: bytes that are not UTF-8 are read as windows-1252, and
+ * references to entities that nobody declared stay as text. What is signed is never read this way.
+ */
+export function parseReceived(received: string | Uint8Array, without: ReadonlySet<string> = nothing): ReceivedXml {
+  if (received.length > sizeBytesMax) throw new XmlError('larger than 20 MB', 0)
+  const faults = new Set<XmlFault>()
+  let source = typeof received === 'string' ? received : decodeAsDeclared(received)
+  if (source === null) {
+    faults.add('encoding')
+    source = decodeMixed(received as Uint8Array)
+  }
+  return { root: new Scanner(source, without, faults).document(), source, faults }
 }
 
 const nothing: ReadonlySet<string> = new Set()
@@ -85,6 +114,37 @@ function windows1252(bytes: Uint8Array): string {
   return text.replace(/[\u0080-\u009f]/g, (c) => high.charAt(c.charCodeAt(0) - 0x80))
 }
 
+// Valid UTF-8 stays, because some files have both; every other byte is a character of windows-1252.
+function decodeMixed(bytes: Uint8Array): string {
+  const utf8 = new Uint8Array(bytes.length * 3)
+  let length = 0
+  for (let at = 0; at < bytes.length; ) {
+    const size = sequenceLength(bytes, at)
+    if (size > 0) for (const end = at + size; at < end; at++) utf8[length++] = bytes[at]!
+    else for (const byte of windows1252Utf8[bytes[at++]! - 0x80]!) utf8[length++] = byte
+  }
+  return lenient.decode(utf8.subarray(0, length)).replace(/^\ufeff/, '')
+}
+
+const windows1252Utf8 = Array.from({ length: 128 }, (_, index) =>
+  new TextEncoder().encode(high[index] ?? String.fromCharCode(0x80 + index)),
+)
+
+// The bytes of the character that begins there in UTF-8, 0 when none does (RFC 3629 §4).
+function sequenceLength(bytes: Uint8Array, at: number): number {
+  const lead = bytes[at]!
+  if (lead < 0x80) return 1
+  const size = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
+  for (let i = 1; i < size; i++) if ((bytes[at + i]! & 0xc0) !== 0x80) return 0
+  const second = bytes[at + 1]!
+  const isForbidden =
+    (lead === 0xe0 && second < 0xa0) ||
+    (lead === 0xed && second > 0x9f) ||
+    (lead === 0xf0 && second < 0x90) ||
+    (lead === 0xf4 && second > 0x8f)
+  return isForbidden ? 0 : size
+}
+
 const noAttributes: Record<string, string> = Object.freeze(Object.create(null))
 const noChildren: XmlElement[] = []
 Object.freeze(noChildren)
@@ -100,10 +160,13 @@ class Scanner {
   nextSectionEnd: number
   readonly hasReturn: boolean
   readonly without: ReadonlySet<string>
+  readonly faults: Set<XmlFault> | undefined
 
-  constructor(source: string, without: ReadonlySet<string>) {
+  /** With `faults` an unknown entity is noted there and stays as it is. */
+  constructor(source: string, without: ReadonlySet<string>, faults?: Set<XmlFault>) {
     this.source = source
     this.without = without
+    this.faults = faults
     this.nextReference = source.indexOf('&')
     this.nextSectionEnd = source.indexOf(']]>')
     this.hasReturn = source.includes('\r')
@@ -278,7 +341,7 @@ class Scanner {
   attributeValue(from: number, to: number): string {
     const raw = this.source.slice(from, to)
     const value = /[\t\n\r]/.test(raw) ? raw.replace(/\r\n|[\t\n\r]/g, ' ') : raw
-    return this.nextReference !== -1 && value.includes('&') ? decodeReferences(value, from) : value
+    return this.nextReference !== -1 && value.includes('&') ? decodeReferences(value, from, this.faults) : value
   }
 
   text(from: number, to: number): string {
@@ -290,7 +353,7 @@ class Scanner {
     const raw = this.hasReturn ? newlines(source.slice(from, to)) : source.slice(from, to)
     if (this.nextReference === -1) return raw
     if (this.nextReference < from) this.nextReference = source.indexOf('&', from)
-    return this.nextReference !== -1 && this.nextReference < to ? decodeReferences(raw, from) : raw
+    return this.nextReference !== -1 && this.nextReference < to ? decodeReferences(raw, from, this.faults) : raw
   }
 
   closeTag(element: XmlElement): void {

@@ -8,6 +8,9 @@ export class XmlError extends Error {
   }
 }
 
+/** A fault that `parseReceived` forgives: bytes that are not UTF-8 although they ought to be, a reference to an entity that nobody declared. */
+export type XmlFault = 'encoding' | 'entity'
+
 /** Whether every character is one of the Char production (XML 1.0 §2.2). */
 export function isXmlText(text: string): boolean {
   // Nearly no file has one of these; only a surrogate needs the slower look at whole code points.
@@ -53,14 +56,20 @@ const predefined = new Map([
   ['apos', "'"],
 ])
 
-/** The text with its references replaced: the five predefined entities and numeric ones, nothing else (XML 1.0 §4.1, §4.6). */
-export function decodeReferences(text: string, offset: number): string {
+/** The text with its references replaced: the five predefined entities and numeric ones, nothing else (XML 1.0 §4.1, §4.6). With `faults` a reference to another entity is noted there and stays. */
+export function decodeReferences(text: string, offset: number, faults?: Set<XmlFault>): string {
   return text.replace(/&([^;&]*)(;?)/g, (whole, name: string, semicolon: string, at: number) => {
     const character = semicolon === '' ? undefined : name.startsWith('#') ? numeric(name) : predefined.get(name)
+    if (character === undefined && faults !== undefined && semicolon !== '' && entityName.test(name)) {
+      faults.add('entity')
+      return whole
+    }
     if (character === undefined) throw new XmlError(`an unknown reference ${whole.slice(0, 20)}`, offset + at)
     return character
   })
 }
+
+const entityName = /^[A-Za-z_][\w.-]{0,99}$/
 
 function numeric(name: string): string | undefined {
   if (!/^#(?:[0-9]{1,9}|x[0-9A-Fa-f]{1,8})$/.test(name)) return undefined

@@ -14,10 +14,10 @@ export interface Verification {
 }
 
 /**
- * Whether the first signature of the document, or of its root element, holds, with the algorithms and the shape of the tax authority and no others
+ * Whether the signature over the element with that Id holds, without an Id the first one of the document, with the algorithms and the shape of the tax authority and no others
  * (MOC CT-e 4.00 §3.2.4, MOC NF-e 7.0). It says nothing about who issued the certificate.
  */
-export function verifySignature(xml: string | XmlElement): Verification {
+export function verifySignature(xml: string | XmlElement, id?: string): Verification {
   let root: XmlElement
   try {
     root = typeof xml === 'string' ? parseXml(xml) : xml
@@ -25,7 +25,9 @@ export function verifySignature(xml: string | XmlElement): Verification {
     if (error instanceof XmlError) return { valid: false, reason: 'form' }
     throw error
   }
-  const path = pathsTo(root, ({ name }) => name === 'Signature').find(inDsigNamespace)
+  const signatures = pathsTo(root, ({ name }) => name === 'Signature').filter(inDsigNamespace)
+  // The authority may sign its protocol beside the document.
+  const path = id === undefined ? signatures[0] : signatures.find((one) => refersTo(id, one.at(-1)!))
   if (path === undefined) return { valid: false, reason: 'no-signature' }
   const signature = path.at(-1)!
   const document = path.slice(0, -1)
@@ -55,6 +57,13 @@ interface SignatureParts {
 
 function inDsigNamespace(path: XmlElement[]): boolean {
   return scopeInPlace(path)[path.at(-1)!.prefix] === dsigNamespace
+}
+
+function refersTo(id: string, signature: XmlElement): boolean {
+  const signedInfo = signature.children.find(({ name }) => name === 'SignedInfo')
+  return (
+    signedInfo?.children.some(({ name, attributes }) => name === 'Reference' && attributes.URI === `#${id}`) === true
+  )
 }
 
 // Null when the signature is not of the one accepted shape: a looser reading would let the signed element and the one

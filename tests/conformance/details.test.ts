@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { DocumentDetail } from '@vigia/contract/documents'
 import { XmlDocument } from 'libxml2-wasm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { order, type TruthRow, truthOf } from '../support/authority.ts'
 import { type Client, type ListRow, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
+import { findSamples } from '../support/samples.ts'
+import { readZip } from '../support/zip.ts'
 
 // The panel and the file of every document that a capture brings, against the authority's own bytes and another reader of them.
 
@@ -90,6 +94,83 @@ test('what the authority delivers is proved, and a note altered after signing is
   expect((await fetchDetail(altered!.idDfe)).documento.conferencia).toEqual({ confere: false, texto })
   expect((await fetchDetail(note.idDfe)).documento.conferencia).toMatchObject({ confere: true })
 })
+
+const proved = 'A assinatura digital, o protocolo e a chave de acesso conferem.'
+const recoded =
+  'Os bytes deste arquivo não estão em UTF-8, como deveriam: os acentos foram lidos como windows-1252, e o arquivo está guardado como chegou.'
+const undefinedCode =
+  'O arquivo traz um código que o XML não define, como &null;: ele foi lido assim mesmo, e o arquivo está guardado como chegou.'
+// As the authority delivers them, in this order: the summary before its note.
+const oddFiles: { file: string; schema?: string; numero: number; emitente: string; observacao?: string }[] = [
+  {
+    file: '01-answer-bytes-not-utf8/procNFe-declared-utf8',
+    numero: 101,
+    emitente: 'INDÚSTRIA DE PEÇAS FICTÍCIA LTDA',
+    observacao: recoded,
+  },
+  {
+    file: '01-answer-bytes-not-utf8/procNFe-undeclared',
+    numero: 102,
+    emitente: 'MÓVEIS FICTÍCIOS LTDA',
+    observacao: recoded,
+  },
+  {
+    file: '01-answer-bytes-not-utf8/procNFe-protocol-only',
+    numero: 103,
+    emitente: 'CAFÉ FICTÍCIO LTDA',
+    observacao: recoded,
+  },
+  {
+    file: '01-answer-bytes-not-utf8/resNFe-104',
+    schema: 'resNFe_v1.01.xsd',
+    numero: 104,
+    emitente: 'CONFECÇÕES FICTÍCIAS LTDA',
+  },
+  {
+    file: '01-answer-bytes-not-utf8/procNFe-104',
+    numero: 104,
+    emitente: 'CONFECÇÕES FICTÍCIAS LTDA',
+    observacao: recoded,
+  },
+  {
+    file: '02-undeclared-entity/procNFe-protNFe-signature',
+    numero: 201,
+    emitente: 'FORNECEDOR FICTICIO LTDA',
+    observacao: undefinedCode,
+  },
+  { file: '03-signed-protocol/procNFe-protocol-first', numero: 301, emitente: 'FORNECEDOR FICTICIO LTDA' },
+]
+
+test.runIf(findSamples('cases'))(
+  'odd files of the authority are listed, proved, printed and exported as they came',
+  async () => {
+    const cnpj = '99500001000162'
+    const files = await Promise.all(
+      oddFiles.map(async (one) => ({ ...one, bytes: await readFile(join(findSamples('cases')!, `${one.file}.xml`)) })),
+    )
+    for (const { schema = 'procNFe_v4.00.xsd', bytes } of files)
+      await order(product.simulator, 'publish', { cnpj, service: 'nfe', schema, xmlBase64: bytes.toString('base64') })
+    const IdEmpresa = await client.register(cnpj)
+    await client.captured({ timeoutMs: 50_000 })
+    const rows = await client.list(`TipoDFe=0&IdEmpresa=${IdEmpresa}`)
+    const notes = files.filter(({ schema }) => schema === undefined)
+    expect(rows.map(({ numero }) => numero).sort()).toEqual(notes.map(({ numero }) => numero))
+
+    const asked = { filtro: { TipoDFe: 0, IdEmpresa } }
+    const { body } = await client.call<{ endereco: string }>('POST', '/v1/api/DocumentosFiscais/exportar', asked)
+    const exported = [...readZip((await client.call('GET', body.data.endereco)).bytes).values()]
+    for (const { numero, emitente, observacao, bytes } of notes) {
+      const row = rows.find((one) => one.numero === numero)!
+      expect(row).toMatchObject({ emitente, notaCompleta: true, conferencia: { confere: true, texto: proved } })
+      const { secoes, falta } = await fetchDetail(row.idDfe)
+      expect(secoes.find(({ titulo }) => titulo === 'Arquivo')?.campos[0]?.valor).toBe(observacao)
+      expect(falta).toBeNull()
+      expect((await fetchXml(row.idDfe)).bytes.equals(bytes)).toBe(true)
+      expect((await client.call('GET', `/v1/api/DocumentosFiscais/danfe/${row.idDfe}`)).status).toBe(200)
+      expect(exported.some((one) => one.equals(bytes))).toBe(true)
+    }
+  },
+)
 
 test('the history holds every event that came, once', async () => {
   const events = truth.filter(({ kind }) => kind === 'event')

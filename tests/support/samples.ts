@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 const folder = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
 let told = false
 
-/** Folder `samples` or `xsd` beside the repository, or null: then the run says that generated documents stand in for it. */
-export function findSamples(name: 'samples' | 'xsd' = 'samples'): string | null {
+/** Folder `samples`, `xsd` or `cases` beside the repository, or null: then the run says that generated documents stand in for it. */
+export function findSamples(name: 'samples' | 'xsd' | 'cases' = 'samples'): string | null {
   const path = `${folder}${name}`
   if (existsSync(path)) return path
   if (!told)

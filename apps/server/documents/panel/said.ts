@@ -3,7 +3,7 @@ import { cteItems, cteSections } from './cte-texts.ts'
 import { eventText } from './event-texts.ts'
 import { nfeItems, nfeSections } from './nfe-texts.ts'
 import { type ReformSaid, reformOf } from './reform-texts.ts'
-import type { PanelItem, Section } from './texts.ts'
+import { type PanelItem, type Section, section } from './texts.ts'
 
 /** What a document itself says, for people. */
 export interface Said {
@@ -41,7 +41,10 @@ export function saidOf({ content, events: files }: Files): Said {
   return {
     events,
     reform: reformOf(said),
-    sections: said.type === 'nfe' ? nfeSections(said) : cteSections(said),
+    sections: [
+      ...(said.type === 'nfe' ? nfeSections(said) : cteSections(said)),
+      ...section('Arquivo', [['Observação', said.problems.map(({ message }) => message).join(' ')]]),
+    ],
     items: said.type === 'nfe' ? nfeItems(said) : cteItems(said),
     references: said.references.map(({ by, chave }) => ({ relation: relationOf(by, said), chave })),
     names: namesOf(said),
