@@ -12,7 +12,7 @@ import { type Service, serviceOf } from '../platform/service.ts'
 import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
 import { isAltered, isUnanswered } from './desk/remarks.ts'
 import { isOpenAlert, reformPresence } from './filter.ts'
-import { holds, type KnownProof, proofSentences } from './proving/proof.ts'
+import { holds, type KnownProof, proofSentence } from './proving/proof.ts'
 
 /** A document as lists show it. */
 export interface DocumentListRow extends Answerable {
@@ -147,7 +147,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     eventoEmEnvio: sending ? eventName(family, sending.tpEvento) : null,
     naturezaOperacao: row.nat_op,
     situacaoBase: row.base_status,
-    conferencia: row.proof && { confere: holds(row.proof), texto: proofSentences[row.proof] },
+    conferencia: row.proof && { confere: holds(row.proof), texto: proofSentence(row.proof, row.base_status) },
     conferidaPor: row.checked_at && { nome: row.checked_by, quando: row.checked_at.toISOString() },
     lancadaPor: row.booked_at && { nome: row.booked_by, quando: row.booked_at.toISOString() },
     entreguePor: row.delivered_at && { nome: row.delivered_by, quando: row.delivered_at.toISOString() },

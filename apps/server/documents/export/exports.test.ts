@@ -102,6 +102,7 @@ describe('the ZIP', () => {
       { ...arrive(2, note(2)), proof: Promise.resolve('proved' as const) },
       arrive(3, note(3)),
       arrive(4, resNFe({ number: 4 })),
+      { ...arrive(5, note(5).replace(/<protNFe.*<\/protNFe>/, '')), proof: Promise.resolve('proved' as const) },
     ])
     const files = await exported({ filtro: { TipoDFe: 0 }, xml: false, pdf: false, planilha: true })
     const altered = 'A assinatura digital não confere: o conteúdo foi alterado depois de assinado.'
@@ -121,6 +122,7 @@ describe('the ZIP', () => {
         [2, 'A assinatura digital, o protocolo e a chave de acesso conferem.'],
         [3, 'Não conferidos.'],
         [4, undefined],
+        [5, 'A assinatura digital e a chave de acesso conferem, mas esta cópia não traz o protocolo de autorização.'],
       ]),
     )
   })

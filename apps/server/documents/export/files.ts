@@ -11,7 +11,7 @@ import { serviceOf } from '../../platform/service.ts'
 import { xmlName } from '../files.ts'
 import { noDanfeText } from '../no-danfe.ts'
 import { forms, orderOf } from '../printing.ts'
-import { doubtOf, proofSentences } from '../proving/proof.ts'
+import { doubtOf, proofSentence } from '../proving/proof.ts'
 import { eventName, eventText } from '../rows.ts'
 import { type Entry, safeName } from './archive.ts'
 import type { ExportRow } from './rows.ts'
@@ -232,7 +232,7 @@ export function lineOf(row: ExportRow, role: number | undefined, file: string, p
     row.chave,
     file,
     problem,
-    row.proof ? proofSentences[row.proof] : row.complete ? 'Não conferidos.' : '',
+    row.proof ? proofSentence(row.proof, row.base_status) : row.complete ? 'Não conferidos.' : '',
     byWhom(row.checkedBy, row.checked_at),
     byWhom(row.bookedBy, row.booked_at),
     byWhom(row.deliveredBy, row.delivered_at),

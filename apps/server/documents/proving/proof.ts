@@ -3,8 +3,16 @@ import type { Proof } from '@vigia/sefaz/proof'
 /** `unable`: its verification brings the thread down. */
 export type KnownProof = Proof | 'unable'
 
-/** What a proof says, for people. */
-export const proofSentences: Record<KnownProof, string> = {
+// Its base status is then 10, "Sem protocolo".
+const provedWithoutProtocol =
+  'A assinatura digital e a chave de acesso conferem, mas esta cópia não traz o protocolo de autorização.'
+
+/** What the proof of a document says, for people. */
+export function proofSentence(proof: KnownProof, baseStatus: number): string {
+  return proof === 'proved' && baseStatus === 10 ? provedWithoutProtocol : proofSentences[proof]
+}
+
+const proofSentences: Record<KnownProof, string> = {
   proved: 'A assinatura digital, o protocolo e a chave de acesso conferem.',
   altered: 'A assinatura digital não confere: o conteúdo foi alterado depois de assinado.',
   signature: 'A assinatura digital não confere: ela não foi feita com o certificado que a acompanha.',
