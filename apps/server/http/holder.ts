@@ -28,14 +28,14 @@ async function isHeld(
   { companies, whole }: Led,
 ): Promise<boolean> {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
-    sql<{ role: string; shown: number[] | null }>`
+    sql<{ role: string | null; shown: number[] | null }>`
       select a.role, case when not a.all_companies then array(
                select c.company_id from account_company c where c.workspace_id = ${workspaceId}::int and c.account_id = a.id) end as shown
         from session s join account a on a.workspace_id = s.workspace_id and a.id = s.account_id
        where s.workspace_id = ${workspaceId} and s.public_id = ${publicId}::uuid and s.expires_at > now()
          and (a.access_until is null or a.access_until > now())
       union all
-      select 'administrador', k.company_ids from api_key k
+      select null, k.company_ids from api_key k
        where k.workspace_id = ${workspaceId} and k.public_id = ${publicId}::uuid and k.token_hash is not null
          and (k.expires_at is null or k.expires_at > now())`.execute(db),
   )

@@ -20,7 +20,7 @@ import type { Authenticate, Caller, Session } from './session.ts'
 import { networkOf } from './throttle.ts'
 
 export { requireRecentProof } from './proof.ts'
-export type { Authenticate, Caller, Session } from './session.ts'
+export { type Authenticate, type Caller, isAdministrator, type Session } from './session.ts'
 
 type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
 

@@ -41,3 +41,7 @@ export interface Session {
 
 /** The session that a token opened, or null when it has ended. */
 export type Authenticate = (ctx: Context, token: string, caller: Caller) => Promise<Session | null>
+
+/** Whether a person with that role asks: a key may do what its scopes name, and nothing more. */
+export const isAdministrator = ({ role, scopes }: Pick<Session, 'role' | 'scopes'>): boolean =>
+  role === 'administrador' && scopes === undefined

@@ -3,7 +3,7 @@ import { addRemark, markChecked, markDone, type Remark, remarkMax, removeRemark 
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
-import { handle, type Session, weights } from '../../http/http.ts'
+import { handle, isAdministrator, type Session, weights } from '../../http/http.ts'
 import { announce } from '../../notifications/notifications.ts'
 import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
@@ -54,7 +54,7 @@ export const remarkRoutes = [
         .where('workspace_id', '=', session.workspaceId)
         .where('document_id', '=', document.id)
         .where('id', '=', id ?? 0n)
-        .$if(session.role !== 'administrador', (query) => query.where('written_by', '=', session.accountId))
+        .$if(!isAdministrator(session), (query) => query.where('written_by', '=', session.accountId))
         .executeTakeFirst()
       if (numDeletedRows === 0n)
         throw new AppError('not-found', 'Esta observação não existe mais, ou é de outra pessoa. Nada foi alterado.')
@@ -147,9 +147,10 @@ async function getDocument(
 /** The remarks about a document, oldest first; `ctx.db` is inside the workspace. */
 export async function listRemarks(
   { db, ids }: Pick<Context, 'db' | 'ids'>,
-  { workspaceId, accountId, role }: Pick<Session, 'workspaceId' | 'accountId' | 'role'>,
+  session: Pick<Session, 'workspaceId' | 'accountId' | 'role' | 'scopes'>,
   documentId: bigint,
 ): Promise<Remark[]> {
+  const { workspaceId, accountId } = session
   const rows = await db
     .selectFrom('document_remark')
     .select(['id', 'text', 'written_at', 'written_by'])
@@ -163,7 +164,7 @@ export async function listRemarks(
     texto: row.text,
     autor: row.author,
     quando: row.written_at.toISOString(),
-    apagavel: role === 'administrador' || row.written_by === accountId,
+    apagavel: isAdministrator(session) || row.written_by === accountId,
   }))
 }
 

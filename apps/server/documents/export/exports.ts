@@ -3,7 +3,7 @@ import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/t
 import { sql } from 'kysely'
 import { recordAudit } from '../../audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
-import { requireRecentProof, type Session } from '../../http/http.ts'
+import { isAdministrator, requireRecentProof, type Session } from '../../http/http.ts'
 import type { Context } from '../../platform/context.ts'
 import { companiesShown, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -111,10 +111,8 @@ export interface ExportState {
 const listedMax = 2 * keptMax
 
 /** What people of the workspace wanted exported or printed and is kept, newest first; archives of everything are shown to administrators. */
-export async function readExports(
-  ctx: Pick<Context, 'db' | 'ids'>,
-  { workspaceId, role }: Session,
-): Promise<ExportState[]> {
+export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Session): Promise<ExportState[]> {
+  const { workspaceId } = session
   const rows = await readWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .selectFrom('document_export')
@@ -125,7 +123,7 @@ export async function readExports(
       .select(isLeaving.as('leaving'))
       .where('workspace_id', '=', workspaceId)
       .where(isKept)
-      .$if(role !== 'administrador', (query) => query.where(sql<boolean>`not ${isLeaving}`))
+      .$if(!isAdministrator(session), (query) => query.where(sql<boolean>`not ${isLeaving}`))
       .orderBy('id', 'desc')
       .limit(listedMax)
       .execute(),
@@ -149,8 +147,7 @@ export async function renewLink(
   const id = ctx.ids.decode(workspaceId, publicId)
   const found = id !== null && (await findKept(ctx, { workspaceId, id }))
   if (!found) throw notThere()
-  // Only an administrator takes everything out, and no key.
-  if (found.request.leaving && (session.scopes || session.role !== 'administrador')) throw notThere()
+  if (found.request.leaving && !isAdministrator(session)) throw notThere()
   if (found.request.leaving) requireRecentProof(session)
   return linkTo(ctx, session, { id, form: found.form })
 }

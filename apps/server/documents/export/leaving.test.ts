@@ -178,7 +178,7 @@ describe('everything', () => {
     expect((await everything()).size).toBeGreaterThan(3)
   })
 
-  test('is for who proved to be a person of the workspace, and to no other', async () => {
+  test('is listed for and given to a person of the workspace who proved it, and to no key', async () => {
     exports.session.provedLately = false
     expect(await ask()).toMatchObject({ status: 403 })
     exports.session.provedLately = true
@@ -187,6 +187,10 @@ describe('everything', () => {
     exports.session.provedLately = false
     expect(await link(file!.id)).toMatchObject({ status: 403 })
     exports.session.provedLately = true
+    // A key.
+    exports.session.scopes = ['exportar']
+    expect(await list()).toEqual([])
+    expect(await link(file!.id)).toMatchObject({ status: 404 })
     workspaceId = await exports.enter()
     expect(await link(file!.id)).toMatchObject({ status: 404 })
     expect(await list()).toEqual([])
