@@ -33,8 +33,8 @@ export { hashPassword, requirePassword } from './passwords.ts'
 export { type Place, placesMax, placesOf } from './places.ts'
 export { requireProofOfFactor } from './proof.ts'
 export { requireReady } from './readiness.ts'
-export { closeConnections, sessionChannel } from './session-ends.ts'
-export { findSession, listEnded, lockPerson, moveSession, type OpenedSession } from './sessions.ts'
+export { reconnect, sessionChannel } from './session-ends.ts'
+export { type Access, findAccess, findSession, lockPerson, moveSession, type OpenedSession } from './sessions.ts'
 export { createToken, listToken, tokenHash } from './tokens.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }

@@ -5,6 +5,7 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { uuidOf } from '../platform/text.ts'
+import { reconnectPagesOf } from './places.ts'
 import { tellOfFactor } from './second-factor.ts'
 
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
@@ -25,6 +26,7 @@ export async function removePasskey(
       .execute()
     if (!removed) throw new AppError('not-found', 'Esta passkey não existe ou já foi removida.')
     await unlistPasskeys({ db }, [removed.digest])
+    await reconnectPagesOf({ db }, session)
     await recordAudit({ db }, session, 'senha', `Removeu a passkey “${removed.name}”.`)
     await tellOfFactor({ db, config: ctx.config }, session, 'passkey-removida', session.address)
   })

@@ -3,7 +3,7 @@ import type { Session } from '../http/http.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { enterWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { deleteSessions } from './session-ends.ts'
+import { deleteSessions, reconnect } from './session-ends.ts'
 
 // A person may be in many workspaces, with an account in each. One of these is their home, where their password, passkeys, second factor and links
 // are: docs/decisions/0040-members.md.
@@ -52,6 +52,11 @@ export async function endSessionsOf({ db }: WithDatabase, home: Place, keep?: Bu
   await inEachPlace({ db }, home, async ({ workspaceId, accountId }) => {
     await deleteSessions({ db }, workspaceId, sql`account_id = ${accountId} and ${others}`)
   })
+}
+
+/** Has all open pages of a person judged anew. `ctx.db` is a transaction inside the home. */
+export async function reconnectPagesOf(ctx: WithDatabase, home: Place): Promise<void> {
+  await inEachPlace(ctx, home, ({ workspaceId, accountId }) => reconnect(ctx, workspaceId, accountId))
 }
 
 /** Where an account is at home: itself, or another one. `ctx.db` is a transaction inside its workspace. */

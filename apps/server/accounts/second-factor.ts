@@ -9,7 +9,7 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { secondFactorPurpose } from '../signer/keys.ts'
 import { isWrittenTo } from './email-proof.ts'
-import { inEachPlace } from './places.ts'
+import { inEachPlace, reconnectPagesOf } from './places.ts'
 
 // Codes by time (RFC 6238), as every authenticator program makes them, and codes that the person keeps for when the telephone is gone.
 
@@ -247,6 +247,7 @@ export async function dropSecondFactor(
   actor: Parameters<typeof recordAudit>[1],
 ): Promise<boolean> {
   if (!(await removeSecondFactor({ db }, owner))) return false
+  await reconnectPagesOf({ db }, owner)
   await recordAudit({ db }, actor, 'senha', 'Desligou a verificação em duas etapas.')
   await tellOfFactor({ db, config }, owner, 'desligada', actor.address)
   return true

@@ -23,8 +23,25 @@ export async function deleteSessions(
   return rows
 }
 
-/** Has the connections that sessions opened closed when the transaction commits. */
-export async function closeConnections({ db }: Pick<Context, 'db'>, publicIds: readonly string[]): Promise<void> {
+/**
+ * Closes the connections of a person's pages, or of all of a workspace, when the transaction commits; the pages open them again and are judged anew.
+ * `ctx.db` is inside the workspace.
+ */
+export async function reconnect(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  accountId: number | null,
+): Promise<void> {
+  const { rows } = await sql<{ publicId: string }>`
+    select public_id as "publicId" from session
+     where workspace_id = ${workspaceId} and (${accountId}::int is null or account_id = ${accountId})`.execute(db)
+  await closeConnections(
+    { db },
+    rows.map(({ publicId }) => publicId),
+  )
+}
+
+async function closeConnections({ db }: Pick<Context, 'db'>, publicIds: readonly string[]): Promise<void> {
   if (publicIds.length === 0) return
   // Beside no table: it has to be told where all processes listen, not where the rows are.
   await sql`select pg_notify(${sessionChannel}, id) from unnest(${publicIds}::text[]) id`.execute(db)

@@ -472,23 +472,35 @@ export async function listSessions({ db }: WithDatabase, { home, shared, publicI
   })
 }
 
-/** Which of the sessions `publicIds` of a workspace are over, for whatever reason. */
-export async function listEnded(
+/** What the person of a session may see in its workspace. */
+export interface Access {
+  /** Null: without an end. */
+  until: Date | null
+  /** Null: all. */
+  companies: number[] | null
+  requiresFactor: boolean
+}
+
+/** What sessions of a workspace may see, by their public ids; those that have ended are absent. */
+export async function findAccess(
   { db }: WithDatabase,
   workspaceId: number,
   publicIds: readonly string[],
-): Promise<string[]> {
-  if (publicIds.length === 0) return []
-  const open = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('session')
-      .select('public_id')
-      .where('workspace_id', '=', workspaceId)
-      .where('public_id', 'in', publicIds)
-      .execute(),
+): Promise<Map<string, Access>> {
+  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql<Access & { id: string }>`
+      select s.public_id as id, a.access_until as until, w.requires_factor as "requiresFactor",
+             case when not a.all_companies then array(
+               select c.company_id from account_company c
+                where c.workspace_id = ${workspaceId}::int and c.account_id = a.id order by 1) end as companies
+        from session s
+        join account a on a.workspace_id = s.workspace_id and a.id = s.account_id
+        join workspace w on w.id = s.workspace_id
+       where s.workspace_id = ${workspaceId} and w.id = ${workspaceId} and s.public_id = any (${publicIds}::uuid[])`.execute(
+      db,
+    ),
   )
-  const known = new Set(open.map((row) => row.public_id))
-  return publicIds.filter((publicId) => !known.has(publicId))
+  return new Map(rows.map(({ id, ...access }) => [id, access]))
 }
 
 /** Ends the session `publicId` of the person or, when none is named, all but the one that asks, in all their workspaces. Returns how many ended. */

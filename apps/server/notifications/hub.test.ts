@@ -351,6 +351,36 @@ describe('sessions', () => {
     await away
     expect((await call(server.url, '/notification-hub/negotiate?negotiateVersion=1', ana)).status).toBe(401)
   })
+
+  test('send their pages away when the last day of their person is over', async () => {
+    const hub = { ...config().hub, sweepMs: 20, expiryGraceMs: 20 }
+    await using server = await start(config({ hub }), { roles: ['api'] })
+    const ana = await signUp(server)
+    await owner.query(
+      "update account set role = 'leitura', access_until = now() + interval '4 seconds' where email = $1",
+      [ana.email],
+    )
+    await using page = await enter(server, ana)
+    await new Promise((resolve) => page.connection.onreconnecting(resolve))
+    expect((await call(server.url, '/notification-hub/negotiate?negotiateVersion=1', ana)).status).toBe(401)
+  })
+
+  test('lose their pages when the second factor goes that their workspace requires', async () => {
+    const ana = await signUp()
+    await owner.query(
+      `insert into second_factor (workspace_id, account_id, secret, confirmed_at) select workspace_id, id, '', now() from account where email = $1`,
+      [ana.email],
+    )
+    await owner.query('update workspace set requires_factor = true where public_id = $1', [ana.wsId])
+    await owner.query('update session set with_factor = true where token_hash = $1', [
+      createHash('sha256').update(ana.token).digest(),
+    ])
+    await using page = await enter(two, ana)
+    const closed = new Promise((resolve) => page.connection.onclose(resolve))
+    expect((await call(one.url, '/v1/api/Usuarios/duas-etapas/desligar', { ...ana, json: {} })).status).toBe(200)
+    await closed
+    await expect(enter(two, ana)).rejects.toThrow("Status code '401'")
+  })
 })
 
 const loseListeners = () =>
@@ -372,6 +402,15 @@ test('what happened while nobody listened is looked up', async () => {
   // Whoever listens again before the session was removed has seen it alive.
   await loseListeners()
   await ended
+})
+
+test('what a person may see and was changed while nobody listened is looked up', async () => {
+  const ana = await signUp()
+  await using page = await enter(one, ana)
+  const closed = new Promise((resolve) => page.connection.onclose(resolve))
+  await owner.query("update account set role = 'fiscal', all_companies = false where email = $1", [ana.email])
+  await vi.waitFor(async () => expect((await loseListeners()).rowCount).toBeGreaterThan(0), patience)
+  await closed
 })
 
 test('a session whose end could not be looked up is looked up again', async () => {

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { hubPath, hubWithoutEcho } from '@vigia/contract/workspace'
 import { type Client, createHub, type Hub } from '@vigia/signalr/hub'
 import { sql } from 'kysely'
 import { Counter, Gauge, Registry } from 'prom-client'
-import { listEnded, sessionChannel } from '../accounts/accounts.ts'
+import { type Access, findAccess, sessionChannel } from '../accounts/accounts.ts'
 import { type Authenticate, type Guest, rawCaller, sessionOf } from '../http/http.ts'
 import { networkOf } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
@@ -19,7 +20,9 @@ interface HubSession {
   sessionId: string
   /** Its page shows by itself what was done in its session. */
   withoutEcho: boolean
-  /** What its person may see; null: all. */
+  /** What its person could see when the connection was opened. */
+  access: Access
+  /** The companies of that; null: all. */
   companies: ReadonlySet<number> | null
 }
 
@@ -72,6 +75,8 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
       const session = await sessionOf(ctx, token, rawCaller(ctx.config, request), authenticate)
       if (!session || session.lacksFactor || session.isAccessOver) return null
       const { workspaceId, workspacePublicId, accountId, shared, publicId: sessionId, expiresAt } = session
+      const access = (await findAccess(ctx, workspaceId, [sessionId])).get(sessionId)
+      if (!access) return null
       // The sessions of an account that many share are counted one by one.
       const key = shared ? `session ${sessionId}` : `account ${workspaceId}/${accountId}`
       const withoutEcho = new URL(request.url ?? '', 'http://hub').searchParams.get(hubWithoutEcho) === '1'
@@ -82,9 +87,10 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
           workspacePublicId,
           sessionId,
           withoutEcho,
-          companies: session.companies && new Set(session.companies),
+          access,
+          companies: access.companies && new Set(access.companies),
         },
-        expiresAt: expiresAt.getTime(),
+        expiresAt: Math.min(expiresAt.getTime(), access.until?.getTime() ?? Infinity),
       }
     },
     opened: (client) => audience.enter(client),
@@ -183,7 +189,7 @@ class Audience implements AsyncDisposable {
     if (!busy) this.#run(this.#deliverAll(workspaceId))
   }
 
-  /** After the listening connection was lost: reads what was announced and which sessions have ended meanwhile. */
+  /** After the listening connection was lost: reads what was announced, and which sessions have ended or may see something else meanwhile. */
   lookUp(endSessions: (ids: ReadonlySet<string>) => void): void {
     for (const workspaceId of this.#connections.keys()) {
       this.deliver(workspaceId)
@@ -196,8 +202,10 @@ class Audience implements AsyncDisposable {
     const connections = this.#connections.get(workspaceId)
     if (this.#closing.signal.aborted || !connections) return
     try {
-      const ended = await listEnded(this.#ctx, workspaceId, [...sessionsOf([...connections.values()])])
-      endSessions(new Set(ended))
+      const users = [...connections.values()].map(({ client }) => client.user)
+      const now = await findAccess(this.#ctx, workspaceId, [...new Set(users.map(({ sessionId }) => sessionId))])
+      const changed = users.filter(({ sessionId, access }) => !isDeepStrictEqual(now.get(sessionId), access))
+      endSessions(new Set(changed.map(({ sessionId }) => sessionId)))
     } catch (error) {
       setTimeout(() => this.#run(this.#endEnded(workspaceId, endSessions)), retryMs).unref()
       throw error

@@ -2,10 +2,10 @@ import type { MemberRole } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import {
-  closeConnections,
   findCompanyIds,
   findPublicIds,
   isWrittenTo,
+  reconnect,
   removeAccount,
   requireProvedEmail,
 } from '../accounts/accounts.ts'
@@ -364,15 +364,4 @@ async function requireAnotherAdministrator(
       'conflict',
       'É a única pessoa que administra o workspace. Nada foi alterado: faça antes de outra pessoa administradora, ou exclua a conta com tudo o que ela guarda.',
     )
-}
-
-// Has the pages of a person, or of all, ask anew what they may: their channels are closed, and opened again by the pages.
-async function reconnect({ db }: WithDatabase, workspaceId: number, accountId: number | null): Promise<void> {
-  const { rows } = await sql<{ publicId: string }>`
-    select public_id as "publicId" from session
-     where workspace_id = ${workspaceId} and (${accountId}::int is null or account_id = ${accountId})`.execute(db)
-  await closeConnections(
-    { db },
-    rows.map(({ publicId }) => publicId),
-  )
 }
