@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, mkdir, stat } from 'node:fs/promises'
+import { access, chmod, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatCount, formatInteger } from '@vigia/contract/text'
@@ -75,6 +75,8 @@ export async function launch(
   if (mode === 'serve') await requireArchive(config)
   // With port 0 nobody knows yet where to ask.
   const held = mode !== 'worker' && !development && config.port !== 0 ? stack.use(await holdPort(config)) : null
+  // Before a thread makes it to keep its compiled code there.
+  await requireFolder(config.dataDir)
   // It starts while the database does. In development the server, which is started again and again, has one inside.
   const signer = config.signerSocket || development ? null : stack.use(await startSigner(root, config, keys))
   if (mode !== 'worker' && !development) await buildWeb(root, say)
@@ -96,7 +98,6 @@ export async function launch(
     if (over) return
     if (config.simulator) {
       say('Abrindo a SEFAZ simulada…')
-      await requireFolder(config.dataDir)
       simulator = stack.use(await startSimulator(root, config, companies))
     }
   } else if (mode === 'worker') await requireAuthority(config)
@@ -205,7 +206,8 @@ async function openOwnProbes(config: Config, health: Health): Promise<AsyncDispo
 
 async function requireFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true })
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await closeToOthers(folder)
     await access(folder, constants.W_OK)
   } catch (cause) {
     throw new StartError(
@@ -213,6 +215,13 @@ async function requireFolder(folder: string): Promise<void> {
       { cause },
     )
   }
+}
+
+// Root may have given the database to another account, which has to pass through.
+async function closeToOthers(folder: string): Promise<void> {
+  const { mode, uid } = await stat(folder)
+  const allowed = uid === 0 ? 0o711 : 0o700
+  if (uid === process.getuid?.() && mode & 0o777 & ~allowed) await chmod(folder, mode & allowed)
 }
 
 /** An error of the ports or of the database server with a message for the person; any other error as it is. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -364,6 +364,22 @@ test('a damaged master key, and the data of another ambiente, are told', async (
   await stop(first)
   const output = await refusal({ ...env, SEFAZ_AMBIENTE: 'homologacao' }, 'api')
   expect(output).toContain('Este banco de dados guarda documentos do ambiente "simulado"')
+})
+
+test('the data folder is closed to other accounts, also one that was not', async () => {
+  const modeAfter = async (name: string, before?: number) => {
+    const env = { ...(await installation(name)), DATABASE_URL: 'postgres://a:b@127.0.0.1:1/vigia' }
+    const folder = path.join(base, name)
+    if (before !== undefined) {
+      await mkdir(folder)
+      await chmod(folder, before)
+    }
+    await refusal(env, 'api')
+    return (await stat(folder)).mode & 0o777
+  }
+  expect(await modeAfter('new-folder')).toBe(0o700)
+  // Root's may be passed through by the account that runs the database.
+  expect(await modeAfter('open-folder', 0o777)).toBe(process.getuid?.() === 0 ? 0o711 : 0o700)
 })
 
 test('an archive that is no folder is told', async () => {

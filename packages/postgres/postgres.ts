@@ -84,7 +84,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   const log = options.log ?? (() => {})
   try {
     const binaries = await findBinaries()
-    await mkdir(dirname(directory), { recursive: true })
+    await mkdir(dirname(directory), { recursive: true, mode: 0o700 })
     await removeLeftovers(directory)
     const owner = await inspect(directory)
     const runner = await chooseRunner(binaries, directory, owner, options.asRoot ?? ['namespace', 'account'])

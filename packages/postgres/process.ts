@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { access, lchown, readdir, readFile } from 'node:fs/promises'
+import { access, chmod, lchown, readdir, readFile, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -67,6 +67,9 @@ export async function chooseRunner(
       const account = accounts.find((candidate) => candidate.name === name)
       if (!account) continue
       const runner: Runner = { prefix: [], account: { uid: account.uid, gid: account.gid } }
+      // The folder above is closed to other accounts, and this one has to pass through.
+      const above = dirname(directory)
+      await chmod(above, (await stat(above)).mode | 0o011)
       if (await reaches(runner, binaries, dirname(directory))) return runner
     }
   }

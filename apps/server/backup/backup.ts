@@ -221,7 +221,7 @@ async function refuseToReplace(directory: string): Promise<void> {
 
 // Removed by the next start if this process is killed.
 async function makeFolder({ dataDir }: Config): Promise<AsyncDisposable & { path: string }> {
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const path = await mkdtemp(join(dataDir, `postgres.new-${process.pid}-`))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }

@@ -54,7 +54,7 @@ async function readMark(ctx: InFolder): Promise<Mark | null> {
 
 async function writeMark(ctx: InFolder, mark: Mark): Promise<void> {
   const path = pathOf(ctx)
-  await mkdir(ctx.config.dataDir, { recursive: true })
+  await mkdir(ctx.config.dataDir, { recursive: true, mode: 0o700 })
   const before = `${path}.${randomUUID()}`
   {
     await using file = await open(before, 'w', 0o600)

@@ -93,7 +93,7 @@ export function createStorage(
 }
 
 async function freeBytesOf(folder: string): Promise<number> {
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
 }

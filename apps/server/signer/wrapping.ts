@@ -77,7 +77,7 @@ export async function hasMasterKey({ masterKey, dataDir }: Pick<Config, 'masterK
 /** The master key: of the configuration, or made once in `DATA_DIR/master.key`. */
 export async function ensureMasterKey({ masterKey, dataDir }: Pick<Config, 'masterKey' | 'dataDir'>): Promise<Buffer> {
   if (masterKey) return masterKey
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'master.key')
   const { secret } = await readOrCreateSecret(path, () => randomBytes(32).toString('base64'))
   const key = Buffer.from(secret, 'base64')

@@ -62,7 +62,7 @@ async function readRecord(ctx: RecordContext): Promise<Record<string, Checks>> {
 
 async function writeRecord(ctx: RecordContext, all: Record<string, Checks>): Promise<void> {
   const file = fileOf(ctx)
-  await mkdir(ctx.config.dataDir, { recursive: true })
+  await mkdir(ctx.config.dataDir, { recursive: true, mode: 0o700 })
   await writeFile(`${file}.new`, JSON.stringify(all), { mode: 0o600 })
   await rename(`${file}.new`, file)
 }
