@@ -37,9 +37,13 @@ describe('changes of a company', () => {
     [{ 'ConfiguracoesCte.Tomador': '' }, 'ConfiguracoesCte.Tomador deve ser true ou false'],
     [{ 'CertificadoDigital.Certificado': new File(['x'], 'a.pdf') }, 'Por favor, selecione um arquivo .pfx ou .p12'],
     [{ 'CertificadoDigital.Certificado': 'a.pfx' }, 'Por favor, selecione um arquivo .pfx ou .p12'],
-    [{ 'CertificadoDigital.Certificado': pfx }, 'Por favor, selecione um certificado e digite a senha.'],
   ])('%o says %s, and nothing else', (change, message) => {
     expect(messages(EditCompanyForm.safeParse({ ...good, ...change }))).toEqual([message])
+  })
+
+  test('a new certificate may come without a password', () => {
+    const form = { ...good, 'CertificadoDigital.Certificado': pfx, 'CertificadoDigital.Senha': '' }
+    expect(messages(EditCompanyForm.safeParse(form))).toEqual([])
   })
 
   test.each([

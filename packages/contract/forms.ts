@@ -183,50 +183,45 @@ export const NewCompanyForm = z.object({
 const optionalFlag = (field: string) => flag(field).optional()
 
 /** Changes of a company (sections 5 and 7); what is omitted keeps its value. */
-export const EditCompanyForm = z
-  .object({
-    IdEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
-    RazaoSocial: z
-      .string({ error: 'Razão social é obrigatória' })
-      .trim()
-      .min(1, 'Razão social é obrigatória')
-      .max(200, 'Razão social deve ter no máximo 200 caracteres'),
-    Email: z
-      .string({ error: 'Email inválido' })
-      .trim()
-      .max(254, { error: 'Email inválido', abort: true })
-      .refine((email) => email === '' || emailShape.test(email), 'Email inválido')
-      .optional(),
-    Uf: wholeNumber(noUf)
-      .refine((code) => ufByCode(code) !== undefined, noUf)
-      .optional(),
-    SincronizacaoAutomatica: optionalFlag('SincronizacaoAutomatica'),
-    'ConfiguracoesNfe.Emitente': optionalFlag('ConfiguracoesNfe.Emitente'),
-    'ConfiguracoesNfe.Destinatario': optionalFlag('ConfiguracoesNfe.Destinatario'),
-    'ConfiguracoesNfe.Transportador': optionalFlag('ConfiguracoesNfe.Transportador'),
-    'ConfiguracoesNfe.Terceiro': optionalFlag('ConfiguracoesNfe.Terceiro'),
-    'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': optionalFlag(
-      'ConfiguracoesNfe.ManifestarCienciaAutomaticamente',
-    ),
-    'ConfiguracoesCte.Emitente': optionalFlag('ConfiguracoesCte.Emitente'),
-    'ConfiguracoesCte.Remetente': optionalFlag('ConfiguracoesCte.Remetente'),
-    'ConfiguracoesCte.Destinatario': optionalFlag('ConfiguracoesCte.Destinatario'),
-    'ConfiguracoesCte.Expedidor': optionalFlag('ConfiguracoesCte.Expedidor'),
-    'ConfiguracoesCte.Recebedor': optionalFlag('ConfiguracoesCte.Recebedor'),
-    'ConfiguracoesCte.Tomador': optionalFlag('ConfiguracoesCte.Tomador'),
-    'ConfiguracoesCte.Terceiro': optionalFlag('ConfiguracoesCte.Terceiro'),
-    'CertificadoDigital.Certificado': z
-      .union([z.file(), z.literal('')], { error: chooseFile })
-      // A file field in which nothing was chosen arrives as an empty file without a name.
-      .transform((file) => (file === '' || (file.size === 0 && !isPfx(file)) ? undefined : file))
-      .refine((file) => !file || isPfx(file), { error: chooseFile, abort: true })
-      .optional(),
-    'CertificadoDigital.Senha': z.string().optional(),
-  })
-  .refine((form) => !form['CertificadoDigital.Certificado'] || form['CertificadoDigital.Senha'], {
-    error: chooseBoth,
-    path: ['CertificadoDigital.Senha'],
-  })
+export const EditCompanyForm = z.object({
+  IdEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
+  RazaoSocial: z
+    .string({ error: 'Razão social é obrigatória' })
+    .trim()
+    .min(1, 'Razão social é obrigatória')
+    .max(200, 'Razão social deve ter no máximo 200 caracteres'),
+  Email: z
+    .string({ error: 'Email inválido' })
+    .trim()
+    .max(254, { error: 'Email inválido', abort: true })
+    .refine((email) => email === '' || emailShape.test(email), 'Email inválido')
+    .optional(),
+  Uf: wholeNumber(noUf)
+    .refine((code) => ufByCode(code) !== undefined, noUf)
+    .optional(),
+  SincronizacaoAutomatica: optionalFlag('SincronizacaoAutomatica'),
+  'ConfiguracoesNfe.Emitente': optionalFlag('ConfiguracoesNfe.Emitente'),
+  'ConfiguracoesNfe.Destinatario': optionalFlag('ConfiguracoesNfe.Destinatario'),
+  'ConfiguracoesNfe.Transportador': optionalFlag('ConfiguracoesNfe.Transportador'),
+  'ConfiguracoesNfe.Terceiro': optionalFlag('ConfiguracoesNfe.Terceiro'),
+  'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': optionalFlag(
+    'ConfiguracoesNfe.ManifestarCienciaAutomaticamente',
+  ),
+  'ConfiguracoesCte.Emitente': optionalFlag('ConfiguracoesCte.Emitente'),
+  'ConfiguracoesCte.Remetente': optionalFlag('ConfiguracoesCte.Remetente'),
+  'ConfiguracoesCte.Destinatario': optionalFlag('ConfiguracoesCte.Destinatario'),
+  'ConfiguracoesCte.Expedidor': optionalFlag('ConfiguracoesCte.Expedidor'),
+  'ConfiguracoesCte.Recebedor': optionalFlag('ConfiguracoesCte.Recebedor'),
+  'ConfiguracoesCte.Tomador': optionalFlag('ConfiguracoesCte.Tomador'),
+  'ConfiguracoesCte.Terceiro': optionalFlag('ConfiguracoesCte.Terceiro'),
+  'CertificadoDigital.Certificado': z
+    .union([z.file(), z.literal('')], { error: chooseFile })
+    // A file field in which nothing was chosen arrives as an empty file without a name.
+    .transform((file) => (file === '' || (file.size === 0 && !isPfx(file)) ? undefined : file))
+    .refine((file) => !file || isPfx(file), { error: chooseFile, abort: true })
+    .optional(),
+  'CertificadoDigital.Senha': z.string().optional(),
+})
 
 /** What a logo may measure, in pixels; the page makes larger pictures smaller before it sends them. */
 export const logoSizeMax = { width: 600, height: 400 }

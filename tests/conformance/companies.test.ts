@@ -335,6 +335,15 @@ test('a renewed certificate takes the place of the old one, once', async () => {
   )
 })
 
+test('a new certificate whose password is empty needs none', async () => {
+  const send = async (senha: string) =>
+    edit({
+      'CertificadoDigital.Certificado': await pfx({ cnpj, expires: Date.parse('2077-03-09T12:00:00-03:00') }, senha),
+    })
+  expect((await send('segredo')).body.message).toMatch(/^A senha informada não abre este certificado\./)
+  expect((await send('')).body.message).toBe('Empresa atualizada com sucesso!')
+})
+
 test('a filial is registered with the certificate of its matriz, and captured with it', async () => {
   const register = async (fields: Fields) =>
     mine.call<{ idEmpresa: string }>(
