@@ -252,7 +252,7 @@ export const createCompany = route({
 })
 
 /** What one batch of certificate files may have, and one call that adds to it; the body of a call has at most 256 kB. */
-export const batchMax = { files: 1000, filesOfCall: 20, fileBytes: 100 * 1024, passwordCharacters: 100_000 }
+export const batchMax = { files: 1000, filesOfCall: 20, fileBytes: 32 * 1024, passwordCharacters: 100_000 }
 
 /** Certificate files that somebody handed over at once. */
 const Batch = z.object({
@@ -286,7 +286,7 @@ export type BatchFile = z.output<typeof BatchFile>
 
 const noPasswords = 'Informe as senhas dos certificados: uma linha CNPJ;senha para cada um, ou uma senha para todos.'
 const noFiles = 'Envie pelo menos um arquivo.'
-const tooLarge = 'Um arquivo tem mais de 100 KB, e um certificado ocupa bem menos do que isso.'
+const tooLarge = 'Um arquivo tem mais de 32 KB, e um certificado ocupa bem menos do que isso.'
 
 /** Begins a batch of certificate files: each renews the company that it is of, or registers it; ours. */
 export const startBatch = route({

@@ -26,10 +26,17 @@ export interface PfxInput {
   triesMsMax: number
 }
 
+/** A certificate of a file with its private key, all as PEM. */
+export interface Pair {
+  key: string
+  certificate: string
+  chain: string[]
+}
+
 export type PfxResult =
-  | { key: string; certificate: string; chain: string[] }
+  | { pairs: Pair[] }
   | { problem: 'wrong-password'; tried: number }
-  | { problem: 'unreadable' | 'no-key' }
+  | { problem: 'unreadable' | 'no-key' | 'too-many-rounds' }
 
 // One way in which a program may have made bytes of the password. Forge itself never gets it: its text could not be erased.
 interface Attempt {
@@ -40,10 +47,12 @@ interface Attempt {
 }
 
 // Firefox writes 600,000. More is meant to keep the thread busy, and the native derivation cannot even be interrupted.
-const iterationsMax = 1_000_000
+const iterationsMax = 700_000
+
+class TooManyRounds extends Error {}
 
 function requireFewIterations(iterations: number): void {
-  if (iterations > iterationsMax) throw new Error('too many iterations')
+  if (iterations > iterationsMax) throw new TooManyRounds()
 }
 
 const none: Attempt = { wide: Buffer.alloc(0), plain: Buffer.alloc(0) }
@@ -122,7 +131,7 @@ function openPfx({ pfx, passwords, triesMsMax }: PfxInput): PfxResult {
     if (tried > 0 && performance.now() > until) break
     tried++
     const result = openWith(asn1, mac, password)
-    if (!('problem' in result) || result.problem === 'no-key') return result
+    if (!('problem' in result) || result.problem === 'no-key' || result.problem === 'too-many-rounds') return result
     if (result.problem === 'unreadable') return isCertificateAlone(pfx) ? { problem: 'no-key' } : result
   }
   return { problem: 'wrong-password', tried }
@@ -210,6 +219,7 @@ function openWith(
       } catch (error) {
         // What is inside cannot be read, with the right password.
         if (isOpened) return { problem: 'unreadable' }
+        if (error instanceof TooManyRounds) return { problem: 'too-many-rounds' }
         if (!isPasswordFailure(error, hasMac)) problem = 'unreadable'
         else problem ??= 'wrong-password'
       }
@@ -268,13 +278,20 @@ function pairUp(pfx: forge.pkcs12.Pkcs12Pfx): PfxResult {
     .map((bag) => createPrivateKey({ key: derOf(bag), format: 'der', type: 'pkcs8' }))
   const certificates = bags.filter((bag) => bag.type === certBag).map((bag) => new X509Certificate(derOf(bag)))
 
-  // A renewed certificate may keep its key: the one that lasts longest is the current one.
-  const newestFirst = certificates.toSorted((a, b) => b.validToDate.getTime() - a.validToDate.getTime())
-  for (const leaf of newestFirst) {
+  const pairs = certificates.flatMap((leaf) => {
     const key = keys.find((key) => leaf.checkPrivateKey(key))
-    if (key !== undefined) return { key: pem(key), certificate: leaf.toString(), chain: chainOf(leaf, certificates) }
+    return key ? [{ leaf, key }] : []
+  })
+  if (pairs.length === 0) return { problem: 'no-key' }
+  // Certificates of other holders are nobody's chain.
+  const withoutKey = certificates.filter((certificate) => !pairs.some(({ leaf }) => leaf === certificate))
+  return {
+    pairs: pairs.map(({ leaf, key }) => ({
+      key: pem(key),
+      certificate: leaf.toString(),
+      chain: chainOf(leaf, withoutKey),
+    })),
   }
-  return { problem: 'no-key' }
 }
 
 function derOf(bag: forge.pkcs12.Bag): Buffer {

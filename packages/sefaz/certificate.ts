@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import tls from 'node:tls'
 import { Worker } from 'node:worker_threads'
-import type { PfxInput, PfxResult } from './certificate-worker.ts'
-import { readHolder } from './holder.ts'
+import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
+import type { Pair, PfxInput, PfxResult } from './certificate-worker.ts'
+import { type CertificateHolder, readHolder } from './holder.ts'
 
 /** A company's A1 certificate, opened: what identifies it and what TLS and the signature need (DOC-ICP-04). */
 export interface Certificate {
@@ -31,10 +32,12 @@ export type CertificateProblem =
   | 'not-yet-valid'
   | 'e-cpf'
   | 'no-cnpj'
+  | 'several-companies'
   | 'too-large'
   | 'unsupported'
   | 'huge-key'
   | 'too-slow'
+  | 'too-many-rounds'
 
 const sentences: Record<CertificateProblem, string> = {
   'wrong-password':
@@ -51,14 +54,18 @@ const sentences: Record<CertificateProblem, string> = {
     'Este é o certificado de uma pessoa (e-CPF), e a SEFAZ só entrega os documentos da empresa ao certificado da empresa. Nada foi guardado nem alterado. Envie o e-CNPJ A1 da empresa, em arquivo .pfx ou .p12.',
   'no-cnpj':
     'O arquivo foi aberto, mas não encontramos um CNPJ dentro do certificado. Nada foi guardado nem alterado. Envie o e-CNPJ A1 da empresa, emitido por uma autoridade da ICP-Brasil.',
+  'several-companies':
+    'Este arquivo traz certificados de mais de uma empresa: {of}. Nada foi guardado nem alterado. Em “Nova Empresa”, envie só este arquivo e escreva em “CNPJ da empresa” o da que quer cadastrar.',
   'too-large':
-    'O arquivo tem mais de 100 KB, e um certificado ocupa bem menos do que isso. Nada foi guardado nem alterado. Confira se escolheu o arquivo .pfx ou .p12 do certificado.',
+    'O arquivo tem mais de 32 KB, e um certificado ocupa bem menos do que isso. Nada foi guardado nem alterado. Confira se escolheu o arquivo .pfx ou .p12 do certificado.',
   unsupported:
     'As conexões seguras de hoje não aceitam mais a chave deste certificado (ela é curta ou antiga demais). Nada foi guardado nem alterado. Envie um e-CNPJ A1 emitido nos últimos anos.',
   'huge-key':
     'A chave deste certificado é maior do que a de qualquer e-CNPJ (no máximo 4.096 bits). Nada foi guardado nem alterado. Envie o e-CNPJ A1 da empresa, emitido por uma autoridade da ICP-Brasil.',
   'too-slow':
     'O certificado não abriu em cinco segundos e paramos de tentar; isto não quer dizer que o arquivo ou a senha estejam errados. Nada foi guardado nem alterado. Tente de novo daqui a um minuto; se acontecer outra vez, exporte o certificado de novo em formato .pfx ou .p12 e envie o novo arquivo.',
+  'too-many-rounds':
+    'A senha deste arquivo foi protegida com mais repetições do que um certificado usa (no máximo 700.000). Nada foi guardado nem alterado. Exporte o certificado de novo em formato .pfx ou .p12 e envie o novo arquivo.',
 }
 
 const dateFormat = new Intl.DateTimeFormat('pt-BR', {
@@ -74,14 +81,15 @@ export class CertificateError extends Error {
   /** How many passwords were tried, when none was right. */
   readonly tried: number | undefined
 
-  constructor(problem: CertificateProblem, { at, tried }: { at?: Date; tried?: number } = {}) {
-    super(sentences[problem].replace('{at}', at ? dateFormat.format(at).replace(', ', ' às ') : ''))
+  constructor(problem: CertificateProblem, { at, of, tried }: { at?: Date; of?: string; tried?: number } = {}) {
+    const when = at ? dateFormat.format(at).replace(', ', ' às ') : ''
+    super(sentences[problem].replace('{at}', when).replace('{of}', () => of ?? ''))
     this.problem = problem
     this.tried = tried
   }
 }
 
-const pfxBytesMax = 100 * 1024
+const pfxBytesMax = 32 * 1024
 const openMsMax = 5_000
 // A password costs some milliseconds, unless the file was made to take longer.
 const triesMsMax = 10_000
@@ -92,30 +100,63 @@ const keyBitsMax = 4_096
 
 /**
  * Opens a .pfx or .p12 file, old or new encryption, with its password or with the first that is right of several, of which those are tried that
- * ten seconds are enough for; checks that a company can use it now. Throws CertificateError (RFC 7292; DOC-ICP-04).
+ * ten seconds are enough for; checks that a company can use it now. `cnpj`: the company that it is for, where that is known; `signal` ends the
+ * thread. Throws CertificateError (RFC 7292; DOC-ICP-04).
  */
 export async function readCertificate(
   pfx: Uint8Array,
   password: string | readonly string[],
-  options: { now?: Date } = {},
+  options: { now?: Date; cnpj?: string | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<Certificate> {
   if (pfx.length > pfxBytesMax) throw new CertificateError('too-large')
   const passwords = [password].flat().map((text) => new TextEncoder().encode(text))
   if (passwords.length === 0) throw new CertificateError('wrong-password', { tried: 0 })
-  const opened = await openPfx({ pfx: new Uint8Array(pfx), passwords, triesMsMax })
-  if ('problem' in opened) throw new CertificateError(opened.problem, 'tried' in opened ? opened : {})
+  const result = await openPfx({ pfx: new Uint8Array(pfx), passwords, triesMsMax }, options.signal)
+  if ('problem' in result) throw new CertificateError(result.problem, 'tried' in result ? result : {})
 
-  const leaf = new X509Certificate(opened.certificate)
-  if ((leaf.publicKey.asymmetricKeyDetails?.modulusLength ?? 0) > keyBitsMax) throw new CertificateError('huge-key')
-  const { cnpj, person, ...holder } = readHolder(leaf)
-  if (cnpj === null) throw new CertificateError(person ? 'e-cpf' : 'no-cnpj')
   const now = options.now ?? new Date()
+  const { opened, leaf, holder: found } = choosePair(result.pairs, now, options.cnpj)
+  if ((leaf.publicKey.asymmetricKeyDetails?.modulusLength ?? 0) > keyBitsMax) throw new CertificateError('huge-key')
+  const { cnpj, person, ...holder } = found
+  if (cnpj === null) throw new CertificateError(person ? 'e-cpf' : 'no-cnpj')
   const validFrom = leaf.validFromDate
   const validTo = leaf.validToDate
   if (now > validTo) throw new CertificateError('expired', { at: validTo })
   if (now < validFrom) throw new CertificateError('not-yet-valid', { at: validFrom })
   if (!connects(opened)) throw new CertificateError('unsupported')
   return { cnpj, ...holder, serialNumber: leaf.serialNumber, validFrom, validTo, ...opened }
+}
+
+const namedMax = 5
+
+interface Candidate {
+  opened: Pair
+  leaf: X509Certificate
+  holder: CertificateHolder
+}
+
+// A file may hold the e-CNPJ of a company and the e-CPF of its owner, or what was renewed beside what replaced it: a company before a person,
+// the base of `wanted` before others, valid before not, then the longest.
+function choosePair(pairs: readonly Pair[], now: Date, wanted: string | undefined): Candidate {
+  let left: Candidate[] = pairs.map((opened) => {
+    const leaf = new X509Certificate(opened.certificate)
+    return { opened, leaf, holder: readHolder(leaf) }
+  })
+  const prefer = (isBetter: (candidate: Candidate) => boolean) => {
+    if (left.some(isBetter)) left = left.filter(isBetter)
+  }
+  prefer(({ holder }) => holder.cnpj !== null)
+  if (wanted !== undefined) prefer(({ holder }) => holder.cnpj !== null && cnpjBase(holder.cnpj) === cnpjBase(wanted))
+  prefer(({ leaf }) => leaf.validFromDate <= now && now <= leaf.validToDate)
+  const names = new Map(left.map(({ holder }) => [holder.cnpj, holder.name]))
+  if (wanted === undefined && names.size > 1)
+    throw new CertificateError('several-companies', {
+      of: [...names]
+        .slice(0, namedMax)
+        .map(([cnpj, name]) => `${name} (${formatCnpj(cnpj ?? '')})`)
+        .join(', '),
+    })
+  return left.reduce((best, one) => (one.leaf.validToDate > best.leaf.validToDate ? one : best))
 }
 
 // OpenSSL refuses keys and signatures that are too weak for its security level; better now than at every query.
@@ -133,14 +174,16 @@ const resting = new Map<Worker, NodeJS.Timeout>()
 const restingMax = 2
 const restMs = 60_000
 
-function openPfx(input: PfxInput): Promise<PfxResult | { problem: 'too-slow' }> {
+function openPfx(input: PfxInput, signal?: AbortSignal): Promise<PfxResult | { problem: 'too-slow' }> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
     const rested = takeRested()
     const worker = rested ?? startThread()
     const msMax = input.passwords.length > 1 ? triesMsMax + openMsMax : openMsMax
     const settle = () => {
       clearTimeout(timer)
       worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+      signal?.removeEventListener('abort', onAbort)
     }
     const onMessage = (result: PfxResult | 'ready') => {
       if (result === 'ready') {
@@ -163,6 +206,12 @@ function openPfx(input: PfxInput): Promise<PfxResult | { problem: 'too-slow' }> 
       void worker.terminate()
       resolve({ problem: 'too-slow' })
     }
+    const onAbort = () => {
+      settle()
+      void worker.terminate()
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', onAbort)
     let timer = setTimeout(onTimeout, rested ? msMax : startMsMax)
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
     // Moved, not copied: the thread erases the passwords.

@@ -134,7 +134,7 @@ function extensionsOf({ authority, hosts = [], otherNames = [], lists = [], keyU
 interface PfxOptions {
   certificates: TestCertificateFiles[]
   /** PEM; none when absent. */
-  key?: string
+  key?: string | readonly string[]
   password: string
   /** Of the key; the certificates are encrypted only with rc2. */
   encryption?: 'aes256' | '3des' | 'rc2'
@@ -154,7 +154,7 @@ export function makePfx(options: PfxOptions): Buffer {
   const certificates = der(sequence(...certBags))
   const safes = [
     encryption === 'rc2' ? encryptedData(certificates, password, iterations) : data(certificates),
-    ...(options.key ? [data(der(sequence(keyBag(options.key, options))))] : []),
+    ...(options.key ? [data(der(sequence(...[options.key].flat().map((key) => keyBag(key, options)))))] : []),
   ]
   const authSafe = der(sequence(...(options.keyFirst ? safes.reverse() : safes)))
   const salt = latin1(randomBytes(8))

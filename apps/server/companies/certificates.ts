@@ -20,9 +20,14 @@ const opening = createPlaces({
   full: 'Há muitos certificados desta conta sendo lidos agora. Nada foi guardado; tente de novo em um minuto.',
 })
 
-/** Reads an A1 file for a workspace; each problem is a refusal with a text for the person. */
-export async function openCertificate(workspaceId: number, file: File, password: string): Promise<Certificate> {
-  return openWithOneOf(workspaceId, new Uint8Array(await file.arrayBuffer()), [password])
+/** Reads an A1 file for a workspace; each problem is a refusal with a text for the person. `cnpj`: the company that it is for, where known. */
+export async function openCertificate(
+  workspaceId: number,
+  file: File,
+  password: string,
+  cnpj?: string,
+): Promise<Certificate> {
+  return openWithOneOf(workspaceId, new Uint8Array(await file.arrayBuffer()), [password], { cnpj })
 }
 
 /** Like `openCertificate`, with the first of `passwords` that opens the file. */
@@ -30,10 +35,11 @@ export async function openWithOneOf(
   workspaceId: number,
   file: Uint8Array,
   passwords: readonly string[],
+  options: { cnpj?: string | undefined; signal?: AbortSignal } = {},
 ): Promise<Certificate> {
   using _ = await opening.take(workspaceId)
   try {
-    return await readCertificate(file, passwords)
+    return await readCertificate(file, passwords, options)
   } catch (cause) {
     if (!(cause instanceof CertificateError)) throw cause
     const ofList = cause.problem === 'wrong-password' && passwords.length !== 1

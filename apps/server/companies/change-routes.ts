@@ -41,22 +41,23 @@ interface Captures extends CapturesOfCertificates {
 export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, weights.heavy, async (ctx, { form, session }) => {
     await requireProvedEmail(ctx, session)
-    const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha)
+    const wanted = parseCnpj(form.Cnpj ?? '') ?? undefined
+    const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha, wanted)
     const proved = await isProved(ctx, certificate)
-    const cnpj = parseCnpj(form.Cnpj ?? '') ?? certificate.cnpj
+    const cnpj = wanted ?? certificate.cnpj
     const company = await inTransaction(ctx, (ctx) => register(ctx, captures, session, { certificate, proved }, cnpj))
     return { data: { idEmpresa: company.publicId }, message: 'Empresa cadastrada com sucesso!' }
   }),
 
   handle(updateCompany, weights.heavy, async (ctx, { form, session }) => {
-    const companyId = await companies.getCompanyId(ctx, session.workspaceId, form.IdEmpresa)
+    const { id: companyId, cnpj } = await companies.getCompany(ctx, session.workspaceId, form.IdEmpresa)
     const file = form['CertificadoDigital.Certificado']
     const password = form['CertificadoDigital.Senha'] ?? ''
     if (file) {
       requireKeeper(session)
       await requireProvedEmail(ctx, session)
     }
-    const certificate = file && (await companies.openCertificate(session.workspaceId, file, password))
+    const certificate = file && (await companies.openCertificate(session.workspaceId, file, password, cnpj))
     const proved = certificate !== undefined && (await isProved(ctx, certificate))
     const isActive = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
       const { db } = ctx

@@ -23,7 +23,7 @@ export function startCertificateWorker(ctx: Context, captures: CapturesOfCertifi
       name: 'certificate',
       mayFind: () => isDue(ctx, waitingFiles),
       claim: (running) => claimFile(ctx, running),
-      run: (file) => decide(ctx, captures, file),
+      run: (file, signal) => decide(ctx, captures, file, signal),
       postpone: (file) => letGo(ctx, file),
       describe: ({ workspaceId, id }) => ({ workspaceId, certificateFile: String(id) }),
       concurrency: atOnce,
@@ -69,7 +69,12 @@ const notDone =
 const unsealable =
   'A chave mestra do servidor foi trocada antes de este arquivo ser lido. Nada foi alterado e o arquivo não ficou aqui: envie-o de novo.'
 
-async function decide(ctx: Context, captures: CapturesOfCertificates, file: HeldFile): Promise<void> {
+async function decide(
+  ctx: Context,
+  captures: CapturesOfCertificates,
+  file: HeldFile,
+  signal: AbortSignal,
+): Promise<void> {
   const settle = (decision: Decision) => inWorkspace(ctx, file.workspaceId, (ctx) => settleOnce(ctx, file, decision))
   // The process ended each time that this one was taken.
   if (file.attempt > attemptsMax) return settle({ state: 'failed', message: notDone })
@@ -77,7 +82,7 @@ async function decide(ctx: Context, captures: CapturesOfCertificates, file: Held
   if (!opened) return settle({ state: 'failed', message: unsealable })
   try {
     const { bytes, passwords, uploader } = opened
-    const certificate = await openWithOneOf(file.workspaceId, bytes, passwords)
+    const certificate = await openWithOneOf(file.workspaceId, bytes, passwords, { signal })
     const proved = await isProved(ctx, certificate)
     const take = () =>
       inWorkspace(ctx, file.workspaceId, async (ctx) => {
@@ -90,6 +95,8 @@ async function decide(ctx: Context, captures: CapturesOfCertificates, file: Held
       throw error
     })
   } catch (error) {
+    // The process is about to end.
+    if (error === signal.reason) return letGo(ctx, file)
     if (!(error instanceof AppError) || error.code === 'unavailable' || error.code === 'too-many') throw error
     await settle({ state: 'failed', message: error.message })
   }

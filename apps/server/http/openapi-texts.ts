@@ -61,13 +61,13 @@ export const fieldTexts: Record<string, FieldWords> = {
   id: { description: 'Identificador da empresa; no caminho, o da exportação ou do lote.' },
   idEmpresa: { description: 'Identificador da empresa.' },
   IdEmpresa: { description: 'Identificador da empresa.' },
-  Certificado: { description: 'Certificado digital A1 da empresa: arquivo .pfx ou .p12, até 128 kB.' },
+  Certificado: { description: 'Certificado digital A1 da empresa: arquivo .pfx ou .p12, até 32 kB.' },
   senhas: {
     description:
       'As senhas do lote: uma linha CNPJ;senha para cada certificado (também com vírgula ou tabulação), ou uma só senha para todos. Em cada arquivo tentam-se primeiro as do CNPJ que está no nome dele.',
   },
   totalDeArquivos: { description: 'Quantos arquivos o lote vai ter, até 1.000.' },
-  arquivos: { description: 'Os arquivos .pfx ou .p12, até vinte por chamada e 100 kB cada um.' },
+  arquivos: { description: 'Os arquivos .pfx ou .p12, até vinte por chamada e 32 kB cada um.' },
   conteudo: { description: 'O arquivo em base64. A chamada inteira tem até 256 kB.' },
   ultimos: {
     description:
@@ -75,7 +75,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   },
   Logo: { description: 'Logotipo: arquivo PNG de até 600 por 400 pontos e 128 kB. Transparência vira branco.' },
   Senha: { description: 'Senha do arquivo do certificado.' },
-  Cnpj: { description: 'CNPJ da filial, quando o certificado é o da matriz. Sem ele, vale o CNPJ do certificado.' },
+  Cnpj: {
+    description:
+      'CNPJ da filial, quando o certificado é o da matriz, ou da empresa, quando o arquivo traz as de várias. Sem ele, vale o CNPJ do certificado.',
+  },
   RazaoSocial: { description: 'Razão social; vem em toda alteração, também quando não muda.' },
   Email: { description: 'E-mail da empresa; vazio apaga o que havia. Não vindo, fica como está.' },
   Uf: { description: 'Código numérico da UF, como 35 para São Paulo. Não vindo, fica como está.' },

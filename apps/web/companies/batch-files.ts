@@ -15,7 +15,7 @@ export function sortFiles(files: readonly File[]): ChosenFiles {
     const { name } = file
     if (/\.(csv|txt)$/i.test(name)) chosen.lists.push(file)
     else if (!/\.(pfx|p12)$/i.test(name)) chosen.left.push({ name, why: 'não é um arquivo .pfx nem .p12' })
-    else if (file.size > batchMax.fileBytes) chosen.left.push({ name, why: 'tem mais de 100 KB' })
+    else if (file.size > batchMax.fileBytes) chosen.left.push({ name, why: 'tem mais de 32 KB' })
     else if (file.size === 0) chosen.left.push({ name, why: 'está vazio' })
     else if (chosen.certificates.length === batchMax.files)
       chosen.left.push({ name, why: `passa de ${batchMax.files} certificados: envie-o depois destes` })

@@ -218,8 +218,8 @@ interface BranchFieldProps {
 function BranchField({ value, error, disabled, onChange }: BranchFieldProps) {
   return (
     <Field
-      label="CNPJ da filial"
-      help="Só quando o certificado é da matriz e você quer cadastrar uma filial."
+      label="CNPJ da empresa"
+      help="Só quando o certificado é da matriz e você quer cadastrar uma filial, ou o arquivo traz mais de uma empresa."
       error={error}
     >
       {(control) => (

@@ -48,7 +48,7 @@ export async function checkFile(
   wanted?: string,
 ): Promise<CheckReport> {
   try {
-    const certificate = await readCertificate(file, password)
+    const certificate = await readCertificate(file, password, { cnpj: wanted })
     const cnpj = wanted ?? certificate.cnpj
     if (cnpjBase(cnpj) !== cnpjBase(certificate.cnpj)) {
       return failure(
