@@ -17,8 +17,14 @@ const SecondFactorOccasion = z.object({
 })
 
 const WaysIn = z
-  .object({ passkeys: z.array(z.string()), keys: z.array(z.string()), people: z.array(z.string()).default([]) })
-  .default({ passkeys: [], keys: [], people: [] })
+  .object({
+    passkeys: z.array(z.string()),
+    keys: z.array(z.string()),
+    webhooks: z.array(z.string()).default([]),
+    rules: z.array(z.string()).default([]),
+    people: z.array(z.string()).default([]),
+  })
+  .default({ passkeys: [], keys: [], webhooks: [], rules: [], people: [] })
 const PasswordOccasion = Occasion.extend({ how: z.enum(['link', 'session']), closed: WaysIn, open: WaysIn })
 
 /** The letters about accounts, by kind. None of them names the person: the name was chosen at the sign-up, for which anybody may give any e-mail. */
@@ -203,7 +209,7 @@ function recoveryLink(
     paragraphs: [
       'Alguém pediu para trocar a senha da conta com este e-mail. Se foi você, abra o endereço abaixo.',
       `O link vale até ${formatBrasiliaDayAndTime(expiresAt)}, no horário de Brasília, e uma vez só.`,
-      'Com a senha nova todas as sessões são encerradas, as passkeys são removidas e as chaves de API que você criou nos últimos 30 dias são apagadas: se alguém mais entrou na conta, fica de fora.',
+      'Com a senha nova todas as sessões são encerradas, as passkeys são removidas e as chaves de API que você criou nos últimos 30 dias são apagadas: se alguém mais entrou na conta, fica de fora. Os seus webhooks e as suas regras que enviam a Ciência ficam em pausa, para você conferir.',
       'Se não foi você, não é preciso fazer nada: a senha continua a mesma, e só quem recebe este e-mail pode usar o link.',
     ],
     button: { label: 'Criar senha nova', url: `${publicUrl}/atualizar-senha/${token}` },
@@ -228,9 +234,19 @@ function passwordChanged(
             `Com isso deixaram de valer: ${waysText(closed)}. Se eram suas, cadastre as passkeys e crie as chaves de novo.`,
           ]
         : []),
+      ...(sendingText(closed)
+        ? [
+            `Ficaram em pausa, para você conferir: ${sendingText(closed)}. Nenhum documento se perdeu. Se são seus, reative os webhooks em Integrações e ligue as regras em "Respostas por regra"; se não, apague.`,
+          ]
+        : []),
       ...(waysText(open)
         ? [
             `Continuam valendo: ${waysText(open)}. Apague em "Minha conta" e em Integrações o que você não reconhece: a senha nova não impede quem as tem.`,
+          ]
+        : []),
+      ...(sendingText(open)
+        ? [
+            `Continuam enviando: ${sendingText(open)}. Apague em Integrações e em "Respostas por regra" o que você não reconhece.`,
           ]
         : []),
       ...(open.people.length > 0
@@ -238,8 +254,8 @@ function passwordChanged(
             `Nos últimos 30 dias esta conta convidou, e continua com acesso quem aceitou: ${formatList(open.people)}. Tire em "Equipe" quem você não reconhece: a senha nova não impede quem já entrou.`,
           ]
         : []),
-      `Se foi você, ${waysText(open) ? 'não é preciso fazer mais nada' : 'não é preciso fazer nada'}.`,
-      'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou, remove as passkeys e apaga as chaves de API dos últimos 30 dias. Suas empresas e seus documentos continuam guardados.',
+      `Se foi você, ${waysText(open) || sendingText(open) ? 'não é preciso fazer mais nada' : 'não é preciso fazer nada'}.`,
+      'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou, remove as passkeys e apaga as chaves de API dos últimos 30 dias e põe em pausa os webhooks e as regras que enviam. Suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Abrir a tela de login', url: `${publicUrl}/login` },
     footnote: `A troca veio do endereço de rede ${addressInWords(address)}.`,
@@ -250,6 +266,13 @@ function waysText({ passkeys, keys }: z.infer<typeof WaysIn>): string {
   return formatList([
     ...(passkeys.length > 0 ? [`passkeys: ${passkeys.map((name) => `“${name}”`).join(', ')}`] : []),
     ...(keys.length > 0 ? [`chaves de API: ${keys.join(', ')}`] : []),
+  ])
+}
+
+function sendingText({ webhooks, rules }: z.infer<typeof WaysIn>): string {
+  return formatList([
+    ...(webhooks.length > 0 ? [`webhooks para ${webhooks.join(', ')}`] : []),
+    ...(rules.length > 0 ? [`regras de resposta: ${rules.join(', ')}`] : []),
   ])
 }
 

@@ -1,4 +1,3 @@
-import { formatList } from '@vigia/contract/text'
 import { recordAudit } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
 import type { Caller, Session } from '../http/http.ts'
@@ -180,13 +179,6 @@ export function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountI
     .executeTakeFirst()
 }
 
-function andClosed({ passkeys, keysAtHome: keys }: { passkeys: string[]; keysAtHome: string[] }): string {
-  return [
-    ...(passkeys.length > 0 ? [`; passkeys removidas: ${formatList(passkeys.map((name) => `“${name}”`))}`] : []),
-    ...(keys.length > 0 ? [`; chaves de API apagadas: ${formatList(keys)}`] : []),
-  ].join('')
-}
-
 /** Replaces the password in the transaction that holds the account; ends its links and its sessions, but for the one of `keep`. */
 export async function replacePassword(
   { db, config }: Pick<Context, 'db' | 'config'>,
@@ -203,10 +195,10 @@ export async function replacePassword(
     .returning(['name', 'email', 'email_proved_at', isWrittenTo({ config }).as('writtenTo')])
     .executeTakeFirstOrThrow()
   const wasProved = account.email_proved_at !== null
-  const closed =
+  const { atHome, ...closed } =
     how === 'link'
       ? await closeWaysIn({ db }, owner, { wasProved, name: account.name })
-      : { passkeys: [], keys: [], people: [], keysAtHome: [] }
+      : { passkeys: [], keys: [], webhooks: [], rules: [], people: [], atHome: '' }
   await endLinks({ db }, owner, how === 'link' ? undefined : ['password', 'new-email'])
   await endSessionsOf({ db }, { workspaceId, accountId }, keep === undefined ? undefined : tokenHash(keep))
   // Who had the old password may have made one.
@@ -216,7 +208,7 @@ export async function replacePassword(
   })
   const andCalendars = calendars > 0 ? '; o calendário de prazos deixou de receber' : ''
   const sentence = {
-    link: `Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas${andClosed(closed)}${andCalendars}.`,
+    link: `Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas${atHome}${andCalendars}.`,
     session: `Senha trocada com a senha atual; as outras sessões foram encerradas${andCalendars}.`,
   }[how]
   await recordAudit({ db }, { workspaceId, accountId, accountName: account.name, address }, 'senha', sentence)

@@ -239,6 +239,45 @@ describe('a link', () => {
     )
   })
 
+  const addSending = (email: string) =>
+    accounts.rows(
+      `with webhooks as (
+         insert into webhook (workspace_id, url, kinds, secret, version, saved_by)
+         select workspace_id, url, '{}', '', 0, saved_by from account a,
+                lateral (values ('https://dele.example/x', id), ('https://de-outra-pessoa.example/x', id + 1)) w (url, saved_by) where email = $1)
+       insert into answer_rule (workspace_id, position, name, active, answer, conditions, saved_by)
+       select workspace_id, 0, r.name, true, answer, '{}', saved_by from account a,
+              lateral (values ('Dele', 'ciencia', id), ('Pergunta', 'perguntar', id), ('De outra pessoa', 'ciencia', id + 1)) r (name, answer, saved_by)
+        where email = $1`,
+      email,
+    )
+  const sendingOf = async (email: string) => {
+    const [found] = await accounts.rows(
+      `select array(select url from webhook w where w.workspace_id = a.workspace_id and paused_at is null) as webhooks,
+              array(select name from answer_rule r where r.workspace_id = a.workspace_id and active order by name) as rules
+         from account a where email = $1`,
+      email,
+    )
+    return found
+  }
+
+  test('pauses the webhooks and the rules that send, of this account alone, and names them', async () => {
+    const { email } = await accounts.enter()
+    await accounts.rows('update account set email_proved_at = now() where email = $1', email)
+    await addSending(email)
+    await update((await newLink(email)).token)
+    expect(await sendingOf(email)).toEqual({
+      webhooks: ['https://de-outra-pessoa.example/x'],
+      rules: ['De outra pessoa', 'Pergunta'],
+    })
+    expect(await told(email)).toContain(
+      'Ficaram em pausa, para você conferir: webhooks para dele.example e regras de resposta: “Dele”.',
+    )
+    expect((await accounts.auditEntries(email)).map(({ description }) => description)).toContain(
+      'Senha trocada pelo link enviado por e-mail; todas as sessões foram encerradas; webhooks pausados: dele.example; regras de resposta desligadas: “Dele”.',
+    )
+  })
+
   test('leaves nothing to who signed up with the e-mail of somebody else, and repeats no word of theirs', async () => {
     const { email } = await accounts.enter()
     await addWays(email)
@@ -251,10 +290,13 @@ describe('a link', () => {
     const person = await accounts.enter()
     await accounts.rows('update account set email_proved_at = now() where email = $1', person.email)
     await addWays(person.email)
+    await addSending(person.email)
     const json = { senhaAtual: person.senha, senha: 'senha-escolhida', senhaNovamente: 'senha-escolhida' }
     expect((await accounts.call('PUT', '/v1/api/Usuarios/senha', { token: person.token, json })).status).toBe(200)
     expect(await waysOf(person.email)).toEqual({ passkeys: 1, keys: ['ERP', 'Novo'], listed: 2 })
-    expect(await told(person.email)).toContain('Continuam valendo: passkeys: “Celular” e chaves de API: “ERP”')
+    const letter = await told(person.email)
+    expect(letter).toContain('Continuam valendo: passkeys: “Celular” e chaves de API: “ERP”')
+    expect(letter).toContain('Continuam enviando: webhooks para dele.example e regras de resposta: “Dele”.')
   })
 
   test('tells unknown from expired from used', async () => {

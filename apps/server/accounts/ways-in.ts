@@ -3,18 +3,21 @@ import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
 import type { WithDatabase } from '../platform/context.ts'
+import { holdLock } from '../platform/locks.ts'
 import { removePasskeys } from './passkeys.ts'
 import { inEachPlace } from './places.ts'
 import { removeSecondFactor } from './second-factor.ts'
 
-// Besides the password: passkeys, and the API keys that the account has made.
+// Besides the password: passkeys, the API keys that the account has made, and what it has sent to others by itself.
 
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
 
-/** Passkeys and API keys of an account, each as its person knows it, and the e-mails of the people whom it has let in lately. */
+/** Passkeys, API keys, hosts of webhooks and answer rules that send, each as its person knows it, and the e-mails of the people let in lately. */
 export interface WaysIn {
   passkeys: string[]
   keys: string[]
+  webhooks: string[]
+  rules: string[]
   people: string[]
 }
 
@@ -22,34 +25,42 @@ export interface WaysIn {
 const recently = sql<Date>`now() - interval '30 days'`
 
 /**
- * Closes what somebody else may have opened while the password was known to them: all passkeys, and the API keys of the last thirty days, in each
- * workspace of the person. Of an account
- * whose e-mail nobody had confirmed, which somebody else may have made: all keys, and the second factor. Returns what was closed. `ctx.db` is a transaction
- * inside the workspace.
+ * Closes what somebody else may have opened while the password was known to them: all passkeys, and in each workspace of the person the API keys of the
+ * last thirty days; pauses its webhooks and answer rules that send. Of an account whose e-mail nobody had confirmed, which somebody else may have made: all
+ * keys, and the second factor. Returns what was closed, and `atHome` as the audit there says it. `ctx.db` is a transaction inside the workspace.
  */
 export async function closeWaysIn(
   { db }: WithDatabase,
   owner: Owner,
   { wasProved, name }: { wasProved: boolean; name: string },
-): Promise<WaysIn & { keysAtHome: string[] }> {
+): Promise<WaysIn & { atHome: string }> {
   if (!wasProved) await removeSecondFactor({ db }, owner)
   const passkeys = await removePasskeys({ db }, owner)
   const since = wasProved ? recently : sql`'-infinity'::timestamptz`
-  const keys: string[] = []
-  let keysAtHome: string[] = []
+  const closed: WaysIn = { passkeys, keys: [], webhooks: [], rules: [], people: [] }
+  let atHome = ''
   await inEachPlace({ db }, owner, async ({ workspaceId, accountId }) => {
     const { rows } = await sql<NamedKey>`
       select name, start from end_keys_made_by(${workspaceId}, ${accountId}, ${since})`.execute(db)
-    const ended = rows.map(nameOf)
-    keys.push(...ended)
+    const keys = rows.map(nameOf)
+    // Events that are being signed by these rules are committed first.
+    await holdLock({ db }, 'answerRules', workspaceId)
+    const { rows: sending } = await sql<Sending>`
+      select webhook, rule from pause_sending_of(${workspaceId}, ${accountId})`.execute(db)
+    const { webhooks, rules } = namesOf(sending)
+    closed.keys.push(...keys)
+    closed.webhooks.push(...webhooks)
+    closed.rules.push(...rules)
+    const isHome = workspaceId === owner.workspaceId
+    const sentence = sentenceOf({ passkeys: isHome ? passkeys : [], keys, webhooks, rules })
     // Each workspace is told of its own.
-    if (workspaceId === owner.workspaceId) keysAtHome = ended
-    else if (ended.length > 0)
+    if (isHome) atHome = sentence
+    else if (sentence)
       await recordAudit(
         { db },
         { workspaceId, accountId, accountName: name },
-        'chave',
-        `Trocou uma senha esquecida; chaves de API apagadas: ${formatList(ended)}.`,
+        keys.length > 0 ? 'chave' : 'conta',
+        `Trocou uma senha esquecida${sentence}.`,
       )
     // Whoever else knew the password may have asked a mailbox of their own to come in.
     await db
@@ -58,7 +69,16 @@ export async function closeWaysIn(
       .where('invited_by', '=', accountId)
       .execute()
   })
-  return { passkeys, keys, people: [], keysAtHome }
+  return { ...closed, atHome }
+}
+
+function sentenceOf({ passkeys, keys, webhooks, rules }: Omit<WaysIn, 'people'>): string {
+  return [
+    ...(passkeys.length > 0 ? [`; passkeys removidas: ${formatList(passkeys.map((name) => `“${name}”`))}`] : []),
+    ...(keys.length > 0 ? [`; chaves de API apagadas: ${formatList(keys)}`] : []),
+    ...(webhooks.length > 0 ? [`; webhooks pausados: ${formatList(webhooks)}`] : []),
+    ...(rules.length > 0 ? [`; regras de resposta desligadas: ${formatList(rules)}`] : []),
+  ].join('')
 }
 
 /** What is open. `ctx.db` is a transaction inside the workspace. */
@@ -70,22 +90,32 @@ export async function listWaysIn({ db }: WithDatabase, { workspaceId, accountId 
     .where('account_id', '=', accountId)
     .orderBy('created_at')
     .execute()
-  const keys: string[] = []
-  const people: string[] = []
+  const open: WaysIn = { passkeys: passkeys.map(({ name }) => name), keys: [], webhooks: [], rules: [], people: [] }
   await inEachPlace({ db }, { workspaceId, accountId }, async (place) => {
     const { rows } = await sql<NamedKey>`
       select name, start from api_key
        where workspace_id = ${place.workspaceId} and created_by = ${place.accountId} and token_hash is not null
          and (expires_at is null or expires_at > now()) order by created_at`.execute(db)
-    keys.push(...rows.map(nameOf))
+    open.keys.push(...rows.map(nameOf))
+    const { rows: sending } = await sql<Sending>`
+      select url as webhook, null as rule from webhook
+       where workspace_id = ${place.workspaceId} and saved_by = ${place.accountId} and paused_at is null
+      union all
+      select null, name from answer_rule
+       where workspace_id = ${place.workspaceId} and saved_by = ${place.accountId} and active and answer in ('ciencia', 'ciencia-apos')`.execute(
+      db,
+    )
+    const { webhooks, rules } = namesOf(sending)
+    open.webhooks.push(...webhooks)
+    open.rules.push(...rules)
     const { rows: letIn } = await sql<{ email: string }>`
       select email from account
        where workspace_id = ${place.workspaceId} and invited_by = ${place.accountId} and created_at > ${recently} order by created_at`.execute(
       db,
     )
-    people.push(...letIn.map(({ email }) => email))
+    open.people.push(...letIn.map(({ email }) => email))
   })
-  return { passkeys: passkeys.map(({ name }) => name), keys, people }
+  return open
 }
 
 interface NamedKey {
@@ -94,3 +124,14 @@ interface NamedKey {
 }
 
 const nameOf = ({ name, start }: NamedKey) => `“${name}” (${start}…)`
+
+/** One of both is null. */
+interface Sending {
+  webhook: string | null
+  rule: string | null
+}
+
+const namesOf = (sending: readonly Sending[]) => ({
+  webhooks: sending.flatMap(({ webhook }) => (webhook === null ? [] : new URL(webhook).host)),
+  rules: sending.flatMap(({ rule }) => (rule === null ? [] : `“${rule}”`)),
+})

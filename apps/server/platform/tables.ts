@@ -1083,6 +1083,7 @@ interface WebhookTable {
   delivered_at: Optional<Date | null>
   failures: Optional<number>
   rest_until: Timestamp
+  saved_by: Optional<number | null>
 }
 interface WebhookDeliveryTable {
   workspace_id: number

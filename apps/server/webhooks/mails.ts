@@ -1,5 +1,8 @@
+import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
+import { z } from 'zod'
 import { keptDays } from '../changes/changes.ts'
+import { addressInWords } from '../http/region.ts'
 import { type MailKind, whyReceived } from '../mail/mail.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { patienceDays } from './deliveries.ts'
@@ -37,4 +40,31 @@ const paused: MailKind = async (ctx, { workspaceId, payload }) => {
   }
 }
 
-export const webhookMails: Record<string, MailKind> = { 'webhook-pausado': paused }
+const Told = z.object({
+  at: z.iso.datetime(),
+  address: z.string().optional(),
+  host: z.string(),
+  how: z.enum(['criado', 'mudado']),
+})
+
+const told: MailKind = async ({ config: { productName, publicUrl } }, { payload }) => {
+  const { at, address, host, how } = Told.parse(payload)
+  const moment = `Em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília, alguém que estava na sua conta`
+  return {
+    subject:
+      how === 'criado'
+        ? `Um webhook foi criado na sua conta no ${productName}`
+        : `Um webhook da sua conta no ${productName} mudou de endereço`,
+    paragraphs: [
+      how === 'criado'
+        ? `${moment} criou um webhook para ${host}: esse endereço é avisado do que muda nos documentos.`
+        : `${moment} mudou o endereço de um webhook para ${host}: ele é avisado agora do que muda nos documentos.`,
+      'Se foi você, não é preciso fazer nada.',
+      'Se não foi, apague o webhook agora em Integrações e troque a senha: trocar a senha não apaga o webhook. Suas empresas e seus documentos continuam guardados.',
+    ],
+    button: { label: 'Abrir Integrações', url: `${publicUrl}/integracoes#webhooks` },
+    ...(address && { footnote: `Isso veio do endereço de rede ${addressInWords(address)}.` }),
+  }
+}
+
+export const webhookMails: Record<string, MailKind> = { 'webhook-pausado': paused, 'webhook-novo': told }

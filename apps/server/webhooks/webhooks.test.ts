@@ -236,9 +236,10 @@ test('what fails waits longer each time; after three days all is paused and told
   await work()
   const [paused] = await listWebhooks(ctx, session.workspaceId)
   expect(paused).toMatchObject({ pausedAt: expect.any(Date), problem: 'O endereço respondeu 503.', waiting: 1 })
-  const { rows: mails } = await owner.query('select kind, payload from mail where workspace_id = $1', [
-    session.workspaceId,
-  ])
+  const { rows: mails } = await owner.query(
+    "select kind, payload from mail where workspace_id = $1 and kind <> 'webhook-novo'",
+    [session.workspaceId],
+  )
   expect(mails).toEqual([{ kind: 'webhook-pausado', payload: { webhook: publicId } }])
   const mail = { id: 1n, workspaceId: session.workspaceId, recipient: '', payload: mails[0].payload }
   expect((await webhookMails['webhook-pausado']!(ctx, mail))!.paragraphs[1]).toContain('1 entrega espera')
@@ -255,6 +256,23 @@ test('what fails waits longer each time; after three days all is paused and told
     ['cancelamento', 1],
   ])
   expect(await webhookMails['webhook-pausado']!(ctx, mail)).toBeNull()
+})
+
+test('a letter tells of each webhook that is made or redirected', async () => {
+  const { publicId } = await add()
+  await changeWebhook(ctx, session, publicId, { ...choice, url, kinds: ['situacao'], active: true })
+  await changeWebhook(ctx, session, publicId, { ...choice, url: 'https://outro.example/aviso', active: true })
+  const { rows } = await owner.query(
+    `select kind, recipient, payload from mail m join account a on a.email = m.recipient and a.id = $2 where m.workspace_id = $1 order by m.id`,
+    [session.workspaceId, session.accountId],
+  )
+  const letters = await Promise.all(
+    rows.map((row) => webhookMails[row.kind]!(ctx, { id: 1n, workspaceId: null, ...row })),
+  )
+  expect(letters.map((letter) => letter!.paragraphs[0])).toEqual([
+    expect.stringContaining(`criou um webhook para ${new URL(url).host}:`),
+    expect.stringContaining('mudou o endereço de um webhook para outro.example:'),
+  ])
 })
 
 test('an address that fails rests before anything else is tried there', async () => {
@@ -402,7 +420,10 @@ test('an address that is behind what is kept is paused, and its people are told 
   await owner.query('update change_position set forgotten = version where workspace_id = $1', [session.workspaceId])
   await work()
   expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ pausedAt: expect.any(Date) }])
-  const { rows } = await owner.query('select kind, payload from mail where workspace_id = $1', [session.workspaceId])
+  const { rows } = await owner.query(
+    "select kind, payload from mail where workspace_id = $1 and kind <> 'webhook-novo'",
+    [session.workspaceId],
+  )
   expect(rows).toEqual([{ kind: 'webhook-pausado', payload: { webhook: publicId, behind: true } }])
   const mail = { id: 1n, workspaceId: session.workspaceId, recipient: '', payload: rows[0].payload }
   const { paragraphs } = (await webhookMails['webhook-pausado']!(ctx, mail))!

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { findCompanyIds } from '../accounts/accounts.ts'
+import { findCompanyIds, isWrittenTo } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { newestVersion } from '../changes/changes.ts'
 import type { Session } from '../http/http.ts'
 import { countTry } from '../http/throttle.ts'
+import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -88,10 +89,12 @@ export async function addWebhook(
         company_ids: await findCompanyIds({ db }, workspaceId, choice.companies),
         secret: ctx.vault.encrypt(secret, webhookPurpose(workspaceId)),
         version: BigInt(await newestVersion({ db }, workspaceId)),
+        saved_by: session.accountId,
       })
       .returning('public_id')
       .executeTakeFirstOrThrow()
     await recordAudit({ db }, session, 'conta', `Criou um webhook para ${new URL(choice.url).host}.`)
+    await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'criado')
     return { publicId: public_id, secret }
   })
 }
@@ -106,12 +109,12 @@ export async function changeWebhook(
   const { workspaceId } = session
   requireAddress(ctx, choice.url)
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { id, pausedAt } = await lockWebhook({ db }, workspaceId, publicId)
+    const { id, url, pausedAt } = await lockWebhook({ db }, workspaceId, publicId)
     const companyIds = await findCompanyIds({ db }, workspaceId, choice.companies)
     await sql`
       update webhook
          set url = ${choice.url}, kinds = ${choice.kinds}::text[], company_ids = ${companyIds}::int[],
-             paused_at = ${active ? sql`null` : sql`least(paused_at, now())`},
+             saved_by = ${session.accountId}, paused_at = ${active ? sql`null` : sql`least(paused_at, now())`},
              problem = case when ${active} then null else problem end
        where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
     if (active && pausedAt !== null) {
@@ -121,7 +124,27 @@ export async function changeWebhook(
     } else if (!active) await holdDeliveries({ db }, workspaceId, id)
     const what = active === (pausedAt === null) ? 'Mudou' : active ? 'Reativou' : 'Pausou'
     await recordAudit({ db }, session, 'conta', `${what} o webhook para ${new URL(choice.url).host}.`)
+    if (choice.url !== url) await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'mudado')
   })
+}
+
+// A session that somebody found open may have asked for it. `ctx.db` is inside the workspace.
+async function tellOfAddress(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId, address }: Session,
+  url: string,
+  how: 'criado' | 'mudado',
+): Promise<void> {
+  const account = await db
+    .selectFrom('account')
+    .select('email')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .where(isWrittenTo({ config }))
+    .executeTakeFirst()
+  if (!account) return
+  const payload = { at: new Date().toISOString(), address, host: new URL(url).host, how }
+  await queueMail({ db }, { workspaceId, kind: 'webhook-novo', recipient: account.email, payload })
 }
 
 /** What waits for an address that was paused is not due, and claims do not walk over it. `ctx.db` is inside the workspace. */
