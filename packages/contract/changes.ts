@@ -46,7 +46,11 @@ export const listChanges = route({
         idEmpresa: z.string(),
         /** Of `resposta`. */
         resposta: z
-          .object({ tpEvento: z.number(), situacao: z.enum(['registrada', 'recusada']), mensagem: z.string() })
+          .object({
+            tpEvento: z.number(),
+            situacao: z.enum(['registrada', 'recusada', 'sem-confirmacao']),
+            mensagem: z.string(),
+          })
           .nullable(),
       }),
     ),

@@ -134,6 +134,12 @@ export const DocumentRow = z.object({
   prazo: z.object({ para: z.enum(['ciencia', 'manifestacao', 'desacordo']), ate: z.string() }).nullable(),
   /** The event that was requested here and is not settled yet, as a text. */
   eventoEmEnvio: z.string().nullable(),
+  eventoSemConfirmacao: z
+    .string()
+    .nullable()
+    .describe(
+      'O último evento enviado daqui, quando a SEFAZ não disse por um dia se o registrou, ou não diz qual resposta vale; null: nenhum.',
+    ),
   naturezaOperacao: z
     .string()
     .nullable()
@@ -271,7 +277,7 @@ export const TimelineEntry = z.object({
   autor: z.string(),
   /** `chegada`: the document or a part of it arrived here. `sefaz`: the authority registered it. `envio`: it left from here. */
   origem: z.enum(['chegada', 'sefaz', 'envio']),
-  situacao: z.enum(['registrado', 'em-envio', 'aguarda-segunda-pessoa', 'recusado', 'desfeito']),
+  situacao: z.enum(['registrado', 'em-envio', 'aguarda-segunda-pessoa', 'recusado', 'desfeito', 'sem-confirmacao']),
   texto: z.string().nullable(),
   protocolo: z.string().nullable(),
   /** Id for `printDocumentEvent`; null when it has no sheet. */

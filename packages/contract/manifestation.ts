@@ -43,7 +43,7 @@ export const ManifestedDocument = z.object({
   idDfe: z.string(),
   chave: z.string(),
   numero: z.number(),
-  situacao: z.enum(['registrada', 'enviando', 'recusada', 'aguarda-segunda-pessoa']),
+  situacao: z.enum(['registrada', 'enviando', 'recusada', 'aguarda-segunda-pessoa', 'sem-confirmacao']),
   /** cStat of the authority, when it has answered. */
   codigo: z.number().optional(),
   mensagem: z.string(),
@@ -160,7 +160,11 @@ export const OutgoingEvent = z.object({
   tpEvento: z.number(),
   descricao: z.string(),
   sequencia: z.number(),
-  situacao: z.enum(['aguardando', 'enviando', 'registrada', 'recusada', 'aguarda-segunda-pessoa']),
+  situacao: z
+    .enum(['aguardando', 'enviando', 'registrada', 'recusada', 'aguarda-segunda-pessoa', 'sem-confirmacao'])
+    .describe(
+      '`sem-confirmacao`: em um dia a SEFAZ não disse se o registrou, ou outro sistema o registrou antes e ela não diz qual resposta vale.',
+    ),
   mensagem: z.string(),
   /** Who requested it, as a text. */
   motivo: z.string(),
@@ -176,6 +180,7 @@ export const OutgoingEvent = z.object({
   codigo: z.number().nullable(),
   motivoSefaz: z.string().nullable(),
   protocolo: z.string().nullable(),
+  podeReenviar: z.boolean().describe('Se o mesmo evento pode ser enviado de novo, para a SEFAZ dizer se o tem.'),
 })
 
 /** What may still be sent about a document, and until when. */
@@ -206,4 +211,22 @@ export const listManifestations = route({
     eventos: z.array(OutgoingEvent),
     opcoes: z.array(OpenManifestation),
   }),
+})
+
+/** Sends the same event again when nobody knows whether the authority has it; ours. */
+export const sendManifestationAgain = route({
+  method: 'POST',
+  path: '/v1/api/DocumentosFiscais/manifestacoes/{idDfe}/reenviar',
+  access: 'session',
+  atLeast: 'fiscal',
+  scope: 'documentos:responder',
+  summary:
+    'Envia de novo à SEFAZ o mesmo evento, quando em um dia ela não disse se o registrou; ela o registra uma vez só.',
+  refusals: [404, 409],
+  params: z.object({ idDfe: z.string() }),
+  body: z.object({
+    tpEvento: wholeNumber('Informe o código do evento.'),
+    sequencia: wholeNumber('Informe a sequência do evento.'),
+  }),
+  data: z.object({ documento: ManifestedDocument }),
 })

@@ -18,7 +18,7 @@ export interface Door extends AsyncDisposable {
 }
 
 // What the product writes of a query, of an event.
-const announcement = /"asked_at" = now\(\)|"sent_at" = now\(\)/
+const announcement = /"asked_at" = now\(\)|"sent_at" = (now|coalesce)\(/
 
 export async function openDoor(serverPort: number): Promise<Door> {
   const connections = new Set<{ client: Socket; server: Socket }>()

@@ -24,6 +24,8 @@ export function wronglyTold(outgoing: readonly OutgoingEventRow[], sent: readonl
     const key = outgoingKey(event)
     const there = byKey.get(key)
     const told = `${key} is ${state} (${cStat}, ${protocol}, ${message})`
+    // It was not answered for a day of the authority's, and says so.
+    if (state === 'unconfirmed' && cStat === null) return []
     if (state !== 'registered' && state !== 'rejected') return [`${told}, and not decided`]
     if (!there) {
       // Given up here, before it came to be judged there: its document was cancelled meanwhile, say.

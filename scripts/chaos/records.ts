@@ -52,7 +52,7 @@ export interface OutgoingEventRow {
   chave: string
   tpEvento: number
   sequence: number
-  state: 'waiting' | 'sending' | 'registered' | 'rejected'
+  state: 'waiting' | 'sending' | 'registered' | 'rejected' | 'unconfirmed'
   automatic: boolean
   cStat: number | null
   xMotivo: string | null

@@ -171,20 +171,60 @@ test('an answer may be changed, each given twice; what stands or is used up is r
   ])
 })
 
-test('what was registered elsewhere counts as done, and the list follows', async () => {
-  const [row] = await fresh(1)
+/** Another program of the company registers an event; returns its protocol. */
+async function registerElsewhere(
+  { chave }: Pick<ListRow, 'chave'>,
+  tpEvento: 210200 | 210210 | 210220,
+  nSeqEvento: 1 | 2 = 1,
+): Promise<string | undefined> {
   const pfx = await product.simulator.issueCertificate({ ...main, senha: 'x', sharedKey: true })
   const certificate = await readCertificate(pfx, 'x')
   const connection = connect(certificate, { ca: [product.simulator.ca] })
-  const head = { tpAmb: 2, cnpj: main.cnpj, chave: row!.chave, nSeqEvento: 1, at: new Date() } as const
-  const events = [signManifestation({ ...head, tpEvento: 210210 }, certificate)]
+  const event = { tpAmb: 2, cnpj: main.cnpj, chave, nSeqEvento, at: new Date(), tpEvento } as const
+  const events = [signManifestation(event, certificate)]
   const url = product.config.sefaz.endpoints.manifestation
   const { results } = await sendManifestations(connection, { url, idLote: '1', events })
   connection.close()
+  expect(results).toMatchObject([{ cStat: 135 }])
+  return results[0]!.protocol
+}
+
+test('a final answer of another system is answered over with number 2, and told as in doubt when that is taken, too', async () => {
+  const [row, twice] = await fresh(2)
+  await registerElsewhere(row!, 210200)
+  await registerElsewhere(row!, 210220)
+  await manifest('nfe', [row!], 2)
+  await vi.waitFor(async () => expect((await rowOf(row!.chave)).status.codigoEvento).toBe(210200), patience)
+  expect((await sentAbout(row!)).map(({ tpEvento, nSeqEvento, times }) => [tpEvento, nSeqEvento, times])).toEqual([
+    [210200, 1, 2],
+    [210220, 1, 1],
+    [210200, 2, 1],
+  ])
+  await registerElsewhere(twice!, 210200)
+  await registerElsewhere(twice!, 210200, 2)
+  await registerElsewhere(twice!, 210220)
+  await manifest('nfe', [twice!], 2)
+  await vi.waitFor(
+    async () =>
+      expect(await rowOf(twice!.chave)).toMatchObject({
+        status: { codigoEvento: 0 },
+        eventoSemConfirmacao: 'Confirmação da Operação',
+        prazo: null,
+      }),
+    patience,
+  )
+  // Another answer stands without doubt.
+  expect(outcome(await manifest('nfe', [twice!], 4))).toMatchObject({ documents: ['registrada'] })
+  expect(await rowOf(twice!.chave)).toMatchObject({ status: { codigoEvento: 210240 }, eventoSemConfirmacao: null })
+})
+
+test('what was registered elsewhere counts as done, and the list follows', async () => {
+  const [row] = await fresh(1)
+  const protocol = await registerElsewhere(row!, 210210)
   const { body } = await manifest('nfe', [row!], 1)
   expect(body.data.documentos).toMatchObject([{ situacao: 'registrada', codigo: 573 }])
   expect(body.data.documentos[0]!.mensagem).toBe(
-    `Já estava registrada na SEFAZ, por outro sistema ou pelo portal (protocolo ${results[0]!.protocol}).`,
+    `Já estava registrada na SEFAZ, por outro sistema ou pelo portal (protocolo ${protocol}).`,
   )
   expect((await rowOf(row!.chave)).status.codigoEvento).toBe(210210)
 })

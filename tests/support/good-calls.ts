@@ -189,6 +189,24 @@ async function newAsked(two: TwoWorkspaces): Promise<string> {
   return data.items.at(-1)!.idPedido
 }
 
+// A note with an event of which the authority did not tell for a day whether it has it.
+async function unconfirmed({ owner, mine }: TwoWorkspaces): Promise<string> {
+  const { idDfe, chave } = (await mine.client.list('TipoDFe=0'))[0]!
+  await owner.query(
+    'delete from outgoing_event_call where event_id in (select id from outgoing_event where chave = $1)',
+    [chave],
+  )
+  await owner.query('delete from outgoing_event where chave = $1', [chave])
+  await owner.query(
+    `insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why, requested_by)
+     select d.workspace_id, d.company_id, d.id, d.type, c.cnpj, d.chave, 210220, 2, 'unconfirmed', 'x', a.id
+       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+       join account a on a.workspace_id = d.workspace_id and a.email = $1 where d.chave = $2`,
+    [mine.account.email, chave],
+  )
+  return idDfe
+}
+
 async function newAlert(two: TwoWorkspaces): Promise<string> {
   const idDFe = await complete(two, 0)
   const url = new URL(`/v1/api/DocumentosFiscais/detalhes/${idDFe}`, two.product.url)
@@ -907,6 +925,11 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   }),
   'GET /v1/api/DocumentosFiscais/manifestacoes/{idDfe}': async (two) => ({
     params: { idDfe: await complete(two, 0) },
+    id: 'idDfe',
+  }),
+  'POST /v1/api/DocumentosFiscais/manifestacoes/{idDfe}/reenviar': async (two) => ({
+    params: { idDfe: await unconfirmed(two) },
+    body: { tpEvento: 210220, sequencia: 2 },
     id: 'idDfe',
   }),
   'POST /v1/api/DocumentosFiscais/previa-manifestacao': (two) => ({

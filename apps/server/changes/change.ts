@@ -12,5 +12,5 @@ export interface Change {
   companyId: number
   companyPublicId: string
   /** Of `answered`. */
-  answer: { tpEvento: number; registered: boolean; message: string } | null
+  answer: { tpEvento: number; state: 'registered' | 'rejected' | 'unconfirmed'; message: string } | null
 }

@@ -36,7 +36,7 @@ interface NotedChange {
   /** Of the document; looked up where whoever makes the change does not know it. */
   companyId?: number
   kind: ChangeKind
-  /** Of `answered`: the event that is settled, registered or rejected. */
+  /** Of `answered`: the event that is settled: registered, rejected or unconfirmed. */
   eventId?: bigint
 }
 
@@ -195,12 +195,12 @@ interface ChangeRow extends Omit<Change, 'kind' | 'answer'> {
   kind: number
   shown: boolean
   tpEvento: number | null
-  state: string | null
+  state: NonNullable<Change['answer']>['state'] | null
   message: string | null
 }
 
 function toChange({ kind, tpEvento, state, message, shown: _, ...row }: ChangeRow): Change {
-  const answer = tpEvento === null ? null : { tpEvento, registered: state === 'registered', message: message ?? '' }
+  const answer = tpEvento === null || state === null ? null : { tpEvento, state, message: message ?? '' }
   return { ...row, kind: kinds.get(kind)!, answer }
 }
 

@@ -9,6 +9,8 @@ const kindNames = {
   answered: 'resposta',
 } as const satisfies Record<ChangeKind, string>
 
+const situations = { registered: 'registrada', rejected: 'recusada', unconfirmed: 'sem-confirmacao' } as const
+
 /** A change as other programs get it. */
 export function wireOf({ ids }: Pick<Context, 'ids'>, workspaceId: number, change: Change) {
   const { version, kind, at, documentId, chave, type, companyPublicId, answer } = change
@@ -22,7 +24,7 @@ export function wireOf({ ids }: Pick<Context, 'ids'>, workspaceId: number, chang
     idEmpresa: companyPublicId,
     resposta: answer && {
       tpEvento: answer.tpEvento,
-      situacao: answer.registered ? ('registrada' as const) : ('recusada' as const),
+      situacao: situations[answer.state],
       mensagem: answer.message,
     },
   }

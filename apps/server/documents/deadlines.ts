@@ -125,9 +125,9 @@ export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date)
   // Read once and kept as a set: most workspaces have few of them.
   const sent = (condition: RawBuilder<unknown>) =>
     sql`d.id in (select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.type = ${type} and ${condition})`
-  const answered = sent(sql`o.state = 'registered' and o.tp_evento ${is(conclusive)}`)
+  const answered = sent(sql`${isAnswered} and o.tp_evento ${is(conclusive)}`)
   const acknowledged = sent(
-    sql`((o.state = 'registered' and o.tp_evento = ${ciencia}) or (o.state not in ('asked', 'rejected') and o.tp_evento ${is(conclusive)}))`,
+    sql`((o.state = 'registered' and o.tp_evento = ${ciencia}) or ((${isAnswered} or o.state in ('waiting', 'sending')) and o.tp_evento ${is(conclusive)}))`,
   )
   return open(sql`
     when d.status ${is(answeredStatuses)} or ${answered} then null
@@ -185,6 +185,9 @@ export const turnedBetween = (workspaceId: number, type: ServiceCode, first: Dat
 /** The ids of documents to which an answer is under way: what they wait for has changed with no more than that. */
 export const pendingAnswers = (workspaceId: number, type: ServiceCode): RawBuilder<unknown> =>
   sql`select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.type = ${type} and o.state in ('waiting', 'sending')`
+
+/** Whether the outgoing event `o` is registered. Of one that is another system's the authority does not tell whether it stands, but some final answer does. */
+export const isAnswered = sql<boolean>`(o.state = 'registered' or o.state = 'unconfirmed' and o.c_stat is not null)`
 
 const is = (codes: readonly number[]) => sql`= any (${sql.lit(`{${codes.join()}}`)}::int[])`
 

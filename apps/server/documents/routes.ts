@@ -311,6 +311,7 @@ const states = {
   asked: 'aguarda-segunda-pessoa',
   refused: 'recusado',
   undone: 'desfeito',
+  unconfirmed: 'sem-confirmacao',
 } as const
 
 function toEntry({

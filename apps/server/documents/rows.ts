@@ -9,7 +9,7 @@ import type { Database } from '../platform/context.ts'
 import { executePrepared } from '../platform/database.ts'
 import type { PublicIds } from '../platform/ids.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
-import { type Answerable, disagreement, dueAnswer, type OwnAnswer } from './deadlines.ts'
+import { type Answerable, disagreement, dueAnswer, isAnswered, type OwnAnswer } from './deadlines.ts'
 import { isAltered, isUnanswered } from './desk/remarks.ts'
 import { isOpenAlert, reformPresence } from './filter.ts'
 import { holds, type KnownProof, proofSentence } from './proving/proof.ts'
@@ -47,6 +47,8 @@ export interface DocumentListRow extends Answerable {
   suggestion: { tpEvento: number; rule: string } | null
   /** What waits for a second person. */
   asked: { tpEvento: number; by: string | null } | null
+  /** The last event of ours, when the authority does not tell whether it has it or whether it stands. */
+  unconfirmed: number | null
   /** Of what was read inside: `content.reform`; amounts in cents. Null: nothing was. */
   reform: number | null
   ibs: bigint | null
@@ -60,7 +62,7 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
   // To plan it takes longer than to carry it out.
   const rows = await executePrepared(
     db,
-    sql<Omit<DocumentListRow, 'own' | 'asked'> & { sent: Sent[] | null }>`
+    sql<Omit<DocumentListRow, 'own' | 'asked' | 'unconfirmed'> & { sent: Sent[] | null }>`
     select d.id, d.type, d.number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
@@ -70,7 +72,7 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
            case when ${isAltered} then u.altered_at end as altered_at, u.altered_by,
            coalesce(u.remarks, 0) as remarks,
            (select a.band from alert a where a.workspace_id = ${workspaceId} and a.document_id = d.id and ${isOpenAlert}) as alert_band,
-           (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'state', o.state,
+           (select json_agg(json_build_object('tpEvento', o.tp_evento, 'sequence', o.sequence, 'state', o.state, 'answered', ${isAnswered},
                                               'by', case when o.state = 'asked' then ${nameOfAuthor(workspaceId, 'o.requested_by')} end) order by o.id)
               from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state <> 'rejected') as sent,
            (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
@@ -93,16 +95,18 @@ interface Sent {
   tpEvento: number
   sequence: number
   state: string
+  answered: boolean
   by: string | null
 }
 
-function answersOf(sent: Sent[]): Pick<DocumentListRow, 'own' | 'asked'> {
+function answersOf(sent: Sent[]): Pick<DocumentListRow, 'own' | 'asked' | 'unconfirmed'> {
   const asked = sent.findLast(({ state }) => state === 'asked')
   return {
     own: sent
-      .filter(({ state }) => state !== 'asked')
-      .map(({ tpEvento, sequence, state }) => ({ tpEvento, sequence, pending: state !== 'registered' })),
+      .filter(({ state, answered }) => answered || state === 'waiting' || state === 'sending')
+      .map(({ tpEvento, sequence, answered }) => ({ tpEvento, sequence, pending: !answered })),
     asked: asked ? { tpEvento: asked.tpEvento, by: asked.by } : null,
+    unconfirmed: sent.at(-1)?.state === 'unconfirmed' ? sent.at(-1)!.tpEvento : null,
   }
 }
 
@@ -144,6 +148,7 @@ export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds)
     empresa: row.company_name,
     chegadaEm: row.created_at.toISOString(),
     prazo: due && { para: due.answer, ate: due.until.toISOString() },
+    eventoSemConfirmacao: row.unconfirmed === null ? null : eventName(family, row.unconfirmed),
     eventoEmEnvio: sending ? eventName(family, sending.tpEvento) : null,
     naturezaOperacao: row.nat_op,
     situacaoBase: row.base_status,

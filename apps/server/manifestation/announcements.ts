@@ -16,7 +16,9 @@ import { listScreen, named, type Writer } from '../notifications/notifications.t
 export interface EventResults {
   registered: number
   refused: number
-  /** Of those that were refused, the first ones; missing in those of earlier versions. */
+  /** The authority does not tell what stands; missing in those of earlier versions. */
+  unconfirmed?: number
+  /** Of those that were refused or are unconfirmed, the first ones; missing in those of earlier versions. */
   chaves?: string[]
 }
 
@@ -34,10 +36,24 @@ const results: Writer = {
     const not = formatCount(refused, 'evento foi recusado', 'eventos foram recusados')
     const why = 'Nada mudou nesses documentos; o motivo está no painel de cada um.'
     const [chave, ...others] = new Set(all.flatMap(({ chaves = [] }) => chaves))
-    const ofRefused = items.filter(({ payload }) => (payload as EventResults).refused > 0)
+    const unconfirmed = all.reduce((sum, one) => sum + (one.unconfirmed ?? 0), 0)
+    const ofRefused = items.filter(({ payload }) => {
+      const { refused, unconfirmed = 0 } = payload as EventResults
+      return refused + unconfirmed > 0
+    })
     const link =
       chave &&
       listScreen(isOfCte(chave) ? '/cte' : '/notas-fiscais', ofRefused, others.length === 0 ? { busca: chave } : {})
+    if (unconfirmed > 0) {
+      const doubt = formatCount(unconfirmed, 'evento não sabemos se vale', 'eventos não sabemos se valem')
+      const others = [registered > 0 && done, refused > 0 && not].filter(Boolean).join(' e ')
+      return {
+        kind: 'alert',
+        header: 'Manifestação sem confirmação da SEFAZ',
+        body: `De ${doubt}, em nome de ${whose}: o motivo e o que fazer estão no painel de cada documento.${others && ` Além disso, ${others}.`}`,
+        ...(link && { link }),
+      }
+    }
     if (refused === 0)
       return {
         kind: 'sucesso',

@@ -35,12 +35,19 @@ const codes: Record<Service, number[]> = {
 const stranger = '11222333000181'
 
 const happened = (service: Service) =>
-  fc.record({
-    tpEvento: fc.constantFrom(...codes[service]),
-    sequence: fc.constantFrom(1, 1, 2),
-    hoursAgo: fc.integer({ min: 1, max: 20 }),
-    how: fc.constantFrom('received', 'registered', 'waiting', 'sending', 'rejected'),
-  })
+  fc
+    .record({
+      tpEvento: fc.constantFrom(...codes[service]),
+      sequence: fc.constantFrom(1, 1, 2),
+      hoursAgo: fc.integer({ min: 1, max: 20 }),
+      how: fc.constantFrom('received', 'registered', 'waiting', 'sending', 'rejected', 'unconfirmed', 'elsewhere'),
+    })
+    // Only a final answer is in doubt because another system registered it.
+    .map((one) =>
+      one.how === 'elsewhere' && ![210200, 210220, 210240].includes(one.tpEvento)
+        ? { ...one, how: 'registered' as const }
+        : one,
+    )
 const kind = (service: Service) =>
   fc.record({
     service: fc.constant(service),
@@ -115,7 +122,7 @@ type Option = z.output<typeof OpenManifestation>
 const isLasting = ({ prazo }: Option) => prazo !== null && Date.parse(prazo) >= Date.now()
 const isOnItsWay = ({ impedimento }: Option) => /já está em envio/.test(impedimento ?? '')
 
-const isKnown = ({ how }: Kind['events'][number]) => how === 'received' || how === 'registered'
+const isKnown = ({ how }: Kind['events'][number]) => ['received', 'registered', 'elsewhere'].includes(how)
 
 /** What the row must show by the options; an answer that stands may still be changed, but nothing waits for that. */
 function expected({ service, summary, events }: Kind, options: Option[]): DocumentRow['prazo'] {
@@ -181,7 +188,9 @@ async function send(office: Awaited<ReturnType<typeof newOffice>>, kinds: Kind[]
       const document = documents.find((document) => document.chave === chave(one, index + 1))!
       for (const { tpEvento, sequence, how, hoursAgo } of one.events) {
         if (how === 'received') continue
-        const values = { tp_evento: tpEvento, sequence, state: how, why: 'x', cnpj: author }
+        const state = how === 'elsewhere' ? 'unconfirmed' : how
+        const c_stat = how === 'elsewhere' ? 573 : null
+        const values = { tp_evento: tpEvento, sequence, state, c_stat, why: 'x', cnpj: author }
         await db
           .insertInto('outgoing_event')
           .values({

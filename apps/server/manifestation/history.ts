@@ -34,7 +34,7 @@ export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, w
     candidate,
     events: events.map((event) => {
       const { until = event.next_at, message = event.message } = holdups.get(event.id) ?? {}
-      return { ...event, next_at: until, message }
+      return { ...event, next_at: until, message, again: event.state === 'unconfirmed' && event.c_stat === null }
     }),
     options: optionsOf(candidate),
   }

@@ -10,6 +10,7 @@ const event: QueuedEvent = {
   tpEvento: 210210,
   sequence: 1,
   isUnknown: false,
+  isOverdue: false,
   justification: null,
   corrections: null,
   requestedAt: new Date('2026-11-20T10:00:00-03:00'),
@@ -50,19 +51,17 @@ describe('an answer', () => {
     expect(decide(631).state).toBe('rejected')
   })
 
-  test('of duplicity is no registration when the author has said something else since, unless it is ours', () => {
-    const answer = { tpEvento: 210200, rivalAt: new Date('2026-11-20T09:00:00-03:00') }
+  test('of duplicity of a final answer that is not ours is no registration: number 2, then doubt', () => {
+    const answer = { tpEvento: 210200 }
     const before = { registeredAt: '2026-11-19T09:00:00-03:00' }
-    expect(decide(573, answer, before)).toMatchObject({
-      state: 'rejected',
-      message: expect.stringMatching(/tomou o lugar dele/),
-      keeps: true,
-    })
-    expect(decide(573, answer, { registeredAt: '2026-11-20T10:00:00-03:00' }).state).toBe('registered')
-    expect(decide(573, answer).state).toBe('registered')
-    const lost = { ...answer, isUnknown: true, rivalAt: new Date('2026-11-20T10:01:00-03:00') }
-    expect(decide(573, lost, { registeredAt: '2026-11-20T10:00:30-03:00' }).state).toBe('registered')
-    expect(decide(631, { ...answer, tpEvento: 610110 }, before, 'cte').state).toBe('rejected')
+    expect(decide(573, answer)).toMatchObject({ state: 'waiting', sequence: 2, waitHours: 0 })
+    const second = decide(573, { ...answer, sequence: 2 }, before)
+    expect(second).toMatchObject({ state: 'unconfirmed', message: expect.stringMatching(/não diz qual resposta vale/) })
+    expect(second.keeps).toBeUndefined()
+    // Number 2 was the last, so a first sending of it that was lost is its registration.
+    expect(decide(573, { ...answer, sequence: 2, isUnknown: true }).state).toBe('registered')
+    const disagreement = { tpEvento: 610110, rivalAt: new Date('2026-11-20T09:00:00-03:00') }
+    expect(decide(631, disagreement, before, 'cte').state).toBe('rejected')
   })
 
   test('that a ciência comes after an answer asks for nothing more, and keeps nothing', () => {

@@ -1,18 +1,21 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import type { SefazError } from '@vigia/sefaz/error'
 import { type EventResult, eventOutcome } from '@vigia/sefaz/events'
+import { conclusive } from '../documents/documents.ts'
 import type { Service } from '../platform/service.ts'
 import { letterOfCorrection } from './kinds.ts'
 import type { QueuedEvent } from './queue.ts'
 
 /** What follows from a response, or from its absence. */
 export interface Consequence {
-  /** `waiting`: this sending certainly registered nothing; `sending`: that is not known. */
-  state: 'registered' | 'rejected' | 'waiting' | 'sending'
+  /** `waiting`: this sending certainly registered nothing; `sending`: that is not known; `unconfirmed`: the authority does not tell what stands. */
+  state: 'registered' | 'rejected' | 'waiting' | 'sending' | 'unconfirmed'
   /** For the person. */
   message: string
   /** Until an unsettled event is sent again, in units of the authority's hour. */
   waitHours?: number
+  /** The event leaves anew with this number, because the one that it had is another system's. */
+  sequence?: number
   /** The event and its response are a document to keep. */
   keeps?: boolean
   /** Failures of this code are counted separately, because it may be repeated only a few times. */
@@ -105,6 +108,7 @@ function alreadyRegistered(service: Service, event: QueuedEvent, said: Said): Co
   }
   if (event.tpEvento === letterOfCorrection && !isOurs(event, said)) return letterOfOthers(event)
   const ours = isOurs(event, said)
+  if (!ours && conclusive.includes(event.tpEvento)) return answeredElsewhere(event)
   if (!ours && event.rivalAt && registrationTime(said) < event.rivalAt.getTime())
     return { state: 'rejected', message: overtaken, keeps: said.xml !== undefined }
   const subject = service === 'nfe' ? 'Já estava registrada na SEFAZ' : 'O evento já estava registrado na SEFAZ'
@@ -115,6 +119,31 @@ function alreadyRegistered(service: Service, event: QueuedEvent, said: Said): Co
     keeps: said.xml !== undefined,
   }
 }
+
+// 573 says that the number is taken, not which of the author's answers was registered last. Ajuste SINIEF 43/23 admits each of them twice.
+function answeredElsewhere({ sequence }: QueuedEvent): Consequence {
+  if (sequence === 1)
+    return {
+      state: 'waiting',
+      sequence: 2,
+      waitHours: 0,
+      message:
+        'Outro sistema já tinha registrado esta resposta, e a SEFAZ não diz se é ela que vale: a sua sai de novo, com o número 2, para que passe a valer.',
+    }
+  return {
+    state: 'unconfirmed',
+    message:
+      'Outro sistema já registrou esta resposta as duas vezes que a SEFAZ permite, e a SEFAZ não diz qual resposta vale agora. Consulte a nota com o certificado da empresa em www.nfe.fazenda.gov.br; se não for a resposta certa, envie daqui outra, que passa a valer.',
+  }
+}
+
+/** What a row says when an equal answer that was asked for after it has the next number. */
+export const replacedByEqual =
+  'Outro sistema já tinha registrado esta resposta; a que foi pedida depois, igual a esta, sai com o número seguinte e passa a valer.'
+
+/** What a row says when the authority did not tell for a day whether it has the event. */
+export const neverTold =
+  'Não sabemos se foi registrado: em um dia a SEFAZ não respondeu o que fez com este evento, e ele não sai mais sozinho. Use Enviar de novo: a SEFAZ o registra uma vez só, e diz se já o tinha.'
 
 /** Why an event that is registered counts for nothing: the author has said something else since. */
 export const overtaken =

@@ -35,6 +35,8 @@ export interface QueuedEvent {
   sequence: number
   /** It left before, and what became of it is not known. */
   isUnknown: boolean
+  /** And has not been known for a day, in which it was sent again. */
+  isOverdue: boolean
   justification: string | null
   corrections: unknown
   requestedAt: Date
@@ -72,8 +74,12 @@ const leavesAlone = sql`(o.state = 'sending' and o.c_stat is not null)`
 
 const table = sql`outgoing_event o`
 const key = ['workspace_id', 'id']
-const returning = sql`o.workspace_id as "workspaceId", o.company_id as "companyId", o.type, o.cnpj, o.id, o.document_id as "documentId",
-  o.chave, o.tp_evento as "tpEvento", o.sequence, o.state = 'sending' as "isUnknown", o.justification, o.corrections,
+const unknownHours = 24
+const returningOf = ({
+  sefaz,
+}: Context['config']) => sql`o.workspace_id as "workspaceId", o.company_id as "companyId", o.type, o.cnpj, o.id, o.document_id as "documentId",
+  o.chave, o.tp_evento as "tpEvento", o.sequence, o.state = 'sending' as "isUnknown",
+  (o.state = 'sending' and o.failures > 0 and o.sent_at < now() - ${unknownHours * sefaz.hourMs} * interval '1 ms') as "isOverdue", o.justification, o.corrections,
   o.requested_at as "requestedAt", o.failures, o.signed_xml as "signedXml", o.c_stat as "cStat", null as "rivalAt",
   ${leavesAlone} as "leavesAlone"`
 interface ClaimedEvent extends QueuedEvent {
@@ -109,6 +115,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     // One claim at a time: two would not see each other's authors.
     await holdLock({ db }, 'eventClaims')
     const laneOf = (due: RawBuilder<unknown>): Lane => ({ due, order: turn, set: sql`lease_by = ${leaseBy}` })
+    const returning = returningOf(ctx.config)
     const claim = async (lanes: Lane[], rowsMax: number) => {
       const claimed = await claimRows<ClaimedEvent, Lane>(db, { table, key, lanes, leaseMs, rowsMax, returning })
       return claimed?.rows ?? []

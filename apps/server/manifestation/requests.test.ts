@@ -222,7 +222,7 @@ describe('a request', () => {
     ])
     const { changes } = await readChanges(ctx, office.workspaceId, null)
     expect(changes.filter(({ kind }) => kind === 'answered')).toMatchObject([
-      { answer: { tpEvento: 210210, registered: false } },
+      { answer: { tpEvento: 210210, state: 'rejected' } },
     ])
   })
 

@@ -44,8 +44,8 @@ export interface RequestOutcome {
   documentId: bigint
   chave: string
   number: number
-  /** `asked`: it waits for a second person. */
-  state: 'registered' | 'sending' | 'refused' | 'asked'
+  /** `asked`: it waits for a second person; `unconfirmed`: the authority does not tell whether it has it, or whether it stands. */
+  state: 'registered' | 'sending' | 'refused' | 'asked' | 'unconfirmed'
   /** Of the authority. */
   cStat: number | null
   message: string
@@ -219,11 +219,14 @@ async function place(
   for (const decision of decisions) {
     const { candidate } = decision
     const before = 'before' in decision ? decision.before : null
+    // Asking for it once more settles what the authority never told.
+    const again = before !== null && candidate.outgoing.some(({ id, unconfirmed }) => id === before && unconfirmed)
+    if (again) await sendAgain({ db }, session, candidate, before)
     placed.push({
       candidate,
       eventId: before,
       refusal: 'refusal' in decision ? decision.refusal : '',
-      repeated: before !== null,
+      repeated: before !== null && !again,
     })
     if (!('sequence' in decision)) continue
     const isAsked = twoFrom !== null && candidate.amount >= Number(twoFrom)
@@ -257,6 +260,68 @@ async function place(
   const waits = asked.length > 0 ? ` À espera de uma segunda pessoa: ${asked.length}.` : ''
   await recordAudit({ db }, session, 'manifestacao', `${auditText(request, placedNow)}${waits}`)
   return placed.map((one) => ({ ...one, eventId: one.eventId ?? idOf.get(one.candidate.documentId) ?? null }))
+}
+
+// The same bytes leave: the authority registers them once, or says that it has them.
+async function sendAgain(
+  { db }: Pick<Context, 'db'>,
+  session: Session,
+  { type, number, outgoing }: Candidate,
+  id: bigint,
+): Promise<void> {
+  await db
+    .updateTable('outgoing_event')
+    .set({
+      state: 'sending',
+      message: 'Na fila de envio à SEFAZ, de novo.',
+      next_at: sql`now()`,
+      sent_at: null,
+      failures: 0,
+    })
+    .where('workspace_id', '=', session.workspaceId)
+    .where('id', '=', id)
+    .where('state', '=', 'unconfirmed')
+    .execute()
+  const name = eventName(type, outgoing.find((event) => event.id === id)!.tpEvento)
+  await recordAudit({ db }, session, 'manifestacao', `Enviou de novo ${name} do documento número ${number}.`)
+}
+
+const notUnconfirmed = 'Este evento não espera por um novo envio. Nada foi enviado; abra o documento de novo.'
+const standsNow =
+  'A SEFAZ já disse que outro sistema registrou esta resposta: enviar de novo não muda nada. Envie outra resposta, se for outra a que deve valer.'
+const answeredSince =
+  'Depois deste evento veio outra resposta para o mesmo documento, e enviá-lo agora tomaria o lugar dela. Nada foi enviado: peça a resposta que deve valer.'
+
+/** Sends again, as the same bytes, an event of which the authority did not tell for a day whether it has it, and waits a while for the outcome. */
+export async function requestAgain(
+  shown: Pick<Context, 'db' | 'ids' | 'config'>,
+  session: Session,
+  { document, tpEvento, sequence }: { document: string; tpEvento: number; sequence: number },
+  waitMs = 10_000,
+): Promise<RequestOutcome> {
+  const { workspaceId } = session
+  const find = async (ctx: Pick<Context, 'db' | 'ids'>) => {
+    const [candidate] = await loadCandidates(ctx, workspaceId, decodeIds(ctx, workspaceId, [document]))
+    if (!candidate) throw documentNotFound()
+    return candidate
+  }
+  if (companiesShown(shown)) await readWorkspace(shown, workspaceId, find)
+  const ctx = beyondLimit(shown)
+  const placed = await inWorkspace(ctx, workspaceId, async (ctx): Promise<Placed> => {
+    await lockRequests(ctx, workspaceId)
+    const candidate = await find(ctx)
+    const event = candidate.outgoing.find((one) => one.tpEvento === tpEvento && one.sequence === sequence)
+    if (!event?.unconfirmed) throw new AppError('conflict', notUnconfirmed)
+    if (event.settled) throw new AppError('conflict', standsNow)
+    const isLater = (one: Outgoing) => one.id > event.id && one.tpEvento !== tpEvento
+    if (candidate.outgoing.some((one) => rivalsOf(tpEvento).includes(one.tpEvento) && isLater(one)))
+      throw new AppError('conflict', answeredSince)
+    await sendAgain(ctx, session, candidate, event.id)
+    return { candidate, eventId: event.id, refusal: '', repeated: false }
+  })
+  const results = await awaitResponses(ctx, workspaceId, [placed], waitMs)
+  const { documentId, chave, number } = placed.candidate
+  return { documentId, chave, number, ...results.get(placed.eventId!)! }
 }
 
 function auditText({ kind, service }: ManifestationRequest, asked: Candidate[]): string {
@@ -390,7 +455,7 @@ async function readRows(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number
   if (ids.length === 0) return []
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<AskedRow>`
-      select id, case state when 'registered' then 'registered' when 'rejected' then 'refused' when 'asked' then 'asked' else 'sending' end as state,
+      select id, case when state in ('registered', 'asked', 'unconfirmed') then state when state = 'rejected' then 'refused' else 'sending' end as state,
              c_stat as "cStat", message,
              case when state in ('waiting', 'sending') then next_at end as "leavesAt"
         from outgoing_event where workspace_id = ${workspaceId} and id = any (${ids}::bigint[])`.execute(db),

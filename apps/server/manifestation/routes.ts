@@ -7,6 +7,7 @@ import {
   manifestCte,
   manifestNfe,
   previewManifestation,
+  sendManifestationAgain,
 } from '@vigia/contract/manifestation'
 import type { z } from 'zod'
 import { eventName } from '../documents/documents.ts'
@@ -20,7 +21,7 @@ import { askedRoutes } from './asked-routes.ts'
 import { readHistory } from './history.ts'
 import { keepText, readTexts } from './justifications.ts'
 import { type Kind, manifestationKinds } from './kinds.ts'
-import { previewEvents, type RequestOutcome, requestEvents } from './requests.ts'
+import { previewEvents, type RequestOutcome, requestAgain, requestEvents } from './requests.ts'
 import type { Named } from './subjects.ts'
 import { count, numbersText } from './texts.ts'
 
@@ -80,6 +81,12 @@ export const manifestationRoutes = [
     }
   }),
 
+  handle(sendManifestationAgain, weights.none, async (ctx, { params, body, session }) => {
+    const asked = { document: params.idDfe, tpEvento: body.tpEvento, sequence: body.sequencia }
+    const outcome = await requestAgain(ctx, session, asked)
+    return { data: { documento: toManifested(ctx, session, outcome) }, message: outcome.message }
+  }),
+
   handle(listManifestations, async (ctx, { params, session }) => {
     const { candidate, events, options } = await readHistory(ctx, session.workspaceId, params.idDfe)
     const { type, chave } = candidate
@@ -106,6 +113,7 @@ export const manifestationRoutes = [
           codigo: event.c_stat,
           motivoSefaz: event.x_motivo,
           protocolo: event.protocol,
+          podeReenviar: event.again,
         })),
         opcoes: options.map(({ kind, deadline, refusal }) => ({
           tipoManifestacao: kind.choice,
@@ -122,6 +130,7 @@ export const manifestationRoutes = [
 
 const rowStates = {
   asked: 'aguarda-segunda-pessoa',
+  unconfirmed: 'sem-confirmacao',
   waiting: 'aguardando',
   sending: 'enviando',
   registered: 'registrada',
@@ -132,6 +141,7 @@ const outcomeStates = {
   sending: 'enviando',
   refused: 'recusada',
   asked: 'aguarda-segunda-pessoa',
+  unconfirmed: 'sem-confirmacao',
 } as const
 
 // The contract takes no other choice.
@@ -150,13 +160,19 @@ async function manifest(ctx: Context, session: Session, service: Service, body: 
   const reasons = reasonsOf(outcomes)
   if (outcomes.every((outcome) => outcome.state === 'refused'))
     throw new AppError('conflict', reasons.join(' '), { errors: reasons })
-  const documentos = outcomes.map((outcome): ManifestedDocument => {
-    const { documentId, chave, number, state, cStat, message } = outcome
-    const document = { idDfe: ctx.ids.encode(session.workspaceId, documentId), chave, numero: number }
-    const situacao = outcomeStates[state]
-    return { ...document, situacao, ...(cStat === null ? {} : { codigo: cStat }), mensagem: message }
-  })
+  const documentos = outcomes.map((outcome) => toManifested(ctx, session, outcome))
   return { data: { documentos }, message: summaryOf(service, outcomes, reasons) }
+}
+
+function toManifested({ ids }: Context, { workspaceId }: Session, outcome: RequestOutcome): ManifestedDocument {
+  const { documentId, chave, number, state, cStat, message } = outcome
+  const document = { idDfe: ids.encode(workspaceId, documentId), chave, numero: number }
+  return {
+    ...document,
+    situacao: outcomeStates[state],
+    ...(cStat === null ? {} : { codigo: cStat }),
+    mensagem: message,
+  }
 }
 
 // A document is answered, but not a Cancelamento or a Carta de Correção.
@@ -169,6 +185,13 @@ const registeredTexts: Record<Service, { alone: Plural; besides: Plural }> = {
 function summaryOf(service: Service, outcomes: RequestOutcome[], reasons: string[]): string {
   const number = (state: RequestOutcome['state']) => outcomes.filter((outcome) => outcome.state === state).length
   const [registered, sending, refused] = [number('registered'), number('sending'), number('refused')]
+  const unconfirmed = number('unconfirmed')
+  if (unconfirmed > 0) {
+    const doubted = outcomes.filter(({ state }) => state === 'unconfirmed')
+    const others = outcomes.filter(({ state }) => state !== 'unconfirmed')
+    const doubt = `${count(unconfirmed, 'documento sem confirmação', 'documentos sem confirmação')}: ${[...new Set(doubted.map(({ message }) => message))].join(' ')}`
+    return others.length > 0 ? `${doubt} ${summaryOf(service, others, reasons)}` : doubt
+  }
   const asked = number('asked')
   if (asked > 0) {
     const waits = `${count(asked, 'resposta espera', 'respostas esperam')} a aprovação de uma segunda pessoa, e nada foi enviado ainda`

@@ -22,6 +22,8 @@ export interface OwnEvent {
   tpEvento: number
   sequence: number
   pending: boolean
+  /** The authority does not tell whether it has it (`untold`), or whether it stands, because it is another system's: it only uses up its number. */
+  doubt?: 'untold' | 'elsewhere' | null
   protocol: string | null
 }
 
@@ -51,10 +53,11 @@ function judgeNfe(tpEvento: number, subject: EventSubject, now: Date): Verdict {
     return refuse('Só o destinatário da nota pode manifestar; a sua empresa não é a destinatária.')
   if (subject.status === 3) return refuse('A nota foi cancelada pelo emitente: não há mais o que manifestar.')
   if (subject.status === 9) return refuse('O uso da nota foi denegado: não há o que manifestar.')
-  const answer = subject.own.findLast((event) => conclusive.includes(event.tpEvento))
-  if (tpEvento === ciencia && answer)
+  const certain = subject.own.filter((event) => !event.doubt)
+  const answer = certain.findLast((event) => conclusive.includes(event.tpEvento))
+  if (tpEvento === ciencia && (answer || subject.own.some((event) => event.doubt === 'elsewhere')))
     return refuse('A nota já tem uma manifestação final, que vale mais do que a Ciência.')
-  const standing = tpEvento === ciencia ? subject.own.find((event) => event.tpEvento === tpEvento) : answer
+  const standing = tpEvento === ciencia ? certain.find((event) => event.tpEvento === tpEvento) : answer
   // A second equal answer changes nothing, and would use up the only rectification allowed.
   if (standing?.tpEvento === tpEvento) return refuse(standsAlready(standing))
   const before = lastSequence(tpEvento, subject)
@@ -97,7 +100,9 @@ function judgeCte(tpEvento: number, subject: EventSubject, now: Date): Verdict {
 }
 
 function standingDisagreement({ own }: EventSubject): OwnEvent | undefined {
-  const [made, withdrawn] = disagreement.map((tpEvento) => own.filter((event) => event.tpEvento === tpEvento))
+  const [made, withdrawn] = disagreement.map((tpEvento) =>
+    own.filter((event) => event.tpEvento === tpEvento && !event.doubt),
+  )
   return made!.length > withdrawn!.length ? made!.at(-1) : undefined
 }
 

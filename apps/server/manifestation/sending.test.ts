@@ -33,7 +33,7 @@ import {
   movePauses,
   turn as turnOfEvents,
 } from './queue.ts'
-import { requestEvents } from './requests.ts'
+import { requestAgain, requestEvents } from './requests.ts'
 import { sendBatch } from './sending.ts'
 import { type Settled, settle } from './settlement.ts'
 import { prepareBatch, type ReadyEvent } from './signing.ts'
@@ -78,9 +78,13 @@ afterEach(async () => {
                          where c.workspace_id = o.workspace_id and c.event_id = o.id) as told
        from outgoing_event o where message <> '' and message not like 'Na fila%'`,
   )
-  for (const { state, told } of rows) expect(told, state).toBe(state === 'registered' || state === 'rejected' ? 1 : 0)
+  for (const { state, told } of rows)
+    expect(told, state).toBe(['registered', 'rejected', 'unconfirmed'].includes(state) ? 1 + sentAgain : 0)
 })
+// An event that ended without confirmation ends, and is told, once more.
+let sentAgain = 0
 beforeEach(async () => {
+  sentAgain = 0
   // The application itself may not remove what it noted.
   await owner.query('truncate outgoing_event, outgoing_event_call, capture_subscription, circuit')
   office = await newOffice(ctx, { certificate })
@@ -112,6 +116,15 @@ async function ask(
   const request = { service, kind, documents: ids, justification: 'a pedido do cliente', ...more }
   return requestEvents(ctx, of.session, request, 0)
 }
+
+/** Sends an event of the first document again. */
+async function again(tpEvento: number, sequence: number) {
+  const { document_id } = await only()
+  const document = ctx.ids.encode(office.workspaceId, document_id)
+  return requestAgain(ctx, office.session, { document, tpEvento, sequence }, 0)
+}
+
+const announced = () => toldOf(ctx, manifestationAnnouncements, office.workspaceId, 'manifestacao-resultado')
 
 const rows = () => inCapture(ctx, ({ db }) => db.selectFrom('outgoing_event').selectAll().orderBy('id').execute())
 const only = async () => (await rows())[0]!
@@ -480,18 +493,35 @@ test('of an answer that is registered and one that waits the latter will be the 
 })
 
 describe('an answer that somebody registered elsewhere', () => {
-  test('does not count when another one of ours came after it; asked for again, it does', async () => {
+  test('leaves again with number 2, which stands, whatever was registered in between', async () => {
     await summaries(1)
     await ask('nfe', 3)
     await turn(135)
     await ask('nfe', 2)
     expect((await turn(573, null, daysAgo(1))).registered).toBe(false)
-    expect((await rows())[1]).toMatchObject({ state: 'rejected', message: expect.stringMatching(/tomou o lugar dele/) })
+    expect((await rows())[1]).toMatchObject({ state: 'waiting', sequence: 2, signed_xml: null })
     expect(await documentsOf()).toEqual([{ status: 4, event_code: 210220 }])
-    await ask('nfe', 2, { justification: 'de novo, como pedido' })
     const { events } = await turn(135, null, daysAgo(-1))
     expect(events[0]!.signed.nSeqEvento).toBe(2)
     expect(await documentsOf()).toEqual([{ status: 6, event_code: 210200 }])
+  })
+
+  test('twice, as often as is admitted, is told as in doubt, counts as answered, and another answer may follow', async () => {
+    await summaries(1)
+    await ask('nfe', 2)
+    await turn(573, null, daysAgo(1))
+    await turn(573, null, daysAgo(0.5))
+    const doubt = { state: 'unconfirmed', sequence: 2, c_stat: 573 }
+    expect(await only()).toMatchObject({ ...doubt, message: expect.stringMatching(/^Outro sistema .* não diz qual/) })
+    expect(await documentsOf()).toEqual([{ status: 1, event_code: 0 }])
+    expect(await announced()).toMatchObject([{ kind: 'alert', header: 'Manifestação sem confirmação da SEFAZ' }])
+    expect(await ask('nfe', 2, { justification: 'a mesma, de novo' })).toMatchObject([
+      { state: 'refused', message: expect.stringMatching(/duas vezes/) },
+    ])
+    await expect(again(210200, 2)).rejects.toThrow(/enviar de novo não muda nada/)
+    await ask('nfe', 3)
+    expect((await turn(135)).registered).toBe(true)
+    expect(await documentsOf()).toEqual([{ status: 4, event_code: 210220 }])
   })
 
   test('does not count either when it came by another workspace, which has changed its mind', async () => {
@@ -550,6 +580,57 @@ async function subscribe(...offices: Office[]) {
     }
   })
 }
+
+describe('what the authority did not tell for a day', () => {
+  const untold = async () => {
+    await summaries(1)
+    await ask('nfe', 2)
+    await turn(null)
+    await change(sql`sent_at = now() - interval '24 hours'`)
+    await makeDue()
+    expect(await prepareBatch(ctx, await claim())).toBeNull()
+  }
+
+  test('is not sent any more, and says so, until a person sends it again and 573 settles it', async () => {
+    await untold()
+    const { signed_xml, message, state } = await only()
+    expect({ state, message }).toEqual({ state: 'unconfirmed', message: expect.stringMatching(/^Não sabemos se foi/) })
+    await makeDue()
+    expect(await claimBatch(ctx)).toBeNull()
+    expect(await announced()).toMatchObject([{ kind: 'alert', header: 'Manifestação sem confirmação da SEFAZ' }])
+    expect(await again(210200, 1)).toMatchObject({ state: 'sending' })
+    const { events } = await turn(573)
+    sentAgain = 1
+    expect(events[0]!.signed.xml).toBe(signed_xml)
+    expect(await only()).toMatchObject({ state: 'registered', message: expect.stringMatching(/tinha se perdido/) })
+    expect(await documentsOf()).toEqual([{ status: 6, event_code: 210200 }])
+  })
+
+  test('leaves as the same bytes, too, when it is asked for once more', async () => {
+    await untold()
+    const { signed_xml } = await only()
+    expect(await ask('nfe', 2, { justification: 'pedida uma segunda vez' })).toMatchObject([{ state: 'sending' }])
+    const { events } = await turn(135)
+    sentAgain = 1
+    expect(events[0]!.signed.xml).toBe(signed_xml)
+    expect(await rows()).toHaveLength(1)
+  })
+
+  test('is not sent again after another answer', async () => {
+    await untold()
+    await ask('nfe', 3)
+    await expect(again(210200, 1)).rejects.toThrow(/tomaria o lugar/)
+  })
+
+  test('is looked at once more when nobody asked meanwhile, because the program was off', async () => {
+    await summaries(1)
+    await ask('nfe', 2)
+    await ready()
+    await change(sql`sent_at = now() - interval '3 days'`)
+    await makeDue()
+    expect((await turn(573)).registered).toBe(true)
+  })
+})
 
 describe('what has waited too long', () => {
   test('is not sent about a document that was cancelled meanwhile', async () => {

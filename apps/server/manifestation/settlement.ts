@@ -4,15 +4,14 @@ import { processedEvent } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import { type Arrival, findXml, readArrival, receive } from '../documents/documents.ts'
 import { fromNow } from '../jobs/jobs.ts'
-import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { chavesNamed, type EventResults } from './announcements.ts'
 import { type Author, writeJournal } from './journal.ts'
-import { type Consequence, letterOfOthers, registrationTime, type Said } from './outcomes.ts'
+import { type Consequence, letterOfOthers, registrationTime, replacedByEqual, type Said } from './outcomes.ts'
 import type { Batch } from './queue.ts'
-import { noteSettled } from './settled.ts'
+import { announceResults, noteSettled } from './settled.ts'
 import type { ReadyEvent } from './signing.ts'
 
 /** What became of one sending. */
@@ -40,17 +39,15 @@ export async function settle(
     await enterWorkspace(ctx, batch.workspaceId)
     const kept: string[] = []
     let registered = false
-    const results = { registered: 0, refused: 0, chaves: [] as string[] } satisfies EventResults
+    const results = { registered: 0, refused: 0, unconfirmed: 0, chaves: [] as string[] } satisfies EventResults
     for (const answered of settled) {
-      const one = (await isLetterOfOthers(ctx, batch, answered))
-        ? { ...answered, consequence: letterOfOthers(answered.ready.event) }
-        : answered
+      const one = { ...answered, consequence: await reconsider(ctx, batch, answered) }
       const written = await writeOutcome(ctx, batch, one)
       if (!written) continue
       // Automatic events are announced only when they are refused.
       if (written.state === 'registered' && written.requestedBy !== null) results.registered += 1
-      if (written.state === 'rejected') {
-        results.refused += 1
+      if (written.state === 'rejected' || written.state === 'unconfirmed') {
+        results[written.state === 'rejected' ? 'refused' : 'unconfirmed'] += 1
         if (results.chaves.length < chavesNamed) results.chaves.push(one.ready.event.chave)
       }
       await noteSending(ctx, batch, one, durationMs)
@@ -66,6 +63,20 @@ export async function settle(
     }
     return registered
   })
+}
+
+// What the response says together with what else is known here.
+async function reconsider(ctx: Pick<Context, 'db'>, batch: Batch, settled: Settled): Promise<Consequence> {
+  const { consequence, ready } = settled
+  if (await isLetterOfOthers(ctx, batch, settled)) return letterOfOthers(ready.event)
+  if (consequence.sequence === undefined) return consequence
+  const { rows } = await sql`
+    select from outgoing_event
+     where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${ready.event.chave}
+       and tp_evento = ${ready.event.tpEvento} and sequence = ${consequence.sequence} and state <> 'rejected'`.execute(
+    ctx.db,
+  )
+  return rows.length === 0 ? consequence : { state: 'rejected', message: replacedByEqual }
 }
 
 // 631 means that this sequence number is taken. The registered letter is ours if its content is ours; while we do not have its content, if no
@@ -103,9 +114,10 @@ async function writeOutcome(
   { ready, consequence, said }: Settled,
 ): Promise<{ state: Consequence['state']; requestedBy: number | null } | null> {
   const { event } = ready
-  const { message, waitHours, countsAlone } = consequence
+  const { message, waitHours, countsAlone, sequence } = consequence
+  const isAnother = sequence !== undefined
   // An event that an earlier sending may have registered stays unknown until the authority confirms it.
-  const state = consequence.state === 'waiting' && event.isUnknown ? 'sending' : consequence.state
+  const state = consequence.state === 'waiting' && event.isUnknown && !isAnother ? 'sending' : consequence.state
   const registeredAt = registrationTime(said ?? {})
   const row = await ctx.db
     .updateTable('outgoing_event')
@@ -115,6 +127,7 @@ async function writeOutcome(
       lease_by: null,
       lease_until: null,
       ...(state === 'waiting' && !said && { sent_at: null }),
+      ...(isAnother && { sequence, signed_xml: null, sent_at: null }),
       ...(waitHours !== undefined && {
         next_at: fromNow(waitHours * ctx.config.sefaz.hourMs),
         failures: Math.min(event.failures + 1, 1000),
@@ -136,24 +149,8 @@ async function writeOutcome(
     .where('lease_by', '=', leaseBy)
     .returning('requested_by as requestedBy')
     .executeTakeFirst()
-  if (row && (state === 'registered' || state === 'rejected')) noteSettled(ctx, workspaceId, [event])
+  if (row && state !== 'waiting' && state !== 'sending') noteSettled(ctx, workspaceId, [event])
   return row ? { state, requestedBy: row.requestedBy } : null
-}
-
-const moreToFollowMs = 15_000
-
-async function announceResults(
-  { db }: Pick<Context, 'db'>,
-  { workspaceId, companyId }: Batch,
-  payload: EventResults,
-): Promise<void> {
-  if (payload.registered + payload.refused === 0) return
-  const { rows } = await sql<{ more: boolean }>`
-    select exists (select 1 from outgoing_event
-                    where workspace_id = ${workspaceId} and company_id = ${companyId} and state in ('waiting', 'sending')
-                      and next_at <= now()) as more`.execute(db)
-  const waitMs = rows[0]?.more ? moreToFollowMs : undefined
-  await announce({ db }, workspaceId, { what: 'manifestacao-resultado', companyId, payload, waitMs })
 }
 
 async function noteSending(

@@ -16,14 +16,14 @@ import { serviceCodes } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import type { EventDetails, OpenedCertificate } from '../signer/signer.ts'
 import { UnwantedEvent } from '../signer/wanted.ts'
-import type { Asked } from './announcements.ts'
+import { type Asked, chavesNamed } from './announcements.ts'
 import { decide, readAnswerRules } from './answer-rules.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { manifestationKinds, outgoingText } from './kinds.ts'
-import { isAboutCertificate, isSignedAnew, overtaken } from './outcomes.ts'
+import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './outcomes.ts'
 import type { Batch, QueuedEvent } from './queue.ts'
 import { recipient } from './rules.ts'
-import { noteSettled } from './settled.ts'
+import { announceResults, noteSettled } from './settled.ts'
 import {
   approvedMark,
   hasTwo,
@@ -55,6 +55,7 @@ export async function prepareBatch(
     // Who changes a rule or the setting waits until this is committed, or this sees the change: nothing is signed by what holds no more.
     await holdSharedLock(ctx, 'answerRules', batch.workspaceId)
     const settled = [
+      ...(await endUnknown(ctx, batch)),
       ...(await settleKnown(ctx, batch)),
       ...(await settleUnwanted(ctx, batch)),
       ...(await holdBackAlone(ctx, batch)),
@@ -74,7 +75,7 @@ export async function prepareBatch(
     const ready: ReadyEvent[] = []
     for (const event of wanted.filter((event) => !refused.includes(event))) {
       const signed = await sign(ctx, batch, event, opened)
-      const change = 'refusal' in signed ? rejected(signed.refusal) : onItsWay(signed.xml)
+      const change = 'refusal' in signed ? rejected(signed.refusal) : onItsWay(event, signed.xml)
       if (!(await changeHeld(ctx, batch, event, change))) continue
       if (!('refusal' in signed)) ready.push({ event, signed })
     }
@@ -102,6 +103,18 @@ async function readRivals({ db }: Pick<Context, 'db'>, batch: Batch): Promise<Ma
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${batch.events.map(({ id }) => id)}::bigint[])
      group by o.id`.execute(db)
   return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
+// The authority was asked about these for a day: a person decides whether to ask again.
+async function endUnknown(ctx: SigningContext, batch: Batch): Promise<bigint[]> {
+  const ended: QueuedEvent[] = []
+  for (const event of batch.events.filter(({ isOverdue }) => isOverdue)) {
+    const change = { ...rejected(neverTold), state: 'unconfirmed' as const }
+    if (await changeHeld(ctx, batch, event, change)) ended.push(event)
+  }
+  const chaves = ended.slice(0, chavesNamed).map(({ chave }) => chave)
+  await announceResults(ctx, batch, { registered: 0, refused: 0, unconfirmed: ended.length, chaves })
+  return ended.map(({ id }) => id)
 }
 
 // Another workspace of the same CNPJ may have sent the same event meanwhile, and another one after it. The words of a Carta de Correção
@@ -229,11 +242,11 @@ const rejected = (message: string): Change => ({
   answered_at: sql<Date>`now()`,
 })
 
-// An earlier response says nothing about this sending.
-const onItsWay = (xml: string): Change => ({
+// An earlier response says nothing about this sending. While the outcome is unknown, the time of the first sending counts.
+const onItsWay = ({ isUnknown }: QueuedEvent, xml: string): Change => ({
   state: 'sending',
   signed_xml: xml,
-  sent_at: sql<Date>`now()`,
+  sent_at: isUnknown ? sql<Date>`coalesce(sent_at, now())` : sql<Date>`now()`,
   c_stat: null,
   x_motivo: null,
 })
@@ -251,7 +264,8 @@ async function changeHeld(
     .where('id', '=', id)
     .where('lease_by', '=', leaseBy)
     .executeTakeFirst()
-  if (numUpdatedRows === 1n && change.state === 'rejected') noteSettled({ db }, workspaceId, [{ id, documentId }])
+  if (numUpdatedRows === 1n && (change.state === 'rejected' || change.state === 'unconfirmed'))
+    noteSettled({ db }, workspaceId, [{ id, documentId }])
   return numUpdatedRows === 1n
 }
 

@@ -27,6 +27,8 @@ export interface Outgoing {
   tpEvento: number
   sequence: number
   settled: boolean
+  /** The authority does not tell whether it has it, or whether it stands. */
+  unconfirmed: boolean
   justification: string | null
   corrections: unknown
   requestedBy: number | null
@@ -100,7 +102,8 @@ export async function loadCandidates(
     Outgoing & { companyId: number; chave: string; rejected: boolean; asked: boolean }
   >`
     select o.company_id as "companyId", o.chave, o.id, o.tp_evento as "tpEvento", o.sequence,
-           o.state in ('registered', 'rejected') as settled, o.state = 'rejected' as rejected, o.state = 'asked' as asked, o.justification, o.corrections,
+           o.state in ('registered', 'rejected') or o.state = 'unconfirmed' and o.c_stat is not null as settled,
+           o.state = 'unconfirmed' as unconfirmed, o.state = 'rejected' as rejected, o.state = 'asked' as asked, o.justification, o.corrections,
            o.requested_by as "requestedBy", o.requested_at as "requestedAt", o.registered_at as "registeredAt", o.protocol
       from outgoing_event o
      where ${about('o')} and (o.state <> 'rejected' or ${letterOfOthers})
@@ -146,11 +149,13 @@ function ownEvents(received: RegisteredEventRow[], sent: Outgoing[]): OwnEvent[]
   const events = new Map<string, OwnEvent & { at: number }>()
   for (const { tpEvento, sequence, protocol, at } of received)
     events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: false, protocol, at: at.getTime() })
-  for (const { tpEvento, sequence, settled, registeredAt, requestedAt, protocol } of sent) {
+  for (const { tpEvento, sequence, settled, unconfirmed, registeredAt, requestedAt, protocol } of sent) {
     if (events.has(`${tpEvento}/${sequence}`)) continue
     // What is not registered yet will count after all that is.
-    const at = settled ? (registeredAt ?? requestedAt).getTime() : Number.MAX_SAFE_INTEGER
-    events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: !settled, protocol, at })
+    const pending = !settled && !unconfirmed
+    const doubt = unconfirmed ? (settled ? 'elsewhere' : 'untold') : null
+    const at = !pending ? (registeredAt ?? requestedAt).getTime() : Number.MAX_SAFE_INTEGER
+    events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending, doubt, protocol, at })
   }
   return [...events.values()].sort((a, b) => a.at - b.at)
 }

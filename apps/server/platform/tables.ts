@@ -1003,7 +1003,7 @@ interface OutgoingEventTable {
   chave: string
   tp_evento: number
   sequence: number
-  state: Optional<'asked' | 'waiting' | 'sending' | 'registered' | 'rejected'>
+  state: Optional<'asked' | 'waiting' | 'sending' | 'registered' | 'rejected' | 'unconfirmed'>
   message: Optional<string>
   justification: string | null
   corrections: ColumnType<unknown, string | null | undefined, string | null> | null

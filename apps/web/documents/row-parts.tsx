@@ -4,6 +4,7 @@ import {
   AlarmClock,
   BookmarkCheck,
   CheckCheck,
+  CircleQuestionMark,
   Clock3,
   Eye,
   FileClock,
@@ -48,7 +49,7 @@ export const alertWords: Record<NonNullable<DocumentRow['alerta']>, string> = {
 /** What else is known of a document: that something looks wrong in it, that it does not verify, that it changed after somebody relied on it, that it was checked, that somebody wrote about it. */
 export function RowMarks({ row }: { row: DocumentRow }) {
   const { alerta, conferencia, conferidaPor, lancadaPor, entreguePor, mudouDepois, observacoes } = row
-  const { sugestao, aguardaSegunda } = row
+  const { sugestao, aguardaSegunda, eventoSemConfirmacao } = row
   const done = [lancadaPor && 'lançada', entreguePor && 'entregue'].filter(Boolean).join(' e ')
   return (
     <>
@@ -64,6 +65,13 @@ export function RowMarks({ row }: { row: DocumentRow }) {
       )}
       {aguardaSegunda && (
         <RowMark icon={UserCheck} className="text-warning" words={`${aguardaSegunda.evento}: aguarda segunda pessoa`} />
+      )}
+      {eventoSemConfirmacao && (
+        <RowMark
+          icon={CircleQuestionMark}
+          className="text-warning"
+          words={`${eventoSemConfirmacao}: sem confirmação da SEFAZ`}
+        />
       )}
       {sugestao && <RowMark icon={Lightbulb} className="text-info" words={suggestionText(sugestao)} />}
       {mudouDepois && (

@@ -129,8 +129,9 @@ export const situations: readonly Article[] = [
     code: '573',
     body: [
       'O evento que você enviou já existe na SEFAZ: alguém, ou outro programa, já tinha respondido a esta nota da mesma forma. Não é uma falha, e não é preciso enviar de novo.',
+      'Em uma resposta final (Confirmação, Desconhecimento ou Operação não Realizada) a SEFAZ não diz qual resposta vale, porque o outro sistema pode ter respondido de outra forma depois. Por isso a sua sai de novo, com o número 2, e passa a valer. Se esse número também já tiver sido usado, o documento mostra “sem confirmação da SEFAZ”: consulte a nota no portal nacional ou envie outra resposta.',
     ],
-    keywords: 'duplicidade de evento ja registrada manifestacao repetida rejeicao',
+    keywords: 'sem confirmacao outro sistema duplicidade de evento ja registrada manifestacao repetida rejeicao',
   },
   {
     id: '217',

@@ -271,6 +271,7 @@ function toDocument(row: Received<ContractDocument>): DocumentRow {
     chegadaEm: row.chegadaEm ?? null,
     prazo: row.prazo ?? null,
     eventoEmEnvio: row.eventoEmEnvio ?? null,
+    eventoSemConfirmacao: row.eventoSemConfirmacao ?? null,
     naturezaOperacao: row.naturezaOperacao ?? null,
     situacaoBase: row.situacaoBase ?? null,
     conferencia: row.conferencia ?? null,

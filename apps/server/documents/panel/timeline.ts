@@ -15,7 +15,7 @@ export interface TimelineRow {
   /** Who did it, in words. */
   author: string
   origin: 'arrival' | 'authority' | 'sending'
-  state: 'registered' | 'sending' | 'asked' | 'refused' | 'undone'
+  state: 'registered' | 'sending' | 'asked' | 'refused' | 'undone' | 'unconfirmed'
   text: string | null
   protocol: string | null
   /** Of an event whose registration is here, text and all. */
@@ -101,7 +101,7 @@ interface ReceivedEvent {
 interface SentManifestation {
   tp_evento: number
   sequence: number
-  state: 'asked' | 'waiting' | 'sending' | 'registered' | 'rejected'
+  state: 'asked' | 'waiting' | 'sending' | 'registered' | 'rejected' | 'unconfirmed'
   message: string
   justification: string | null
   why: string
@@ -224,6 +224,7 @@ const states = {
   sending: 'sending',
   registered: 'registered',
   rejected: 'refused',
+  unconfirmed: 'unconfirmed',
 } as const
 
 function joinTexts(...texts: (string | null)[]): string | null {

@@ -1,5 +1,5 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
-import { CircleCheck, CircleDashed, CircleX, type LucideIcon, Send, UserCheck } from 'lucide-react'
+import { CircleCheck, CircleDashed, CircleQuestionMark, CircleX, type LucideIcon, Send, UserCheck } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 import type { DocumentKind } from '../kinds.ts'
@@ -10,6 +10,12 @@ type SendingState = SendingResult['situacao']
 const stateLooks: Record<SendingState, { word: string; many: string; icon: LucideIcon; className: string }> = {
   recusada: { word: 'Recusada', many: 'recusadas', icon: CircleX, className: 'text-error' },
   'nao-enviada': { word: 'Não enviada', many: 'não enviadas', icon: CircleDashed, className: 'text-warning' },
+  'sem-confirmacao': {
+    word: 'Sem confirmação',
+    many: 'sem confirmação',
+    icon: CircleQuestionMark,
+    className: 'text-warning',
+  },
   aceita: { word: 'Aceita', many: 'aceitas', icon: Send, className: 'text-info' },
   'aguarda-segunda-pessoa': {
     word: 'Aguarda segunda pessoa',
@@ -23,6 +29,7 @@ const stateLooks: Record<SendingState, { word: string; many: string; icon: Lucid
 const order: readonly SendingState[] = [
   'recusada',
   'nao-enviada',
+  'sem-confirmacao',
   'aceita',
   'aguarda-segunda-pessoa',
   'enviando',

@@ -86,6 +86,7 @@ const situations: ReadonlySet<unknown> = new Set<ManifestedDocument['situacao']>
   'enviando',
   'recusada',
   'aguarda-segunda-pessoa',
+  'sem-confirmacao',
 ])
 
 function resultOf(idDfe: string, told: ManifestedDocument | undefined, message: string): SendingResult {

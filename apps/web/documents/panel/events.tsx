@@ -3,6 +3,7 @@ import { formatInstantDate, formatTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import {
   CircleCheck,
+  CircleQuestionMark,
   CircleX,
   Inbox,
   type LucideIcon,
@@ -22,6 +23,7 @@ const situationLooks: Record<TimelineEntry['situacao'], { word: string; icon: Lu
   'em-envio': { word: 'em envio', icon: Send, className: 'text-info' },
   'aguarda-segunda-pessoa': { word: 'aguarda segunda pessoa', icon: UserCheck, className: 'text-info' },
   recusado: { word: 'recusado', icon: CircleX, className: 'text-error' },
+  'sem-confirmacao': { word: 'sem confirmação', icon: CircleQuestionMark, className: 'text-warning' },
   desfeito: { word: 'desfeito', icon: Undo2, className: 'text-muted' },
 }
 

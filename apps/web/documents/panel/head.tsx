@@ -26,6 +26,7 @@ import { PanelAlert } from './alert.tsx'
 import { disagreement, PanelFreight } from './freight.tsx'
 import { type Action, recommend } from './recommendation.ts'
 import { CheckedLine } from './remarks.tsx'
+import { Unconfirmed } from './unconfirmed.tsx'
 
 interface PanelHeadProps {
   row: DocumentRow | undefined
@@ -47,6 +48,8 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
   const now = useNow()
   const { data } = useScreenQuery(manifestationsQuery, { params: { idDfe: row.idDfe } }, { refreshMs: 5_000 })
   const options = data?.idDfe === row.idDfe ? data.opcoes : undefined
+  const last = data?.idDfe === row.idDfe ? data.eventos.findLast(({ situacao }) => situacao !== 'recusada') : undefined
+  const unconfirmed = last?.situacao === 'sem-confirmacao' ? last : undefined
   const reasonAgainst = (code: number) => {
     const option = options?.find(({ tipoManifestacao }) => tipoManifestacao === code)
     return option && !option.permitida ? (option.impedimento ?? undefined) : undefined
@@ -93,6 +96,7 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
           antes de pagar ou escriturar.
         </Notice>
       )}
+      {unconfirmed && <Unconfirmed idDfe={row.idDfe} event={unconfirmed} />}
       <CheckedLine row={row} />
       <Proposal row={row} detail={detail} wide={wide} onView={onView} onAnswer={answer} reasonAgainst={reasonAgainst} />
       <div className="flex flex-wrap gap-2">

@@ -25,6 +25,7 @@ const about = (
     chegadaEm: '',
     prazo: null,
     eventoEmEnvio: null,
+    eventoSemConfirmacao: null,
     naturezaOperacao: null,
     situacaoBase: 1,
     conferencia: null,
