@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { batchMax, type PasswordList, passwordsFor, readPasswordList } from '@vigia/contract/companies'
-import { formatInteger } from '@vigia/contract/text'
+import { formatCount, formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import type { Session } from '../http/http.ts'
 import { announce } from '../notifications/notifications.ts'
+import { readPlan, type WorkspacePlan } from '../plans/plans.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -18,6 +19,16 @@ type FileState = 'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'
 const openMax = 10
 const keptMax = 100
 const keptDays = 30
+const filesOfSmallPlans = 20
+const waitingBytesMax = 20_000_000
+// Of all workspaces, as a part of what is free on the disk of the data folder.
+const waitingShareMax = 0.1
+// Of files that could not be used, before the rest of a batch is handed back.
+const failedMsMax = 60_000
+
+function filesMaxOf({ companiesMax }: WorkspacePlan): number {
+  return Math.min(batchMax.files, Math.max(filesOfSmallPlans, companiesMax ?? batchMax.files))
+}
 
 const noPasswords =
   'Não encontramos nenhuma senha na lista. Nada foi enviado: escreva uma linha CNPJ;senha para cada certificado, ou uma só senha para todos.'
@@ -33,6 +44,13 @@ export async function startBatch(
   const isEmpty = shared === null && named.length === 0
   if (isEmpty && list.trim() !== '') throw new AppError('invalid-input', noPasswords)
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const plan = await readPlan({ db }, workspaceId, { lock: true })
+    const filesMax = filesMaxOf(plan)
+    if (total > filesMax)
+      throw new AppError(
+        'invalid-input',
+        `No plano ${plan.name} um lote tem até ${formatCount(filesMax, 'certificado', 'certificados')}, e este tem ${formatInteger(total)}. Nada foi enviado: divida-o em lotes menores, ou mude para um plano maior em “Minha conta”.`,
+      )
     await requireRoom({ db }, workspaceId)
     const { id } = await db
       .insertInto('certificate_batch')
@@ -84,12 +102,14 @@ interface SentFile {
 
 /** Adds files to a batch; those that it has already are not taken twice. `last`: no others come. Returns how many it has. */
 export async function addFiles(
-  ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'ids' | 'vault' | 'storage'>,
   { workspaceId }: Session,
   publicId: string,
   { files, last }: { files: readonly SentFile[]; last: boolean },
 ): Promise<number> {
+  await requireDiskSpace(ctx)
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const filesMax = filesMaxOf(await readPlan({ db }, workspaceId, { lock: true }))
     const batchId = ctx.ids.decode(workspaceId, publicId)
     const batch = await lockBatch({ db }, workspaceId, batchId)
     if (!batch || batchId === null) throw notThere()
@@ -114,12 +134,14 @@ export async function addFiles(
     const { n } = await countFiles({ db }, workspaceId, batchId)
     // A call whose response was lost comes again.
     if (batch.complete && n > before) throw new AppError('conflict', closed)
-    if (n > batchMax.files)
+    if (n > filesMax)
       throw new AppError(
         'conflict',
-        `Um lote tem até ${formatInteger(batchMax.files)} arquivos. Os desta chamada não foram guardados: envie-os em outro lote.`,
+        `Um lote deste plano tem até ${formatInteger(filesMax)} arquivos. Os desta chamada não foram guardados: envie-os em outro lote.`,
       )
     if (batch.complete) return n
+    if ((await countWaitingBytes({ db }, workspaceId)) > waitingBytesMax)
+      throw new AppError('too-many', workspaceFull, { retryAfterMs: 30_000 })
     await db
       .updateTable('certificate_batch')
       .set({ received_at: sql<Date>`now()`, complete: last, total: last ? n : Math.max(batch.total, n) })
@@ -129,6 +151,26 @@ export async function addFiles(
     await endWhenDone({ db }, workspaceId, batchId)
     return n
   })
+}
+
+const workspaceFull =
+  'Os certificados desta conta que esperam para ser conferidos já somam 20 MB. Os desta chamada não foram guardados, e os que esperam estão seguros: envie o resto de novo em alguns minutos.'
+const diskFull =
+  'Há certificados demais esperando neste servidor. Os desta chamada não foram guardados, e o que já chegou está seguro: envie o resto de novo em alguns minutos.'
+
+async function requireDiskSpace(ctx: Pick<Context, 'db' | 'storage'>): Promise<void> {
+  const { freeBytes } = ctx.storage
+  if (freeBytes === null) return
+  const waiting = await asOperator(ctx, (ctx) => countWaitingBytes(ctx, null))
+  if (waiting > freeBytes * waitingShareMax) throw new AppError('too-many', diskFull, { retryAfterMs: 60_000 })
+}
+
+// Sealed, as the table has them; null: of all workspaces.
+async function countWaitingBytes({ db }: WithDatabase, workspaceId: number | null): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select coalesce(sum(octet_length(content)), 0)::float8 as bytes from certificate_file
+     where state = 'waiting' ${workspaceId === null ? sql`` : sql`and workspace_id = ${workspaceId}`}`.execute(db)
+  return rows[0]!.bytes
 }
 
 const closed = 'Este lote já foi encerrado. Os arquivos desta chamada não foram guardados: envie-os em outro lote.'
@@ -237,17 +279,20 @@ export interface Decision {
   state: Exclude<FileState, 'waiting'>
   message: string
   companyId?: number
+  /** How long a file was opened that could not be used. */
+  failedMs?: number
 }
 
 /**
- * Writes down what became of a claimed file and erases what it held. Returns whether this claim still counts. `ctx.db` is a transaction inside
- * the workspace: the one that did it.
+ * Writes down what became of a claimed file and erases what it held; after a minute of failed files the rest of the batch is handed back. Returns
+ * whether this claim still counts. `ctx.db` is a transaction inside the workspace: the one that did it.
  */
 export async function settleFile(
   { db }: WithDatabase,
   { workspaceId, id, batchId, attempt }: HeldFile,
-  { state, message, companyId }: Decision,
+  { state, message, companyId, failedMs = 0 }: Decision,
 ): Promise<boolean> {
+  await lockBatch({ db }, workspaceId, batchId)
   const { numUpdatedRows } = await db
     .updateTable('certificate_file')
     .set({ state, message, company_id: companyId ?? null, content: null, lease_until: null })
@@ -257,8 +302,24 @@ export async function settleFile(
     .where('state', '=', 'waiting')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
+  if (failedMs > 0) await addFailure({ db }, workspaceId, batchId, failedMs)
   await endWhenDone({ db }, workspaceId, batchId)
   return true
+}
+
+const handedBack =
+  'O lote parou depois de um minuto de arquivos que não puderam ser usados, e este não chegou a ser aberto. Nada foi alterado e ele não ficou aqui: confira as senhas e envie-o de novo.'
+
+async function addFailure({ db }: WithDatabase, workspaceId: number, batchId: bigint, ms: number): Promise<void> {
+  const { rows } = await sql<{ failedMs: number }>`
+    update certificate_batch set failed_ms = failed_ms + ${Math.ceil(ms)}::int
+     where workspace_id = ${workspaceId} and id = ${batchId} returning failed_ms as "failedMs"`.execute(db)
+  if ((rows[0]?.failedMs ?? 0) < failedMsMax) return
+  await sql`
+    update certificate_file set state = 'failed', message = ${handedBack}, content = null, lease_until = null
+     where workspace_id = ${workspaceId} and batch_id = ${batchId} and state = 'waiting'`.execute(db)
+  await sql`
+    update certificate_batch set complete = true where workspace_id = ${workspaceId} and id = ${batchId}`.execute(db)
 }
 
 const waitsForMore = sql`interval '10 minutes'`

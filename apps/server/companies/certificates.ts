@@ -30,14 +30,15 @@ export async function openCertificate(
   return openWithOneOf(workspaceId, new Uint8Array(await file.arrayBuffer()), [password], { cnpj })
 }
 
-/** Like `openCertificate`, with the first of `passwords` that opens the file. */
+/** Like `openCertificate`, with the first of `passwords` that opens the file. `onEnd` is told how long that took, without the wait for a place. */
 export async function openWithOneOf(
   workspaceId: number,
   file: Uint8Array,
   passwords: readonly string[],
-  options: { cnpj?: string | undefined; signal?: AbortSignal } = {},
+  { onEnd, ...options }: { cnpj?: string | undefined; signal?: AbortSignal; onEnd?: (ms: number) => void } = {},
 ): Promise<Certificate> {
   using _ = await opening.take(workspaceId)
+  const begun = performance.now()
   try {
     return await readCertificate(file, passwords, options)
   } catch (cause) {
@@ -46,6 +47,8 @@ export async function openWithOneOf(
     throw new AppError('invalid-input', ofList ? noneOpens(cause.tried ?? 0, passwords.length) : cause.message, {
       cause,
     })
+  } finally {
+    onEnd?.(performance.now() - begun)
   }
 }
 

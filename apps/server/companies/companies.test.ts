@@ -5,15 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import type { Session } from '../http/http.ts'
-import { knownBefore } from '../jobs/testing.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import type { AppError } from '../platform/errors.ts'
-import { createPublicIds } from '../platform/ids.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
-import { createVault } from '../platform/vault.ts'
 import { testSigner } from '../signer/testing.ts'
-import { addFiles, startBatch } from './batches.ts'
 import {
   type CompanyChange,
   createCompany,
@@ -25,7 +21,6 @@ import {
   takeCertificate,
   updateCompany,
 } from './companies.ts'
-import { claimFile, waitingFiles } from './worker.ts'
 
 const matriz = '12ABC34501DE35'
 const filial = '12ABC345000269'
@@ -372,13 +367,6 @@ describe('the plan', () => {
     const renewed = certificateOf(matriz)
     await change(id, {}, renewed)
   })
-})
-
-test('a file of a batch is known to wait', async () => {
-  const ctx = { db, signer, vault: createVault(Buffer.alloc(32, 7)), ids: createPublicIds(Buffer.alloc(16, 7)) }
-  const batch = await startBatch(ctx, session, { list: 'segredo', total: 1 })
-  await addFiles(ctx, session, batch, { files: [{ name: 'empresa.pfx', bytes: Buffer.from('x') }], last: true })
-  expect(await knownBefore(waitingFiles, claimFile)(ctx, [])).toMatchObject({ name: 'empresa.pfx' })
 })
 
 test('a company of another workspace is not found', async () => {

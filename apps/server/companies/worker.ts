@@ -9,6 +9,7 @@ import { openWithOneOf } from './certificates.ts'
 import { type CapturesOfCertificates, isProved, registerOrRenew } from './registration.ts'
 
 const atOnce = 8
+const ofOneWorkspace = 1
 const idleMs = 500
 // To open a file takes fifteen seconds at most, after it has waited for those of the same workspace.
 const leaseMs = 150_000
@@ -16,7 +17,7 @@ const leaseMs = 150_000
 const attemptsMax = 8
 const tidyEveryMs = 60_000
 
-/** Decides the files of batches of certificates, eight at a time and those of all workspaces in turns, until disposed. */
+/** Decides the files of batches of certificates, those of eight workspaces at a time and one of each, until disposed. */
 export function startCertificateWorker(ctx: Context, captures: CapturesOfCertificates): AsyncDisposable {
   const jobs = startJobs<HeldFile>(
     {
@@ -56,7 +57,7 @@ export async function claimFile(
     const claimed = await claimRows<HeldFile, typeof lane>(db, {
       table: sql`certificate_file`,
       key: ['workspace_id', 'id'],
-      lanes: fewestFirst(lane, underWay),
+      lanes: fewestFirst(lane, underWay, { each: ofOneWorkspace }),
       leaseMs,
       returning: sql`workspace_id as "workspaceId", id, batch_id as "batchId", name, content, attempt`,
     })
@@ -80,9 +81,13 @@ async function decide(
   if (file.attempt > attemptsMax) return settle({ state: 'failed', message: notDone })
   const opened = await openFile(ctx, file)
   if (!opened) return settle({ state: 'failed', message: unsealable })
+  let openedMs = 0
   try {
     const { bytes, passwords, uploader } = opened
-    const certificate = await openWithOneOf(file.workspaceId, bytes, passwords, { signal })
+    const onEnd = (ms: number) => {
+      openedMs = ms
+    }
+    const certificate = await openWithOneOf(file.workspaceId, bytes, passwords, { signal, onEnd })
     const proved = await isProved(ctx, certificate)
     const take = () =>
       inWorkspace(ctx, file.workspaceId, async (ctx) => {
@@ -98,7 +103,7 @@ async function decide(
     // The process is about to end.
     if (error === signal.reason) return letGo(ctx, file)
     if (!(error instanceof AppError) || error.code === 'unavailable' || error.code === 'too-many') throw error
-    await settle({ state: 'failed', message: error.message })
+    await settle({ state: 'failed', message: error.message, failedMs: openedMs })
   }
 }
 

@@ -66,7 +66,10 @@ export const fieldTexts: Record<string, FieldWords> = {
     description:
       'As senhas do lote: uma linha CNPJ;senha para cada certificado (também com vírgula ou tabulação), ou uma só senha para todos. Em cada arquivo tentam-se primeiro as do CNPJ que está no nome dele.',
   },
-  totalDeArquivos: { description: 'Quantos arquivos o lote vai ter, até 1.000.' },
+  totalDeArquivos: {
+    description:
+      'Quantos arquivos o lote vai ter: até o número de empresas do plano, ou 20 se for menor; nunca mais de 1.000.',
+  },
   arquivos: { description: 'Os arquivos .pfx ou .p12, até vinte por chamada e 32 kB cada um.' },
   conteudo: { description: 'O arquivo em base64. A chamada inteira tem até 256 kB.' },
   ultimos: {

@@ -815,6 +815,7 @@ interface CertificateBatchTable {
   received_at: Timestamp
   total: number
   complete: Generated<boolean>
+  failed_ms: Generated<number>
   passwords: Buffer | null
   ended_at: Optional<Date | null>
 }

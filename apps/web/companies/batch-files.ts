@@ -1,24 +1,26 @@
-import { batchMax } from '@vigia/contract/companies'
+import { type BatchFile, batchMax } from '@vigia/contract/companies'
+import { formatInteger } from '@vigia/contract/text'
 
 /** What a person chose at once. */
 export interface ChosenFiles {
   certificates: File[]
   /** Lists of passwords. */
   lists: File[]
-  /** What is no certificate, and why. */
-  left: { name: string; why: string }[]
+  /** Names of what is no certificate, by the reason. */
+  left: Map<string, string[]>
 }
 
 export function sortFiles(files: readonly File[]): ChosenFiles {
-  const chosen: ChosenFiles = { certificates: [], lists: [], left: [] }
+  const chosen: ChosenFiles = { certificates: [], lists: [], left: new Map() }
+  const leave = (name: string, why: string) => chosen.left.set(why, [...(chosen.left.get(why) ?? []), name])
   for (const file of files) {
     const { name } = file
     if (/\.(csv|txt)$/i.test(name)) chosen.lists.push(file)
-    else if (!/\.(pfx|p12)$/i.test(name)) chosen.left.push({ name, why: 'não é um arquivo .pfx nem .p12' })
-    else if (file.size > batchMax.fileBytes) chosen.left.push({ name, why: 'tem mais de 32 KB' })
-    else if (file.size === 0) chosen.left.push({ name, why: 'está vazio' })
+    else if (!/\.(pfx|p12)$/i.test(name)) leave(name, 'Não é .pfx nem .p12')
+    else if (file.size > batchMax.fileBytes) leave(name, 'Mais de 32 KB')
+    else if (file.size === 0) leave(name, 'Vazio')
     else if (chosen.certificates.length === batchMax.files)
-      chosen.left.push({ name, why: `passa de ${batchMax.files} certificados: envie-o depois destes` })
+      leave(name, `Além de ${formatInteger(batchMax.files)} certificados, para enviar depois destes`)
     else chosen.certificates.push(file)
   }
   return chosen
@@ -56,4 +58,10 @@ export function toBase64(file: Blob): Promise<string> {
     reader.addEventListener('error', () => reject(reader.error))
     reader.readAsDataURL(file)
   })
+}
+
+/** The files of a batch; those that share a problem are together, so that it is told once. */
+export function groupProblems(files: readonly BatchFile[]) {
+  const groups = Map.groupBy(files, (file) => (file.situacao === 'problema' && file.mensagem) || file)
+  return [...groups.values()] as [BatchFile, ...BatchFile[]][]
 }

@@ -12,6 +12,7 @@ import { useNow } from '../ui/hooks/clock.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { groupProblems } from './batch-files.ts'
 
 const busyMs = 1_500
 
@@ -81,9 +82,9 @@ export function BatchResult({ id, onAgain, onClose }: BatchResultProps) {
         />
       )}
       <ol className="border-line border-t">
-        {shown.map((file, index) => (
+        {groupProblems(shown).map(([file, ...others], index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name, and files only come at the end.
-          <FileRow key={index} file={file} />
+          <FileRow key={index} file={file} others={others} />
         ))}
       </ol>
       {ended && (
@@ -138,11 +139,14 @@ const looks = {
   problema: { Icon: CircleAlert, tone: 'text-error', words: 'Com problema' },
 } as const
 
-function FileRow({ file: { nome, situacao, mensagem, idEmpresa, razaoSocial, cnpj } }: { file: BatchFile }) {
+function FileRow({ file, others }: { file: BatchFile; others: readonly BatchFile[] }) {
+  const { nome, situacao, mensagem, idEmpresa, razaoSocial, cnpj } = file
   const { Icon, tone, words } = looks[situacao]
   return (
     <li className="grid gap-0.5 border-line border-b py-2.5">
-      <p className="break-words font-semibold">{nome}</p>
+      <p className="max-h-40 overflow-y-auto break-words font-semibold">
+        {[nome, ...others.map((other) => other.nome)].join(', ')}
+      </p>
       {idEmpresa && (
         <p className="break-words text-sm">
           <Link

@@ -65,13 +65,15 @@ export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertifi
           certificado.
         </p>
       </div>
-      {left.length > 0 && (
-        <Notice tone="warning" title={formatCount(left.length, 'arquivo fica de fora', 'arquivos ficam de fora')}>
+      {left.size > 0 && (
+        <Notice
+          tone="warning"
+          title={formatCount([...left.values()].flat().length, 'arquivo fica de fora', 'arquivos ficam de fora')}
+        >
           <ul className="grid max-h-40 gap-0.5 overflow-y-auto">
-            {left.map(({ name, why }, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: two files may have one name, and the list never changes.
-              <li key={index}>
-                {name}: {why}
+            {[...left].map(([why, names]) => (
+              <li key={why} className="break-words">
+                {why}: {names.join(', ')}
               </li>
             ))}
           </ul>
@@ -89,8 +91,9 @@ export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertifi
         <FewPasswords files={certificates} shared={list} own={own} sending={busy} onShared={setList} onOwn={setOwn} />
       )}
       {problem && (
-        <Notice tone="error" title="Nem tudo foi enviado">
-          {problem} O que já chegou ao servidor está sendo conferido; tente de novo para enviar o resto.
+        <Notice tone="error" title={problem.isPartial ? 'Nem tudo foi enviado' : 'Nada foi enviado'}>
+          {problem.message}
+          {problem.isPartial && ' O que já chegou ao servidor está sendo conferido; tente de novo para enviar o resto.'}
         </Notice>
       )}
       <div className="flex flex-wrap gap-2">
@@ -112,7 +115,7 @@ export function SeveralCertificates({ chosen, onSent, onCancel }: SeveralCertifi
 // A page that closes meanwhile would leave a part behind; afterwards nothing depends on it.
 function useSending(files: readonly File[], onSent: SeveralCertificatesProps['onSent']) {
   const [sent, setSent] = useState<number | null>(null)
-  const [problem, setProblem] = useState<string>()
+  const [problem, setProblem] = useState<{ message: string; isPartial: boolean }>()
   const isGone = useGone()
   const begun = useRef<{ id: string; list: string; sent: number }>(undefined)
   useEffect(() => {
@@ -151,7 +154,7 @@ function useSending(files: readonly File[], onSent: SeveralCertificatesProps['on
       if (!isGone()) onSent(batch.id, list)
     } catch (error) {
       setSent(null)
-      setProblem(actionMessage(error))
+      setProblem({ message: actionMessage(error), isPartial: (begun.current?.sent ?? 0) > 0 })
       if (isGone()) notifyError('Nem todos os certificados foram enviados', { description: actionMessage(error) })
     }
   }

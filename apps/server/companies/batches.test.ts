@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import { batchMax } from '@vigia/contract/companies'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Session } from '../http/http.ts'
+import { knownBefore } from '../jobs/testing.ts'
+import type { Context, Database } from '../platform/context.ts'
+import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
+import { createVault } from '../platform/vault.ts'
+import { testSigner } from '../signer/testing.ts'
+import { addFiles, getBatch, settleFile, startBatch } from './batches.ts'
+import { claimFile, waitingFiles } from './worker.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+let ctx: Pick<Context, 'db' | 'signer' | 'vault' | 'ids' | 'storage'>
+let session: Session
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+  ctx = {
+    db,
+    signer: testSigner(database.url),
+    vault: createVault(Buffer.alloc(32, 7)),
+    ids: createPublicIds(Buffer.alloc(16, 7)),
+    storage: roomyStorage,
+  }
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  await asOperator({ db }, ({ db }) => db.deleteFrom('certificate_batch').execute())
+  session = await newSession(3)
+})
+
+const newSession = async (plan: number) => testSession(await newWorkspace(db, { plan }), 7)
+const begin = (total: number, of = session) => startBatch(ctx, of, { list: 'segredo', total })
+const filesOf = (count: number, size = 100) =>
+  Array.from({ length: count }, (_, n) => ({ name: `${n}.pfx`, bytes: randomBytes(size) }))
+const add = (id: string, files = filesOf(1), { last = true, within = ctx, of = session } = {}) =>
+  addFiles(within, of, id, { files, last })
+const take = async () => (await claimFile(ctx, []))!
+
+test('a file is known to wait, and is the only one of its workspace that is opened', async () => {
+  await add(await begin(2), filesOf(2))
+  const file = await knownBefore(waitingFiles, claimFile)(ctx, [])
+  expect(file).toMatchObject({ name: '0.pfx' })
+  expect(await claimFile(ctx, [file!])).toBeNull()
+  const other = await newSession(3)
+  await add(await begin(1, other), filesOf(1), { of: other })
+  expect(await claimFile(ctx, [file!])).toMatchObject({ workspaceId: other.workspaceId })
+})
+
+test.each([
+  [1, 'Básico', 20],
+  [2, 'Profissional', 20],
+])('a batch of plan %i (%s) has at most %i files, which is said before any is sent', async (plan, name, max) => {
+  session = await newSession(plan)
+  await expect(begin(max + 1)).rejects.toThrow(
+    `No plano ${name} um lote tem até ${max} certificados, e este tem ${max + 1}. Nada foi enviado`,
+  )
+  const id = await begin(max)
+  await add(id, filesOf(max), { last: false })
+  await expect(add(id)).rejects.toThrow(
+    /^Um lote deste plano tem até 20 arquivos\. Os desta chamada não foram guardados/,
+  )
+  expect((await getBatch(ctx, session.workspaceId, id)).files).toHaveLength(max)
+})
+
+test('a plan without limit of companies takes a thousand', async () => {
+  expect(batchMax.files).toBe(1_000)
+  await begin(1_000)
+  await expect(begin(1_001)).rejects.toThrow(/tem até 1\.000 certificados/)
+})
+
+describe('what waits', () => {
+  test('is at most 20 MB of a workspace', async () => {
+    const id = await begin(1_000)
+    // Sealed, in base64: 457 files of 32 kB are 20 MB.
+    const large = (count: number) => add(id, filesOf(count, batchMax.fileBytes), { last: false })
+    for (let sent = 0; sent < 440; sent += 20) await large(20)
+    await expect(large(20)).rejects.toMatchObject({
+      code: 'too-many',
+      message: expect.stringMatching(/já somam 20 MB\. Os desta chamada não foram guardados/),
+    })
+    expect((await getBatch(ctx, session.workspaceId, id)).files).toHaveLength(440)
+    const other = await newSession(3)
+    await add(await begin(1, other), filesOf(1), { of: other })
+  })
+
+  test('is at most a tenth of the free disk of all', async () => {
+    const id = await begin(2)
+    await add(id, filesOf(1, 1_000), { last: false })
+    const withFree = (freeBytes: number) => ({ ...ctx, storage: { ...roomyStorage, freeBytes } })
+    await expect(add(id, filesOf(1), { within: withFree(1_000) })).rejects.toMatchObject({
+      code: 'too-many',
+      message: expect.stringMatching(/^Há certificados demais esperando neste servidor\. Os desta chamada/),
+    })
+    expect(await add(id, filesOf(1), { within: withFree(1_000_000_000_000) })).toBe(2)
+  })
+})
+
+test('after a minute of failed files a batch ends and hands the rest back', async () => {
+  const id = await begin(4)
+  await add(id, filesOf(3), { last: false })
+  const fail = async (failedMs: number) => {
+    const file = await take()
+    await inWorkspace(ctx, session.workspaceId, (ctx) =>
+      settleFile(ctx, file, { state: 'failed', message: 'Não abre.', failedMs }),
+    )
+    return (await getBatch(ctx, session.workspaceId, id)).files.map(({ state }) => state)
+  }
+  expect(await fail(59_999)).toEqual(['failed', 'waiting', 'waiting'])
+  expect(await fail(0.5)).toEqual(['failed', 'failed', 'failed'])
+  const { ended, files } = await getBatch(ctx, session.workspaceId, id)
+  expect(ended).toBe(true)
+  expect(files[2]!.message).toMatch(/^O lote parou depois de um minuto .* confira as senhas e envie-o de novo\.$/)
+  await expect(add(id)).rejects.toThrow(/^Este lote já foi encerrado/)
+})
