@@ -91,6 +91,25 @@ describe('a login', () => {
     })
   })
 
+  test('that fails does as much afterwards whether or not there is an account', async () => {
+    const person = newPerson()
+    await accounts.signUp(person)
+    const unknown = newPerson()
+    const entries = () => accounts.rows("select description from audit where action = 'login-recusado'")
+    // Begins with one that finds out whose audit is borrowed.
+    await accounts.logIn({ ...person, senha: wrong })
+    await vi.waitFor(async () => expect(JSON.stringify(await entries())).toContain(person.email), { timeout: 20_000 })
+    const before = await entries()
+    accounts.statements.count = 0
+    await accounts.logIn({ ...person, senha: wrong })
+    await vi.waitFor(async () => expect(await entries()).toHaveLength(before.length + 1), { timeout: 20_000 })
+    const cost = accounts.statements.count
+    accounts.statements.count = 0
+    await accounts.logIn({ ...unknown, senha: wrong })
+    await vi.waitFor(() => expect(accounts.statements.count).toBe(cost), { timeout: 20_000 })
+    expect(JSON.stringify(await entries())).not.toContain(unknown.email)
+  })
+
   // It looks for who waits for a row, which on a cluster is to be seen on the server of the row only.
   onOneServer('with a password that is replaced while it is being checked opens nothing', async () => {
     const person = newPerson()

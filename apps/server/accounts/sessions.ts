@@ -5,7 +5,7 @@ import type { Caller, Session } from '../http/http.ts'
 import { countTry, forgetTries, type Limit, networkOf, requireUnderLimit } from '../http/throttle.ts'
 import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { enterWorkspace, inWorkspace } from '../platform/database.ts'
+import { asOperator, beforeCommit, enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { uuidOf } from '../platform/text.ts'
 import { isWrittenTo } from './email-proof.ts'
@@ -71,7 +71,7 @@ export async function logIn(
     }
     await countTry({ db }, networkLimit, network)
     // After the answer, whose time must not tell that there is an account.
-    if (account) setImmediate(() => void noteRefusal({ db }, account, email, caller).catch(report))
+    setImmediate(() => void noteRefusal({ db }, account, email, caller).catch(report))
     return null
   }
   return inTurn(`network ${network}`, () => inTurn(`e-mail ${email}`, check))
@@ -385,12 +385,37 @@ async function endOldest(
   await deleteSessions({ db }, workspaceId, oldest)
 }
 
-async function noteRefusal({ db }: WithDatabase, account: KnownAccount, email: string, caller: Caller): Promise<void> {
-  const address = account.shared ? undefined : caller.address
-  const actor = { workspaceId: account.workspaceId, accountName: stranger, address }
-  await inWorkspace({ db }, account.workspaceId, (ctx) =>
-    recordAudit(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`),
-  )
+// Its audit takes the entry of an e-mail without an account, and loses it before the commit: the next call must not be faster after such a refusal.
+let borrowedWorkspace: number | undefined
+
+async function noteRefusal(
+  ctx: WithDatabase,
+  account: KnownAccount | null,
+  email: string,
+  caller: Caller,
+): Promise<void> {
+  borrowedWorkspace ??= await findAnyWorkspace(ctx)
+  const workspaceId = account?.workspaceId ?? borrowedWorkspace
+  if (workspaceId === undefined) return
+  const actor = { workspaceId, accountName: stranger, address: account?.shared ? undefined : caller.address }
+  const end = account ? sql`release savepoint refusal` : sql`rollback to savepoint refusal`
+  try {
+    await inWorkspace(ctx, workspaceId, async (ctx) => {
+      await sql`savepoint refusal`.execute(ctx.db)
+      await recordAudit(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`)
+      // Runs after the entry: both are of one lock.
+      beforeCommit(ctx, { lock: 'audit', workspaceId }, async () => void (await end.execute(ctx.db)))
+    })
+  } catch (error) {
+    // It may have been deleted.
+    borrowedWorkspace = undefined
+    throw error
+  }
+}
+
+async function findAnyWorkspace(ctx: WithDatabase): Promise<number | undefined> {
+  const row = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').limit(1).executeTakeFirst())
+  return row?.id
 }
 
 /** The name in the audit of a person who has not logged in. */
