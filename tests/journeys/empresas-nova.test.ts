@@ -199,7 +199,7 @@ test('on a phone nothing sticks out; one password serves all files, and what is 
     { name: 'contrato.pdf', content: new Uint8Array([1]) },
   ])
   await shown(page.getByRole('heading', { name: '1 certificado', exact: true }))
-  await shown(page.getByText('contrato.pdf: não é um arquivo .pfx nem .p12'))
+  await shown(page.getByText('Não é .pfx nem .p12: contrato.pdf'))
   await expectNoSidewaysScroll(page)
   await page.getByLabel('Senha para todos').fill('certa')
   await page.getByRole('button', { name: 'Salvar Certificados' }).click()
