@@ -52,7 +52,7 @@ export interface PlanKind {
   documentsPerMonthMax: number | null
 }
 
-/** The plans by `tipoPlano`. The sign-up takes 1 and 2; 3 is agreed on with people. */
+/** The plans by `tipoPlano`. The sign-up takes 1 and 2; 3 is agreed on with people, and can be tried during the trial. */
 export const planKinds: Readonly<Record<1 | 2 | 3, PlanKind>> = {
   1: { name: 'Básico', companiesMax: 1, documentsPerMonthMax: 5_000 },
   2: { name: 'Profissional', companiesMax: 10, documentsPerMonthMax: null },

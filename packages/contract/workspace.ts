@@ -243,17 +243,18 @@ export const getPlan = route({
   data: Plan,
 })
 
-const unknownPlan = 'Tipo de plano deve ser 1 ou 2'
+const unknownPlan = 'Tipo de plano deve ser 1, 2 ou 3'
 
-/** Asks us for a plan; ours. */
+/** Asks us for a plan; one with more room counts at once until the trial ends; ours. */
 export const requestPlan = route({
   method: 'POST',
   path: '/v1/api/Plano/pedir',
   access: 'session',
   atLeast: 'administrador',
-  summary: 'Pede um plano a quem administra o sistema, que responde por e-mail.',
+  summary:
+    'Pede um plano a quem administra o sistema, que responde por e-mail. Durante o teste, um maior vale na hora, até o fim dele.',
   refusals: [409, 429],
-  body: z.object({ tipoPlano: wholeNumber(unknownPlan).pipe(z.literal([1, 2], { error: unknownPlan })) }),
+  body: z.object({ tipoPlano: wholeNumber(unknownPlan).pipe(z.literal([1, 2, 3], { error: unknownPlan })) }),
   data: z.null(),
 })
 

@@ -50,7 +50,9 @@ export const fieldTexts: Record<string, FieldWords> = {
   criadaPor: { description: 'Quem criou a chave de API; null se não tem mais conta.' },
   validaAte: { description: 'Até quando a chave de API vale; null: até ser apagada.' },
   usadaEm: { description: 'Quando a chave de API foi usada por último, com a precisão de uma hora; null: nunca.' },
-  tipoPlano: { description: '1 Básico, 2 Profissional; num cadastro, 1 quando não vem.' },
+  tipoPlano: {
+    description: '1 Básico, 2 Profissional; num cadastro, 1 quando não vem. Num pedido também 3, Corporativo.',
+  },
   urlAcesso: { description: 'O token do link recebido por e-mail, ou o link inteiro.' },
   token: { description: 'O token: do link recebido por e-mail ou, na resposta do login, o da sessão.' },
   idSessao: { description: 'A sessão a encerrar; sem ela, todas as outras.' },

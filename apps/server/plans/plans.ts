@@ -87,6 +87,16 @@ export async function requireRoomForCompany(ctx: WithContact, workspaceId: numbe
   )
 }
 
+/** Gives the trial of a workspace a plan with room for more companies; returns when the trial ends, or null where nothing changed. `ctx.db` is a transaction inside it. */
+export async function widenTrial({ db }: WithDatabase, workspaceId: number, type: PlanType): Promise<Date | null> {
+  const { situation, companiesMax, trialUntil } = await readPlan({ db }, workspaceId, { lock: true })
+  const wanted = planKinds[type].companiesMax
+  const isWider = companiesMax !== null && (wanted === null || wanted > companiesMax)
+  if (situation !== 'trial' || !isWider) return null
+  await db.updateTable('workspace').set({ plan: type }).where('id', '=', workspaceId).execute()
+  return trialUntil
+}
+
 /** Refuses to ask the authority for a workspace of which neither trial nor plan lasts. `ctx.db` is a transaction inside it. */
 export async function requireCapture(ctx: WithContact, workspaceId: number): Promise<void> {
   const plan = await readPlan(ctx, workspaceId)

@@ -6,16 +6,19 @@ import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { describePlan, type PlanType } from './plans.ts'
+import { describePlan, type PlanType, widenTrial } from './plans.ts'
 
 const requestLimit: Limit = { name: 'pedido de plano', times: 5, withinMs: 24 * 3_600_000 }
 
-/** Sends the wish for a plan to whoever runs the installation, with what they need to grant it; returns the plan's name and where the answer goes. */
+/**
+ * Sends the wish for a plan to whoever runs the installation, with what they need to grant it; in a trial one with more room counts at once. Returns
+ * the plan's name, where the answer goes, and the end of the trial that it counts for, or null.
+ */
 export async function sendRequest(
   { db, config }: Pick<Context, 'db' | 'config'>,
   session: Session,
   type: PlanType,
-): Promise<{ plan: string; email: string }> {
+): Promise<{ plan: string; email: string; tried: Date | null }> {
   if (session.shared)
     throw new AppError(
       'conflict',
@@ -43,6 +46,11 @@ export async function sendRequest(
       suspect: false,
     },
   )
-  await inWorkspace({ db }, workspaceId, (ctx) => recordAudit(ctx, session, 'plano', `Pediu o plano ${wanted}.`))
-  return { plan: wanted, email: account.email }
+  const tried = await inWorkspace({ db }, workspaceId, async (ctx) => {
+    const tried = await widenTrial(ctx, workspaceId, type)
+    const text = tried ? `Pediu o plano ${wanted}, que já vale até o fim do teste.` : `Pediu o plano ${wanted}.`
+    await recordAudit(ctx, session, 'plano', text)
+    return tried
+  })
+  return { plan: wanted, email: account.email, tried }
 }

@@ -1,3 +1,4 @@
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { getPlan, requestPlan } from '@vigia/contract/workspace'
 import { handle } from '../http/http.ts'
 import { describePlan } from './plans.ts'
@@ -22,8 +23,12 @@ export const planRoutes = [
   }),
 
   handle(requestPlan, async (ctx, { body, session }) => {
-    const { plan, email } = await sendRequest(ctx, session, body.tipoPlano)
-    return { data: null, message: `Recebemos o pedido do plano ${plan}. Respondemos pelo e-mail ${email}.` }
+    const { plan, email, tried } = await sendRequest(ctx, session, body.tipoPlano)
+    const received = `Recebemos o pedido do plano ${plan}. Respondemos pelo e-mail ${email}.`
+    const message = tried
+      ? `O teste já é do plano ${plan}, até ${formatBrasiliaMoment(tried)}. Para ficar com ele depois, respondemos pelo e-mail ${email}.`
+      : received
+    return { data: null, message }
   }),
 ]
 

@@ -34,12 +34,7 @@ export function PlanCard({ plan, shared }: { plan: Plan | undefined; shared: boo
         <Usage name="Empresas cadastradas" {...plan.empresas} />
         <Usage name="Documentos que chegaram neste mês" {...plan.documentosNoMes} />
       </dl>
-      {!shared && mayManage && (
-        <PlanRequest
-          current={plan.situacao === 'ativo' ? plan.tipoPlano : null}
-          suggested={plan.tipoPlano === 1 && plan.situacao !== 'ativo' ? 1 : 2}
-        />
-      )}
+      {!shared && mayManage && <PlanRequest plan={plan} />}
     </>
   )
 }

@@ -1,31 +1,36 @@
-import { requestPlan } from '@vigia/contract/workspace'
+import { type Plan, requestPlan } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
-import { plans } from '../lib/plans.ts'
+import { type PlanType, planChange, suggestedPlan } from '../lib/plan-choice.ts'
+import { type PlanOffer, plans } from '../lib/plans.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 
-type PlanType = keyof typeof plans
+const offers: Readonly<Record<PlanType, PlanOffer>> = {
+  ...plans,
+  3: { name: 'Corporativo', price: 'Preço combinado', features: ['Empresas sem limite', 'Armazenamento ilimitado'] },
+}
+const types: readonly PlanType[] = [1, 2, 3]
 
-const types: readonly PlanType[] = [1, 2]
-
-/** Asks us for a plan. `current`: the paid one that lasts. */
-export function PlanRequest({ current, suggested }: { current: number | null; suggested: PlanType }) {
+/** Asks us for a plan; in a trial one with more room counts at once. */
+export function PlanRequest({ plan }: { plan: Plan }) {
   const [asking, setAsking] = useState(false)
-  const [chosen, setChosen] = useState(suggested)
+  const [picked, setPicked] = useState<PlanType>()
+  const chosen = picked ?? suggestedPlan(plan)
   const action = useAction(requestPlan, {
     errorToast: false,
     onSuccess: ({ message }) => {
       setAsking(false)
+      setPicked(undefined)
       notifySuccess('Pedido enviado', { description: message })
     },
   })
   return (
     <>
       <Button variant="outline" className="mt-5" aria-haspopup="dialog" onClick={() => setAsking(true)}>
-        {current === null ? 'Ativar um plano' : 'Mudar de plano'}
+        {plan.situacao === 'encerrado' ? 'Ativar um plano' : 'Mudar de plano'}
       </Button>
       <ConfirmDialog
         open={asking}
@@ -49,14 +54,18 @@ export function PlanRequest({ current, suggested }: { current: number | null; su
                 type="radio"
                 name="plan"
                 checked={chosen === type}
-                onChange={() => setChosen(type)}
+                onChange={() => setPicked(type)}
                 className="mt-1 size-4 shrink-0 accent-brand"
               />
               <span>
-                <span className="font-semibold">{plans[type].name}</span>{' '}
-                <span className="tabular-nums">{plans[type].price} por mês</span>
-                {type === current && <span className="text-muted"> · o seu plano</span>}
-                <span className="block text-muted text-sm">{plans[type].features.join(' · ')}</span>
+                <span className="font-semibold">{offers[type].name}</span>{' '}
+                <span className="tabular-nums">
+                  {offers[type].price}
+                  {type !== 3 && ' por mês'}
+                </span>
+                {type === plan.tipoPlano && <span className="text-muted"> · o plano atual</span>}
+                <span className="block text-muted text-sm">{offers[type].features.join(' · ')}</span>
+                {planChange(plan, type) && <span className="block text-sm">{planChange(plan, type)}</span>}
               </span>
             </label>
           ))}

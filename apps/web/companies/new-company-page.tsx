@@ -196,6 +196,10 @@ function PlanLimit({ message }: { message: string }) {
   return (
     <Notice tone="warning" title="A empresa não foi cadastrada">
       {message}{' '}
+      <Link to="/conta#plano" className="rounded-control font-semibold text-brand underline underline-offset-3">
+        Mudar de plano
+      </Link>{' '}
+      ou{' '}
       <button
         type="button"
         aria-haspopup="dialog"
