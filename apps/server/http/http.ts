@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
 import { availableParallelism } from 'node:os'
@@ -11,7 +10,8 @@ import type { Context, Database } from '../platform/context.ts'
 import { limitTo } from '../platform/database.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
 import { createPlaces, type Places } from '../platform/places.ts'
-import { sendText } from './encoding.ts'
+import { limitConnections } from './connections.ts'
+import { hasTag, sendText, tagOf } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
 import { admitKey, type Keys, keyStart } from './keys.ts'
@@ -157,6 +157,7 @@ export async function serveRoutes(
     clientErrorHandler: (error, socket) => refuseConnection(ctx, error, socket),
     genReqId: () => crypto.randomUUID(),
   })
+  limitConnections(app, { log: ctx.log, addressOf: (request) => networkOf(callerOf(request).address) })
   await addHeaders(app, ctx.config)
   refuseOtherHosts(app, ctx.config)
   if (guest) receive(app, ctx.config, guest)
@@ -353,9 +354,6 @@ function isCompressible({ method, access }: RouteDefinition): boolean {
   return method === 'GET' && access === 'session'
 }
 
-// The longest wait for a client that reads nothing.
-const stalledMs = 5 * 60_000
-
 function sendFile(
   { log }: Pick<Context, 'log'>,
   request: FastifyRequest,
@@ -368,7 +366,7 @@ function sendFile(
   if (framed) void reply.headers({ 'content-security-policy': framedPolicy, 'x-frame-options': 'SAMEORIGIN' })
   if (!(content instanceof Readable)) {
     if (keepable) {
-      const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+      const tag = tagOf(content)
       void reply.header('etag', tag)
       if (hasTag(request.headers['if-none-match'], tag)) return reply.status(304).send()
     }
@@ -385,7 +383,6 @@ function sendFile(
   content.on('error', (err) =>
     log.error({ err, requestId: request.id, route: request.routeOptions.url }, 'a file broke off'),
   )
-  reply.raw.setTimeout(stalledMs)
   return reply.send(content)
 }
 
@@ -399,11 +396,6 @@ function describePart(reply: FastifyReply, { bytes, tag, from }: NonNullable<Fil
   void reply.header('content-length', bytes - from)
   if (from > 0) void reply.status(206).header('content-range', `bytes ${from}-${bytes - 1}/${bytes}`)
   return false
-}
-
-// Proxies that compress on the way make a tag weak (RFC 9110 §13.1.2).
-function hasTag(given: string | undefined, tag: string): boolean {
-  return given?.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === tag) ?? false
 }
 
 // Both ways to write it, for programs that read only the first one (RFC 6266 §4.3, appendix D).

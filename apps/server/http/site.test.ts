@@ -213,7 +213,7 @@ describe('compressed', () => {
   ])('a page, for who accepts %s: %s', async (accepted, encoding) => {
     await serve()
     const { rawPayload, headers } = await get('/', accepted === undefined ? {} : { 'accept-encoding': accepted })
-    expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'accept-encoding'])
+    expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'Accept-Encoding'])
     const text =
       encoding === 'br' ? brotliDecompressSync(rawPayload) : encoding === 'gzip' ? gunzipSync(rawPayload) : rawPayload
     expect(text.toString()).toContain('<title>Vigia Fiscal</title>')
@@ -238,8 +238,13 @@ describe('compressed', () => {
     for (const { headers } of [br, gzip, plain]) {
       expect(headers['content-type']).toMatch(/^(text|application)\/javascript/)
       expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
-      expect(headers.vary).toBe('accept-encoding')
+      expect(headers.vary).toBe('Accept-Encoding')
     }
+    const again = await get('/assets/a.js', {
+      'accept-encoding': 'br',
+      'if-none-match': `W/${br.headers.etag}, ${plain.headers.etag}`,
+    })
+    expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', br.headers.etag])
     const alone = await get('/assets/b.js', { 'accept-encoding': 'br' })
     expect([alone.body, alone.headers['content-encoding']]).toEqual(['alone', undefined])
     expect((await get('/assets/a.js.br')).statusCode).toBe(404)

@@ -1,12 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { brotliCompress, gzip } from 'node:zlib'
-import fastifyStatic from '@fastify/static'
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join, relative, sep } from 'node:path'
 import { exampleSite, fillPage, type SiteSettings } from '@vigia/contract/site'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
-import { encodingOf } from './encoding.ts'
+import { type KeptBytes, keepBytes, keepText, sendKept } from './encoding.ts'
 import { permissionsPolicy, sitePolicy } from './headers.ts'
 
 // Addresses of programs: what is not found there is no page of the application.
@@ -21,13 +18,13 @@ const ownPages = {
 }
 
 /**
- * Serves the built web application: its files, compressed where a compressed one stands beside them, and a page for every address that a
- * person can type.
+ * Serves the built web application from memory: its files, compressed where a compressed one stands beside them, and a page for every address
+ * that a person can type.
  */
 export async function serveSite(app: FastifyInstance, directory: string, settings: SiteSettings): Promise<void> {
   const application = await readPage(join(directory, 'index.html'), settings)
   if (!application) throw new Error(`there is no index.html in ${directory}`)
-  const pages = new Map<string, EncodedPage>()
+  const pages = new Map<string, KeptBytes>()
   for (const [path, file] of Object.entries(ownPages))
     pages.set(path, (await readPage(join(directory, file), settings)) ?? application)
   const policy = sitePolicy(settings.pesquisa && new URL(settings.pesquisa.endereco).origin)
@@ -37,19 +34,10 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
       void reply.header('content-security-policy', policy)
       void wait().then(() => done())
     })
-    await scope.register(fastifyStatic, {
-      root: directory,
-      index: false,
-      wildcard: false,
-      preCompressed: true,
-      globIgnore: ['*.html', '**/*.br', '**/*.gz'],
-      setHeaders: (reply, path) => {
-        void reply.header(
-          'cache-control',
-          path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-        )
-      },
-    })
+    for (const [path, { type, bytes }] of await readFiles(directory)) {
+      const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
+      scope.get(path, (request, reply) => sendKept(request, reply.type(type).header('cache-control', caching), bytes))
+    }
     scope.get('/site.webmanifest', (_, reply) =>
       reply.type('application/manifest+json').header('cache-control', 'no-cache').send(manifest(settings)),
     )
@@ -62,14 +50,9 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
       const isForPeople = /text\/html|\*\/\*/.test(request.headers.accept ?? '*/*')
       if (!isForPeople || ofPrograms.test(path) || /\.\w+$/.test(path)) return reply.callNotFound()
       const page = pages.get(path.replace(/(?<=.)\/$/, '')) ?? application
-      const encoding = encodingOf(request.headers['accept-encoding'])
-      if (encoding) void reply.header('content-encoding', encoding)
       // It reads bar codes of printed forms.
       if (page === application) void reply.header('permissions-policy', permissionsPolicy(['camera']))
-      return reply
-        .type('text/html; charset=utf-8')
-        .headers({ 'cache-control': 'no-cache', vary: 'accept-encoding' })
-        .send(page[encoding ?? 'identity'])
+      return sendKept(request, reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache'), page)
     })
   })
 }
@@ -99,18 +82,47 @@ function securityText({ contactEmail, publicUrl }: SiteSettings): string {
     .join('')
 }
 
-/** The bytes of a page in each encoding. */
-type EncodedPage = Record<'br' | 'gzip' | 'identity', Buffer>
-
 // Null: there is no such file.
-async function readPage(file: string, settings: SiteSettings): Promise<EncodedPage | null> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null
+async function readPage(file: string, settings: SiteSettings): Promise<KeptBytes | null> {
+  const text = (await readIfThere(file))?.toString()
+  return text === undefined ? null : keepText(fillPage(text, settings))
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.jpg': 'image/jpeg',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+}
+
+// The files of these types by their addresses, each with the compressed ones beside it.
+async function readFiles(directory: string): Promise<Map<string, { type: string; bytes: KeptBytes }>> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  const files = await Promise.all(
+    entries.map(async (entry) => {
+      const type = types[extname(entry.name)]
+      if (!type || !entry.isFile()) return []
+      const file = join(entry.parentPath, entry.name)
+      const [identity, br, gzip] = await Promise.all([
+        readFile(file),
+        readIfThere(`${file}.br`),
+        readIfThere(`${file}.gz`),
+      ])
+      const path = `/${relative(directory, file).split(sep).join('/')}`
+      return [[path, { type, bytes: keepBytes({ identity, ...(br && { br }), ...(gzip && { gzip }) }) }] as const]
+    }),
+  )
+  return new Map(files.flat())
+}
+
+async function readIfThere(file: string): Promise<Buffer | undefined> {
+  return readFile(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (text === null) return null
-  const identity = Buffer.from(fillPage(text, settings))
-  return { identity, br: await promisify(brotliCompress)(identity), gzip: await promisify(gzip)(identity) }
 }
 
 // What a telephone needs to keep the application among its own. The colours are the paper and the ground of `.dark` in ui/tokens.css.
