@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream'
 import { formatBrasiliaMoment, formatMoney } from '@vigia/contract/text'
 import type { Alert } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import { recordAudit } from '../audit/audit.ts'
+import { recordRead } from '../audit/audit.ts'
 import { type Entry, eventId, getDetails, readInBatches, xmlName, zip } from '../documents/documents.ts'
-import type { Session } from '../http/http.ts'
+import type { Caller, Session } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -28,6 +28,7 @@ type Details = Awaited<ReturnType<typeof getDetails>>
 export async function openEvidence(
   ctx: Pick<Context, 'db' | 'ids'>,
   session: Session,
+  caller: Pick<Caller, 'isHead'>,
   id: bigint | null,
 ): Promise<{ content: Readable; fileName: string }> {
   const { workspaceId } = session
@@ -36,7 +37,7 @@ export async function openEvidence(
   await countTry(ctx, downloads, String(workspaceId))
   const details = await getDetails(ctx, workspaceId, alert.idDFe)
   const text = `Baixou as evidências do alerta do documento ${alert.chave}.`
-  await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => recordAudit({ db }, session, 'leitura', text))
+  await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => recordRead({ db }, session, caller, text))
   const content = zip((abandoned) => entriesOf(ctx, session, { id, alert, details, abandoned }))
   return { content, fileName: `evidencias-${alert.chave}.zip` }
 }

@@ -78,8 +78,8 @@ export const alertRoutes = [
     return { data }
   }),
 
-  handle(downloadEvidence, weights.heavy, (ctx, { params, session }) =>
-    openEvidence(ctx, session, ctx.ids.decode(session.workspaceId, params.idDFe)),
+  handle(downloadEvidence, weights.heavy, (ctx, { params, session, caller }) =>
+    openEvidence(ctx, session, caller, ctx.ids.decode(session.workspaceId, params.idDFe)),
   ),
 
   handle(setAlertState, weights.heavy, async (ctx, { body, session }) => {

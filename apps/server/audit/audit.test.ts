@@ -20,7 +20,7 @@ import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace, openTestSession, testCaller, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { type AuditQuery, auditPageSize, recordAudit, searchAudit, searchedMax } from './audit.ts'
+import { type AuditQuery, auditPageSize, recordAudit, recordRead, searchAudit, searchedMax } from './audit.ts'
 import { checkAudit } from './check.ts'
 import { linkAudit, openAudit } from './export.ts'
 import { auditRoutes } from './routes.ts'
@@ -70,8 +70,9 @@ test('what was done last comes first', async () => {
         action: 'empresa',
         description: 'Cadastrou a empresa.',
         address: null,
+        times: 1,
       },
-      { at: expect.any(Date), actor: 'Ana Souza', action: 'login', description: 'Entrou.', address: null },
+      { at: expect.any(Date), actor: 'Ana Souza', action: 'login', description: 'Entrou.', address: null, times: 1 },
     ],
     total: 2,
     cutOff: false,
@@ -170,6 +171,25 @@ test('a text is looked for among the newest only, and that is said', async () =>
     total: 1,
     cutOff: false,
   })
+})
+
+test('the same file taken again within an hour is counted, and a HEAD takes nothing', async () => {
+  const read = (accountName: string, file: string, isHead?: true) =>
+    inWorkspace({ db }, workspaceId, ({ db }) => recordRead({ db }, { workspaceId, accountName }, { isHead }, file))
+  const told = async () =>
+    (await searchAudit({ db }, workspaceId, { page: 1 })).entries.map(
+      ({ actor, description, times }) => `${actor} ${description} ${times}`,
+    )
+  await read('Ana', 'Baixou um.', true)
+  await Promise.all([1, 2, 3].map(() => read('Ana', 'Baixou um.')))
+  await read('Bia', 'Baixou um.')
+  await read('Ana', 'Baixou dois.')
+  await read('Ana', 'Baixou dois.', true)
+  expect(await told()).toEqual(['Ana Baixou dois. 1', 'Bia Baixou um. 1', 'Ana Baixou um. 3'])
+  await asOwner(`update audit set at = at - interval '61 minutes' where workspace_id = $1`, [workspaceId])
+  await read('Ana', 'Baixou um.')
+  expect((await told())[0]).toBe('Ana Baixou um. 1')
+  expect(await told()).toHaveLength(4)
 })
 
 test('nobody changes what was written down', async () => {
@@ -380,7 +400,7 @@ describe('the CSV', () => {
     ])
     expect(await recompute(await download())).toEqual([
       `line ${texts.length + 601} was changed or put in, or one before it is missing`,
-      expect.stringContaining(`${count + 1} chained`),
+      expect.stringContaining(`${count} chained`),
     ])
   })
 

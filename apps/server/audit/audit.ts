@@ -1,6 +1,7 @@
 import type { AuditAction } from '@vigia/contract/workspace'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
+import type { Caller } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { beforeCommit, readWorkspace } from '../platform/database.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
@@ -33,6 +34,20 @@ export async function recordAudit(
   const append = sql`
     select append_audit(${workspaceId}, ${accountId ?? null}, ${accountName}, ${action}, ${description}, ${address ?? null}, ${search})`
   // Entries of a workspace are chained one after the other: begun last, that keeps nobody waiting.
+  beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await append.execute(db)))
+}
+
+/** Writes down that `reader` took a file; the same one again within an hour is counted in its entry. A HEAD takes nothing. */
+export async function recordRead(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, accountId, accountName, address }: Actor,
+  { isHead }: Pick<Caller, 'isHead'>,
+  description: string,
+): Promise<void> {
+  if (isHead) return
+  const search = searchable(`${accountName} ${description}`)
+  const append = sql`
+    select append_read(${workspaceId}, ${accountId ?? null}, ${accountName}, ${description}, ${address ?? null}, ${search})`
   beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await append.execute(db)))
 }
 
@@ -78,7 +93,7 @@ export async function searchAudit(
     const { total } = counts[0]!
     const offset = (query.page - 1) * auditPageSize
     const { rows: entries } = await sql<AuditEntry>`
-      select a.at, a.actor, a.action, a.description, a.address
+      select a.at, a.actor, a.action, a.description, a.address, a.times
         from (select at, id from (${found}) f order by at desc, id desc offset ${Math.min(offset, total)} limit ${auditPageSize}) k
         join audit a on a.workspace_id = ${workspaceId} and a.id = k.id
        order by k.at desc, k.id desc`.execute(db)

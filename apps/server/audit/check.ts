@@ -10,6 +10,8 @@ export interface AuditEntry {
   action: AuditAction
   description: string
   address: string | null
+  /** A file that was read again within an hour is one entry. */
+  times: number
 }
 
 /** What the chain of a workspace shows. */
@@ -106,7 +108,7 @@ function readBatch(ctx: WithDatabase, workspaceId: number, after: bigint, previo
     const broken = brokenIds
       ? await db
           .selectFrom('audit')
-          .select(['id', 'at', 'actor', 'action', 'description', 'address'])
+          .select(['id', 'at', 'actor', 'action', 'description', 'address', 'times'])
           .where('workspace_id', '=', workspaceId)
           .where('id', 'in', brokenIds.map(BigInt))
           .orderBy('id')

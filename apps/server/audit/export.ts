@@ -7,7 +7,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { createPlaces } from '../platform/places.ts'
-import { recordAudit } from './audit.ts'
+import { recordRead } from './audit.ts'
 import { writeAudit } from './chain.ts'
 
 // A browser saves a large file only when it follows a link, and a link carries no token: the ticket says who wanted it.
@@ -71,7 +71,7 @@ const everything = { companies: null, whole: true }
 export async function openAudit(
   ctx: Pick<Context, 'db' | 'vault' | 'log'>,
   ticket: string,
-  { address }: Pick<Caller, 'address'>,
+  { address, isHead }: Pick<Caller, 'address' | 'isHead'>,
 ): Promise<{ content: Readable; fileName: string }> {
   const opened = open(ctx, ticket)
   if (!opened)
@@ -91,7 +91,7 @@ export async function openAudit(
   stack.use(await downloading.take(workspaceId))
   const reader = { workspaceId, accountId, accountName, address: shared ? undefined : address }
   await inWorkspace(ctx, workspaceId, ({ db }) =>
-    recordAudit({ db }, reader, 'leitura', 'Baixou a auditoria inteira, com a cadeia.'),
+    recordRead({ db }, reader, { isHead }, 'Baixou a auditoria inteira, com a cadeia.'),
   )
   const content = Readable.from(writeAudit(ctx, workspaceId), { objectMode: false })
   stack.use(endWithHolder(ctx, opened, everything, content))

@@ -59,8 +59,9 @@ function whoOf({ shared, workspaceId }: Session, { address }: Caller): string {
   return shared ? networkOf(address) : String(workspaceId)
 }
 
-function toRow({ at, actor, action, description, address }: AuditEntry): AuditRow {
-  return { quando: at.toISOString(), usuario: actor, acao: action, descricao: description, endereco: address }
+function toRow({ at, actor, action, description, address, times }: AuditEntry): AuditRow {
+  const descricao = times > 1 ? `${description} (${formatInteger(times)} vezes em uma hora)` : description
+  return { quando: at.toISOString(), usuario: actor, acao: action, descricao, endereco: address }
 }
 
 const onlyNewest = `A busca olhou os ${formatInteger(searchedMax)} registros mais recentes do período. Para procurar nos anteriores, escolha um período que termine antes.`

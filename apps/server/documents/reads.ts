@@ -1,4 +1,5 @@
-import { recordAudit } from '../audit/audit.ts'
+import { recordRead } from '../audit/audit.ts'
+import type { Caller } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 
@@ -8,11 +9,12 @@ import { inWorkspace } from '../platform/database.ts'
  */
 export async function noteRead(
   ctx: Pick<Context, 'db' | 'log'>,
-  reader: Parameters<typeof recordAudit>[1],
+  reader: Parameters<typeof recordRead>[1],
+  caller: Pick<Caller, 'isHead'>,
   description: string,
 ): Promise<void> {
   try {
-    await inWorkspace(ctx, reader.workspaceId, ({ db }) => recordAudit({ db }, reader, 'leitura', description))
+    await inWorkspace(ctx, reader.workspaceId, ({ db }) => recordRead({ db }, reader, caller, description))
   } catch (err) {
     ctx.log.error({ err, workspaceId: reader.workspaceId }, 'a read was not written into the audit')
   }

@@ -130,9 +130,9 @@ export const documentRoutes = [
       },
     }
   }),
-  handle(downloadXml, async (ctx, { params, session }) => {
+  handle(downloadXml, async (ctx, { params, session, caller }) => {
     const { chave, ...file } = await getXml(ctx, session.workspaceId, params.idDfe)
-    await noteRead(ctx, session, `Baixou o XML do documento ${chave}.`)
+    await noteRead(ctx, session, caller, `Baixou o XML do documento ${chave}.`)
     return file
   }),
 
@@ -177,19 +177,19 @@ export const documentRoutes = [
     return { ...file, framed: true }
   }),
 
-  handle(printDanfe, weights.heavy, async (ctx, { params, session }) => {
+  handle(printDanfe, weights.heavy, async (ctx, { params, session, caller }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'nfe')
-    await noteRead(ctx, session, `Abriu o DANFE da NF-e ${chave}.`)
+    await noteRead(ctx, session, caller, `Abriu o DANFE da NF-e ${chave}.`)
     return { content, keepable: true }
   }),
-  handle(printDacte, weights.heavy, async (ctx, { params, session }) => {
+  handle(printDacte, weights.heavy, async (ctx, { params, session, caller }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'cte')
-    await noteRead(ctx, session, `Abriu o DACTE do CT-e ${chave}.`)
+    await noteRead(ctx, session, caller, `Abriu o DACTE do CT-e ${chave}.`)
     return { content, keepable: true }
   }),
-  handle(printDocumentEvent, weights.heavy, async (ctx, { params, session }) => {
+  handle(printDocumentEvent, weights.heavy, async (ctx, { params, session, caller }) => {
     const { content, chave } = await printEvent(ctx, session.workspaceId, params.idDfe, params.idEvento)
-    await noteRead(ctx, session, `Abriu a folha de um evento do documento ${chave}.`)
+    await noteRead(ctx, session, caller, `Abriu a folha de um evento do documento ${chave}.`)
     return { content, keepable: true }
   }),
 ]

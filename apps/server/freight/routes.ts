@@ -1,5 +1,5 @@
 import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/workspace'
-import { recordAudit } from '../audit/audit.ts'
+import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
@@ -30,7 +30,7 @@ export const freightRoutes = [
     return { data }
   }),
 
-  handle(downloadFreight, weights.heavy, async (ctx, { query, session }) => {
+  handle(downloadFreight, weights.heavy, async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     const question = await questionOf(ctx, workspaceId, query)
     await countTry(ctx, sheets, String(workspaceId))
@@ -39,7 +39,7 @@ export const freightRoutes = [
     const content = await makeSheet(ctx, workspaceId, question, about)
     const title = `Auditoria de fretes, ${periodText(question)}`
     await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-      recordAudit({ db }, session, 'leitura', `Baixou a planilha ${title} (${about}).`),
+      recordRead({ db }, session, caller, `Baixou a planilha ${title} (${about}).`),
     )
     return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
   }),

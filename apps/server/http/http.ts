@@ -474,7 +474,8 @@ function callerOf(request: FastifyRequest): Caller {
   // A proxy may pass on anything as the address that it saw.
   const address = isIP(request.ip ?? '') ? request.ip : (request.socket.remoteAddress ?? '')
   const continues = continuationOf(request)
-  return { address, agent: (request.headers['user-agent'] ?? '').slice(0, 200), ...(continues && { continues }) }
+  const agent = (request.headers['user-agent'] ?? '').slice(0, 200)
+  return { address, agent, ...(request.method === 'HEAD' && { isHead: true }), ...(continues && { continues }) }
 }
 
 // Of ranges only the one of a download that goes on; others may be ignored (RFC 9110 §14.2).

@@ -6,6 +6,8 @@ export interface Caller {
   address: string
   /** As the program calls itself; empty when it says nothing. */
   agent: string
+  /** It asks for the head of a file only. */
+  isHead?: true
   /** It has so many bytes of a file already, and wants the rest; `tag`: the name of those bytes, if it tells one. */
   continues?: { from: number; tag: string | null }
 }

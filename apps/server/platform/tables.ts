@@ -626,6 +626,7 @@ interface AuditTable {
   address: string | null
   search: string
   hash: Optional<Buffer | null>
+  times: Generated<number>
 }
 interface ApiKeyTable {
   workspace_id: number

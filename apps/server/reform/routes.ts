@@ -1,6 +1,6 @@
 import { formatMonth } from '@vigia/contract/text'
 import { downloadReformSheet, getReformSheet } from '@vigia/contract/workspace'
-import { recordAudit } from '../audit/audit.ts'
+import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
@@ -20,7 +20,7 @@ export const reformRoutes = [
     ),
   })),
 
-  handle(downloadReformSheet, weights.heavy, async (ctx, { query, session }) => {
+  handle(downloadReformSheet, weights.heavy, async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     await countTry(ctx, downloads, String(workspaceId))
     const { sheet, company } = await readWorkspace(ctx, workspaceId, async (ctx) => {
@@ -33,7 +33,7 @@ export const reformRoutes = [
     const content = await sheetFile(sheet, company, new Date())
     const about = `${formatMonth(sheet.mes)} (${company || 'todas as empresas'})`
     await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-      recordAudit({ db }, session, 'leitura', `Baixou a planilha de IBS e CBS de ${about}.`),
+      recordRead({ db }, session, caller, `Baixou a planilha de IBS e CBS de ${about}.`),
     )
     return { content, fileName: `ibs-cbs-${sheet.mes}.xlsx` }
   }),

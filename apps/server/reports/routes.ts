@@ -1,5 +1,5 @@
 import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubject } from '@vigia/contract/workspace'
-import { recordAudit } from '../audit/audit.ts'
+import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { readBacklog } from '../documents/documents.ts'
 import { handle, weights } from '../http/http.ts'
@@ -28,7 +28,7 @@ export const reportRoutes = [
     return { data: { ...report, faltam: waiting } }
   }),
 
-  handle(downloadReport, weights.heavy, async (ctx, { query, session }) => {
+  handle(downloadReport, weights.heavy, async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     const question = await questionOf(ctx, workspaceId, query)
     await countTry(ctx, sheets, String(workspaceId))
@@ -37,7 +37,7 @@ export const reportRoutes = [
     const content = await makeSheet(ctx, workspaceId, question, about)
     const title = `${titleOf(question)}, ${periodText(question)}`
     await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-      recordAudit({ db }, session, 'leitura', `Baixou a planilha do relatório ${title} (${about}).`),
+      recordRead({ db }, session, caller, `Baixou a planilha do relatório ${title} (${about}).`),
     )
     return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
   }),

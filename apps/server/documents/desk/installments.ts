@@ -80,12 +80,17 @@ export const installmentRoutes = [
     }
   }),
 
-  handle(downloadInstallments, weights.heavy, async (ctx, { query, session }) => {
+  handle(downloadInstallments, weights.heavy, async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     const { content, count } = await readWorkspace(ctx, workspaceId, async (ctx) =>
       writeSheet(ctx, workspaceId, await readFilter(ctx, workspaceId, query), new Date()),
     )
-    await noteRead(ctx, session, `Baixou a planilha de vencimentos, com ${formatCount(count, 'parcela', 'parcelas')}.`)
+    await noteRead(
+      ctx,
+      session,
+      caller,
+      `Baixou a planilha de vencimentos, com ${formatCount(count, 'parcela', 'parcelas')}.`,
+    )
     return { content, fileName: 'vencimentos.xlsx' }
   }),
 ]

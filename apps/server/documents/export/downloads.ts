@@ -43,7 +43,7 @@ export async function openExport(
   ctx: Pick<Context, 'db' | 'vault' | 'log'>,
   ticket: string,
   form: Form,
-  { address, continues }: Pick<Caller, 'address' | 'continues'>,
+  { address, continues, isHead }: Pick<Caller, 'address' | 'continues' | 'isHead'>,
 ): Promise<FileResponse & { fileName: string }> {
   const opened = openTicket(ctx, ticket)
   if (!opened) throw notThere()
@@ -84,6 +84,7 @@ export async function openExport(
     await noteRead(
       ctx,
       reader,
+      { isHead },
       form === 'zip' ? `Baixou a exportação “${fileName}”.` : `Abriu a impressão “${fileName}”.`,
     )
   const whole = await findWhole(ctx, opened)

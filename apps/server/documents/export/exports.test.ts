@@ -435,6 +435,11 @@ describe('the link', () => {
       await expect.poll(() => statusOf(address)).toBe(200)
       expect((await download(address)).bytes.length).toBeGreaterThan(1_000)
     }
+    const { rows } = await owner.query(`select times from audit where workspace_id = $1 and action = 'leitura'`, [
+      workspaceId,
+    ])
+    // A HEAD reads nothing.
+    expect(rows).toEqual([{ times: 3 }])
     await expect.poll(() => statusOf(address)).toBe(404)
     expect(await refused(address)).toEqual({ status: 404, message: expect.stringMatching(/já baixada: cada link/) })
   })

@@ -279,6 +279,7 @@ async function grant(client: pg.Client, role: typeof appRole | typeof limitedRol
   await client.query(
     `revoke update, delete on receipt, issuer_certificate, capture_call, certificate_use, outgoing_event_call, audit from ${role}`,
   )
+  await client.query(`grant update (times) on audit to ${role}`)
   await client.query(`revoke insert, update, delete on dictionary from ${role}`)
   await client.query(`grant usage on all sequences in schema public to ${role}`)
   // Other logins of the server may enter the database, and functions are everybody's when they are made.
