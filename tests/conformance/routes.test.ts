@@ -288,6 +288,42 @@ test('every call with a session says who may make it', () => {
   expect(asked.filter(([, { atLeast }]) => atLeast === undefined).map(([name]) => name)).toEqual([])
 })
 
+const people = memberRoles.map(
+  (role) =>
+    [
+      role,
+      reused(
+        'select from session where token_hash = $1',
+        async () => (await newPersonOf(two, two.mine, { role })).token,
+      ),
+    ] as const,
+)
+
+test.each(asked)('%s serves a person by their role, and no company that is not theirs', async (name, route) => {
+  const isPersonal = route.atLeast === 'pessoa'
+  for (const [role, person] of people) {
+    const answer = await send(route, {}, await person())
+    if (!mayAs(role, route.atLeast)) expectFailure(answer, 403, `${name} as ${role}`)
+    // A call without its fields is let in, and refused for that.
+    else expect([200, 400, 404, 409, 429], `${name} as ${role}: ${answer.text}`).toContain(answer.status)
+  }
+  if (isPersonal || route.atLeast === 'administrador') return
+  const input = await sharedGood(name)
+  const answer = await send(route, input, await ofNoCompany())
+  if (input.id && !ofWorkspace.has(input.id)) expectFailure(answer, 404, name)
+  else expect([200, 409], `${name}: ${answer.text}`).toContain(answer.status)
+  const { companyId, company, nfe, cte } = two.mine
+  for (const own of [companyId, company.nome, company.cnpj, ...nfe, ...cte])
+    expect(answer.text, name).not.toContain(own)
+})
+
+const ofNoCompany = reused('select from session where token_hash = $1', async () => {
+  return (await newPersonOf(two, two.mine, { role: 'fiscal', companies: [] })).token
+})
+
+// What these name belongs to all people of a workspace.
+const ofWorkspace = new Set(['idVisao', 'antesDe', 'ate'])
+
 // The actions for which an open session is not enough: `always`, or the inputs that need a proof of the last ten minutes.
 const many = (field: string) => ({ body: { [field]: Array.from({ length: 51 }, (_, index) => `de-ninguem-${index}`) } })
 const pfx = () => new File([Uint8Array.of(0x30, 0x82)], 'empresa.pfx')
@@ -363,42 +399,6 @@ const unproved = reused(
     return token
   },
 )
-
-const people = memberRoles.map(
-  (role) =>
-    [
-      role,
-      reused(
-        'select from session where token_hash = $1',
-        async () => (await newPersonOf(two, two.mine, { role })).token,
-      ),
-    ] as const,
-)
-
-test.each(asked)('%s serves a person by their role, and no company that is not theirs', async (name, route) => {
-  const isPersonal = route.atLeast === 'pessoa'
-  for (const [role, person] of people) {
-    const answer = await send(route, {}, await person())
-    if (!mayAs(role, route.atLeast)) expectFailure(answer, 403, `${name} as ${role}`)
-    // A call without its fields is let in, and refused for that.
-    else expect([200, 400, 404, 409, 429], `${name} as ${role}: ${answer.text}`).toContain(answer.status)
-  }
-  if (isPersonal || route.atLeast === 'administrador') return
-  const input = await sharedGood(name)
-  const answer = await send(route, input, await ofNoCompany())
-  if (input.id && !ofWorkspace.has(input.id)) expectFailure(answer, 404, name)
-  else expect([200, 409], `${name}: ${answer.text}`).toContain(answer.status)
-  const { companyId, company, nfe, cte } = two.mine
-  for (const own of [companyId, company.nome, company.cnpj, ...nfe, ...cte])
-    expect(answer.text, name).not.toContain(own)
-})
-
-const ofNoCompany = reused('select from session where token_hash = $1', async () => {
-  return (await newPersonOf(two, two.mine, { role: 'fiscal', companies: [] })).token
-})
-
-// What these name belongs to all people of a workspace.
-const ofWorkspace = new Set(['idVisao', 'antesDe', 'ate'])
 
 function replaceId(input: Good, value: string): GoodInput {
   const put = <T>(fields: Record<string, T> | undefined): Record<string, T> | undefined =>
