@@ -18,7 +18,8 @@ import { deleteSessions } from './session-ends.ts'
 import { createToken, listToken, tokenHash } from './tokens.ts'
 
 // Of one account; the one not seen for longest ends when another begins. Of a shared one each visitor has one.
-const sessionsMax = 50
+/** Of an account. */
+export const sessionsMax = 50
 const sharedSessionsMax = 1_000
 
 /** Failed logins with an e-mail. */

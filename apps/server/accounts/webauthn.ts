@@ -18,7 +18,8 @@ import { tokenHash } from './tokens.ts'
 
 type WithOrigin = Pick<Context, 'config'>
 
-const passkeysMax = 20
+/** Of an account. */
+export const passkeysMax = 20
 // For the person to find the finger, or the stick.
 const patienceMs = 5 * 60_000
 

@@ -15,12 +15,10 @@ import { recordBatch } from './audit-entries.ts'
 
 type FileState = 'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'
 
-// Of a workspace.
-const openMax = 10
-const keptMax = 100
+/** Of a workspace. */
+export const batchLimits = { open: 10, kept: 20, waitingBytes: 20_000_000 }
 const keptDays = 30
 const filesOfSmallPlans = 20
-const waitingBytesMax = 20_000_000
 // Of all workspaces, as a part of what is free on the disk of the data folder.
 const waitingShareMax = 0.1
 // Of files that could not be used, before the rest of a batch is handed back.
@@ -73,17 +71,17 @@ export async function startBatch(
 async function requireRoom({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await sql`
     delete from certificate_batch where workspace_id = ${workspaceId} and ended_at is not null and id not in (
-      select id from certificate_batch where workspace_id = ${workspaceId} order by id desc limit ${keptMax - 1})`.execute(
+      select id from certificate_batch where workspace_id = ${workspaceId} order by id desc limit ${batchLimits.kept - 1})`.execute(
     db,
   )
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from certificate_batch where workspace_id = ${workspaceId} and ended_at is null`.execute(
     db,
   )
-  if (rows[0]!.n >= openMax)
+  if (rows[0]!.n >= batchLimits.open)
     throw new AppError(
       'too-many',
-      `Já há ${openMax} lotes de certificados desta conta em andamento. Nada foi enviado: espere um deles terminar e envie de novo.`,
+      `Já há ${batchLimits.open} lotes de certificados desta conta em andamento. Nada foi enviado: espere um deles terminar e envie de novo.`,
       { retryAfterMs: 30_000 },
     )
 }
@@ -140,7 +138,7 @@ export async function addFiles(
         `Um lote deste plano tem até ${formatInteger(filesMax)} arquivos. Os desta chamada não foram guardados: envie-os em outro lote.`,
       )
     if (batch.complete) return n
-    if ((await countWaitingBytes({ db }, workspaceId)) > waitingBytesMax)
+    if ((await countWaitingBytes({ db }, workspaceId)) > batchLimits.waitingBytes)
       throw new AppError('too-many', workspaceFull, { retryAfterMs: 30_000 })
     await db
       .updateTable('certificate_batch')
@@ -377,7 +375,7 @@ async function readBatches(
         from certificate_batch b left join certificate_file f on f.workspace_id = b.workspace_id and f.batch_id = b.id
        where b.workspace_id = ${workspaceId} and b.id = coalesce(${only}, b.id)
          and b.started_at > now() - ${keptDays} * interval '1 day'
-       group by b.workspace_id, b.id order by b.id desc limit ${keptMax}`.execute(db),
+       group by b.workspace_id, b.id order by b.id desc limit ${batchLimits.kept}`.execute(db),
   )
   return rows.map((row) => ({ ...row, id: ctx.ids.encode(workspaceId, row.id) }))
 }

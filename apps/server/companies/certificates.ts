@@ -1,9 +1,10 @@
-import { formatBrasiliaDay } from '@vigia/contract/text'
+import { formatBrasiliaDay, formatInteger } from '@vigia/contract/text'
 import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { type Certificate, CertificateError, readCertificate } from '@vigia/sefaz/certificate'
 import { type RawBuilder, sql } from 'kysely'
 import type { Session } from '../http/http.ts'
-import type { Context } from '../platform/context.ts'
+import { readPlan } from '../plans/plans.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { InstallationError } from '../platform/installation.ts'
@@ -73,6 +74,19 @@ export function requireSameBase(certificate: Certificate, cnpj: string): void {
   )
 }
 
+/** Of a workspace without an active plan, with those that were replaced, which stay on record. */
+export const unpaidCertificatesMax = 1_000
+
+async function requireRoom({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from certificate where workspace_id = ${workspaceId}`.execute(db)
+  if (rows[0]!.n < unpaidCertificatesMax || (await readPlan({ db }, workspaceId)).situation === 'active') return
+  throw new AppError(
+    'conflict',
+    `Sem um plano ativo cabem ${formatInteger(unpaidCertificatesMax)} certificados, contando os que foram substituídos, e já há tantos. Nada foi guardado nem alterado, e os que estão aqui continuam em uso. Para enviar outros, peça um plano em “Minha conta”.`,
+  )
+}
+
 /** Keeps a certificate as the current one of a company, its key sealed by the signer; `ctx.db` is a transaction inside the workspace. */
 export async function storeCertificate(
   { db, signer }: Pick<Context, 'db' | 'signer'>,
@@ -81,6 +95,7 @@ export async function storeCertificate(
   certificate: Certificate,
 ): Promise<void> {
   const { workspaceId } = session
+  await requireRoom({ db }, workspaceId)
   const { sealed, keyId } = await signer.seal(workspaceId, companyId, certificate.key).catch((cause: unknown) => {
     if (!(cause instanceof SignerDown || cause instanceof InstallationError)) throw cause
     throw new AppError(

@@ -369,6 +369,28 @@ describe('the plan', () => {
   })
 })
 
+test('without an active plan there is room for a thousand certificates, with those that were replaced', async () => {
+  const { id } = await create(certificateOf(matriz))
+  await inside(({ db }) =>
+    sql`
+      insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to, certificate_pem,
+                               chain_pem, key_encrypted, key_id, uploaded_by, replaced_at)
+      select c.workspace_id, c.company_id, c.holder_cnpj, c.holder_name, c.issuer, n::text, c.valid_from, c.valid_to, n::text,
+             c.chain_pem, '', '', c.uploaded_by, now()
+        from certificate c, generate_series(2, 1000) n where c.company_id = ${id}`.execute(db),
+  )
+  await expect(change(id, {}, certificateOf(matriz))).rejects.toThrow(
+    /^Sem um plano ativo cabem 1\.000 certificados, .* os que estão aqui continuam em uso\./,
+  )
+  await inside(({ db }) =>
+    db
+      .updateTable('workspace')
+      .set({ paid_from: new Date(0) })
+      .execute(),
+  )
+  await change(id, {}, certificateOf(matriz))
+})
+
 test('a company of another workspace is not found', async () => {
   const { publicId } = await create(certificateOf(matriz))
   const other = await newSession()

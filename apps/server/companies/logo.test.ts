@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -34,6 +35,20 @@ afterAll(async () => {
 const newCompany = async (cnpj: string, workspace = workspaceId) => (await insertCompany(db, workspace, { cnpj })).id
 const set = (companyId: number, file: Uint8Array) =>
   inWorkspace({ db }, workspaceId, (ctx) => setLogo(ctx, workspaceId, companyId, file))
+
+test('without an active plan a hundred companies have one', async () => {
+  const trial = await newWorkspace(db)
+  const companies = await inWorkspace({ db }, trial, ({ db }) =>
+    sql<{ id: number }>`
+      insert into company (workspace_id, cnpj, name, search, uf)
+      select ${trial}, lpad(n::text, 14, '0'), 'E', 'e', 35 from generate_series(1, 101) n returning id`.execute(db),
+  )
+  const [last, first, ...others] = companies.rows.map(({ id }) => id)
+  const setOf = (company: number) => inWorkspace({ db }, trial, (ctx) => setLogo(ctx, trial, company, picture()))
+  for (const company of [first!, ...others]) await setOf(company)
+  await setOf(first!)
+  await expect(setOf(last!)).rejects.toThrow(/^Sem um plano ativo cabem logotipos de 100 empresas/)
+})
 
 /** A picture of two points: one red, one that is not there. */
 function picture({ width = 2, height = 1 } = {}): Buffer {

@@ -2,9 +2,13 @@ import { inflateSync } from 'node:zlib'
 import { logoSizeMax } from '@vigia/contract/companies'
 import { sql } from 'kysely'
 import { PNG } from 'pngjs'
+import { readPlan } from '../plans/plans.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+
+/** Of a workspace without an active plan. */
+export const unpaidLogosMax = 100
 
 /**
  * Keeps the picture of a PNG file as the logo of a company, in place of the one that it had. What cannot be seen on white paper (transparency,
@@ -23,6 +27,13 @@ export async function setLogo(
     .values({ workspace_id: workspaceId, company_id: companyId, picture })
     .onConflict((conflict) => conflict.columns(['workspace_id', 'company_id']).doUpdateSet({ picture }))
     .execute()
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from company_logo where workspace_id = ${workspaceId}`.execute(db)
+  if (rows[0]!.n <= unpaidLogosMax || (await readPlan({ db }, workspaceId)).situation === 'active') return
+  throw new AppError(
+    'conflict',
+    `Sem um plano ativo cabem logotipos de ${unpaidLogosMax} empresas, e já há tantos. Nada foi alterado. Para guardar outros, peça um plano em “Minha conta”.`,
+  )
 }
 
 /** Takes the logo of a company away. Refuses when it has none. `ctx.db` is a transaction inside the workspace. */
