@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { batchMax } from '@vigia/contract/companies'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import type { Session } from '../http/http.ts'
@@ -89,6 +90,13 @@ describe('what waits', () => {
       message: expect.stringMatching(/já somam 20 MB\. Os desta chamada não foram guardados/),
     })
     expect((await getBatch(ctx, session.workspaceId, id)).files).toHaveLength(440)
+    // A refused call leaves nothing on the disk, not even rows to vacuum.
+    const { rows: size } = await sql<{ bytes: number }>`
+      select pg_total_relation_size('certificate_file')::float8 as bytes`.execute(db)
+    for (let n = 0; n < 5; n++) await large(20).catch(() => {})
+    const { rows: after } = await sql<{ bytes: number }>`
+      select pg_total_relation_size('certificate_file')::float8 as bytes`.execute(db)
+    expect(after).toEqual(size)
     const other = await newSession(3)
     await add(await begin(1, other), filesOf(1), { of: other })
   })

@@ -113,33 +113,30 @@ export async function addFiles(
     if (!batch || batchId === null) throw notThere()
     if (!batch.passwords && !batch.complete && files.some(({ password }) => !password))
       throw new AppError('invalid-input', noPasswords)
-    const rows = files.map(({ name, bytes, password }) => ({
-      workspace_id: workspaceId,
-      batch_id: batchId,
-      name,
-      digest: createHash('sha256').update(bytes).digest(),
-      content: ctx.vault.encrypt(
-        JSON.stringify({ file: Buffer.from(bytes).toString('base64'), password }),
-        filePurpose(workspaceId),
-      ),
-    }))
-    const { n: before } = await countFiles({ db }, workspaceId, batchId)
-    await db
-      .insertInto('certificate_file')
-      .values(rows)
-      .onConflict((conflict) => conflict.columns(['workspace_id', 'batch_id', 'name', 'digest']).doNothing())
-      .execute()
-    const { n } = await countFiles({ db }, workspaceId, batchId)
     // A call whose response was lost comes again.
-    if (batch.complete && n > before) throw new AppError('conflict', closed)
+    const fresh = await withoutKnown({ db }, workspaceId, batchId, files)
+    if (batch.complete && fresh.length > 0) throw new AppError('conflict', closed)
+    const n = (await countFiles({ db }, workspaceId, batchId)).n + fresh.length
+    if (batch.complete) return n
     if (n > filesMax)
       throw new AppError(
         'conflict',
         `Um lote deste plano tem até ${formatInteger(filesMax)} arquivos. Os desta chamada não foram guardados: envie-os em outro lote.`,
       )
-    if (batch.complete) return n
-    if ((await countWaitingBytes({ db }, workspaceId)) > batchLimits.waitingBytes)
+    const rows = fresh.map(({ name, bytes, password, digest }) => ({
+      workspace_id: workspaceId,
+      batch_id: batchId,
+      name,
+      digest,
+      content: ctx.vault.encrypt(
+        JSON.stringify({ file: Buffer.from(bytes).toString('base64'), password }),
+        filePurpose(workspaceId),
+      ),
+    }))
+    const bytes = rows.reduce((sum, { content }) => sum + content.length, 0)
+    if ((await countWaitingBytes({ db }, workspaceId)) + bytes > batchLimits.waitingBytes)
       throw new AppError('too-many', workspaceFull, { retryAfterMs: 30_000 })
+    if (rows.length > 0) await db.insertInto('certificate_file').values(rows).execute()
     await db
       .updateTable('certificate_batch')
       .set({ received_at: sql<Date>`now()`, complete: last, total: last ? n : Math.max(batch.total, n) })
@@ -149,6 +146,29 @@ export async function addFiles(
     await endWhenDone({ db }, workspaceId, batchId)
     return n
   })
+}
+
+async function withoutKnown(
+  { db }: WithDatabase,
+  workspaceId: number,
+  batchId: bigint,
+  files: readonly SentFile[],
+): Promise<(SentFile & { digest: Buffer })[]> {
+  const keyOf = (name: string, digest: Buffer) => `${digest.toString('hex')} ${name}`
+  const sent = new Map<string, SentFile & { digest: Buffer }>()
+  for (const file of files) {
+    const digest = createHash('sha256').update(file.bytes).digest()
+    sent.set(keyOf(file.name, digest), { ...file, digest })
+  }
+  const known = await db
+    .selectFrom('certificate_file')
+    .select(['name', 'digest'])
+    .where('workspace_id', '=', workspaceId)
+    .where('batch_id', '=', batchId)
+    .where('name', 'in', [...new Set(files.map(({ name }) => name))])
+    .execute()
+  for (const { name, digest } of known) sent.delete(keyOf(name, digest))
+  return [...sent.values()]
 }
 
 const workspaceFull =
