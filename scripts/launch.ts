@@ -210,8 +210,10 @@ async function requireFolder(folder: string): Promise<void> {
     await closeToOthers(folder)
     await access(folder, constants.W_OK)
   } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException
+    const reason = ['EEXIST', 'ENOTDIR'].includes(code) ? 'há um arquivo onde devia haver uma pasta' : code
     throw new StartError(
-      `A pasta ${folder} não pode ser criada ou gravada (${(cause as NodeJS.ErrnoException).code}). Nada foi alterado. Escolha outra em DATA_DIR.`,
+      `A pasta ${folder} não pode ser criada ou gravada (${reason}). Nada foi alterado. Escolha outra em DATA_DIR.`,
       { cause },
     )
   }
