@@ -25,6 +25,7 @@ export async function publish(port: number, cnpj: string, { schema, xml }: Templ
   const own = xml.replaceAll(templateOwner, cnpj).replaceAll(old, chave)
   const response = await fetch(`http://127.0.0.1:${port}/_control/publish`, {
     method: 'POST',
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ cnpj, service: 'nfe', schema, xmlBase64: Buffer.from(own).toString('base64') }),
   })
   if (!response.ok) throw new Error(await response.text())

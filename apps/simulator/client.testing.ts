@@ -82,6 +82,7 @@ export async function startForTest(options: Partial<SimulatorOptions> = {}): Pro
     control: async (method, path, body) => {
       const answer = await fetch(`http://127.0.0.1:${simulator.port}/_control/${path}`, {
         method,
+        ...(body !== undefined && typeof body !== 'string' && { headers: { 'content-type': 'application/json' } }),
         body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
       })
       if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
@@ -91,6 +92,7 @@ export async function startForTest(options: Partial<SimulatorOptions> = {}): Pro
       for (let index = 1; index <= count; index++) {
         await fetch(`http://127.0.0.1:${simulator.port}/_control/publish`, {
           method: 'POST',
+          headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ cnpj, service, schema: 'procNFe_v4.00.xsd', xmlBase64: btoa(`<a>${index}</a>`) }),
         })
       }

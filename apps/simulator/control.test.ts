@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import forge from 'node-forge'
@@ -56,6 +57,22 @@ describe('the control interface', () => {
     expect((await nobody.get('/_control/nothing')).status).toBe(404)
   })
 
+  it('takes no call of a page: its own names, no origin and JSON only', async () => {
+    const statusOf = (headers: Record<string, string>) =>
+      new Promise<number | undefined>((done, fail) => {
+        const options = { port: test.simulator.port, method: 'POST', path: '/_control/clock', headers }
+        request(options, (response) => done(response.resume().statusCode))
+          .on('error', fail)
+          .end('{"advanceMs":0}')
+      })
+    const json = { 'content-type': 'application/json', host: 'localhost' }
+    expect(await statusOf(json)).toBe(200)
+    expect(await statusOf({ ...json, host: `[::1]:${test.simulator.port}` })).toBe(200)
+    expect(await statusOf({ ...json, host: 'pagina.example' })).toBe(403)
+    expect(await statusOf({ ...json, origin: 'http://localhost' })).toBe(403)
+    expect(await statusOf({ ...json, 'content-type': 'text/plain' })).toBe(415)
+  })
+
   it('is alone on http: the services are not served there', async () => {
     const answer = await fetch(`http://127.0.0.1:${test.simulator.port}${paths.nfe}`, { method: 'POST', body: 'x' })
     expect(answer.status).toBe(403)
@@ -105,6 +122,7 @@ describe('the control interface', () => {
   it('issues certificates', async () => {
     const answer = await fetch(`http://127.0.0.1:${test.simulator.port}/_control/certificates`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ cnpj, nome: 'EMPRESA', senha: 'abc', uf: 'SP' }),
     })
     const pfx = Buffer.from(await answer.arrayBuffer())

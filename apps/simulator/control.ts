@@ -33,9 +33,12 @@ interface ControlCall {
 /** The control interface: what the simulator holds, and switches for its clock, its faults and its documents. */
 export async function respondToControl(
   authority: Authority,
-  method: string,
-  url: URL,
-  readBody: () => Promise<Buffer | null>,
+  {
+    method,
+    url,
+    isJson,
+    readBody,
+  }: { method: string; url: URL; isJson: boolean; readBody: () => Promise<Buffer | null> },
 ): Promise<HttpResponse> {
   const name = `${method} ${url.pathname.replace(/^\/_control\/?/, '').replace(/\/$/, '')}`
   const handler = handlers[name]
@@ -44,7 +47,11 @@ export async function respondToControl(
     if (bytes === null) throw new ControlError(413, 'body too large')
     return bytes
   }
-  const json = async () => parseObject((await body()).toString('utf8'))
+  const json = async () => {
+    const text = (await body()).toString('utf8')
+    if (!isJson) throw new ControlError(415, 'the body must be sent as application/json')
+    return parseObject(text)
+  }
   try {
     if (handler === undefined)
       throw new ControlError(404, `no such call; there are: ${Object.keys(handlers).join(', ')}`)

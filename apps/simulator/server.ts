@@ -110,9 +110,13 @@ async function respond(
   const url = new URL(request.url ?? '/', 'https://localhost')
   releaseDue(authority.ledger, authority.clock)
   if (url.pathname.startsWith('/_control')) {
-    const reply = isLoopback(request)
-      ? await respondToControl(authority, request.method ?? 'GET', url, () => readBody(request, controlBodyBytesMax))
-      : htmlError(403)
+    const call = {
+      method: request.method ?? 'GET',
+      url,
+      isJson: /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''),
+      readBody: () => readBody(request, controlBodyBytesMax),
+    }
+    const reply = isOwnCall(request) ? await respondToControl(authority, call) : htmlError(403)
     return send(response, reply)
   }
   const list = certificateList(authority, url.pathname)
@@ -157,9 +161,12 @@ function acceptedCertificate(authority: Authority, request: IncomingMessage): X5
   return authority.certification.check(certificate, authority.clock.now()) === 'ok' ? certificate : null
 }
 
-function isLoopback(request: IncomingMessage): boolean {
-  const address = request.socket.remoteAddress ?? ''
-  return address === '::1' || /^(?:::ffff:)?127\./.test(address)
+// Of this machine, and of no page that a browser on it shows: a page sends its origin, and may give its own name the address of this machine.
+function isOwnCall({ socket, headers, headersDistinct }: IncomingMessage): boolean {
+  const address = socket.remoteAddress ?? ''
+  const isLoopback = address === '::1' || /^(?:::ffff:)?127\./.test(address)
+  const isOwnName = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(headers.host ?? '')
+  return isLoopback && isOwnName && headersDistinct.host?.length === 1 && headers.origin === undefined
 }
 
 /** The body, or null when it is larger than accepted. */

@@ -76,7 +76,10 @@ export function createAuthority(port: number, before: readonly AuthorityCall[]):
     const response = await fetch(`http://127.0.0.1:${port}/_control/${path}`, {
       method,
       // Another one may stand in its place at the next call.
-      headers: { connection: 'close' },
+      headers: {
+        connection: 'close',
+        'content-type': typeof body === 'string' ? 'application/xml' : 'application/json',
+      },
       body: typeof body === 'string' ? body : body && JSON.stringify(body),
     })
     if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)

@@ -112,7 +112,11 @@ async function sendCte(draft: Draft<CteEvent>, author = company.cnpj): Promise<S
 
 async function advance(advanceMs: number): Promise<void> {
   const url = `${simulator.origin.replace('https:', 'http:')}/_control/clock`
-  await fetch(url, { method: 'POST', body: JSON.stringify({ advanceMs }) })
+  await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ advanceMs }),
+  })
 }
 
 /** Text of every character that the schemas take. */

@@ -5,6 +5,7 @@ import { capturedAccount, focusedName, periodOf, rowsOf } from './captured.ts'
 import { follow } from './page.ts'
 import { type Account, phone, shown, textOf, useSite } from './site.ts'
 
+const json = { 'content-type': 'application/json' }
 const site = useSite(undefined, { alone: true })
 let office: { account: Account; client: Client } | undefined
 
@@ -306,7 +307,7 @@ test('what the authority refuses can be repeated alone', async () => {
   const origin = site.product.simulator.origin.replace('https:', 'http:')
   // Of the ten days of a Ciência the older one has none left.
   const advanceMs = (10.5 - days(old)) * 86_400_000
-  await fetch(`${origin}/_control/clock`, { method: 'POST', body: JSON.stringify({ advanceMs }) })
+  await fetch(`${origin}/_control/clock`, { method: 'POST', headers: json, body: JSON.stringify({ advanceMs }) })
   await dialog.getByLabel('Justificativa').fill('Compra conhecida')
   await dialog.getByRole('button', { name: 'Enviar' }).click()
   await shown(dialog.getByText('1 recusada, 1 registrada.'), 30_000)
@@ -326,7 +327,7 @@ test('while the authority is away an answer is on its way, and the list says so'
   const { page, found } = await open(summaries)
   const [chosen] = found.filter(isUnanswered)
   const faults = `${site.product.simulator.origin.replace('https:', 'http:')}/_control/faults`
-  await fetch(faults, { method: 'POST', body: JSON.stringify({ fault: '108', of: 'events' }) })
+  await fetch(faults, { method: 'POST', headers: json, body: JSON.stringify({ fault: '108', of: 'events' }) })
   const dialog = await answer(page, 'Desconhecimento', [chosen!])
   await dialog.getByLabel('Justificativa').fill('Fornecedor desconhecido')
   await dialog.getByRole('button', { name: 'Enviar' }).click()

@@ -50,7 +50,11 @@ export async function order<T>(
   method = 'POST',
 ): Promise<T> {
   const url = `${origin.replace('https:', 'http:')}/_control/${path}`
-  const response = await fetch(url, { method, body: JSON.stringify(body) })
+  const response = await fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
   return (await response.json()) as T
 }
