@@ -413,6 +413,16 @@ export const CompletenessMonth = z.object({
 /** What the browser receives of one month (ours, beyond the specification). */
 export type CompletenessMonth = z.output<typeof CompletenessMonth>
 
+/** A received file that could not be read: nobody knows which document it is. The newest 200. */
+const Unreadable = z.object({
+  nsu: z.string().describe('A posição na SEFAZ; negativa: outro conteúdo da mesma posição, ou sem posição.'),
+  esquema: z.string().describe('O que a SEFAZ disse que é.'),
+  recebidoEm: z.string(),
+  motivo: z.string(),
+})
+/** What the browser receives of a file that could not be read. */
+export type Unreadable = z.output<typeof Unreadable>
+
 /** From where to where a company's captures are complete, month by month (ours, beyond the specification). */
 export const getCompleteness = route({
   method: 'GET',
@@ -423,5 +433,32 @@ export const getCompleteness = route({
   summary: 'Mostra, por mês, as posições (NSU) recebidas da SEFAZ, as que faltaram e o que foi feito delas.',
   refusals: [404],
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
-  data: z.array(z.object({ servico: z.enum(['nfe', 'cte']), meses: z.array(CompletenessMonth) })),
+  data: z.array(
+    z.object({
+      servico: z.enum(['nfe', 'cte']),
+      meses: z.array(CompletenessMonth),
+      totalNaoLidos: z.number().describe('Quantos arquivos recebidos não puderam ser lidos.'),
+      naoLidos: z.array(Unreadable),
+    }),
+  ),
+})
+
+/** The bytes of a received file that could not be read (ours, beyond the specification). */
+export const downloadUnreadable = route({
+  method: 'GET',
+  path: '/v1/api/Empresas/arquivo-nao-lido',
+  access: 'session',
+  atLeast: 'leitura',
+  scope: 'documentos:ler',
+  summary:
+    'Um arquivo que a SEFAZ entregou e não pôde ser lido: o conteúdo, ou o que chegou quando não pôde ser aberto.',
+  refusals: [404],
+  query: z.object({
+    id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
+    servico: z.enum(['nfe', 'cte'], { error: 'Informe o serviço: nfe ou cte.' }),
+    nsu: z
+      .string({ error: 'Informe a posição (NSU).' })
+      .regex(/^-?\d{1,18}$/, 'Informe a posição (NSU) em algarismos.'),
+  }),
+  produces: 'application/octet-stream',
 })

@@ -42,6 +42,7 @@ export interface RouteDefinition {
   produces?:
     | 'application/pdf'
     | 'application/xml'
+    | 'application/octet-stream'
     | 'application/zip'
     | 'application/x-pkcs12'
     | 'image/png'

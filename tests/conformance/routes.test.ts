@@ -509,6 +509,7 @@ describe('names, defaults and omissions of section 7', () => {
 const beginnings = {
   'application/pdf': '%PDF-',
   'application/xml': '<',
+  'application/octet-stream': 'x',
   'application/zip': 'PK',
   'application/x-pkcs12': '0',
   'image/png': '\ufffdPNG',

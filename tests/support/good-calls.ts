@@ -954,6 +954,14 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   }),
   'GET /v1/api/Empresas/obter-empresas': () => ({ query: { busca: 'alfa' } }),
   'GET /v1/api/Empresas/obter-empresa': (two) => ({ query: { id: two.mine.companyId }, id: 'id' }),
+  'GET /v1/api/Empresas/arquivo-nao-lido': async (two) => {
+    await two.owner.query(
+      `insert into receipt (workspace_id, company_id, service, codec, nsu, schema, problem, unread, content)
+       select workspace_id, id, 0, 0, -77, 'x', 'x', true, 'x' from company where public_id = $1 on conflict do nothing`,
+      [two.mine.companyId],
+    )
+    return { query: { id: two.mine.companyId, servico: 'nfe', nsu: '-77' }, id: 'id' }
+  },
   'GET /v1/api/Empresas/completude': (two) => ({ query: { id: two.mine.companyId }, id: 'id' }),
   'POST /v1/api/Empresas': async (two) => ({
     form: { Certificado: await certificate(two, '11222333000181'), Senha: 'segredo', Cnpj: '11.222.333/0001-81' },

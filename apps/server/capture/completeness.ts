@@ -1,9 +1,12 @@
-import { type CompletenessMonth, getCompleteness } from '@vigia/contract/companies'
+import { type CompletenessMonth, downloadUnreadable, getCompleteness } from '@vigia/contract/companies'
 import { type RawBuilder, sql } from 'kysely'
-import { getCompanyId } from '../companies/companies.ts'
+import { findUnreadable, getCompanyId, listUnreadable } from '../companies/companies.ts'
+import { noteRead } from '../documents/documents.ts'
 import { handle } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { openReceived } from '../platform/received/bytes.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { afterRestore, isLoss } from './ledger.ts'
 import { blockCause } from './rules.ts'
@@ -216,10 +219,32 @@ export const completenessRoutes = [
       for (const { id, service, paused } of lines) {
         // While it is paused it does not learn what others receive.
         const months = await readCompleteness(ctx, id, paused ? pausedAt : null)
-        data.push({ servico: serviceOf(service), meses: months.map(toMonth) })
+        const servico = serviceOf(service)
+        const { total, files } = await listUnreadable(ctx, session.workspaceId, { service: servico, companyId })
+        const naoLidos = files.map(({ nsu, schema, problem, receivedAt }) => ({
+          ...{ nsu: String(nsu), esquema: schema, recebidoEm: receivedAt.toISOString() },
+          motivo: problem ?? 'O arquivo está guardado, mas não está na lista de documentos.',
+        }))
+        data.push({ servico, meses: months.map(toMonth), totalNaoLidos: total, naoLidos })
       }
       return { data }
     })
+  }),
+
+  handle(downloadUnreadable, async (ctx, { query: { id, servico, nsu }, session, caller }) => {
+    const companyId = await getCompanyId(ctx, session.workspaceId, id)
+    const wanted = { companyId, service: servico, nsu: BigInt(nsu) }
+    const stored = await readWorkspace(ctx, session.workspaceId, (ctx) =>
+      findUnreadable(ctx, session.workspaceId, wanted),
+    )
+    if (!stored) throw new AppError('not-found', 'Arquivo não encontrado. Se ele pôde ser lido depois, está na lista.')
+    const name = `${servico === 'nfe' ? 'NF-e' : 'CT-e'}-NSU${nsu}`
+    await noteRead(ctx, session, caller, `Baixou o arquivo não lido ${name}.`)
+    try {
+      return { content: openReceived(stored), fileName: `${name}.xml` }
+    } catch {
+      return { content: stored, fileName: `${name}.gz` }
+    }
   }),
 ]
 

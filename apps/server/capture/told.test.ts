@@ -1,7 +1,12 @@
+import { gzipSync } from 'node:zlib'
+import type { getCompleteness } from '@vigia/contract/companies'
+import type { RouteData } from '@vigia/contract/route'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { companyChangeRoutes } from '../companies/change-routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
+import { readArrival, receive } from '../documents/documents.ts'
+import type { FileResponse } from '../http/http.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
@@ -10,6 +15,7 @@ import { testCaller, testSession } from '../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 import { createPrinter } from '../print/printer.ts'
 import * as captures from './capture.ts'
+import { completenessRoutes } from './completeness.ts'
 import { decide } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
 
@@ -30,7 +36,9 @@ beforeEach(async () => {
 type Company = Awaited<ReturnType<typeof newCompany>>
 
 const run = async <T>(path: string, query: object, { workspaceId }: Company, inContext = ctx): Promise<T> => {
-  const found = [...companyRoutes, ...companyChangeRoutes(captures)].find(({ route }) => route.path.endsWith(path))!
+  const found = [...companyRoutes, ...companyChangeRoutes(captures), ...completenessRoutes].find(({ route }) =>
+    route.path.endsWith(path),
+  )!
   const session = testSession(workspaceId)
   return (await found.run(
     inContext,
@@ -198,6 +206,47 @@ describe('a company', () => {
     expect((await told(company)).mensagem).toMatch(
       /Faltam 3 documentos, .* 3 posições que faltavam não estão mais na SEFAZ: a completude mostra quais\./,
     )
+  })
+
+  test('reads which files could not be read, and fetches their bytes', async () => {
+    const company = await newCompany(ctx)
+    await inCapture(ctx, ({ db }) =>
+      sql`update capture_subscription set proved_at = now() where workspace_id = ${company.workspaceId}`.execute(db),
+    )
+    const [text, damaged] = ['<nfeProc>nada', Buffer.from('sem gzip')]
+    const arrivals = [
+      readArrival(7n, 'procNFe_v4.00.xsd', gzipSync(text)),
+      // Its position was fetched whole meanwhile, and that of the next one is still missing.
+      readArrival(8n, 'resNFe_v1.01.xsd', damaged),
+      readArrival(9n, 'resNFe_v1.01.xsd', damaged),
+    ]
+    await inWorkspace(ctx, company.workspaceId, ({ db }) =>
+      receive({ ...ctx, db }, { ...company, cnpj: ours }, 'nfe', arrivals),
+    )
+    await inCapture(ctx, ({ db }) =>
+      sql`insert into capture_gap (line_id, from_nsu, to_nsu) select id, 9, 9 from capture_line
+           where cnpj = ${ours} and service = 0`.execute(db),
+    )
+    expect((await told(company)).mensagem).toMatch(/2 arquivos recebidos não puderam .*: a completude mostra quais\.$/)
+    const { data: companies } = await run<{ data: { id: string }[] }>('obter-empresas', {}, company)
+    const { id } = companies[0]!
+    const { data } = await run<{ data: RouteData<typeof getCompleteness> }>('completude', { id }, company)
+    expect(data[0]).toMatchObject({
+      totalNaoLidos: 2,
+      naoLidos: [
+        {
+          nsu: '7',
+          esquema: 'procNFe_v4.00.xsd',
+          recebidoEm: expect.any(String),
+          motivo: expect.stringMatching(/\.$/),
+        },
+        { nsu: '9', esquema: 'resNFe_v1.01.xsd', motivo: expect.stringMatching(/corrompido/) },
+      ],
+    })
+    const fetchFile = (nsu: string) => run<FileResponse>('arquivo-nao-lido', { id, servico: 'nfe', nsu }, company)
+    expect(await fetchFile('7')).toEqual({ content: Buffer.from(text), fileName: 'NF-e-NSU7.xml' })
+    expect(await fetchFile('9')).toEqual({ content: damaged, fileName: 'NF-e-NSU9.gz' })
+    await expect(fetchFile('1')).rejects.toMatchObject({ code: 'not-found' })
   })
 
   test('reads for how many positions two different documents came, as long as the authority keeps anything', async () => {

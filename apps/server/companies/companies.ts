@@ -49,6 +49,7 @@ export {
   shownTo,
   switchedOff,
 } from './switches.ts'
+export { findUnreadable, listUnreadable, type Unreadable } from './unreadable.ts'
 
 /** What the captures of a company say that stopped because it has no certificate at all. */
 export const withoutCertificate =

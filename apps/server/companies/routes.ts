@@ -339,7 +339,7 @@ function messageOf(line: ListedLine, outage: Outage | null, lateSince: Date | nu
   }
   if (unread > 0) {
     sentences.push(
-      `${count(unread, 'arquivo recebido não pôde ser lido e está guardado', 'arquivos recebidos não puderam ser lidos e estão guardados')}.`,
+      `${count(unread, 'arquivo recebido não pôde ser lido e está guardado', 'arquivos recebidos não puderam ser lidos e estão guardados')}: a completude mostra quais.`,
     )
   }
   return sentences.join(' ')

@@ -1,14 +1,15 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { mergeForms } from '@vigia/print/merge'
 import { type RawBuilder, sql } from 'kysely'
-import { findLogoOf } from '../companies/companies.ts'
+import { findLogoOf, listUnreadable } from '../companies/companies.ts'
 import { isDue } from '../jobs/due.ts'
 import { claimRows, fromNow, LeaseLost, startJobs, together } from '../jobs/jobs.ts'
 import { andReachable } from '../jobs/reach.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context, Database } from '../platform/context.ts'
-import { asOperator, inWorkspace, limitTo } from '../platform/database.ts'
+import { asOperator, inWorkspace, limitTo, readWorkspace } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
+import { serviceOf } from '../platform/service.ts'
 import type { Ready } from './announcements.ts'
 import { noteExported } from './desk/remarks.ts'
 import { zip } from './export/archive.ts'
@@ -16,7 +17,7 @@ import { exportFiles, printedForms } from './export/files.ts'
 import { isWithinRoom, type Kept } from './export/keeping.ts'
 import { leavingFiles } from './export/leaving-files.ts'
 import { type ExportRow, readInBatches } from './export/rows.ts'
-import { missingText, newTally, notMade, type Tally } from './export/texts.ts'
+import { missingText, newTally, notMade, type Tally, unreadableLines } from './export/texts.ts'
 
 export { forgetExports } from './export/keeping.ts'
 export { packAll, startPackingWorker } from './packing/packing.ts'
@@ -203,7 +204,24 @@ function contentOf(
       yield rows
     }
   }
-  const task = { workspaceId, contents, few, role: criteria?.role, logoOf, productName, filter, made, at, tally }
+  const unread = async () => {
+    if (!criteria) return []
+    const choice = { service: serviceOf(criteria.type), companyId: criteria.companyId, since: criteria.from }
+    return unreadableLines(await readWorkspace(ctx, workspaceId, (ctx) => listUnreadable(ctx, workspaceId, choice)))
+  }
+  const task = {
+    workspaceId,
+    unread,
+    contents,
+    few,
+    role: criteria?.role,
+    logoOf,
+    productName,
+    filter,
+    made,
+    at,
+    tally,
+  }
   return zip((abandoned) => exportFiles({ ...task, rows: noted(rowsUntil(AbortSignal.any([abandoned, ended]))) }, ctx))
 }
 

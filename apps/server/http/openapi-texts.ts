@@ -332,6 +332,8 @@ export const fieldTexts: Record<string, FieldWords> = {
   quando: { description: instant },
   documento: { description: 'O documento como a lista o mostra.' },
   chegadaEm: { description: `Quando o documento apareceu aqui. ${instant}` },
+  servico: { description: '`nfe` ou `cte`.' },
+  nsu: { description: 'A posição do arquivo, como a completude a mostra em `naoLidos`.' },
   sequencia: { description: 'O número do evento entre os do mesmo código: a `sequencia` de `manifestacoes/{idDfe}`.' },
   eventoEmEnvio: {
     description: 'O evento mais novo que ainda não teve resposta da SEFAZ, em palavras; null sem nenhum.',

@@ -1,13 +1,17 @@
-import type { CompletenessMonth } from '@vigia/contract/companies'
+import { useMutation } from '@tanstack/react-query'
+import { type CompletenessMonth, downloadUnreadable, type Unreadable } from '@vigia/contract/companies'
 import { formatCount, formatInstantDate, formatInteger, formatMonth, formatTime } from '@vigia/contract/text'
-import { ChevronRight } from 'lucide-react'
+import { ChevronRight, Download } from 'lucide-react'
 import { useState } from 'react'
-import { useScreenQuery } from '../lib/query.ts'
+import { callBytes } from '../lib/api.ts'
+import { notifyError } from '../lib/notify.ts'
+import { actionFailure, useScreenQuery } from '../lib/query.ts'
 import { completenessQuery } from '../lib/response-adapter.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { saveFile } from '../ui/save-file.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { completenessText, missingOf, stateOf } from './completeness-text.ts'
 
@@ -53,7 +57,7 @@ function Months({ companyId, company }: { companyId: string; company: string }) 
     )
   }
   if (!data) return <Skeleton className="my-6 w-2/5" />
-  if (data.every(({ meses }) => meses.length === 0)) {
+  if (data.every(({ meses, naoLidos }) => meses.length === 0 && naoLidos.length === 0)) {
     return (
       <p className="pb-4 pl-6 text-muted">
         Ainda não há o que mostrar: a primeira consulta à SEFAZ não foi feita, ou ela ainda não confirmou o certificado.
@@ -69,10 +73,66 @@ function Months({ companyId, company }: { companyId: string; company: string }) 
         </p>
         <CopyButton labelled text={completenessText(company, data)} label="Copiar como planilha" />
       </div>
-      {data.map(({ servico, meses }) => (
-        <ServiceMonths key={servico} name={services[servico]} months={meses} />
+      {data.map(({ servico, meses, naoLidos, totalNaoLidos }) => (
+        <div key={servico} className="grid gap-3">
+          <ServiceMonths name={services[servico]} months={meses} />
+          {naoLidos.length > 0 && (
+            <UnreadableFiles companyId={companyId} service={servico} files={naoLidos} total={totalNaoLidos} />
+          )}
+        </div>
       ))}
     </div>
+  )
+}
+
+interface UnreadableFilesProps {
+  companyId: string
+  service: keyof typeof services
+  files: readonly Unreadable[]
+  total: number
+}
+
+function UnreadableFiles({ companyId, service, files, total }: UnreadableFilesProps) {
+  const save = useMutation({
+    mutationFn: async (nsu: string) => {
+      const blob = await callBytes(downloadUnreadable, { query: { id: companyId, servico: service, nsu } })
+      // What could not even be opened is saved as it arrived.
+      const isText = (await blob.slice(0, 8).text()).trimStart().startsWith('<')
+      saveFile(blob, `${services[service]}-NSU${nsu}.${isText ? 'xml' : 'gz'}`)
+    },
+    onError: (error) => notifyError(actionFailure(error)),
+  })
+  return (
+    <section aria-label={`Arquivos de ${services[service]} que não puderam ser lidos`} className="ml-6 max-w-3xl">
+      <h3 className="font-semibold">
+        {formatCount(total, 'arquivo não pôde ser lido', 'arquivos não puderam ser lidos')}
+      </h3>
+      <p className="text-muted">
+        Eles estão guardados como a SEFAZ os entregou, e não sabemos de que documentos são. Confira o conteúdo ou peça o
+        documento a quem o emitiu.
+        {files.length < total && ` Aqui estão os últimos ${formatInteger(files.length)}.`}
+      </p>
+      <ul className="mt-1">
+        {files.map(({ nsu, esquema, recebidoEm, motivo }) => (
+          <li key={nsu} className="flex flex-wrap items-center justify-between gap-x-4 border-line border-t py-1.5">
+            <span className="min-w-0 break-words">
+              <span className="tabular-nums">{`NSU ${nsu} · ${esquema} · ${formatInstantDate(recebidoEm)}`}</span>
+              <span className="block text-muted text-sm">{motivo}</span>
+            </span>
+            <Button
+              variant="ghost"
+              size="sm"
+              aria-label={`Baixar o arquivo do NSU ${nsu}`}
+              busy={save.isPending && save.variables === nsu}
+              onClick={() => save.mutate(nsu)}
+            >
+              <Download aria-hidden className="size-4" />
+              Baixar
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

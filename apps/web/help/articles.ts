@@ -260,7 +260,7 @@ export const situations: readonly Article[] = [
     id: 'nao-chegou',
     title: 'Uma nota que eu esperava não está aqui',
     body: [
-      'Confira, nesta ordem: o período do filtro (a lista mostra o mês atual), a empresa, e a busca pela chave. Uma nota recente pode demorar algumas horas. Notas que a própria empresa emitiu e NFC-e não vêm por este serviço. A completude da empresa mostra se alguma posição da SEFAZ faltou.',
+      'Confira, nesta ordem: o período do filtro (a lista mostra o mês atual), a empresa, e a busca pela chave. Uma nota recente pode demorar algumas horas. Notas que a própria empresa emitiu e NFC-e não vêm por este serviço. A completude da empresa mostra se alguma posição da SEFAZ faltou, e os arquivos que chegaram e não puderam ser lidos.',
     ],
     keywords: 'falta faltando sumiu nao aparece nota perdida procurar lacuna completude',
     link: { to: '/notas-fiscais?periodo=todos', words: 'Procurar em qualquer data' },

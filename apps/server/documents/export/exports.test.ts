@@ -228,6 +228,27 @@ describe('the ZIP', () => {
     ])
   })
 
+  test('names under what is missing the files that came since then and could not be read', async () => {
+    const { id } = await newCompany('SOL')
+    const { id: other } = await newCompany('LUA', '12ABC34501DE36')
+    await store(id, 'nfe', [arrive(1, note(1)), arrive(2, '<nfeProc>nada'), arrive(3, '<nfeProc>antes')])
+    await store(other, 'nfe', [arrive(2, '<nfeProc>nada')], '12ABC34501DE36')
+    await owner.query(
+      `update receipt set received_at = '2019-12-31T23:00:00-03:00' where workspace_id = $1 and nsu = 3`,
+      [workspaceId],
+    )
+    const missing = async (filtro: object) => /O QUE FALTA\r\n(.*)$/s.exec(textOf(await exported({ filtro })))![1]!
+    const lines = (await missing({ TipoDFe: 0, DataDe: '2020-01-01T00:00:00' })).match(/^- .*$/gm)!
+    expect(lines.map((line) => line.trim())).toEqual([
+      expect.stringMatching(
+        /^- NSU 2 de SOL \(.*\), recebido em \d\d\/\d\d\/\d{4} às .*: não pôde ser lido, e não sabemos/,
+      ),
+      expect.stringMatching(/^- NSU 2 de LUA /),
+    ])
+    await store(id, 'cte', [arrive(1, cteProc({ payer: cnpj }))])
+    expect(await missing({ TipoDFe: 2 })).toMatch(/^Nada\./)
+  })
+
   test('holds the others when one cannot be opened or printed, and says so', async () => {
     const { id } = await newCompany('SOL')
     const consumer = nfce({ number: 4, recipient: cnpj })

@@ -35,6 +35,8 @@ interface ExportTask {
   at: Date
   /** Filled as it goes on. */
   tally: Tally
+  /** Lines about what could not be read and may belong here. */
+  unread?: () => Promise<string[]>
 }
 
 /** The files of an export, one after the other. */
@@ -60,6 +62,7 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
     await sheet?.add(lines)
   }
   if (sheet) yield { name: 'planilha.xlsx', content: await sheet.end(), at, stored: true }
+  tally.problems.push(...((await task.unread?.()) ?? []))
   yield { name: 'leia-me.txt', content: readMe(task, tally), at }
 }
 

@@ -1,6 +1,6 @@
 import { deletionDays } from '@vigia/contract/accounts'
 import { exportMax } from '@vigia/contract/documents'
-import { formatCount } from '@vigia/contract/text'
+import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { planKinds } from '@vigia/contract/workspace'
 import { roleNames } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
@@ -82,6 +82,7 @@ interface Receipt {
   nsu: bigint
   schema: string
   problem: string | null
+  receivedAt: Date
   content: Buffer
 }
 
@@ -102,7 +103,7 @@ async function* readReceipts(
         with r as materialized (
           select * from receipt where workspace_id = ${workspaceId} and ${since} and ${until}
            order by company_id, service, nsu limit ${batchSize})
-        select c.id as "companyId", c.name as company, c.cnpj, r.service, r.nsu, r.schema, r.problem, ${receivedContent(workspaceId, 'r')} as content
+        select c.id as "companyId", c.name as company, c.cnpj, r.service, r.nsu, r.schema, r.problem, r.received_at as "receivedAt", ${receivedContent(workspaceId, 'r')} as content
           from r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
          order by r.company_id, r.service, r.nsu`.execute(db),
     )
@@ -185,7 +186,9 @@ function restOf(
   rest.unread++
   const name = `${folder}/Não lidos/${families[serviceOf(service)]}-${nsu}.${file.isOpen ? 'xml' : 'xml.gz'}`
   const why = receipt.problem ?? arrival.problem ?? 'Não está na lista de documentos.'
-  tally.problems.push(`${name} (${schema}): guardado como chegou. ${why}`)
+  tally.problems.push(
+    `${name} (${schema}), recebido em ${formatBrasiliaMoment(receipt.receivedAt)}: guardado como chegou. ${why}`,
+  )
   return { name, content: file.content }
 }
 
