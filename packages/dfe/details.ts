@@ -1,5 +1,5 @@
 import { parseReceived, type ReceivedXml, type XmlElement, XmlError } from '@vigia/xml/parse'
-import { child, children, value } from './document.ts'
+import { child, children, shownText, value } from './document.ts'
 import type { CteDetails, CteParty, Fields, NfeDetails, NfeItem, Reference, ReformGroups } from './facts.ts'
 import { tomadorOf } from './read-cte.ts'
 import { faultProblems } from './reading.ts'
@@ -157,7 +157,10 @@ function cteDetails(root: XmlElement, infCte: XmlElement): Omit<CteDetails, 'pro
     infEspecie: groups(infCte, 'detGTV/infEspecie'),
     det: groups(infCte, 'det'),
     compl: texts(child(infCte, 'compl')),
-    ObsCont: children(infCte, 'compl/ObsCont').map((note) => ({ ...texts(note), xCampo: note.attributes.xCampo })),
+    ObsCont: children(infCte, 'compl/ObsCont').map((note) => ({
+      ...texts(note),
+      xCampo: note.attributes.xCampo && shownText(note.attributes.xCampo),
+    })),
     Entrega: deliveryTimes(infCte, norm),
     fat: texts(child(norm, 'cobr/fat')),
     dup: groups(norm, 'cobr/dup'),
@@ -188,8 +191,8 @@ function texts(group: XmlElement | undefined): Fields {
   const found = new Map<string, string>()
   for (const { name, text, children } of group?.children ?? []) {
     if (children.length > 0 || found.has(name)) continue
-    const trimmed = text.trim()
-    if (trimmed !== '') found.set(name, trimmed)
+    const shown = shownText(text)
+    if (shown !== '') found.set(name, shown)
   }
   return Object.fromEntries(found)
 }

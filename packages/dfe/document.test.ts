@@ -26,6 +26,12 @@ test('value trims, and an empty element counts as absent', () => {
   expect(['CNPJ', 'e', 'b/x'].map((path) => value(root, path))).toEqual([undefined, undefined, undefined])
 })
 
+test('value leaves out what turns the direction of a text, and the source keeps it', () => {
+  const root = openDocument(new TextEncoder().encode('<a><xNome> \u2067\u202EAÇO\u2069 SUL\u202C</xNome></a>'))
+  expect(value(root, 'xNome')).toBe('AÇO SUL')
+  expect(child(root, 'xNome')?.text).toContain('\u202E')
+})
+
 test('openDocument refuses what is not well formed', () => {
   expect(() => openDocument(new TextEncoder().encode('<a>'))).toThrow(XmlError)
 })

@@ -31,10 +31,15 @@ export function children(node: XmlElement | undefined, path: string): XmlElement
   return parent.children.filter((element) => element.name === name)
 }
 
-/** The trimmed text at `path`; undefined when the element is absent or empty (`<CNPJ/>` says "none" in the leiautes). */
+/** `text` as it is shown: trimmed, without the marks of direction that turn what stands beside a name around. */
+export function shownText(text: string): string {
+  return text.replace(/[\u202A-\u202E\u2066-\u2069]/g, '').trim()
+}
+
+/** The shown text at `path`; undefined when the element is absent or empty (`<CNPJ/>` says "none" in the leiautes). */
 export function value(node: XmlElement | undefined, path: string): string | undefined {
-  const text = child(node, path)?.text.trim()
-  return text === '' ? undefined : text
+  const found = child(node, path)
+  return found === undefined ? undefined : shownText(found.text) || undefined
 }
 
 /** A date as documents write it: `AAAA-MM-DDThh:mm:ss` of its own place, and the offset in minutes or null without one; a date alone is midnight; null when it is none of the calendar (MOC 7.0, data e hora no formato UTC; `dEmi` up to layout 2.00). */

@@ -207,6 +207,19 @@ describe('the ZIP', () => {
     expect(byChave.get(`${chaveOf({ number: 4 })} ${cnpj}`)![15]).toBe('Só o resumo chegou até agora.')
   })
 
+  test('shows names without marks of direction, and keeps the bytes', async () => {
+    const { id } = await newCompany('SOL')
+    const xml = note(1, { issuerName: '\u202EMATRIZ\u202C \u2066SUL\u2069' })
+    await store(id, 'nfe', [arrive(1, xml)])
+    const files = await exported({ filtro: { TipoDFe: 0 } })
+    expect(cellsOf(files)[4]).toContain('MATRIZ SUL')
+    const written = [...files].find(([name]) => name.endsWith('.xml'))![1]
+    expect(written.toString('utf8')).toBe(xml)
+    const list = await call<{ items: { emitente: string }[] }>('GET', '/v1/api/DocumentosFiscais?TipoDFe=0')
+    expect(JSON.stringify(list.body)).toContain('MATRIZ SUL')
+    expect(JSON.stringify(list.body)).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/)
+  })
+
   test('of CT-e has theirs, and only what was asked for', async () => {
     const { id } = await newCompany('SOL')
     await store(id, 'cte', [arrive(1, cteProc({ payer: cnpj }))])
