@@ -296,7 +296,12 @@ async function grant(client: pg.Client, role: typeof appRole | typeof limitedRol
   if (role === appRole) await client.query(`grant select (workspace_id, key_id), delete on workspace_key to ${role}`)
   else {
     await client.query(`revoke all on ${closedToLimited.join()} from ${role}`)
-    await client.query(`revoke execute on function pack_receipts, all_workspaces, note_versions from ${role}`)
+    // Functions that run as the owner see every workspace.
+    await client.query(`do $$ declare f regprocedure; begin
+      for f in select oid from pg_proc where prosecdef and pronamespace = 'public'::regnamespace loop
+        execute format('revoke execute on function %s from ${role}', f);
+      end loop;
+    end $$`)
   }
 }
 

@@ -48,6 +48,28 @@ test('a query that forgets the workspace sees its own rows only', async () => {
   expect(rows).toEqual([{ workspace_id: mine }])
 })
 
+test('the login of who sees some companies only calls no function of the owner and is no operator', async () => {
+  const { rows } = await owner.query(
+    `select proname from pg_proc where prosecdef and pronamespace = 'public'::regnamespace
+        and has_function_privilege('vigia_limited', oid, 'execute')`,
+  )
+  expect(rows).toEqual([])
+  const limited = openDatabase(database.url, pools.limited)
+  try {
+    await expect(sql`select account_for_login('a@exemplo.com.br')`.execute(limited)).rejects.toThrow(
+      /permission denied/,
+    )
+    await expect(sql`select erase_workspace(${mine}, 1)`.execute(limited)).rejects.toThrow(/permission denied/)
+    const seen = await limited.transaction().execute(async (db) => {
+      await sql`select set_config('app.operator', 'on', true), set_config('app.capture', 'on', true)`.execute(db)
+      return sql`select operating(), capturing()`.execute(db)
+    })
+    expect(seen.rows).toEqual([{ operating: false, capturing: false }])
+  } finally {
+    await limited.destroy()
+  }
+})
+
 test('a row cannot be written into another workspace, nor moved there', async () => {
   const insert = inWorkspace({ db }, mine, ({ db }) =>
     db
