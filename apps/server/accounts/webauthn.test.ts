@@ -77,6 +77,16 @@ describe('a passkey', () => {
     expect((await entering).status).toBe(401)
   })
 
+  test('is not made for the account of another person with a challenge of one’s own', async () => {
+    const [ana, bia] = [await accounts.enter(), await accounts.enter()]
+    const answer = createAuthenticator({ origin }).register(await begin(bia.token))
+    expect(await add(ana.token, answer)).toMatchObject({
+      status: 400,
+      envelope: { message: expect.stringMatching(/expirou ou já foi usado/) },
+    })
+    expect((await add(bia.token, answer)).status).toBe(200)
+  })
+
   test('proves who uses a session, of its own account only', async () => {
     const { ana, device } = await personWithPasskey()
     const { device: other } = await personWithPasskey()

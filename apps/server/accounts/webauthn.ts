@@ -47,7 +47,10 @@ function requireOffered({ config }: WithOrigin): URL {
   return url
 }
 
-type Purpose = 'entrar' | 'cadastrar'
+/** What a challenge is for: a login, by whoever can sign it, or a new passkey of one account. */
+type Purpose = 'entrar' | `cadastrar ${number}/${number}`
+
+const registrationOf = ({ workspaceId, accountId }: Session): Purpose => `cadastrar ${workspaceId}/${accountId}`
 
 const randomLength = 16
 const sealLength = 16
@@ -118,7 +121,7 @@ export async function challengeForRegistration(ctx: Pick<Context, 'db' | 'config
     userDisplayName: session.accountName,
     // The same for all passkeys of the account: a device keeps one of them. It tells nothing of the account.
     userID: new Uint8Array(ctx.vault.derive(`passkey user ${session.workspaceId}/${session.accountId}`)),
-    challenge: Buffer.from(makeChallenge(ctx, 'cadastrar'), 'base64url'),
+    challenge: Buffer.from(makeChallenge(ctx, registrationOf(session)), 'base64url'),
     timeout: patienceMs,
     attestationType: 'none',
     supportedAlgorithmIDs,
@@ -170,7 +173,7 @@ export async function addPasskey(
   const verified = await verifyRegistrationResponse({
     response,
     expectedChallenge: async (challenge) => {
-      late = !(await takeChallenge(ctx, 'cadastrar', challenge))
+      late = !(await takeChallenge(ctx, registrationOf(session), challenge))
       return !late
     },
     expectedOrigin: origin,
