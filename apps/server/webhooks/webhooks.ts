@@ -62,10 +62,10 @@ export async function listWebhooks(ctx: WithDatabase, workspaceId: number): Prom
 export async function addWebhook(
   ctx: Pick<Context, 'db' | 'config' | 'vault'>,
   session: Session,
-  choice: WebhookChoice,
+  given: WebhookChoice,
 ): Promise<{ publicId: string; secret: string }> {
   const { workspaceId } = session
-  requireAddress(ctx, choice.url)
+  const choice = { ...given, url: addressOf(ctx, given.url) }
   const secret = newSecret()
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     // Two that are added at once take turns, and the second one counts the first.
@@ -104,10 +104,10 @@ export async function changeWebhook(
   ctx: Pick<Context, 'db' | 'config'>,
   session: Session,
   publicId: string,
-  { active, ...choice }: WebhookChoice & { active: boolean },
+  { active, ...given }: WebhookChoice & { active: boolean },
 ): Promise<void> {
   const { workspaceId } = session
-  requireAddress(ctx, choice.url)
+  const choice = { ...given, url: addressOf(ctx, given.url) }
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { id, url, pausedAt } = await lockWebhook({ db }, workspaceId, publicId)
     const companyIds = await findCompanyIds({ db }, workspaceId, choice.companies)
@@ -212,8 +212,8 @@ export async function lockWebhook(
   return row
 }
 
-// Where it leads is looked at again when a connection is made.
-function requireAddress({ config }: Pick<Context, 'config'>, text: string): void {
+// The address as it is called. Where it leads is looked at again when a connection is made.
+function addressOf({ config }: Pick<Context, 'config'>, text: string): string {
   const url = URL.parse(text)
   const isAllowed =
     url && (url.protocol === 'https:' || (url.protocol === 'http:' && config.webhookHosts.includes(url.host)))
@@ -222,6 +222,8 @@ function requireAddress({ config }: Pick<Context, 'config'>, text: string): void
       'invalid-input',
       'O endereço do webhook deve começar por https:// e não levar usuário nem senha.',
     )
+  url.hash = ''
+  return url.href
 }
 
 /** How many deliveries wait for the release of a restore, and how many of them are of the copy: each of these may have been made since. */
