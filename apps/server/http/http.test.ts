@@ -596,6 +596,7 @@ describe('connections', () => {
     ['headers of 20 kB', `GET /v1/api/Pdf HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['an address of 20 kB', `GET /v1/api/Pdf?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
     ['what is not HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n', 400],
+    ['two hosts', 'GET /v1/api/Pdf HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
     [
       'a length and chunks',

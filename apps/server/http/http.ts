@@ -225,7 +225,9 @@ function refuseOtherHosts(
   })
 }
 
-function isOurHost({ hostNames }: Pick<Config, 'hostNames'>, { headers }: IncomingMessage): boolean {
+function isOurHost({ hostNames }: Pick<Config, 'hostNames'>, { headers, rawHeaders }: IncomingMessage): boolean {
+  // A proxy in front may have gone by the other one (RFC 9112 §3.2).
+  if (rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1) return false
   const name = headers.host?.toLowerCase().split(/:\d*$/, 1)[0]
   return !name || hostNames.includes(name)
 }
