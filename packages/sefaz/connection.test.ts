@@ -1,9 +1,18 @@
+import { constants } from 'node:crypto'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import tls from 'node:tls'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Connection, connect, onlyWhile } from './connection.ts'
 import { SefazError, type SefazErrorKind, UnsentError } from './error.ts'
-import { issue, newKey, serve, type TestCertificateFiles, type TestServer } from './testing.ts'
+import {
+  issue,
+  newKey,
+  serve,
+  serverHelloWithoutRenegotiationInfo,
+  type TestCertificateFiles,
+  type TestServer,
+  weakDh,
+} from './testing.ts'
 
 const key = newKey()
 const root = issue({ commonName: 'AC Raiz de Teste', authority: true, key: newKey() })
@@ -181,23 +190,98 @@ describe('TLS', () => {
     await failure(post(open({}, []), peer.origin))
   })
 
-  test.each([
-    [40, 'handshake failure'],
-    [42, 'bad certificate'],
-    [45, 'certificate expired'],
-    [48, 'unknown ca'],
-  ])('alert %i, %s, is a refused handshake', async (alert, name) => {
-    const port = await tcpServer((socket) => {
+  const alerting = (alert: number) =>
+    tcpServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', () => socket.end(Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, alert])))
     })
-    await expectFailure(post(open(), `https://localhost:${port}`), 'handshake', false, new RegExp(`alert ${name}`))
+
+  test.each([
+    [42, 'bad certificate'],
+    [43, 'unsupported certificate'],
+    [44, 'certificate revoked'],
+    [45, 'certificate expired'],
+    [46, 'certificate unknown'],
+    [48, 'unknown ca'],
+    [49, 'access denied'],
+    [51, 'decrypt error'],
+    [116, 'certificate required'],
+  ])('alert %i, %s, refuses the certificate', async (alert, name) => {
+    const port = await alerting(alert)
+    await expectFailure(post(open(), `https://localhost:${port}`), 'certificate', false, new RegExp(`alert ${name}`))
   })
 
-  test('older than 1.2 is refused', async () => {
-    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
-    const peer = await using(serve({ ...identity, tls: old }, ok))
-    await expectFailure(post(open(), peer.origin), 'handshake', false, /protocol version|unsupported protocol/)
+  test.each([
+    [40, 'handshake failure'],
+    [70, 'protocol version'],
+    [71, 'insufficient security'],
+    [80, 'internal error'],
+  ])('alert %i, %s, is a fault of the host', async (alert, name) => {
+    const port = await alerting(alert)
+    await expectFailure(post(open(), `https://localhost:${port}`), 'encryption', false, new RegExp(`alert ${name}`))
+  })
+
+  test('a host that OpenSSL refuses is told with its reason, and nothing was sent', async () => {
+    const ciphers = (names: string) => ({ ciphers: `${names}@SECLEVEL=0` })
+    for (const [tls, reason] of [
+      [{ ...ciphers('DHE-RSA-AES128-GCM-SHA256'), dhparam: weakDh, maxVersion: 'TLSv1.2' }, /dh key too small/],
+      [{ ...ciphers('DEFAULT'), minVersion: 'TLSv1', maxVersion: 'TLSv1' }, /protocol version|unsupported protocol/],
+    ] as const) {
+      const peer = await using(serve({ ...identity, tls }, ok))
+      const error = await failure(post(open(), peer.origin))
+      expect(error).toMatchObject({ kind: 'encryption', sent: false, detail: expect.stringMatching(reason) })
+      expect(error.message).toMatch(/criptografia que se possa aceitar, e por segurança nada foi enviado\./)
+    }
+    const port = await tcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.write(serverHelloWithoutRenegotiationInfo()))
+    })
+    await expectFailure(post(open(), `https://localhost:${port}`), 'encryption', false, /legacy renegotiation disabled/)
+  })
+
+  test('a host that does not send its intermediate authority, and one that speaks no TLS, are told as such', async () => {
+    const alone = issue({ commonName: 'localhost', hosts: ['localhost'], issuer: intermediate, key: newKey() })
+    const peer = await using(serve({ ...identity, server: alone }, ok))
+    const incomplete = await failure(post(open(), peer.origin))
+    expect(incomplete).toMatchObject({ kind: 'tls-chain', detail: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
+    expect(incomplete.message).toMatch(/não mostrou o certificado da autoridade que emitiu o dele/)
+    const port = await tcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    })
+    const plain = await failure(post(open(), `https://localhost:${port}`))
+    expect(plain).toMatchObject({ kind: 'encryption', sent: false })
+    expect(plain.message).toMatch(/respondeu sem criptografia/)
+  })
+
+  test('the certificate is shown where the server asks for it after the request', async () => {
+    const seen: unknown[] = []
+    const tlsOptions = { requestCert: false, secureOptions: constants.SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION }
+    const peer = await using(
+      serve({ ...identity, tls: tlsOptions }, ({ socket }, body, response) => {
+        if (!(socket instanceof tls.TLSSocket)) throw new Error('no TLS')
+        seen.push(socket.getPeerX509Certificate()?.subject)
+        socket.renegotiate({ requestCert: true, rejectUnauthorized: false }, () => {
+          seen.push(/EMPRESA LTDA:12ABC34501DE35/.test(socket.getPeerX509Certificate()?.subject ?? ''))
+          response.end(body)
+        })
+      }),
+    )
+    expect((await post(open(), peer.origin, 'x')).body.toString()).toBe('x')
+    expect(seen).toEqual([undefined, true])
+  })
+
+  test('a server of TLS 1.3 only is a fault of the host', async () => {
+    const peer = await using(serve({ ...identity, tls: { minVersion: 'TLSv1.3' } }, ok))
+    await expectFailure(post(open(), peer.origin), 'encryption', false, /protocol version/)
+  })
+
+  test('a connection that is cut before the message leaves sent nothing', async () => {
+    const port = await tcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.destroy())
+    })
+    expect(await failure(post(open(), `https://localhost:${port}`))).toMatchObject({ kind: 'refused', sent: false })
   })
 })
 
@@ -205,7 +289,7 @@ describe('time', () => {
   test('no connection', async () => {
     const port = await tcpServer((socket) => void socket.on('error', () => {}))
     const response = post(open({ connectTimeoutMs: 150 }), `https://localhost:${port}`)
-    await expectFailure(response, 'timeout', true, /no connection in 150 ms/)
+    await expectFailure(response, 'unreached', true, /no connection in 150 ms/)
   })
 
   test('no answer', async () => {
@@ -222,11 +306,11 @@ describe('time', () => {
 
 describe('the network', () => {
   test('no server listens', async () => {
-    await expectFailure(post(open(), 'https://localhost:1'), 'refused', true, /ECONNREFUSED/)
+    await expectFailure(post(open(), 'https://localhost:1'), 'unreached', true, /ECONNREFUSED/)
   })
 
   test('unknown host', async () => {
-    await expectFailure(post(open(), 'https://nao-existe.invalid'), 'refused', true, /ENOTFOUND|EAI_AGAIN/)
+    await expectFailure(post(open(), 'https://nao-existe.invalid'), 'unreached', true, /ENOTFOUND|EAI_AGAIN/)
   })
 
   test('a reset of a new socket is not repeated', async () => {

@@ -32,7 +32,7 @@ export function onlyWhile(connection: Connection, mayLeave: () => boolean): Conn
 // The largest honest response is 50 documents; one compressed CT-e or NF-e stays far below 300 KB in base64.
 const responseBytesMax = 16 * 1024 * 1024
 
-/** Opens nothing yet: every call shows this certificate on a socket of its own, TLS 1.2 or newer, server always verified (MOC CT-e 4.00 §3.2, padrões de comunicação). */
+/** Opens nothing yet: every call shows this certificate on a socket of its own, TLS 1.2, server always verified (MOC CT-e 4.00 §3.2, padrões de comunicação). */
 export function connect(
   certificate: { key: string; certificate: string; chain: string[] },
   options: { ca?: string[]; connectTimeoutMs?: number; timeoutMs?: number } = {},
@@ -43,6 +43,8 @@ export function connect(
     // Servers without the intermediate authority refuse a leaf that comes alone.
     cert: [certificate.certificate, ...certificate.chain].join('\n'),
     minVersion: 'TLSv1.2',
+    // IIS asks for the certificate after the request. In 1.2 that is a renegotiation; in 1.3 Node cannot answer it.
+    maxVersion: 'TLSv1.2',
   })
   // The option `ca` would replace the default roots, which contain no ICP-Brasil, and only the union knows every host. To give it all of
   // them reads each again, 15 ms of the event loop for every connection; this is what Node does with each of the option.
@@ -69,15 +71,17 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
     const { hostname } = new URL(call.url)
     const servername = /^\[|^[\d.]+$/.test(hostname) ? '' : hostname
     const request = https.request(call.url, { agent, method: 'POST', headers: call.headers, servername })
+    let sent = false
     const leave = (text: string) => {
       const body = Buffer.from(text)
+      sent = true
       // A known length keeps the body out of chunks, which some of the servers refuse.
       request.setHeader('content-length', body.length)
       request.end(body)
     }
     let connectTimer: NodeJS.Timeout | undefined
     const totalTimer = setTimeout(
-      () => fail(new SefazError('timeout', { detail: `no answer in ${call.timeoutMs} ms` })),
+      () => fail(new SefazError('timeout', { detail: `no answer in ${call.timeoutMs} ms`, sent })),
       call.timeoutMs,
     )
     const settle = () => {
@@ -86,13 +90,13 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
     }
     const fail = (error: Error) => {
       settle()
-      reject(error instanceof UnsentError ? error : explain(error))
+      reject(error instanceof UnsentError ? error : explain(error, sent))
       request.destroy()
     }
 
     request.on('socket', (socket) => {
       connectTimer = setTimeout(
-        () => fail(new SefazError('timeout', { detail: `no connection in ${call.connectTimeoutMs} ms` })),
+        () => fail(new SefazError('unreached', { detail: `no connection in ${call.connectTimeoutMs} ms` })),
         call.connectTimeoutMs,
       )
       socket.once('secureConnect', () => {
@@ -130,15 +134,26 @@ function codeOf(error: Error): string {
 const chainProblem =
   /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|CRL_|INVALID_(CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH|ERR_TLS_CERT_ALTNAME)/
 
-function explain(error: Error): SefazError {
+// Alerts about the certificate that was shown (RFC 8446 §6.2): bad, unsupported, revoked, expired, unknown certificate, unknown CA, access denied,
+// decrypt error, certificate required. Every other failure of TLS is the host's.
+const certificateAlerts: ReadonlySet<number> = new Set([42, 43, 44, 45, 46, 48, 49, 51, 116])
+
+const unreached =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/
+
+function explain(error: Error, sent: boolean): SefazError {
   if (error instanceof SefazError) return error
   const code = codeOf(error)
-  // OpenSSL hides the alert in a long line: …:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…
+  // OpenSSL hides the alert in a long line: …:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…:SSL alert number 48
   const reason = /SSL routines:[^:]*:([^:]+)/.exec(error.message)?.[1]
-  const options = { cause: error, detail: [code, reason ?? (code ? '' : error.message)].join(' ').trim() }
+  const options = { cause: error, sent, detail: [code, reason ?? (code ? '' : error.message)].join(' ').trim() }
   if (chainProblem.test(code)) return new SefazError('tls-chain', options)
-  if (code.startsWith('ERR_SSL_') || code === 'EPROTO') return new SefazError('handshake', options)
-  if (code === 'ETIMEDOUT' || code === 'ERR_SOCKET_CONNECTION_TIMEOUT') return new SefazError('timeout', options)
+  if (code.startsWith('ERR_SSL_') || code === 'EPROTO') {
+    const alert = Number(/SSL alert number (\d+)/.exec(error.message)?.[1])
+    if (certificateAlerts.has(alert)) return new SefazError('certificate', options)
+    return new SefazError(sent ? 'refused' : 'encryption', options)
+  }
+  if (unreached.test(code) && !sent) return new SefazError('unreached', options)
   if (code.startsWith('HPE_')) return new SefazError('http', options)
-  return new SefazError('refused', options)
+  return new SefazError(code === 'ETIMEDOUT' ? 'timeout' : 'refused', options)
 }

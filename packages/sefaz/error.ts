@@ -1,31 +1,144 @@
 /** What went wrong between us and the web service when there is no cStat to look at (MOC CT-e 4.00 §3.2, padrões de comunicação). */
 export type SefazErrorKind =
+  | 'unreached'
+  | 'tls-chain'
+  | 'encryption'
+  | 'certificate'
+  | 'forbidden'
   | 'timeout'
   | 'refused'
-  | 'tls-chain'
-  | 'handshake'
-  | 'forbidden'
   | 'http'
   | 'not-xml'
   | 'fault'
 
-const explanations: Record<SefazErrorKind, string> = {
-  timeout: 'A SEFAZ demorou demais para responder. Nada do que já foi recebido se perdeu.',
-  refused:
-    'Não conseguimos falar com a SEFAZ: a conexão não foi aceita ou foi interrompida. Nada do que já foi recebido se perdeu.',
-  'tls-chain':
-    'Não conseguimos confirmar a identidade do servidor da SEFAZ e, por segurança, nada foi enviado. Quem administra o sistema precisa incluir a cadeia de certificados da ICP-Brasil.',
-  handshake:
-    'A SEFAZ não aceitou a conexão segura com este certificado. Nada do que já foi recebido se perdeu. Confira se o certificado está válido e não foi revogado; se estiver em ordem, envie-o de novo com a cadeia completa.',
-  forbidden:
-    'A SEFAZ não permitiu o acesso com este certificado. Nada do que já foi recebido se perdeu. Confira se o certificado está válido.',
-  http: 'O servidor da SEFAZ respondeu com um erro. Nada do que já foi recebido se perdeu.',
-  'not-xml': 'A resposta da SEFAZ não veio no formato esperado. Nada do que já foi recebido se perdeu.',
-  fault: 'O serviço da SEFAZ não conseguiu atender a mensagem. Nada do que já foi recebido se perdeu.',
+interface Explanation {
+  /** A clause without its period. */
+  happened: string
+  /** For whoever runs the system. */
+  todo: string
 }
 
-// A retry does not help: a certificate, a chain or an address has to be changed first.
-const definitive: ReadonlySet<SefazErrorKind> = new Set(['tls-chain', 'handshake'])
+const nothingToDo =
+  'nada: a captura tenta de novo sozinha. Se durar mais de um dia, confira se há uma versão nova do programa.'
+const networkTodo =
+  'confira a conexão com a internet, o DNS e se um firewall deixa sair conexões desta máquina para a porta 443.'
+const interceptionTodo =
+  'veja com npm run sefaz -- hosts quem responde nesse endereço; se um proxy ou antivírus inspeciona as conexões desta máquina, tire dele os endereços da SEFAZ.'
+const clockTodo = 'acerte o relógio desta máquina; se ele estiver certo, a falha é do servidor e só a SEFAZ a corrige.'
+
+// The first entry of a kind whose pattern is in the detail; the last one has none.
+const explanations: Record<SefazErrorKind, readonly (Explanation & { detail?: RegExp })[]> = {
+  unreached: [
+    {
+      detail: /ENOTFOUND|EAI_AGAIN/,
+      happened: 'o endereço do servidor da SEFAZ não foi encontrado, e nada foi enviado',
+      todo: networkTodo,
+    },
+    {
+      happened: 'o servidor da SEFAZ não atende às conexões deste sistema, e nada foi enviado',
+      todo: networkTodo,
+    },
+  ],
+  'tls-chain': [
+    {
+      detail: /UNABLE_TO_VERIFY_LEAF_SIGNATURE/,
+      happened:
+        'o servidor da SEFAZ não mostrou o certificado da autoridade que emitiu o dele e, por segurança, nada foi enviado',
+      todo: 'npm run sefaz -- autoridades busca o certificado que falta; depois inicie o programa de novo. A falha é do servidor da SEFAZ.',
+    },
+    {
+      detail: /NOT_YET_VALID/,
+      happened:
+        'o certificado do servidor da SEFAZ ainda não vale, ou o relógio deste sistema está atrasado, e por segurança nada foi enviado',
+      todo: clockTodo,
+    },
+    {
+      detail: /EXPIRED/,
+      happened:
+        'o certificado do servidor da SEFAZ venceu, ou o relógio deste sistema está adiantado, e por segurança nada foi enviado',
+      todo: clockTodo,
+    },
+    {
+      detail: /ALTNAME|HOSTNAME/,
+      happened: 'o servidor que respondeu não provou ser o da SEFAZ e, por segurança, nada foi enviado',
+      todo: interceptionTodo,
+    },
+    {
+      happened: 'não conseguimos confirmar a identidade do servidor da SEFAZ e, por segurança, nada foi enviado',
+      todo: `npm run sefaz -- autoridades busca as autoridades da ICP-Brasil que faltam, e SEFAZ_CA_FILE acrescenta outras; depois inicie o programa de novo. Se não bastar, ${interceptionTodo}`,
+    },
+  ],
+  encryption: [
+    {
+      detail: /wrong version number|packet length|http request|record layer/i,
+      happened:
+        'o servidor da SEFAZ, ou um proxy no caminho, respondeu sem criptografia, e por segurança nada foi enviado',
+      todo: interceptionTodo,
+    },
+    {
+      happened:
+        'o servidor da SEFAZ não oferece uma criptografia que se possa aceitar, e por segurança nada foi enviado',
+      todo: `nenhum certificado precisa ser trocado: a falha é do servidor, e só quem cuida dele a corrige. Se um proxy ou antivírus inspeciona as conexões desta máquina, tire dele os endereços da SEFAZ.`,
+    },
+  ],
+  certificate: [
+    {
+      happened: 'a SEFAZ recusou este certificado digital ao abrir a conexão',
+      todo: 'confira se o certificado está válido e não foi revogado; se estiver em ordem, exporte-o de novo com a cadeia completa e envie-o.',
+    },
+  ],
+  forbidden: [
+    {
+      happened: 'o servidor da SEFAZ não viu ou não aceitou o certificado digital (erro 403)',
+      todo: 'confira a validade, a revogação e se o arquivo traz a cadeia completa; se estiver em ordem, espere meia hora: o servidor pode ainda não conhecer a autoridade que emitiu o certificado.',
+    },
+  ],
+  timeout: [
+    {
+      happened: 'a SEFAZ demorou demais para responder',
+      todo: 'nada, se acontecer uma vez: o serviço está sobrecarregado. Se acontecer sempre, confira a rede desta máquina.',
+    },
+  ],
+  refused: [
+    {
+      happened: 'a conexão com a SEFAZ foi interrompida',
+      todo: 'tente de novo em alguns minutos; se acontecer sempre, confira se um firewall ou proxy interfere.',
+    },
+  ],
+  http: [{ happened: 'o servidor da SEFAZ respondeu com um erro', todo: nothingToDo }],
+  'not-xml': [
+    {
+      happened: 'a resposta da SEFAZ não veio no formato esperado',
+      todo: 'nada, se durar pouco: costuma ser uma página de manutenção. Se durar, confira se a rede desta máquina passa por um proxy.',
+    },
+  ],
+  fault: [{ happened: 'o serviço da SEFAZ não conseguiu atender a mensagem', todo: nothingToDo }],
+}
+
+/** What a failure means, for people; null: no kind of failure. */
+export function explainFailure(kind: string, detail = ''): Explanation | null {
+  if (!Object.hasOwn(explanations, kind)) return null
+  return explanations[kind as SefazErrorKind].find((one) => one.detail?.test(detail) ?? true) ?? null
+}
+
+// The holder of a certificate can mend these.
+const advice: Partial<Record<SefazErrorKind, string>> = {
+  certificate:
+    ' Confira se o certificado está válido e não foi revogado; se estiver em ordem, envie-o de novo com a cadeia completa.',
+  forbidden:
+    ' Confira se o certificado está válido e não foi revogado e se o arquivo traz a cadeia completa; se estiver em ordem, não é preciso trocá-lo.',
+}
+
+/** Whether a failure is of the service, and so concerns the next call of everybody; the others are of one certificate. */
+export function isOfTheHost({ kind }: Pick<SefazError, 'kind'>): boolean {
+  return kind !== 'forbidden' && kind !== 'certificate'
+}
+
+// Nothing of a message leaves before the connection is secured.
+const neverSent: ReadonlySet<SefazErrorKind> = new Set(['unreached', 'tls-chain', 'encryption'])
+
+// A retry does not help: a certificate, a chain, a server or an address has to be changed first.
+const definitive: ReadonlySet<SefazErrorKind> = new Set(['tls-chain', 'encryption', 'certificate'])
 
 const bodyCharactersMax = 4096
 
@@ -35,19 +148,33 @@ export class SefazError extends Error {
   readonly kind: SefazErrorKind
   /** True when the same call may succeed later without anybody changing anything. */
   readonly retryable: boolean
+  /** False when it failed before the first byte of the message left. */
+  readonly sent: boolean
   readonly status?: number
   /** What came back, cut to some KB. */
   readonly body?: string
-  /** Technical reason: a network code, the reason of a SOAP Fault. */
+  /** Technical reason: a network code, OpenSSL's reason, the reason of a SOAP Fault. */
   readonly detail?: string
 
   constructor(
     kind: SefazErrorKind,
-    options: { cause?: unknown; retryable?: boolean; status?: number; body?: Uint8Array; detail?: string } = {},
+    options: {
+      cause?: unknown
+      retryable?: boolean
+      sent?: boolean
+      status?: number
+      body?: Uint8Array
+      detail?: string
+    } = {},
   ) {
-    super(explanations[kind], options.cause === undefined ? undefined : { cause: options.cause })
+    const { happened } = explainFailure(kind, options.detail)!
+    super(
+      `${happened[0]!.toUpperCase()}${happened.slice(1)}. Nada do que já foi recebido se perdeu.${advice[kind] ?? ''}`,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.kind = kind
     this.retryable = options.retryable ?? !definitive.has(kind)
+    this.sent = options.sent ?? !neverSent.has(kind)
     if (options.status !== undefined) this.status = options.status
     if (options.detail !== undefined) this.detail = options.detail
     if (options.body !== undefined) this.body = Buffer.from(options.body.subarray(0, bodyCharactersMax)).toString()

@@ -3,6 +3,7 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  getDiffieHellman,
   randomBytes,
   sign,
   X509Certificate,
@@ -248,4 +249,17 @@ export async function serve(
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Parameters of Diffie-Hellman with 1,024 bits (PEM). */
+export const weakDh = (() => {
+  const prime = `\0${latin1(getDiffieHellman('modp2').getPrime())}`
+  const body = Buffer.from(der(sequence(make(Type.INTEGER, prime), integer(2))), 'latin1').toString('base64')
+  return `-----BEGIN DH PARAMETERS-----\n${body}\n-----END DH PARAMETERS-----\n`
+})()
+
+/** The first answer of a server of before RFC 5746: TLS 1.2, ECDHE-RSA-AES128-GCM-SHA256, no extension. */
+export function serverHelloWithoutRenegotiationInfo(): Buffer {
+  const hello = Buffer.concat([Buffer.from([3, 3]), randomBytes(32), Buffer.from([0, 0xc0, 0x2f, 0])])
+  return Buffer.concat([Buffer.from([22, 3, 3, 0, hello.length + 4, 2, 0, 0, hello.length]), hello])
 }

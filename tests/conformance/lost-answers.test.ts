@@ -237,11 +237,11 @@ describe('the check of the access', () => {
   })
 
   test.each([
-    ['http403', /403 Forbidden/],
+    ['http403', /erro 403/],
     ['http503', /HTTP 503/],
-    ['soapFault', /SOAP Fault/],
-    ['empty', /não com o que o serviço responde/],
-    ['reset', /interrompida no meio/],
+    ['soapFault', /não conseguiu atender a mensagem/],
+    ['empty', /não veio no formato esperado/],
+    ['reset', /conexão com a SEFAZ foi interrompida/],
     ['109', /fora do ar para todos/],
   ])('tells %s in words of its own', async (fault, words) => {
     await addFault({ fault, cnpj: late })
@@ -252,8 +252,8 @@ describe('the check of the access', () => {
   })
 
   test.each([
-    ['a name that is not found', 'https://nao-existe.invalid', /nao-existe\.invalid não foi encontrado.*DNS/s],
-    ['a port where nobody listens', 'https://localhost:9', /Ninguém atende em localhost/],
+    ['a name that is not found', 'https://nao-existe.invalid', /nao-existe\.invalid.*não foi encontrado.*DNS/s],
+    ['a port where nobody listens', 'https://localhost:9', /localhost:9.*não atende/s],
   ])('tells %s', async (_, origin, words) => {
     const { sefaz } = product.config
     const distribution = { nfe: `${origin}/x`, cte: `${origin}/x` }
@@ -270,9 +270,7 @@ describe('the check of the access', () => {
       const config = { ...product.config, sefaz: { ...sefaz, caFiles } }
       return operate(config, (ctx) => checkFile(ctx, pfx, 'segredo'))
     }
-    expect((await checkWith([])).lines.join('\n')).toMatch(
-      /identidade de localhost não pôde ser confirmada.*SEFAZ_CA_FILE/s,
-    )
+    expect((await checkWith([])).lines.join('\n')).toMatch(/confirmar a identidade do servidor.*SEFAZ_CA_FILE/s)
     expect((await checkWith(['/nao/existe.pem'])).lines.join('\n')).toMatch(/nao\/existe\.pem não pôde ser lido/)
   })
 

@@ -35,6 +35,7 @@ interface Call {
   allowedInMs?: number
 }
 
+const unsentMark = ' before sending'
 const interruptedText = 'interrupted: a process ended between the query and its answer'
 
 /** Records a call, with or without a response. */
@@ -69,13 +70,15 @@ export async function noteCall(
 }
 
 function describe(error: SefazError | 'interrupted'): string {
-  return error === 'interrupted' ? interruptedText : `${error.kind}: ${error.detail ?? error.message}`
+  if (error === 'interrupted') return interruptedText
+  return `${error.kind}${error.sent ? '' : unsentMark}: ${error.detail ?? error.message}`
 }
 
 /** Whether a failure, as the ledger keeps it, is a lost response that the authority may have counted. */
 export function isLoss(written: string): boolean {
-  const [, kind = '', detail] = /^([\w-]+): (.*)$/s.exec(written) ?? []
-  return written === interruptedText || mayHaveBeenCounted({ kind: kind as SefazErrorKind, detail })
+  const [, kind = '', unsent, detail] = /^([\w-]+)( before sending)?: (.*)$/s.exec(written) ?? []
+  const error = { kind: kind as SefazErrorKind, sent: unsent === undefined, detail }
+  return written === interruptedText || mayHaveBeenCounted(error)
 }
 
 /**

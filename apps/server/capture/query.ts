@@ -1,8 +1,8 @@
 import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
 import { type DistributionRequest, type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
-import { SefazError, UnsentError } from '@vigia/sefaz/error'
+import { isOfTheHost, SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { mayCall, noteAnswer, noteFailure, type Outage } from '../platform/circuit.ts'
+import { mayCall, noteAnswer, noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
@@ -11,7 +11,7 @@ import type { Holder } from './holder.ts'
 import { type CaptureLine, holdCursor, holdLine, lockLine } from './lease.ts'
 import type { QueryOutcome } from './ledger.ts'
 import { notePace } from './pace.ts'
-import { closedForHours, isOfTheHost } from './rules.ts'
+import { closedForHours } from './rules.ts'
 
 type QueryContext = Pick<Context, 'db' | 'config'>
 
@@ -162,17 +162,4 @@ export async function reportResponse(
   const closedHours = closedForHours[cStat]
   if (closedHours === undefined) await noteAnswer(ctx, url)
   else await noteFailure(ctx, url, xMotivo, closedHours * ctx.config.sefaz.hourMs)
-}
-
-/** Notes for all lines what a failure says about its service. Returns the outage that it is part of. */
-export async function reportFailure(
-  ctx: QueryContext,
-  service: ServiceCode,
-  error: SefazError,
-): Promise<Outage | null> {
-  const url = distributionUrl(ctx, service)
-  if (isOfTheHost(error)) return noteFailure(ctx, url, error.kind)
-  // The service responded; it only refused this certificate.
-  await noteAnswer(ctx, url)
-  return null
 }

@@ -128,12 +128,14 @@ const counted = [
   new SefazError('fault', { status: 500, detail: 'Server was unable to process request' }),
 ]
 const notCounted = [
-  new SefazError('refused', { detail: 'ECONNREFUSED' }),
-  new SefazError('refused', { detail: 'ENOTFOUND' }),
-  new SefazError('refused', { detail: 'EAI_AGAIN' }),
-  new SefazError('timeout', { detail: 'no connection in 15000 ms' }),
+  new SefazError('unreached', { detail: 'ECONNREFUSED' }),
+  new SefazError('unreached', { detail: 'ENOTFOUND' }),
+  new SefazError('unreached', { detail: 'EAI_AGAIN' }),
+  new SefazError('unreached', { detail: 'no connection in 15000 ms' }),
   new SefazError('tls-chain', { detail: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY' }),
-  new SefazError('handshake', { detail: 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE' }),
+  new SefazError('encryption', { detail: 'ERR_SSL_DH_KEY_TOO_SMALL dh key too small' }),
+  new SefazError('refused', { detail: 'ECONNRESET', sent: false }),
+  new SefazError('certificate', { detail: 'EPROTO tlsv1 alert unknown ca' }),
   new SefazError('forbidden', { status: 403 }),
   new SefazError('http', { status: 404, detail: 'HTTP 404', retryable: false }),
   new SefazError('fault', { detail: 'The SOAP action was not recognized', retryable: false }),
@@ -163,13 +165,13 @@ test.each(named(notCounted))('%s was not counted', (_, error) => {
 })
 
 test('waits grow from a minute to an hour when nobody was reached', () => {
-  const error = new SefazError('refused', { detail: 'ECONNREFUSED' })
+  const error = new SefazError('unreached', { detail: 'ECONNREFUSED' })
   expect([0, 1, 2, 3, 4, 9].map((failures) => minutes(error, { failures })[1])).toEqual([1, 5, 15, 30, 60, 60])
 })
 
 test('what only a person can mend is tried by the hour, and a person who mended it may try soon', () => {
   expect(minutes(new SefazError('tls-chain'))).toEqual([60, 5])
-  expect(minutes(new SefazError('handshake'))).toEqual([60, 5])
+  expect(minutes(new SefazError('certificate'))).toEqual([60, 5])
   expect([0, 1].map((failures) => minutes(new SefazError('forbidden'), { failures }))).toEqual([
     [30, 5],
     [60, 5],
@@ -178,7 +180,7 @@ test('what only a person can mend is tried by the hour, and a person who mended 
 
 test('only a refused certificate makes way for another', () => {
   const refused = [...counted, ...notCounted].filter((error) => wait(error).certificateRefused).map(({ kind }) => kind)
-  expect(refused).toEqual(['handshake', 'forbidden'])
+  expect(refused).toEqual(['certificate', 'forbidden'])
 })
 
 test('the person reads what happened and that the capture goes on', () => {

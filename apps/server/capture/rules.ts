@@ -1,5 +1,5 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
-import type { SefazError } from '@vigia/sefaz/error'
+import { isOfTheHost, type SefazError, type SefazErrorKind } from '@vigia/sefaz/error'
 
 /** The authority's times, from configuration. */
 interface Rhythm {
@@ -352,33 +352,23 @@ function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm, random: ()
 }
 
 /** A failed call as the ledger keeps it, or as it was thrown. */
-type Failure = Pick<SefazError, 'kind' | 'detail'>
+type Failure = Pick<SefazError, 'kind' | 'detail' | 'sent'>
 
-const unreached = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|no connection/
 const outright = /^HTTP 4|was not recognized|Unable to handle request/
 
 /**
- * Whether the authority may have counted a query without a response. Not when no server was reached, nor when the certificate, the chain or
- * the address was refused before the query was read.
+ * Whether the authority may have counted a query without a response. Not when nothing left, nor when the certificate or the address was refused
+ * before the query was read.
  */
-export function mayHaveBeenCounted({ kind, detail = '' }: Failure): boolean {
-  if (kind === 'tls-chain' || kind === 'handshake' || kind === 'forbidden') return false
-  return !unreached.test(detail) && !outright.test(detail)
+export function mayHaveBeenCounted({ kind, sent, detail = '' }: Failure): boolean {
+  return sent && isOfTheHost({ kind }) && !outright.test(detail)
 }
 
-/** Whether a failure is of the service, and so concerns the next call of every line; the others are of one certificate. */
-export function isOfTheHost({ kind }: Pick<SefazError, 'kind'>): boolean {
-  return kind !== 'forbidden' && kind !== 'handshake'
-}
+const neverOfTheCertificate: ReadonlySet<SefazErrorKind> = new Set(['unreached', 'tls-chain', 'encryption', 'timeout'])
 
-/**
- * Whether a failure may be about the certificate: servers also refuse one by cutting the connection, or with an HTML page. An unreachable
- * server, an unknown chain, a time-out and errors of the server itself are not.
- */
-export function mayBeOfTheCertificate(error: Pick<SefazError, 'kind' | 'detail' | 'status'>): boolean {
-  if (!isOfTheHost(error)) return true
-  if (error.kind === 'tls-chain' || error.kind === 'timeout' || unreached.test(error.detail ?? '')) return false
-  return error.status === undefined || error.status < 500
+/** Whether a failure may be about the certificate: servers also refuse one by cutting the connection, or with an HTML page. */
+export function mayBeOfTheCertificate({ kind, status }: Pick<SefazError, 'kind' | 'status'>): boolean {
+  return !neverOfTheCertificate.has(kind) && (!isOfTheHost({ kind }) || status === undefined || status < 500)
 }
 
 const pageSize = 50n

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
-import type { SefazError } from '@vigia/sefaz/error'
+import { isOfTheHost, type SefazError } from '@vigia/sefaz/error'
 import { sql, type UpdateObject } from 'kysely'
 import { type Arrival, type Conflict, prove } from '../documents/documents.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
-import { outageSentence } from '../platform/circuit.ts'
+import { noteSilence, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { nsuText } from '../platform/service.ts'
@@ -38,7 +38,7 @@ import {
   wasResponseLost,
   wasRestored,
 } from './ledger.ts'
-import { reportFailure, reportResponse } from './query.ts'
+import { distributionUrl, reportResponse } from './query.ts'
 import {
   type Decision,
   decide,
@@ -47,7 +47,6 @@ import {
   failed,
   interrupted,
   isFar,
-  isOfTheHost,
   isProof,
   mayBeOfTheCertificate,
   type NsuRange,
@@ -249,7 +248,7 @@ async function judgeFailure(
   if (isOfTheHost(error) && mayBeOfTheCertificate(error) && !holder.proved) return decision
   // Locks the line before the row of its service, as all code does that locks both.
   await lockLine(ctx, line)
-  const outage = await reportFailure(ctx, line.service, error)
+  const outage = await noteSilence(ctx, distributionUrl(ctx, line.service), error)
   return outage ? { ...decision, message: outageSentence(outage) } : decision
 }
 
@@ -263,7 +262,7 @@ async function judgeSingle(
   const { block, waitMs } = decideSingle(response ?? null, line, ctx.config.sefaz)
   if (error && error !== 'interrupted' && !isEnding) {
     await lockLine(ctx, line)
-    await reportFailure(ctx, line.service, error)
+    await noteSilence(ctx, distributionUrl(ctx, line.service), error)
   }
   const at = position ?? line.lastNsu
   const seen = { decision: block, waitMs, before: at, after: at }

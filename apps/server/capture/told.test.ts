@@ -81,7 +81,7 @@ describe('a company without a proved certificate', () => {
     await fail('nfe', 'tls-chain')
     expect(await told(company)).toMatchObject({
       estado: 'falha',
-      mensagem: expect.stringMatching(/identidade do servidor .* SEFAZ_CA_FILE/),
+      mensagem: expect.stringMatching(/para todas .*identidade do servidor/),
     })
   })
 

@@ -499,13 +499,13 @@ describe('the ledger', () => {
     const line = await nfeLine()
     const isLost = () => inTransaction((ctx) => wasResponseLost(ctx, line))
     await note(line, answered(138))
-    await note(line, silent(new SefazError('refused', { detail: 'ECONNREFUSED' })))
+    await note(line, silent(new SefazError('unreached', { detail: 'ECONNREFUSED' })))
     await note(line, silent(new SefazError('forbidden')))
     await note(line, silent(new SefazError('timeout')), { query: 'consNSU' })
     expect(await isLost()).toBe(false)
     await note(line, silent(new SefazError('timeout', { detail: 'no answer in 60000 ms' })))
     await note(line, answered(108))
-    await note(line, silent(new SefazError('refused', { detail: 'ECONNREFUSED' })))
+    await note(line, silent(new SefazError('unreached', { detail: 'ECONNREFUSED' })))
     expect(await isLost()).toBe(true)
     await note(line, answered(656))
     expect(await isLost()).toBe(false)
@@ -688,7 +688,7 @@ describe('a database that stalls while a query is announced', () => {
       post: async (_, { mayLeave }) => {
         if (mayLeave?.() === false) throw new UnsentError()
         sent++
-        throw new SefazError('refused', { detail: 'ECONNREFUSED' })
+        throw new SefazError('unreached', { detail: 'ECONNREFUSED' })
       },
       close: () => {},
     }

@@ -1,6 +1,7 @@
+import { SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { noteFailure } from '../platform/circuit.ts'
+import { findOutage, noteFailure, noteSilence, outageSentence } from '../platform/circuit.ts'
 import { inCapture } from '../platform/database.ts'
 import { listTroubles } from '../platform/trouble.ts'
 import { noCertificate } from './rules.ts'
@@ -68,10 +69,26 @@ test('a refusal that is ours to mend is told with its counts, one that a custome
 })
 
 test('a service that serves nobody for three hours is told', async () => {
-  await noteFailure(ctx, ctx.config.sefaz.endpoints.distribution.nfe, 'tls-chain', 600_000)
+  await noteFailure(ctx, ctx.config.sefaz.endpoints.distribution.nfe, 'timeout', 600_000)
   expect(await troubles()).toEqual([])
   await sql`update circuit set since = now() - interval '181 minutes'`.execute(ctx.db)
-  expect(await troubles()).toEqual([expect.stringMatching(/^servico: A SEFAZ não atende .*\(tls-chain\)/)])
+  expect(await troubles()).toEqual([expect.stringMatching(/^servico: A SEFAZ não atende .*demorou demais/)])
+})
+
+test('a host whose encryption cannot be accepted is one outage at the first failure, told at once with the reason of OpenSSL', async () => {
+  const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
+  const error = new SefazError('encryption', { detail: 'ERR_SSL_DH_KEY_TOO_SMALL dh key too small' })
+  expect(await noteSilence(ctx, nfe, error)).toMatchObject({ reason: 'encryption' })
+  expect(await noteSilence(ctx, cte, new SefazError('certificate', { detail: 'alert unknown ca' }))).toBeNull()
+  expect(await troubles()).toEqual([
+    expect.stringMatching(
+      /^servico: .*criptografia que se possa aceitar.*dh key too small.*nenhum certificado precisa/,
+    ),
+  ])
+  expect(outageSentence((await findOutage(ctx, nfe))!)).toMatch(
+    / sem conexão segura para todas as empresas .*criptografia/,
+  )
+  expect(await findOutage(ctx, cte)).toBeNull()
 })
 
 test('lines that stopped are listed by reason, and those of one reason wake within an hour, none before it may', async () => {

@@ -1,4 +1,5 @@
 import { formatBrasiliaShortMoment, formatCount, formatList } from '@vigia/contract/text'
+import { explainFailure } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { repeat } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
@@ -62,15 +63,22 @@ async function describeStopped(ctx: WatchContext): Promise<string | null> {
   return `${formatCount(total, 'captura parou', 'capturas pararam')} com uma recusa da SEFAZ que não é do certificado nem do CNPJ, e não ${one ? 'volta sozinha' : 'voltam sozinhas'}: ${formatList(told)}. ${safe} O que fazer: entenda e corrija a causa; depois, npm run admin -- wake mostra as capturas paradas por motivo e as acorda aos poucos.`
 }
 
+// Because waiting mends none of these, the operator hears of them at once.
+const mendedHere = ['tls-chain', 'encryption', 'unreached']
+
 async function describeOutages({ db, config }: WatchContext): Promise<string | null> {
-  const { rows } = await sql<{ address: string; since: Date; reason: string | null }>`
-    select address, since, reason from circuit
-     where open_until is not null and since < now() - ${silentHours * config.sefaz.hourMs} * interval '1 ms' order by address`.execute(
-    db,
-  )
-  if (rows.length === 0) return null
-  const told = rows.map(
-    ({ address, since, reason }) => `${address} desde ${formatBrasiliaShortMoment(since)} (${reason ?? 'sem motivo'})`,
-  )
-  return `A SEFAZ não atende este servidor: ${formatList(told)}, horário de Brasília. Ela é perguntada de tempos em tempos e tudo volta sozinho quando atender. ${safe} O que fazer: veja se a própria SEFAZ anuncia uma parada; se não, confira a rede deste servidor e SEFAZ_CA_FILE.`
+  const { rows } = await sql<{ address: string; since: Date; reason: string; detail: string | null }>`
+    select address, since, coalesce(reason, 'sem motivo') as reason, detail from circuit
+     where open_until is not null
+       and (since < now() - ${silentHours * config.sefaz.hourMs} * interval '1 ms' or reason = any(${mendedHere}))
+     order by address`.execute(db)
+  const [first] = rows
+  if (!first) return null
+  const told = rows.map(({ address, since, reason, detail }) => {
+    const why = explainFailure(reason, detail ?? undefined)?.happened ?? reason
+    return `${address} desde ${formatBrasiliaShortMoment(since)} (${why}${detail ? `: ${detail}` : ''})`
+  })
+  const todo =
+    explainFailure(first.reason, first.detail ?? undefined)?.todo ?? 'veja se a própria SEFAZ anuncia uma parada.'
+  return `A SEFAZ não atende este servidor: ${formatList(told)}, horário de Brasília. Ela é perguntada de tempos em tempos e tudo volta sozinho quando atender. ${safe} O que fazer: ${todo}`
 }

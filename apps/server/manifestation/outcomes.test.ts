@@ -158,26 +158,28 @@ describe('silence', () => {
   })
 
   test('where nobody was reached says so', () => {
-    expect(decideSilence(event, new SefazError('refused', { detail: 'ECONNREFUSED' })).message).toMatch(
-      /^Não conseguimos falar/,
+    expect(decideSilence(event, new SefazError('unreached', { detail: 'ECONNREFUSED' })).message).toMatch(
+      /^O servidor da SEFAZ não atende .* nada foi enviado/,
     )
     expect(decideSilence(event, new SefazError('refused', { detail: 'ECONNRESET' })).message).toMatch(/se perdeu/)
   })
 
   test.each([
-    ['refused', 'ECONNREFUSED', 'waiting'],
-    ['refused', 'ENOTFOUND', 'waiting'],
-    ['refused', 'EAI_AGAIN', 'waiting'],
-    ['refused', 'EHOSTUNREACH', 'waiting'],
-    ['refused', 'ENETUNREACH', 'waiting'],
-    ['timeout', 'no connection in 15000 ms', 'waiting'],
+    ['unreached', 'ECONNREFUSED', 'waiting'],
+    ['unreached', 'ENOTFOUND', 'waiting'],
+    ['unreached', 'EAI_AGAIN', 'waiting'],
+    ['unreached', 'EHOSTUNREACH', 'waiting'],
+    ['unreached', 'ENETUNREACH', 'waiting'],
+    ['unreached', 'no connection in 15000 ms', 'waiting'],
     ['tls-chain', 'SELF_SIGNED_CERT_IN_CHAIN', 'waiting'],
     ['refused', 'ECONNRESET', 'sending'],
     ['timeout', 'no answer in 60000 ms', 'sending'],
-    ['handshake', 'EPROTO', 'sending'],
+    ['certificate', 'EPROTO', 'sending'],
+    ['encryption', 'ERR_SSL_DH_KEY_TOO_SMALL', 'waiting'],
     ['http', 'HTTP 500', 'sending'],
   ] as const)('%s %s leaves it %s', (kind, detail, state) => {
     expect(decideSilence(event, new SefazError(kind, { detail })).state).toBe(state)
+    expect(decideSilence(event, new SefazError(kind, { detail, sent: false })).state).toBe('waiting')
   })
 
   test('of a service that answers with an error is not told as an answer that was lost', () => {

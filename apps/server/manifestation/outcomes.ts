@@ -211,25 +211,20 @@ const unknownWaits = [1, 5, 15, 30, 60].map(minutes)
 
 const lost =
   'A resposta da SEFAZ se perdeu no caminho. O mesmo evento é enviado de novo sozinho, e a SEFAZ o registra uma vez só.'
-const unreached = 'Não conseguimos falar com a SEFAZ agora. O evento continua na fila e é enviado de novo sozinho.'
-
 const garbled =
   'O serviço da SEFAZ respondeu com erro, e não sabemos se o evento foi registrado. O mesmo evento é enviado de novo sozinho, e a SEFAZ o registra uma vez só.'
-
-// Before anything is written to the server: no connection, or a server that is not the authority's.
-const neverLeft = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|no connection/
 
 /** What follows when no response came: unless nothing left, it is not known whether the event was registered. */
 export function decideSilence({ failures }: QueuedEvent, error: SefazError | null): Consequence {
   const waitHours = unknownWaits[Math.min(failures, unknownWaits.length - 1)]!
-  // The connection itself was refused, because of our certificate or theirs: an early retry does not help.
-  if (error && ['tls-chain', 'handshake', 'forbidden'].includes(error.kind))
+  if (error && (!error.sent || error.kind === 'certificate' || error.kind === 'forbidden')) {
     return {
-      state: error.kind === 'tls-chain' ? 'waiting' : 'sending',
-      waitHours: Math.max(waitHours, minutes(30)),
-      message: `${error.message} O evento continua na fila.`,
+      state: error.sent ? 'sending' : 'waiting',
+      // An early retry does not help where somebody has to change something first.
+      waitHours: error.retryable && error.kind !== 'forbidden' ? waitHours : Math.max(waitHours, minutes(30)),
+      message: `${error.message} O evento continua na fila e é enviado de novo sozinho.`,
     }
-  if (neverLeft.test(error?.detail ?? '')) return { state: 'waiting', waitHours, message: unreached }
+  }
   const isGarbled = error !== null && ['http', 'fault', 'not-xml'].includes(error.kind)
   return { state: 'sending', waitHours, message: isGarbled ? garbled : lost }
 }

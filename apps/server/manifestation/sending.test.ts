@@ -648,7 +648,7 @@ describe('what has waited too long', () => {
   test('and certainly never left is looked at once more, also after it was tried', async () => {
     await summaries(1)
     await ask('nfe', 2)
-    await turn(null, new SefazError('refused', { detail: 'ECONNREFUSED' }))
+    await turn(null, new SefazError('unreached', { detail: 'ECONNREFUSED' }))
     expect(await only()).toMatchObject({ state: 'waiting', sent_at: null, failures: 1 })
     await makeDue()
     await store(ctx, office, 'nfe', [arrive(9, evento(110111, { at: daysAgo(1) }))])
@@ -661,7 +661,7 @@ describe('what has waited too long', () => {
     await ask('nfe', 2)
     await turn(null)
     await makeDue()
-    await turn(null, new SefazError('refused', { detail: 'ECONNREFUSED' }))
+    await turn(null, new SefazError('unreached', { detail: 'ECONNREFUSED' }))
     expect(await only()).toMatchObject({ state: 'sending' })
   })
 

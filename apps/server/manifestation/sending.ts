@@ -3,7 +3,7 @@ import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
 import { noteCertificateAccepted, noteCertificateRefused } from '../companies/companies.ts'
 import { afterGrace } from '../jobs/jobs.ts'
-import { mayCall, noteAnswer, noteFailure } from '../platform/circuit.ts'
+import { mayCall, noteAnswer, noteFailure, noteSilence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { decideAnswer, decideSilence, isAboutCertificate, type Said, servicePauses } from './outcomes.ts'
 import { type Batch, releaseEvents } from './queue.ts'
@@ -82,9 +82,7 @@ async function converse(
     if (!(error instanceof SefazError)) throw error
     const { kind, status, detail } = error
     ctx.log.warn({ kind, status, detail, cnpj, service }, 'the authority did not answer about events')
-    // A refused certificate is no failure of the host.
-    if (kind === 'forbidden' || kind === 'handshake') await noteAnswer(ctx, url)
-    else await noteFailure(ctx, url, kind)
+    await noteSilence(ctx, url, error)
     return ready.map((one) => silent(one, error))
   }
 }

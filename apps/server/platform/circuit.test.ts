@@ -98,6 +98,6 @@ test('everybody can say since when and why, in words', async () => {
   await fail(5)
   const outage = await findOutage(two(), url)
   expect(outage && outageSentence(outage)).toBe(
-    'O serviço da SEFAZ está fora do ar para todas as empresas desde 20/11 às 14:05: demora demais para responder. Os documentos já guardados estão seguros e as consultas voltam sozinhas quando ele responder.',
+    'O serviço da SEFAZ está fora do ar para todas as empresas desde 20/11 às 14:05: a SEFAZ demorou demais para responder. Os documentos já guardados estão seguros e as consultas voltam sozinhas quando ele responder.',
   )
 })

@@ -1,4 +1,5 @@
 import { formatBrasiliaShortMoment } from '@vigia/contract/text'
+import { explainFailure, isOfTheHost, type SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import type { Context } from './context.ts'
 
@@ -15,6 +16,7 @@ export function addressOf(url: string): string {
 export interface Outage {
   since: Date
   reason: string
+  detail: string | null
   until: Date
 }
 
@@ -41,17 +43,36 @@ export async function pausedServices({ db }: Pick<Context, 'db'>): Promise<strin
 export async function findOutage({ db }: Pick<Context, 'db'>, url: string): Promise<Outage | null> {
   const row = await db
     .selectFrom('circuit')
-    .select(['since', 'reason', 'open_until'])
+    .select(['since', 'reason', 'detail', 'open_until'])
     .where('address', '=', addressOf(url))
     .where('open_until', '>', sql<Date>`now()`)
     .executeTakeFirst()
-  return row?.since && row.open_until ? { since: row.since, reason: row.reason ?? '', until: row.open_until } : null
+  return row?.since && row.open_until
+    ? { ...row, since: row.since, reason: row.reason ?? '', until: row.open_until }
+    : null
 }
 
 /** Notes that the service at `url` answered a call. */
 export async function noteAnswer({ db }: Pick<Context, 'db'>, url: string): Promise<void> {
-  await sql`update circuit set failures = 0, open_until = null, since = null, reason = null
+  await sql`update circuit set failures = 0, open_until = null, since = null, reason = null, detail = null
              where address = ${addressOf(url)} and (failures > 0 or open_until is not null)`.execute(db)
+}
+
+// Somebody has to change something first, and it concerns every certificate.
+const lasting: ReadonlySet<string> = new Set(['tls-chain', 'encryption'])
+
+/** Notes that a call to the service at `url` got no response. Returns the outage that this is part of; null where only this certificate was refused. */
+export async function noteSilence(
+  ctx: Pick<Context, 'db' | 'config'>,
+  url: string,
+  error: SefazError,
+): Promise<Outage | null> {
+  if (isOfTheHost(error)) {
+    const pauseMs = lasting.has(error.kind) ? ctx.config.sefaz.hourMs / 6 : undefined
+    return noteFailure(ctx, url, error.kind, pauseMs, error.detail)
+  }
+  await noteAnswer(ctx, url)
+  return null
 }
 
 /**
@@ -63,36 +84,29 @@ export async function noteFailure(
   url: string,
   reason: string,
   pauseMs?: number,
+  detail: string | null = null,
 ): Promise<Outage | null> {
   const openMs = Math.round(pauseMs ?? config.sefaz.hourMs / 6)
   const failuresNeeded = pauseMs === undefined ? failuresMax : 1
   const address = addressOf(url)
   const { rows } = await sql<{ since: Date; until: Date | null }>`
-    insert into circuit as c (address, failures, since, reason, open_until)
-    values (${address}, 1, now(), ${reason}, case when 1 >= ${failuresNeeded} then now() + ${openMs} * interval '1 ms' end)
+    insert into circuit as c (address, failures, since, reason, detail, open_until)
+    values (${address}, 1, now(), ${reason}, ${detail}, case when 1 >= ${failuresNeeded} then now() + ${openMs} * interval '1 ms' end)
     on conflict (address) do update
-       set failures = c.failures + 1, since = coalesce(c.since, now()), reason = excluded.reason,
+       set failures = c.failures + 1, since = coalesce(c.since, now()), reason = excluded.reason, detail = excluded.detail,
            open_until = case when c.failures + 1 >= ${failuresNeeded}
                              then greatest(c.open_until, now() + ${openMs} * interval '1 ms') else c.open_until end
     returning since, open_until as until`.execute(db)
   const { since, until } = rows[0]!
-  return until ? { since, reason, until } : null
-}
-
-const reasons: Record<string, string> = {
-  timeout: 'demora demais para responder',
-  refused: 'não aceita conexões',
-  http: 'responde com erro',
-  'not-xml': 'responde fora do formato',
-  fault: 'não consegue atender as mensagens',
-  'tls-chain': 'a identidade do servidor não pôde ser confirmada; quem administra o sistema confere SEFAZ_CA_FILE',
+  return until ? { since, reason, detail, until } : null
 }
 
 const capturesLater = 'Os documentos já guardados estão seguros e as consultas voltam sozinhas quando ele responder.'
 
 /** For the person: that it is nobody's certificate, since when, and what follows, which asks nothing of anybody. */
-export function outageSentence({ since, reason }: Omit<Outage, 'until'>, follows = capturesLater): string {
+export function outageSentence({ since, reason, detail }: Omit<Outage, 'until'>, follows = capturesLater): string {
   const when = formatBrasiliaShortMoment(since)
-  const [why = ''] = (reasons[reason] ?? reason).split('. ')
-  return `O serviço da SEFAZ está fora do ar para todas as empresas desde ${when}: ${why}. ${follows}`
+  const why = explainFailure(reason, detail ?? undefined)?.happened ?? reason.split('. ')[0]
+  const how = lasting.has(reason) ? 'sem conexão segura' : 'fora do ar'
+  return `O serviço da SEFAZ está ${how} para todas as empresas desde ${when}: ${why}. ${follows}`
 }

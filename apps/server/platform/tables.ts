@@ -975,6 +975,7 @@ interface CircuitTable {
   open_until: Optional<Date | null>
   since: Optional<Date | null>
   reason: Optional<string | null>
+  detail: Optional<string | null>
 }
 interface TroubleTable {
   key: string

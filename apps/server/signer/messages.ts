@@ -43,7 +43,7 @@ export class HandleGone extends Error {
 export interface WrittenError {
   name: string
   message: string
-  sefaz?: Pick<SefazError, 'kind' | 'retryable' | 'status' | 'body' | 'detail'>
+  sefaz?: Pick<SefazError, 'kind' | 'retryable' | 'sent' | 'status' | 'body' | 'detail'>
 }
 
 // Those that somebody acts upon keep their class.
@@ -60,8 +60,8 @@ const classes: Readonly<Record<string, new (message: string) => Error>> = {
 /** An error as it travels to the client. */
 export function writeError(error: unknown): WrittenError {
   if (error instanceof SefazError) {
-    const { kind, retryable, status, body, detail } = error
-    return { name: error.name, message: error.message, sefaz: { kind, retryable, status, body, detail } }
+    const { kind, retryable, sent, status, body, detail } = error
+    return { name: error.name, message: error.message, sefaz: { kind, retryable, sent, status, body, detail } }
   }
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   return { name, message }

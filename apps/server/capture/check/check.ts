@@ -179,7 +179,7 @@ async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckS
     const restMs = missing === null ? (await planNext(ctx, line)).waitMs : 0
     await holdLine(ctx, line, { gap_at: restMs === null ? null : fromNow(Math.max(restMs, waitMs)) })
   })
-  return { ...describe(ctx, line, outcome, line.lastNsu > 0n), certificate: certificateOf(holder) }
+  return { ...describe(ctx, outcome, line.lastNsu > 0n), certificate: certificateOf(holder) }
 }
 
 // `ctx.db` is a transaction of the capture.
@@ -235,7 +235,7 @@ async function checkUnknown(ctx: CaptureContext, cnpj: string, service: Service,
   try {
     const outcome = await send(ctx, line, given, connection, { NSU: 1n })
     if (outcome.response?.cStat === 656) await noteCheckBlocked(ctx, service, cnpj)
-    return { ...describe(ctx, line, outcome, false), certificate: certificateOf(given) }
+    return { ...describe(ctx, outcome, false), certificate: certificateOf(given) }
   } finally {
     connection.close()
   }
@@ -255,16 +255,10 @@ function notAskedAgain({ at, blocked }: CheckRefusal): Finding {
       )
 }
 
-function describe(
-  ctx: CaptureContext,
-  line: Pick<CaptureLine, 'service'>,
-  { response, error }: QueryOutcome,
-  hasReceived: boolean,
-): Finding {
-  const { hostname } = new URL(distributionUrl(ctx, line.service))
+function describe(ctx: CaptureContext, { response, error }: QueryOutcome, hasReceived: boolean): Finding {
   if (response) return describeAnswer(response, hasReceived)
   if (error === 'interrupted') throw new Error('a query of this process cannot have been interrupted')
-  return describeFailure(error, hostname, ctx.config.sefaz)
+  return describeFailure(error, ctx.config.sefaz)
 }
 
 function certificateOf(holder: Pick<Given, 'certificate'>): X509Certificate {
