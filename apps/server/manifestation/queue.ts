@@ -75,11 +75,13 @@ const leavesAlone = sql`(o.state = 'sending' and o.c_stat is not null)`
 const table = sql`outgoing_event o`
 const key = ['workspace_id', 'id']
 const unknownHours = 24
+// Citus takes no now() in what a claim returns.
+const overdueBefore = ({ hourMs }: Context['config']['sefaz']) => new Date(Date.now() - unknownHours * hourMs)
 const returningOf = ({
   sefaz,
 }: Context['config']) => sql`o.workspace_id as "workspaceId", o.company_id as "companyId", o.type, o.cnpj, o.id, o.document_id as "documentId",
   o.chave, o.tp_evento as "tpEvento", o.sequence, o.state = 'sending' as "isUnknown",
-  (o.state = 'sending' and o.failures > 0 and o.sent_at < now() - ${unknownHours * sefaz.hourMs} * interval '1 ms') as "isOverdue", o.justification, o.corrections,
+  (o.state = 'sending' and o.failures > 0 and o.sent_at < ${overdueBefore(sefaz)}) as "isOverdue", o.justification, o.corrections,
   o.requested_at as "requestedAt", o.failures, o.signed_xml as "signedXml", o.c_stat as "cStat", null as "rivalAt",
   ${leavesAlone} as "leavesAlone"`
 interface ClaimedEvent extends QueuedEvent {
