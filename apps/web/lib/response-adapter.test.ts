@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
+import type { z } from 'zod'
 import { ApiError } from './api.ts'
+import * as adapter from './response-adapter.ts'
 import {
-  alertsQuery,
   companiesQuery,
   companyQuery,
   dashboardQuery,
   documentsQuery,
-  freightQuery,
-  installmentsQuery,
   isUnknownCall,
   planQuery,
   previewQuery,
@@ -55,13 +54,51 @@ test('a response of another shape is refused', () => {
   expect(() => companiesQuery.adapt({})).toThrow('incompleta')
 })
 
-test('a list says where it goes on, or null after its last row', () => {
-  const page = { items: [], totalDeItens: 51, somas: [], total: {} }
-  for (const query of [alertsQuery, freightQuery, installmentsQuery])
-    for (const proximo of [null, '0190'])
-      expect(query.adapt({ ...page, proximo }), `${query.path} ${proximo}`).toMatchObject({ proximo })
-  expect(() => alertsQuery.adapt(page)).toThrow('incompleta')
+// tests/conformance/lists.test.ts shows that the server responds within the contract, whatever the number of rows.
+const queries = Object.entries(adapter).flatMap(([name, value]) =>
+  typeof value === 'object' && 'adapt' in value ? [[name, value as adapter.ScreenQuery] as const] : [],
+)
+
+test.each(queries)('%s takes every response of the contract', (_, { data, adapt }) => {
+  for (const rows of [0, 1, 50, 51, 10_000])
+    for (const isKnown of [false, true]) expect(() => adapt(responseOf(data!, { rows, isKnown }))).not.toThrow()
 })
+
+/** A response with so many rows in each array; what may be null or absent is so, or `isKnown`. */
+function responseOf(schema: z.core.$ZodType, options: { rows: number; isKnown: boolean }): unknown {
+  const { def } = schema._zod as z.core.$ZodTypes['_zod']
+  const inner = (part: z.core.$ZodType) => responseOf(part, options)
+  switch (def.type) {
+    case 'nullable':
+      return options.isKnown ? inner(def.innerType) : null
+    case 'optional':
+      return options.isKnown ? inner(def.innerType) : undefined
+    case 'array':
+      return Array(options.rows).fill(responseOf(def.element, { ...options, rows: Math.min(options.rows, 1) }))
+    case 'object':
+      return Object.fromEntries(Object.entries(def.shape).map(([name, part]) => [name, inner(part)]))
+    case 'union':
+      return inner(def.options[0]!)
+    case 'tuple':
+      return def.items.map(inner)
+    case 'enum':
+      return Object.values(def.entries)[0]
+    case 'literal':
+      return def.values[0]
+    case 'record':
+      return {}
+    case 'number':
+      return 1
+    case 'boolean':
+      return true
+    case 'string':
+      return '2026-11-28'
+    case 'null':
+      return null
+    default:
+      throw new Error(`write a response of ${def.type}`)
+  }
+}
 
 test('a server that does not know a call of ours says so by its status or by the shape', () => {
   const statuses = [404, 405, 501, 400, 500, 0]
