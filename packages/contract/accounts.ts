@@ -57,6 +57,7 @@ export const logout = route({
   method: 'POST',
   path: '/v1/api/Auth/sair',
   access: 'session',
+  shared: true,
   atLeast: 'pessoa',
   summary: 'Encerra a sessão do token.',
   data: z.null(),
@@ -105,6 +106,7 @@ export const proveIdentity = route({
   method: 'POST',
   path: '/v1/api/Auth/confirmar',
   access: 'session',
+  shared: true,
   atLeast: 'pessoa',
   summary:
     'Confirma quem usa esta sessão, pela senha, por um código ou por uma passkey; vale por dez minutos para o que responde 403.',
@@ -443,6 +445,7 @@ export const endSessions = route({
   method: 'POST',
   path: '/v1/api/Auth/encerrar-sessoes',
   access: 'session',
+  shared: true,
   atLeast: 'pessoa',
   summary: 'Encerra uma sessão desta conta ou, sem `idSessao`, todas as outras.',
   refusals: [404, 409],

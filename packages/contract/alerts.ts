@@ -292,6 +292,7 @@ export const testAlertRule = route({
   method: 'POST',
   path: '/v1/api/Alertas/regras/{id}/testar',
   access: 'session',
+  shared: true,
   atLeast: 'administrador',
   summary: `Testa uma regra, ligada ou não, nos documentos dos últimos ${alertMax.testedDays} dias. Nada muda: \`teste\` diz o que ela marcaria.`,
   refusals: [404, 429],

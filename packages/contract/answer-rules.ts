@@ -102,6 +102,7 @@ export const testAnswerRule = route({
   method: 'POST',
   path: `${base}/testar-regra`,
   access: 'session',
+  shared: true,
   atLeast: 'administrador',
   summary: `O que a regra teria decidido das notas que chegaram nos últimos ${answerRuleMax.testedDays} dias. Nada é guardado nem enviado.`,
   refusals: [404],
@@ -206,6 +207,7 @@ export const decideAsked = route({
   method: 'POST',
   path: `${askedBase}/decidir`,
   access: 'session',
+  shared: true,
   atLeast: 'fiscal',
   proof: ({ body }: { body: { idsPedido: string[] } }) => body.idsPedido.length > unprovedMax,
   summary:

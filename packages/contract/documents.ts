@@ -440,6 +440,7 @@ export const exportDocuments = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/exportar',
   access: 'session',
+  shared: true,
   atLeast: 'leitura',
   scope: 'exportar',
   summary:
@@ -454,6 +455,7 @@ export const printDocuments = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/imprimir',
   access: 'session',
+  shared: true,
   atLeast: 'leitura',
   scope: 'exportar',
   summary: `Começa um PDF com o DANFE ou o DACTE de cada documento, até ${exportMax.printed}, com um marcador para cada um; \`endereco\` como em exportar.`,
@@ -511,6 +513,7 @@ export const linkExport = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/exportacoes/{id}/link',
   access: 'session',
+  shared: true,
   atLeast: 'leitura',
   scope: 'exportar',
   summary: 'Um novo endereço de uma exportação ou impressão que ainda está guardada.',

@@ -26,6 +26,8 @@ export interface RouteDefinition {
   atLeast?: 'pessoa' | 'leitura' | 'fiscal' | 'administrador'
   /** Whether the person must have shown within ten minutes who they are: `always`, or for the inputs of which it is true. */
   proof?: 'always' | ((input: never) => boolean)
+  /** Whoever enters with a login that many share may make the call, although it is no GET: it changes nothing for the others. */
+  shared?: true
   /** What an API key needs to make the call; without one it is for people only. */
   scope?: Scope
   /** One Portuguese sentence for the reader of the API. */

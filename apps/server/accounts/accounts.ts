@@ -200,11 +200,6 @@ export async function updateAccount(
   session: Session,
   { name, phone = null }: { name: string; phone?: string | undefined | null },
 ): Promise<void> {
-  if (session.shared)
-    throw new AppError(
-      'conflict',
-      'Esta conta é compartilhada: todos a usam com o mesmo nome, e por isso ele não pode ser trocado. Nada foi alterado. Para ter uma conta só sua, crie uma.',
-    )
   const { workspaceId, accountId } = session
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     const before = await db

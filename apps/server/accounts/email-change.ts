@@ -39,11 +39,6 @@ export async function requestEmailChange(
   { email, password }: { email: string; password: string },
   { address }: Caller,
 ): Promise<void> {
-  if (session.shared)
-    throw new AppError(
-      'conflict',
-      'Esta conta é compartilhada: todos entram com o mesmo e-mail, e por isso ele não pode ser trocado. Nada foi alterado. Para ter uma conta só sua, crie uma.',
-    )
   await requireProofOfFactor({ db }, session)
   await requirePassword({ db, config }, session, password, 'Troca de e-mail recusada: a senha atual não conferiu.')
   const { workspaceId, accountId } = session

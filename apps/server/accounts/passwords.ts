@@ -104,11 +104,6 @@ export async function changePassword(
   current: string,
   password: string,
 ): Promise<void> {
-  if (session.shared)
-    throw new AppError(
-      'conflict',
-      'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não pode ser trocada. Nada foi alterado. Para ter uma senha só sua, crie uma conta.',
-    )
   await requireProofOfFactor({ db }, session)
   refuseGuessable({ config }, password)
   const who = `${session.workspaceId}/${session.accountId}`
@@ -142,7 +137,8 @@ export async function requirePassword(
   refused: string,
 ): Promise<void> {
   const { home } = session
-  const who = `${home.workspaceId}/${home.accountId}`
+  // Of those who share a login nobody keeps the others out.
+  const who = `${home.workspaceId}/${home.accountId}${session.shared ? ` ${session.publicId}` : ''}`
   const matches = await inTurn(`account ${who}`, async () => {
     await countTry({ db }, currentLimit, who)
     return matchesPassword({ config }, await findHash({ db }, home), password)

@@ -133,15 +133,11 @@ function hashOf(code: string): Buffer {
   return createHash('sha256').update(plain).digest()
 }
 
-const ofAll =
-  'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não tem verificação em duas etapas. Nada foi alterado.'
-
 /** Makes a secret for the person's program; nothing changes at the login before a code of it was shown. `uri` is what a program reads from a picture. */
 export async function beginSecondFactor(
   { db, vault, config }: Pick<Context, 'db' | 'vault' | 'config'>,
   session: Session,
 ): Promise<{ secret: string; uri: string }> {
-  requireOwn(session)
   const { workspaceId, accountId } = session
   const secret = new Secret({ size: secretBytes })
   const email = await inWorkspace({ db }, workspaceId, async ({ db }) => {
@@ -181,7 +177,6 @@ export async function confirmSecondFactor(
   session: Session,
   code: string,
 ): Promise<string[]> {
-  requireOwn(session)
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
     if (await findSecondFactor({ db }, session))
       throw new AppError(
@@ -212,7 +207,6 @@ export async function renewRecoveryCodes(
   { db, config }: Pick<Context, 'db' | 'config'>,
   session: Session,
 ): Promise<string[]> {
-  requireOwn(session)
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
     if (!(await findSecondFactor({ db }, session))) throw new AppError('conflict', isOff)
     await recordAudit({ db }, session, 'senha', 'Gerou outros códigos de recuperação; os anteriores deixaram de valer.')
@@ -266,10 +260,6 @@ export async function removeSecondFactor({ db }: WithDatabase, { workspaceId, ac
     .returning('confirmed_at')
     .execute()
   return removed.some(({ confirmed_at }) => confirmed_at !== null)
-}
-
-function requireOwn({ shared }: Session): void {
-  if (shared) throw new AppError('conflict', ofAll)
 }
 
 type Occasion = 'ligada' | 'desligada' | 'codigo-usado' | 'codigos-trocados' | 'passkey-cadastrada' | 'passkey-removida'

@@ -58,15 +58,13 @@ export async function logIn(
   const email = credentials.email.toLowerCase()
   const network = networkOf(caller.address)
   const report = (error: unknown) => log.error({ err: error }, 'a refused login could not be written down')
-  const check = async () => {
-    await requireUnderLimit({ db }, networkLimit, network)
+  const check = async (account: KnownAccount | null, who: string) => {
     // Counted before it is known to fail, so that several processes together allow no more.
-    await countTry({ db }, loginLimit, email)
-    const account = await findAccount({ db }, email)
+    await countTry({ db }, loginLimit, who)
     const matches = await matchesPassword({ config }, account?.passwordHash, credentials.password)
     if (account && matches) {
       const withFactor = await requireCode({ db, config, vault }, account, credentials.code, caller)
-      await forgetTries({ db }, loginLimit, email)
+      await forgetTries({ db }, loginLimit, who)
       const opened = await openSession({ db, config }, { ...account, email }, caller, { withFactor })
       if (opened) return opened
     }
@@ -75,7 +73,13 @@ export async function logIn(
     setImmediate(() => void noteRefusal({ db }, account, email, caller).catch(report))
     return null
   }
-  return inTurn(`network ${network}`, () => inTurn(`e-mail ${email}`, check))
+  return inTurn(`network ${network}`, async () => {
+    await requireUnderLimit({ db }, networkLimit, network)
+    const account = await findAccount({ db }, email)
+    // Of those who share a login nobody keeps the others out.
+    const who = account?.shared ? `${email} ${network}` : email
+    return inTurn(`e-mail ${who}`, () => check(account, who))
+  })
 }
 
 /** A session that has just begun. */

@@ -89,6 +89,20 @@ describe('an account that many share', () => {
     expect(await everything()).not.toMatch(/198\.51\.100|NavegadorDeAlguem/)
   })
 
+  test('is locked by wrong passwords for the network of who guesses only', async () => {
+    const guess = { ...person, senha: 'um-palpite-errado' }
+    for (let n = 0; n < 10; n++) expect((await accounts.logIn(guess, { address: '203.0.113.9' })).status).toBe(401)
+    expect((await accounts.logIn(person, { address: '203.0.113.9' })).status).toBe(429)
+    const { status, envelope } = await accounts.logIn(person, { address: '203.0.113.10' })
+    expect(status).toBe(200)
+    const prove = (token: string, senha: string) =>
+      accounts.call('POST', '/v1/api/Auth/confirmar', { token, json: { senha } })
+    const { token } = envelope.data
+    for (let n = 0; n < 11; n++) await prove(token, 'um-palpite-errado')
+    expect((await prove(token, person.senha)).status).toBe(429)
+    expect((await prove(await visit('203.0.113.11', 'x'), person.senha)).status).toBe(200)
+  })
+
   test('is kept open by one visitor for the others', async () => {
     await visit('203.0.113.1', 'x')
     await accounts.rows(`update throttle set count = 300 where count = 1 and until < now() + interval '16 minutes'`)

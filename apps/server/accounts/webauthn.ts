@@ -102,7 +102,6 @@ export async function challengeForPasskey(ctx: Pick<Context, 'config' | 'vault'>
 /** What a browser needs to make a passkey for the account of the session. */
 export async function challengeForRegistration(ctx: Pick<Context, 'db' | 'config' | 'vault'>, session: Session) {
   const { hostname } = requireOffered(ctx)
-  requireOwn(session)
   const { email, known } = await readWorkspace(ctx, session.workspaceId, async ({ db }) => {
     const account = await db
       .selectFrom('account')
@@ -129,13 +128,6 @@ export async function challengeForRegistration(ctx: Pick<Context, 'db' | 'config
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
   return { ...options, rp: { ...rp }, user: { ...user }, pubKeyCredParams: pubKeyCredParams.map((one) => ({ ...one })) }
-}
-
-const ofAll =
-  'Esta conta é compartilhada: todos entram com a mesma senha, e por isso ela não tem passkeys. Nada foi alterado.'
-
-function requireOwn({ shared }: Pick<Session, 'shared'>): void {
-  if (shared) throw new AppError('conflict', ofAll)
 }
 
 function requireRoom(count: number): void {
@@ -166,7 +158,6 @@ export async function addPasskey(
   response: PasskeyRegistration,
 ): Promise<void> {
   const { hostname, origin } = requireOffered(ctx)
-  requireOwn(session)
   await refuseAttestation(response)
   const { verifyRegistrationResponse } = await webauthn()
   let late = false

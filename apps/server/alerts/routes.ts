@@ -18,7 +18,7 @@ import {
 } from '@vigia/contract/workspace'
 import { behindMax } from '../changes/changes.ts'
 import { getCompanyId } from '../companies/companies.ts'
-import { handle, type Session, weights } from '../http/http.ts'
+import { handle, weights } from '../http/http.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { liftRule } from './downgrading.ts'
@@ -83,7 +83,6 @@ export const alertRoutes = [
   ),
 
   handle(setAlertState, weights.heavy, async (ctx, { body, session }) => {
-    requireOwn(session)
     const { workspaceId } = session
     const ids = body.idsDFe.map((id) => {
       const decoded = ctx.ids.decode(workspaceId, id)
@@ -106,7 +105,6 @@ export const alertRoutes = [
   })),
 
   handle(switchAlertRule, weights.heavy, async (ctx, { params, body, session }) => {
-    requireOwn(session)
     const { workspaceId } = session
     const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
       await switchRule({ db }, session, params.id, body.ligada)
@@ -133,7 +131,6 @@ export const alertRoutes = [
   }),
 
   handle(liftAlertRule, weights.heavy, async (ctx, { params, session }) => {
-    requireOwn(session)
     const { workspaceId } = session
     const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
       await liftRule({ db }, session, params.id)
@@ -151,7 +148,6 @@ export const alertRoutes = [
   })),
 
   handle(saveAlertSettings, weights.heavy, async (ctx, { body, session }) => {
-    requireOwn(session)
     const { workspaceId } = session
     const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
       const limit = body.limite === null ? null : Math.round(body.limite * 100)
@@ -166,7 +162,6 @@ export const alertRoutes = [
   })),
 
   handle(removeKnownAlert, async (ctx, { body, session }) => {
-    requireOwn(session)
     const { workspaceId } = session
     const data = await inWorkspace(ctx, workspaceId, async ({ db, ids }) => {
       await removeKnown({ db }, session, ids.decode(workspaceId, body.idConhecido))
@@ -175,14 +170,6 @@ export const alertRoutes = [
     return { data, message: 'Conhecido apagado. O que ele calava volta a ser mostrado em instantes.' }
   }),
 ]
-
-function requireOwn({ shared }: Session): void {
-  if (shared)
-    throw new AppError(
-      'conflict',
-      'Esta conta é compartilhada: o que se decide nela apareceria a todos que a visitam. Nada foi alterado. Para decidir, crie uma conta.',
-    )
-}
 
 function situationOf({ building, waiting }: Backlog): 'em-dia' | 'avaliando' | 'construindo' {
   return building ? 'construindo' : waiting > 0 ? 'avaliando' : 'em-dia'

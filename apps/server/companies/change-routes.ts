@@ -80,8 +80,7 @@ export const companyChangeRoutes = (captures: Captures) => [
   }),
 
   handle(removeCertificate, async (ctx, { query, session }) => {
-    const { workspaceId, shared } = session
-    if (shared) throw new AppError('conflict', ofEverybody)
+    const { workspaceId } = session
     const companyId = await companies.getCompanyId(ctx, workspaceId, query.id)
     return inWorkspace(ctx, workspaceId, async (ctx) => {
       const company = await lockSettings(ctx, workspaceId, companyId)
@@ -129,8 +128,7 @@ async function setArchived(
   publicId: string,
   archived: boolean,
 ): Promise<void> {
-  const { workspaceId, shared } = session
-  if (shared) throw new AppError('conflict', companiesOfEverybody)
+  const { workspaceId } = session
   const companyId = await companies.getCompanyId(ctx, workspaceId, publicId)
   await inWorkspace(beyondLimit(ctx), workspaceId, async (ctx) => {
     const company = await lockSettings(ctx, workspaceId, companyId)
@@ -184,12 +182,6 @@ const late =
   'Pedido anotado, mas a captura está atrasada e pode demorar. Os documentos já guardados estão seguros; se não mudar em uma hora, quem administra o sistema confere se o programa de captura (worker) está em execução.'
 const expired =
   'O certificado digital desta empresa venceu, e sem um certificado válido nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado novo na edição da empresa.'
-
-const companiesOfEverybody =
-  'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso não podem ser arquivadas. Nada foi alterado. Para experimentar, crie uma conta só sua.'
-
-const ofEverybody =
-  'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso os certificados não podem ser removidos. Nada foi alterado. Para experimentar, crie uma conta só sua.'
 
 function whatFollows(owner: Awaited<ReturnType<typeof companies.findCertificateOwner>>): string {
   return owner?.valid

@@ -17,7 +17,6 @@ import { pausedSentence, readPlan } from '../plans/plans.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import { AppError } from '../platform/errors.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import { storageSentence } from '../platform/storage.ts'
 import { findStandstill } from '../platform/trouble.ts'
@@ -61,8 +60,7 @@ export const companyRoutes = [
   }),
 
   handle(sendLogo, async (ctx, { form, session }) => {
-    const { workspaceId, shared } = session
-    if (shared) throw new AppError('conflict', ofEverybody)
+    const { workspaceId } = session
     const { id, name, cnpj } = await companies.getCompany(ctx, workspaceId, form.IdEmpresa)
     const file = new Uint8Array(await form.Logo.arrayBuffer())
     await inWorkspace(ctx, workspaceId, async (ctx) => {
@@ -73,8 +71,7 @@ export const companyRoutes = [
   }),
 
   handle(removeLogo, async (ctx, { query, session }) => {
-    const { workspaceId, shared } = session
-    if (shared) throw new AppError('conflict', ofEverybody)
+    const { workspaceId } = session
     const { id, name, cnpj } = await companies.getCompany(ctx, workspaceId, query.id)
     await inWorkspace(ctx, workspaceId, async (ctx) => {
       await logo.removeLogo(ctx, workspaceId, id)
@@ -85,10 +82,6 @@ export const companyRoutes = [
 
   handle(downloadTestCertificate, (ctx, { session }) => makeTestCertificate(ctx, session.workspaceId)),
 ]
-
-// All visitors of a shared account would see the logo that one of them chose.
-const ofEverybody =
-  'Esta conta é compartilhada: as empresas dela servem a todos que a visitam, e por isso o logotipo não pode ser trocado nem removido. Nada foi alterado. Para experimentar, crie uma conta só sua.'
 
 /** What people see besides the state of a capture. */
 interface Trouble {

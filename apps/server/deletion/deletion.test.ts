@@ -118,11 +118,9 @@ describe('asking for it', () => {
     expect(await askForDeletion(ctx, office.session, password)).toEqual(at)
   })
 
-  test('needs the password, and an account of its own', async () => {
+  test('needs the password', async () => {
     const office = await newOffice()
     await expect(askForDeletion(ctx, office.session, 'errada')).rejects.toThrow('A senha atual não confere.')
-    await expect(askForDeletion(ctx, { ...office.session, shared: true }, password)).rejects.toThrow('compartilhada')
-    await expect(keepAccount(ctx, { ...office.session, shared: true })).rejects.toThrow('compartilhada')
     expect(await keysOf(office)).toEqual([expect.stringMatching(/^\w{16}$/)])
     expect((await leftOf(office)).workspace).toBe(1)
   })

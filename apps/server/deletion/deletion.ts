@@ -17,10 +17,6 @@ import { queueMail } from '../mail/mail.ts'
 import { findWorkspaceOf } from '../plans/plans.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
-import { AppError } from '../platform/errors.ts'
-
-const ofAllVisitors =
-  'Esta conta é compartilhada por todos os visitantes, e por isso não pode ser excluída. Nada foi alterado.'
 
 type Actor = Parameters<typeof recordAudit>[1]
 
@@ -33,7 +29,6 @@ export async function askForDeletion(
   session: Session,
   password: string,
 ): Promise<Date> {
-  if (session.shared) throw new AppError('conflict', ofAllVisitors)
   await requireProofOfFactor(ctx, session)
   await requirePassword(ctx, session, password, 'Exclusão da conta recusada: a senha atual não conferiu.')
   return mark(ctx, session.workspaceId, { actor: session, days: deletionDays, keep: session.token })
@@ -87,7 +82,6 @@ async function mark(
 
 /** Takes the request for deletion of the session's account back, while there is time. Returns whether there was one. */
 export async function keepAccount(ctx: WithDatabase, session: Session): Promise<boolean> {
-  if (session.shared) throw new AppError('conflict', ofAllVisitors)
   return keep(ctx, session)
 }
 

@@ -52,11 +52,6 @@ export const freightRoutes = [
   }),
 
   handle(markFreight, async (ctx, { body, session }) => {
-    if (session.shared)
-      throw new AppError(
-        'conflict',
-        'Esta conta é compartilhada: o que se decide nela apareceria a todos que a visitam. Nada foi alterado. Para decidir, crie uma conta.',
-      )
     const { idDFe, regra, certo, frase } = body
     const finding = { id: ctx.ids.decode(session.workspaceId, idDFe) ?? 0n, code: regra, sentence: frase }
     const changed = await inWorkspace(ctx, session.workspaceId, (ctx) => markFinding(ctx, session, finding, certo))

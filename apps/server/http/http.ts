@@ -17,6 +17,7 @@ import { fieldCharactersMax, parseJson, readInput } from './input.ts'
 import { admitKey, type Keys, keyStart } from './keys.ts'
 import { requireProofFor } from './proof.ts'
 import type { Authenticate, Caller, Session } from './session.ts'
+import { requireOwnLogin } from './shared.ts'
 import { networkOf } from './throttle.ts'
 
 export { requireRecentProof } from './proof.ts'
@@ -70,6 +71,7 @@ export function handle<const R extends RouteDefinition>(
     route,
     weigh: (input) => (typeof weight === 'number' ? weight : weight(input as RouteInput<R>)),
     run: async (ctx, input, session, caller) => {
+      requireOwnLogin(route, session)
       requireProofFor(route, input, session)
       return handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller })
     },

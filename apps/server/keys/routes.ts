@@ -2,7 +2,6 @@ import { addKey as add, listKeys as list, removeKey as remove, renameKey as rena
 import { requireProvedEmail } from '../accounts/accounts.ts'
 import { handle, type Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
-import { AppError } from '../platform/errors.ts'
 import { type ApiKey, addKey, listKeys, removeKey, renameKey } from './keys.ts'
 
 export const keyRoutes = [
@@ -32,13 +31,10 @@ export const keyRoutes = [
   }),
 ]
 
-const ofEverybody =
-  'Esta conta é compartilhada: não tem chaves de API. Nada foi alterado. Para ter as suas, crie uma conta.'
 const deed = { deed: 'criar ou mudar chaves de API', nothing: 'Nada foi alterado.' }
 
 // A person with an own account and a confirmed e-mail may open the workspace to programs.
 async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
-  if (session.shared) throw new AppError('conflict', ofEverybody)
   await requireProvedEmail(ctx, session, deed)
 }
 

@@ -30,7 +30,6 @@ export const letterRoutes = [
   }),
 
   handle(changeLetterChoice, async (ctx, { body: { alertas, prazos }, session }) => {
-    refuseShared(session)
     await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
       // Both always come; chosen was what differs.
       const before = await readChoice(ctx, session)
@@ -85,7 +84,6 @@ export const letterRoutes = [
   })),
 
   handle(addMonthlyReport, async (ctx, { body: { Tipo, Por, IdEmpresa }, session }) => {
-    refuseShared(session)
     // Only of what the person sees.
     const companyId = IdEmpresa ? await getCompanyId(ctx, session.workspaceId, IdEmpresa) : null
     const data = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
@@ -108,14 +106,6 @@ export const letterRoutes = [
     return { data, message: 'Pronto: este relatório não chega mais por e-mail.' }
   }),
 ]
-
-function refuseShared({ shared }: Session): void {
-  if (shared)
-    throw new AppError(
-      'conflict',
-      'Esta conta é compartilhada e não recebe avisos por e-mail. Nada foi alterado. Para receber, crie uma conta.',
-    )
-}
 
 async function monthlyOf(ctx: Pick<Context, 'db' | 'ids'>, session: Session): Promise<MonthlyReport[]> {
   const found = await readMonthly(ctx, session)

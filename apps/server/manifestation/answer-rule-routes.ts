@@ -142,21 +142,12 @@ async function edit(
   session: Session,
   work: (ctx: Context, rules: readonly AnswerRule[]) => Promise<void>,
 ) {
-  requireOwn(session)
   const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
     await work(ctx, await holdRules(ctx, session))
     return toList(ctx, session)
   })
   await followRules(ctx, session.workspaceId)
   return data
-}
-
-function requireOwn(session: Session): void {
-  if (session.shared)
-    throw new AppError(
-      'conflict',
-      'Esta conta é compartilhada: nela nenhuma regra muda. Nada foi alterado. Para ter as suas, crie uma conta.',
-    )
 }
 
 // Two that change the rules at once take turns, and what is being signed is committed first.

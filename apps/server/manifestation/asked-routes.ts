@@ -13,11 +13,6 @@ export const askedRoutes = [
   handle(getTwoPeople, async (ctx, { session }) => ({ data: await readSetting(ctx, session) })),
 
   handle(saveTwoPeople, async (ctx, { body, session }) => {
-    if (session.shared)
-      throw new AppError(
-        'conflict',
-        'Esta conta é compartilhada: nela este valor não muda. Nada foi alterado. Para ter o seu, crie uma conta.',
-      )
     await saveTwoFrom(ctx, session, body.valor)
     return {
       data: await readSetting(ctx, session),

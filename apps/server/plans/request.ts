@@ -5,7 +5,6 @@ import type { Session } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import { AppError } from '../platform/errors.ts'
 import { describePlan, type PlanType, widenTrial } from './plans.ts'
 
 const requestLimit: Limit = { name: 'pedido de plano', times: 5, withinMs: 24 * 3_600_000 }
@@ -19,11 +18,6 @@ export async function sendRequest(
   session: Session,
   type: PlanType,
 ): Promise<{ plan: string; email: string; tried: Date | null }> {
-  if (session.shared)
-    throw new AppError(
-      'conflict',
-      'Esta conta é compartilhada e não tem um plano só seu. Nada foi enviado. Para ter um, crie uma conta.',
-    )
   const { workspaceId, accountId } = session
   await countTry({ db }, requestLimit, String(workspaceId))
   const wanted = planKinds[type].name

@@ -275,7 +275,6 @@ export async function removeMember(
 
 /** Takes the person of the session out of its workspace. Returns whether they have no account any more. */
 export async function leave(ctx: Pick<Context, 'db' | 'vault'>, session: Session): Promise<boolean> {
-  if (session.shared) throw new AppError('conflict', ofEverybody)
   const { workspaceId, accountId } = session
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     await lockPeople({ db }, session, { leaves: true })
@@ -286,13 +285,10 @@ export async function leave(ctx: Pick<Context, 'db' | 'vault'>, session: Session
   })
 }
 
-const ofEverybody =
-  'Esta conta é compartilhada por todos os visitantes, e por isso não tem equipe. Nada foi alterado. Para ter a sua, crie uma conta.'
 const deed = { deed: 'mexer na equipe', nothing: 'Nada foi alterado.' }
 
 /** Refuses who may not let others in: it takes an own account with a confirmed e-mail. */
 export async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
-  if (session.shared) throw new AppError('conflict', ofEverybody)
   await requireProvedEmail(ctx, session, deed)
 }
 

@@ -9,8 +9,7 @@ import {
   testWebhook,
 } from '@vigia/contract/workspace'
 import { requireProvedEmail } from '../accounts/accounts.ts'
-import { handle, type Session } from '../http/http.ts'
-import { AppError } from '../platform/errors.ts'
+import { handle } from '../http/http.ts'
 import { type Delivery, deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
 import {
   addWebhook,
@@ -27,48 +26,37 @@ export const webhookRoutes = [
     data: { webhooks: (await listWebhooks(ctx, session.workspaceId)).map(toWebhook) },
   })),
   handle(add, async (ctx, { body, session }) => {
-    const keeper = keeperOf(session)
-    await requireProvedEmail(ctx, keeper, outside)
-    const { publicId, secret } = await addWebhook(ctx, keeper, toChoice(body))
+    await requireProvedEmail(ctx, session, outside)
+    const { publicId, secret } = await addWebhook(ctx, session, toChoice(body))
     return { data: { idWebhook: publicId, segredo: secret } }
   }),
   handle(change, async (ctx, { body, session }) => {
-    await changeWebhook(ctx, keeperOf(session), body.idWebhook, { ...toChoice(body), active: body.ativo })
+    await changeWebhook(ctx, session, body.idWebhook, { ...toChoice(body), active: body.ativo })
     return { data: null }
   }),
   handle(remove, async (ctx, { body, session }) => {
-    await removeWebhook(ctx, keeperOf(session), body.idWebhook)
+    await removeWebhook(ctx, session, body.idWebhook)
     return { data: null, message: 'Webhook apagado.' }
   }),
   handle(replaceWebhookSecret, async (ctx, { body, session }) => ({
-    data: { segredo: await replaceSecret(ctx, keeperOf(session), body.idWebhook) },
+    data: { segredo: await replaceSecret(ctx, session, body.idWebhook) },
   })),
   handle(testWebhook, async (ctx, { body, session }) => {
-    const keeper = keeperOf(session)
-    await requireProvedEmail(ctx, keeper, outside)
-    return { data: { idEntrega: await deliverTest(ctx, keeper, body.idWebhook) } }
+    await requireProvedEmail(ctx, session, outside)
+    return { data: { idEntrega: await deliverTest(ctx, session, body.idWebhook) } }
   }),
   handle(listWebhookDeliveries, async (ctx, { query, session }) => {
     const { deliveries, more } = await listDeliveries(ctx, session.workspaceId, query.idWebhook, query.antesDe)
     return { data: { entregas: deliveries.map(toDelivery), temMais: more } }
   }),
   handle(deliverWebhookAgain, async (ctx, { body, session }) => {
-    await deliverAgain(ctx, keeperOf(session), body.idEntrega)
+    await deliverAgain(ctx, session, body.idEntrega)
     return { data: null }
   }),
 ]
 
-const ofEverybody =
-  'Esta conta é compartilhada: não envia nada a outros sistemas. Nada foi alterado. Para ter os seus webhooks, crie uma conta.'
-
 // Whoever that is who wrote the e-mail, has nothing sent to addresses of others.
 const outside = { deed: 'enviar avisos a outros sistemas', nothing: 'Nada foi enviado, e nenhum webhook foi criado.' }
-
-// Who may have a workspace tell other programs: whoever has a session of their own.
-function keeperOf(session: Session): Session {
-  if (session.shared) throw new AppError('conflict', ofEverybody)
-  return session
-}
 
 interface WireChoice {
   endereco: string

@@ -45,11 +45,6 @@ export const calendarRoutes = [
   })),
 
   handle(changeCalendar, async (ctx, { body: { ligado, calendario }, session }) => {
-    if (session.shared)
-      throw new AppError(
-        'conflict',
-        'Esta conta é compartilhada: o endereço seria de todos que a visitam. Nada foi alterado. Para assinar, crie uma conta.',
-      )
     if (!ligado) {
       await inWorkspace(beyondLimit(ctx), session.workspaceId, (ctx) => revoke(ctx, session, calendario))
       return { data: { endereco: null, desde: null }, message: 'Endereço revogado: os calendários deixam de receber.' }

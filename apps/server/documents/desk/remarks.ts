@@ -15,7 +15,6 @@ import { all, type Mark } from '../filter.ts'
 
 export const remarkRoutes = [
   handle(addRemark, async (ctx, { body, session }) => {
-    requireOwn(session)
     const data = await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
       const document = await getDocument({ db, ids: ctx.ids }, session, body.idDfe)
       const { rows } = await sql<{ remarks: number }>`
@@ -45,7 +44,6 @@ export const remarkRoutes = [
   }),
 
   handle(removeRemark, async (ctx, { body, session }) => {
-    requireOwn(session)
     const data = await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
       const document = await getDocument({ db, ids: ctx.ids }, session, body.idDfe)
       const id = ctx.ids.decode(session.workspaceId, body.idObservacao)
@@ -83,7 +81,6 @@ const doneWords: Record<Done, readonly [one: string, many: string]> = {
 }
 
 async function mark(ctx: Pick<Context, 'db' | 'ids'>, session: Session, idsDFe: string[], done: Done, on: boolean) {
-  requireOwn(session)
   const { workspaceId } = session
   const [one, many] = doneWords[done]
   const decoded = [...new Set(idsDFe)].map((id) => ctx.ids.decode(workspaceId, id))
@@ -106,15 +103,6 @@ async function mark(ctx: Pick<Context, 'db' | 'ids'>, session: Session, idsDFe: 
       ? formatCount(changed, `documento marcado como ${one}.`, `documentos marcados como ${many}.`)
       : formatCount(changed, `documento deixou de estar ${one}.`, `documentos deixaram de estar ${many}.`),
   }
-}
-
-/** Refuses a shared account: what it writes would be shown to all who visit it. */
-export function requireOwn({ shared }: Pick<Session, 'shared'>): void {
-  if (shared)
-    throw new AppError(
-      'conflict',
-      'Esta conta é compartilhada: o que se escreve nela apareceria a todos que a visitam. Nada foi alterado. Para anotar, crie uma conta.',
-    )
 }
 
 interface Shown {

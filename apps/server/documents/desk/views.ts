@@ -13,7 +13,6 @@ export const viewRoutes = [
   })),
 
   handle(saveView, async (ctx, { body, session }) => {
-    if (session.shared) throw new AppError('conflict', ofEverybody)
     const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       await keepView(ctx, session, body)
       return readViews(ctx, session)
@@ -22,7 +21,6 @@ export const viewRoutes = [
   }),
 
   handle(removeView, async (ctx, { body, session }) => {
-    if (session.shared) throw new AppError('conflict', ofEverybody)
     const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
       const { numDeletedRows } = await ctx.db
         .deleteFrom('saved_view')
@@ -36,9 +34,6 @@ export const viewRoutes = [
     return { data, message: 'Visão apagada.' }
   }),
 ]
-
-const ofEverybody =
-  'Esta conta é compartilhada: as visões dela servem a todos que a visitam, e por isso não mudam. Nada foi alterado. Para ter as suas, crie uma conta.'
 
 async function readViews({ db }: WithDatabase, { workspaceId, accountId }: Session) {
   const rows = await db

@@ -12,9 +12,6 @@ import type { Place } from './leaving-files.ts'
 
 const leavingAtMost: Limit = { name: 'leaving', times: 3, withinMs: 24 * 3_600_000 }
 
-const ofAllVisitors =
-  'Esta conta é compartilhada por todos os visitantes, e por isso ninguém leva tudo dela. Nada foi feito: exporte das listas os documentos que quiser.'
-
 /**
  * Has an archive of everything made that the workspace keeps, in as many files as it takes; they replace the last one. Refuses a second one while one
  * is made, more than three a day, and PDFs of more documents than can be laid out in a reasonable time. Neither plan nor a deletion that
@@ -26,7 +23,6 @@ export async function prepareLeaving(
   { pdf }: { pdf: boolean },
 ): Promise<{ files: number; receipts: number }> {
   const { workspaceId, accountId, accountName: requestedBy, shared } = session
-  if (shared) throw new AppError('conflict', ofAllVisitors)
   const now = new Date()
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     // Two that ask at once take turns, and the second one finds the first.
