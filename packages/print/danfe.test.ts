@@ -204,6 +204,15 @@ describe('situations', () => {
     expect(text).toContain('0,03')
   })
 
+  test('a semicolon in the text of the issuer is a new line, a soft hyphen is nothing', async () => {
+    const infCpl = 'Pedido 4711; Vende\u00addor: Ana;;Entrega: manhã &amp; tarde;'
+    const words = (await readWords(danfe(writeNfe({ items: 1, infCpl })))).pages.flat()
+    const first = words.findIndex(({ text }) => text === 'Pedido 4711')
+    const lines = words.slice(first, first + 3)
+    expect(lines.map(({ text }) => text)).toEqual(['Pedido 4711', 'Vendedor: Ana', 'Entrega: manhã & tarde'])
+    expect(new Set(lines.map(({ baseline }) => baseline)).size).toBe(3)
+  })
+
   test('a QR code only with the text of the file', async () => {
     const [sample] = samples('invalidos', /nfe-sem-protocolo/)
     if (!sample) return

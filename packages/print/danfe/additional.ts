@@ -40,11 +40,17 @@ export function additionalText(
     ...moved,
     totalsWithoutBox(note, `${fisco ?? ''}\n${issuer ?? ''}`),
     fisco && `Interesse do fisco: ${fisco}`,
-    issuer,
+    issuer && broken(issuer),
     ...children(infAdic, 'obsCont').map((obs) => joined(': ', obs.attributes.xCampo, value(obs, 'xTexto'))),
     ...references(note),
   ]
   return texts.flatMap((text) => (text ? paragraphs(text) : []))
+}
+
+// Issuers write a semicolon for a new line, as all printers of the field read it.
+function broken(text: string): string {
+  const lines = text.split(';').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join('\n')
 }
 
 const contingencyWords: Record<string, string> = {

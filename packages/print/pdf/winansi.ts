@@ -26,15 +26,19 @@ const spelled: Record<string, string> = {
   '⋅': '\xb7',
   '∅': '\xd8',
   '⌀': '\xd8',
-  '✓': 'x',
+  '✓': '√',
+  '✔': '√',
 }
 
 // Marks that take no room: zero-width characters, byte order mark, variation selectors, combining marks left alone.
 const invisible = /^[\p{Cf}\p{Mn}]$/u
 
+// Marks drawn through a character: without them ≮ reads <.
+const strikes = /[\u0334-\u0338\u20d2-\u20f0]/
+
 /**
  * The text in WinAnsi and what else our faces have. A character they lack is spelled, then decomposed, then written by its code
- * point; control characters become spaces.
+ * point; control characters become spaces, and a soft hyphen, whose byte would be drawn as a hyphen, is left out.
  */
 export function winAnsi(text: string): Ansi {
   if (isPlain(text)) return text as Ansi
@@ -47,21 +51,24 @@ export function winAnsi(text: string): Ansi {
 function isPlain(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    if (code < 0x20 || code > 0xff || (code > 0x7e && code < 0xa0)) return false
+    if (code < 0x20 || code > 0xff || (code > 0x7e && code < 0xa0) || code === 0xad) return false
   }
   return true
 }
 
 function encoded(character: string): string {
   const code = character.codePointAt(0)!
+  if (code === 0xad) return ''
   if ((code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code <= 0xff)) return character
   if (code < 0x20 || code === 0x7f) return ' '
   if (code < 0xa0) return high[code - 0x80] === ' ' ? ' ' : character
   const direct = byCharacter.get(character) ?? (regular.has(code) ? character : spelled[character])
   if (direct !== undefined) return direct
-  if (invisible.test(character)) return ''
+  const decomposed = character.normalize('NFKD')
+  const isStruck = strikes.test(decomposed)
+  if (invisible.test(character) && !isStruck) return ''
   if (/^\p{Z}$/u.test(character)) return ' '
-  const parts = character.normalize('NFKD').replace(/\p{Mn}/gu, '')
+  const parts = isStruck ? '' : decomposed.replace(/\p{Mn}/gu, '')
   if (parts !== character && parts !== '') return [...parts].map(encoded).join('')
   return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`
 }

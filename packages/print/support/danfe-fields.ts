@@ -74,7 +74,8 @@ const fields: f.ExpectedField[] = [
   { path: 'transp/vol/nVol', as: (text) => `NUMERAÇÃO ${text}` },
   ...['pesoL', 'pesoB'].map((name) => ({ path: `transp/vol/${name}`, as: f.weight })),
   { path: 'infAdic/infAdFisco' },
-  { path: 'infAdic/infCpl' },
+  // A semicolon is a new line.
+  { path: 'infAdic/infCpl', as: (text) => text.replaceAll(';', ' ') },
   { path: 'infAdic/obsCont/xTexto' },
   { path: 'ide/dhCont', as: f.moment },
   { path: 'ide/xJust' },

@@ -6,7 +6,7 @@ import { writeCorrections, writeEvent } from './event.ts'
 import { itemOfEveryGroup, writeNfe } from './nfe.ts'
 import { withTpImp } from './variants.ts'
 
-const sentence = 'Mercadoria sujeita a substituição tributária; não gera direito a crédito de ICMS | pedido 4711. '
+const sentence = 'Mercadoria sujeita a substituição tributária, não gera direito a crédito de ICMS | pedido 4711. '
 const text = (length: number) => sentence.repeat(length / sentence.length + 1).slice(0, length)
 const items = (count: number, more: Parameters<typeof writeNfe>[0] = {}) => danfe(writeNfe({ items: count, ...more }))
 const plainTaxes = (n: number) =>
