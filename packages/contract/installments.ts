@@ -27,6 +27,7 @@ const filter = {
     .optional(),
   VencimentoDe: LocalDay('VencimentoDe').optional(),
   VencimentoAte: LocalDay('VencimentoAte').optional(),
+  SemVencimento: flag('SemVencimento').optional(),
 }
 
 const inOrder = ({
@@ -53,8 +54,7 @@ export const Installment = z.object({
   cnpjCpfEmitente: z.string(),
   idEmpresa: z.string(),
   empresa: z.string(),
-  /** aaaa-MM-dd. */
-  vencimento: z.string(),
+  vencimento: z.string().nullable().describe('aaaa-MM-dd; null: a nota não diz quando a parcela vence.'),
   valor: z.number(),
   vencida: z.boolean().describe('Ninguém a marcou como paga, e o vencimento passou.'),
   /** A person says so, and we know nothing of any payment; `quem` null: somebody who has no account any more. */
@@ -104,6 +104,7 @@ export const sumInstallments = route({
           .describe('Com de, ate e emitente, o filtro que mostra as parcelas do grupo.'),
         de: z.string().nullable().describe('Primeiro dia da semana (segunda-feira) ou do mês.'),
         ate: z.string().nullable(),
+        semVencimento: z.boolean().describe('As parcelas sem data, que o filtro SemVencimento mostra.'),
         emitente: z.string().nullable().describe('Raiz do CNPJ, ou CPF.'),
         nome: z.string().nullable(),
         vencidas: sum,

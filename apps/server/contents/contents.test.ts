@@ -290,7 +290,7 @@ test('documents that are no more after they were made anew leave nothing behind'
   expect(await sums()).toEqual(before)
 })
 
-test('what cannot be read is tried again and holds nothing up; a day that is none is left out', async () => {
+test('what cannot be read is tried again and holds nothing up; a day that is none is no due date', async () => {
   const { workspaceId, inside, deliver, sums } = await newOffice()
   await deliver(noteWith({ ...note, number: 5 }), noteWith({ ...note, number: 6, dues: [['2026-13-40', '1.00']] }))
   const ofFirst = `workspace_id = ${workspaceId} and nsu = 1`
@@ -310,11 +310,12 @@ test('what cannot be read is tried again and holds nothing up; a day that is non
   await readEverything(ctx)
   expect((await sums())[0]).toEqual([0, '11222333000181', 2, 6600, 1320])
   const { rows } = await inside((db) =>
-    sql<{ parcels: number; unread: number }>`
+    sql<{ parcels: number; undated: number; unread: number }>`
       select (select count(*)::int from installment where workspace_id = ${workspaceId}) as parcels,
+             (select count(*)::int from installment where workspace_id = ${workspaceId} and due_on = 'infinity') as undated,
              (select count(*)::int from content_unread where workspace_id = ${workspaceId}) as unread`.execute(db),
   )
-  expect(rows).toEqual([{ parcels: 2, unread: 0 }])
+  expect(rows).toEqual([{ parcels: 3, unread: 0, undated: 1 }])
 })
 
 test('what is packed comes back, whatever columns are alike or follow from others', () => {

@@ -46,9 +46,12 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
         ...amountsOf(contents),
         trip: contents.type === 'cte' ? tripOf(contents) : null,
         note: contents.type === 'nfe' ? noteOf(contents) : null,
-        dues: (bought ? contents.due : []).flatMap(({ nDup, dVenc, vDup }) =>
-          isDay(dVenc) ? { number: nDup ?? '', dueOn: dVenc, amount: cents(vDup) } : [],
-        ),
+        dues: (bought ? contents.due : []).map(({ nDup, dVenc, vDup }) => ({
+          number: nDup ?? '',
+          // Without a due date it is still owed: PostgreSQL sorts infinity after every day.
+          dueOn: isDay(dVenc) ? dVenc : 'infinity',
+          amount: cents(vDup),
+        })),
       },
     }
   } catch {

@@ -142,6 +142,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   Emitente: { description: 'O emitente: a raiz do CNPJ (8), o CNPJ (14) ou o CPF (11), sem pontuação.' },
   VencimentoDe: { description: 'Primeiro dia do vencimento, como 2026-11-30.' },
   VencimentoAte: { description: 'Último dia do vencimento, como 2026-11-30.' },
+  SemVencimento: { description: 'true: só as parcelas que a nota traz sem data de vencimento.' },
   Calendario: { description: 'O calendário: prazos ou vencimentos. Sem ele, prazos.' },
   calendario: { description: 'O calendário: prazos ou vencimentos. Sem ele, prazos.' },
   raiz: { description: 'A raiz do CNPJ (os 8 primeiros caracteres) ou o CPF inteiro (11 dígitos).' },

@@ -259,7 +259,7 @@ async function readDue({ db }: WithDatabase, chosen: Chosen): Promise<Supplier['
   const isLate = sql`i.due_on < (now() at time zone 'America/Sao_Paulo')::date`
   const { rows } = await sql<{ n: number; amount: string; late: number; lateAmount: string; next: string | null }>`
     select count(*)::int as n, sum(i.amount)::text as amount, (count(*) filter (where ${isLate}))::int as late,
-           (sum(i.amount) filter (where ${isLate}))::text as "lateAmount", (min(i.due_on) filter (where not ${isLate}))::text as next
+           (sum(i.amount) filter (where ${isLate}))::text as "lateAmount", nullif(min(i.due_on) filter (where not ${isLate}), 'infinity')::text as next
       from installment i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
      where ${every([sql`i.workspace_id = ${workspaceId}`, isIssuer('i.issuer', issuer), sql`i.standing`, sql`i.paid_at is null`, sql`i.due_on >= ${dueSince()}::date`, ...ofCompany('i.company_id', chosen), ...shown])}`.execute(
     db,

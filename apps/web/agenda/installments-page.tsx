@@ -244,7 +244,7 @@ function Groups({ sums, filter, grouping }: GroupsProps) {
       <div className="ledger">
         {grupos.map((group, index) => (
           <GroupSection
-            key={`${group.situacao} ${group.de} ${group.emitente}`}
+            key={`${group.situacao} ${group.semVencimento} ${group.de} ${group.emitente}`}
             group={group}
             filter={filter}
             grouping={grouping}
@@ -385,6 +385,7 @@ function GroupSection({ group, filter, grouping, marking, begins }: GroupSection
     Situacao: group.situacao,
     ...(group.de && { VencimentoDe: group.de }),
     ...(group.ate && { VencimentoAte: group.ate }),
+    ...(group.semVencimento && { SemVencimento: true }),
     ...(group.emitente && { Emitente: group.emitente }),
   }
   const Icon = open ? ChevronDown : ChevronRight
@@ -425,9 +426,10 @@ function GroupSection({ group, filter, grouping, marking, begins }: GroupSection
   )
 }
 
-function nameOf({ situacao, de, ate, nome, emitente }: Group, grouping: Grouping): string {
+function nameOf({ situacao, de, ate, semVencimento, nome, emitente }: Group, grouping: Grouping): string {
   if (grouping === 'fornecedor') return nome ?? emitente ?? 'Sem emitente'
   if (situacao === 'vencidas') return 'Já venceram'
+  if (semVencimento) return 'Sem vencimento'
   if (grouping === 'mes' && de) {
     const month = formatMonth(de.slice(0, 7))
     return month[0]!.toUpperCase() + month.slice(1)
@@ -563,7 +565,9 @@ function Parcel({ parcel, marking }: { parcel: Installment; marking: Marking }) 
           onChange={({ target }) => marking.choose([parcel], target.checked)}
         />
       )}
-      <span className="w-22 shrink-0 tabular-nums">{formatInstantDate(vencimento)}</span>
+      <span className="w-22 shrink-0 tabular-nums">
+        {vencimento === null ? 'sem vencimento' : formatInstantDate(vencimento)}
+      </span>
       <span className="min-w-0 flex-1 basis-56 break-words">
         <Link to={supplierAddress(cnpjCpfEmitente)} className="hover:underline hover:underline-offset-3">
           {emitente}

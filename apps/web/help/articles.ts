@@ -585,7 +585,7 @@ export const words: readonly Article[] = [
     id: 'vencimentos',
     title: 'Vencimentos a pagar',
     body: [
-      'Em "Vencimentos" estão as parcelas do grupo de cobrança das notas recebidas, como as notas dizem: por semana, mês ou fornecedor, com as vencidas antes. Notas sem esse grupo, resumos e notas canceladas não aparecem.',
+      'Em "Vencimentos" estão as parcelas do grupo de cobrança das notas recebidas, como as notas dizem: por semana, mês ou fornecedor, com as vencidas antes e, por último, as que a nota traz sem data de vencimento. Notas sem esse grupo, resumos e notas canceladas não aparecem.',
       'A marca de paga é de uma pessoa: uma parcela, várias ou um grupo inteiro de uma vez. O nome e a data ficam nela e na auditoria, e a marca pode ser tirada. Nada é pago aqui, e nenhum pagamento é conferido: por isso tudo o que ninguém marcou conta como aberto, também o que venceu há muito tempo.',
       'A planilha leva as parcelas do filtro, e "Assinar no calendário" mostra os próximos 60 dias no seu programa de calendário, sem nomes.',
     ],

@@ -74,11 +74,18 @@ async function newOffice() {
       notes.map((xml, n) => arrive(n + 1, xml)),
     ),
   )
-  const due = (number: number, place: number, days: number, amount: number, standing = true, issuer?: string) =>
+  const due = (
+    number: number,
+    place: number,
+    days: number | 'never',
+    amount: number,
+    standing = true,
+    issuer?: string,
+  ) =>
     inWorkspace(ctx, workspaceId, ({ db }) =>
       sql`
         insert into installment (workspace_id, document_id, place, company_id, due_on, amount, number, issuer, standing)
-        select d.workspace_id, d.id, ${place}, d.company_id, ${dayOf(days)}, ${amount}, ${String(place).padStart(3, '0')}, ${issuer ?? sql`s.tax_id`}, ${standing}
+        select d.workspace_id, d.id, ${place}, d.company_id, ${days === 'never' ? 'infinity' : dayOf(days)}, ${amount}, ${String(place).padStart(3, '0')}, ${issuer ?? sql`s.tax_id`}, ${standing}
           from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
          where d.workspace_id = ${workspaceId} and d.number = ${number}`.execute(db),
     )
@@ -152,9 +159,41 @@ test('without a period the last twelve months and what comes are told, and a per
   await expect(count({ VencimentoDe: dayOf(-3_100), VencimentoAte: dayOf(0) })).rejects.toThrow(/Escolha um menor\./)
 })
 
+test('a parcel without due date is listed last, in the sums, and in a group of its own', async () => {
+  const { who, due } = await newOffice()
+  await due(1, 1, -3, 1_000)
+  await due(1, 2, 'never', 20_000)
+  await due(2, 1, 5, 3_000)
+  const { items } = await run(listInstallments, who)
+  expect(items.map(({ vencimento, vencida }) => [vencimento, vencida])).toEqual([
+    [dayOf(-3), true],
+    [dayOf(5), false],
+    [null, false],
+  ])
+  const sums = await run(sumInstallments, who, { Por: 'mes' })
+  expect(sums.total).toEqual({ totalDeItens: 3, valorTotal: 240 })
+  expect(sums.grupos.at(-1)).toMatchObject({
+    situacao: 'abertas',
+    de: null,
+    ate: null,
+    semVencimento: true,
+    valorTotal: 200,
+  })
+  const undated = { SemVencimento: 'true' }
+  const { idsParcelas } = await run(selectInstallments, who, undated)
+  expect(idsParcelas).toEqual([items[2]!.idParcela])
+  expect((await run(sumInstallments, who, { Situacao: 'a-vencer' })).total.totalDeItens).toBe(1)
+  expect((await run(listInstallments, who, { VencimentoAte: dayOf(9) })).items).toHaveLength(2)
+
+  await mark(who, idsParcelas, true)
+  const paid = await run(sumInstallments, who, { Situacao: 'pagas' })
+  expect(paid.grupos).toMatchObject([{ situacao: 'pagas', semVencimento: true }])
+  expect((await run(listInstallments, who, { ...undated, Situacao: 'pagas' })).items).toHaveLength(1)
+})
+
 test('a page ends where the next one begins, also among those marked as paid', async () => {
   const { who, due } = await newOffice()
-  for (let place = 1; place <= 60; place++) await due(1, place, place % 3, 100)
+  for (let place = 1; place <= 60; place++) await due(1, place, place > 40 ? 'never' : place % 3, 100)
   for (const Situacao of ['abertas', 'pagas']) {
     const first = await run(listInstallments, who, { Situacao })
     const second = await run(listInstallments, who, { Situacao, depoisDe: first.proximo! })
@@ -211,6 +250,7 @@ test('the spreadsheet has the parcels of the filter', async () => {
   const { who, due } = await newOffice()
   await due(1, 1, 5, 150_050)
   await due(2, 1, -5, 100)
+  await due(1, 2, 'never', 100)
   const found = installmentRoutes.find((one) => one.route === downloadInstallments)!
   const query = downloadInstallments.query.parse({ Emitente: '11222333000181' }) as never
   const file = (await found.run(
@@ -226,5 +266,6 @@ test('the spreadsheet has the parcels of the filter', async () => {
   const text = readZip(file.content).get('xl/worksheets/sheet1.xml')!.toString()
   expect(text).toContain('<v>1500.50</v>')
   expect(text).toContain('PAPELARIA SÃO JOÃO LTDA')
+  expect(text).toContain('sem vencimento')
   expect(text).not.toContain('PAPELARIA FILIAL')
 })

@@ -102,6 +102,7 @@ interface InstallmentFilter {
   issuer?: string | undefined
   from?: string
   to?: string | undefined
+  undated?: boolean
 }
 
 interface FilterInput {
@@ -110,15 +111,17 @@ interface FilterInput {
   Emitente?: string | undefined
   VencimentoDe?: string | undefined
   VencimentoAte?: string | undefined
+  SemVencimento?: boolean | undefined
 }
 
 async function readFilter(
   { db }: WithDatabase,
   workspaceId: number,
-  { Situacao, IdEmpresa, Emitente, VencimentoDe, VencimentoAte }: FilterInput,
+  { Situacao, IdEmpresa, Emitente, VencimentoDe, VencimentoAte, SemVencimento = false }: FilterInput,
 ): Promise<InstallmentFilter & { from: string }> {
   const companyId = IdEmpresa ? await getCompanyId({ db }, workspaceId, IdEmpresa) : undefined
-  return { state: Situacao, companyId, issuer: Emitente, from: beginOf(VencimentoDe, VencimentoAte), to: VencimentoAte }
+  const from = beginOf(VencimentoDe, VencimentoAte)
+  return { state: Situacao, companyId, issuer: Emitente, from, to: VencimentoAte, undated: SemVencimento }
 }
 
 // Nobody has to mark what was paid, so what is open grows for ever: what is asked for is never all of it.
@@ -149,12 +152,14 @@ function monthsBefore(day: string, months: number): string {
 // As a value: a function that depends on the clock is computed for each row, which takes longer than the sums, and a subquery of its own keeps Citus from
 // asking one server.
 const today = () => sql`${currentDay()}::date`
+// The due date of a parcel that has none.
+const never = 'infinity'
 const isOverdue = () => sql<boolean>`(i.paid_at is null and i.due_on < ${today()})`
 
 const stateConditions: Record<InstallmentFilter['state'], () => RawBuilder<unknown>> = {
   abertas: () => sql`i.paid_at is null`,
   vencidas: isOverdue,
-  'a-vencer': () => sql`i.paid_at is null and i.due_on >= ${today()}`,
+  'a-vencer': () => sql`i.paid_at is null and i.due_on >= ${today()} and i.due_on <> ${never}`,
   pagas: () => sql`i.paid_at is not null`,
 }
 
@@ -162,7 +167,7 @@ const stateConditions: Record<InstallmentFilter['state'], () => RawBuilder<unkno
 async function found(
   { db }: WithDatabase,
   workspaceId: number,
-  { state, companyId, issuer, from, to }: InstallmentFilter,
+  { state, companyId, issuer, from, to, undated = false }: InstallmentFilter,
 ): Promise<RawBuilder<unknown>> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const conditions = [
@@ -173,6 +178,7 @@ async function found(
     ...(issuer === undefined ? [] : [isIssuer('i.issuer', issuer)]),
     ...(from === undefined ? [] : [sql`i.due_on >= ${from}::date`]),
     ...(to === undefined ? [] : [sql`i.due_on <= ${to}::date`]),
+    ...(undated ? [sql`i.due_on = ${never}`] : []),
     ...shown,
   ]
   // Without anything hidden the parcels alone say it.
@@ -259,9 +265,10 @@ const notThere = () =>
   new AppError('not-found', 'Uma destas parcelas não existe mais, ou a nota dela foi cancelada. Nada foi alterado.')
 
 function placeOf(ctx: Ids, workspaceId: number, text: string): Place {
-  const [, at, id] = /^(\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d{1,6})?\+\d\d)?)\.(.{22}\.\d{1,3})$/.exec(text) ?? []
+  const [, at, id] =
+    /^(infinity|\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d{1,6})?\+\d\d)?)\.(.{22}\.\d{1,3})$/.exec(text) ?? []
   const parcel = id === undefined ? null : findParcel(ctx, workspaceId, id)
-  if (parcel === null || Number.isNaN(Date.parse(at!.slice(0, 10))))
+  if (parcel === null || (at !== never && Number.isNaN(Date.parse(at!.slice(0, 10)))))
     throw new AppError('not-found', 'Esta página da lista não existe. Comece de novo pela primeira.')
   return { at: at!, parcel }
 }
@@ -279,7 +286,7 @@ function toInstallment(ctx: Ids, workspaceId: number, row: Row): Installment {
     cnpjCpfEmitente: row.issuer,
     idEmpresa: row.companyPublicId,
     empresa: row.company,
-    vencimento: row.due_on,
+    vencimento: row.due_on === never ? null : row.due_on,
     valor: reais(row.amount),
     vencida: row.overdue,
     marcadaComoPaga: row.paid_at && { quando: row.paid_at.toISOString(), quem: row.paidBy },
@@ -312,8 +319,8 @@ async function sumBy(
   return {
     total: toSum(n, amount),
     vencidas: toSum(overdue, overdueAmount),
-    grupos: groups.map(({ situacao, de, ate, emitente, nome, n, amount, overdue, overdueAmount }) => ({
-      ...{ situacao, de, ate, emitente, nome },
+    grupos: groups.map(({ situacao, de, ate, semVencimento, emitente, nome, n, amount, overdue, overdueAmount }) => ({
+      ...{ situacao, de, ate, semVencimento, emitente, nome },
       ...toSum(n, amount),
       vencidas: toSum(overdue, overdueAmount),
     })),
@@ -324,6 +331,7 @@ async function sumBy(
     situacao: InstallmentFilter['state']
     de: string | null
     ate: string | null
+    semVencimento: boolean
     emitente: string | null
     nome: string | null
     groups: number
@@ -334,7 +342,7 @@ async function sumBy(
       with grouped as (
         select case when length(i.issuer) = 14 then left(i.issuer, 8) else i.issuer end as issuer, min(i.issuer) as one, ${sums()} ${these} group by 1),
       page as (select g.*, count(*) over ()::int as groups from grouped g order by g.amount::numeric desc, g.issuer limit ${groupsMax})
-      select ${filter.state} as situacao, null as de, null as ate, p.issuer as emitente, p.n, p.amount, p.overdue, p."overdueAmount", p.groups,
+      select ${filter.state} as situacao, null as de, null as ate, false as "semVencimento", p.issuer as emitente, p.n, p.amount, p.overdue, p."overdueAmount", p.groups,
              (select s.name from supplier s where s.workspace_id = ${workspaceId} and s.tax_id = p.one order by s.id desc limit 1) as nome
         from page p order by p.amount::numeric desc, p.issuer`.execute(db)
     return rows
@@ -348,16 +356,21 @@ async function sumBy(
       with grouped as (
         select ${isOverdue()} as late, case when ${isOverdue()} then null else date_trunc(${unit}, i.due_on)::date end as begins, ${sums()} ${these} group by 1, 2),
       page as (select g.*, count(*) over ()::int as groups from grouped g order by g.late desc, g.begins ${direction} limit ${groupsMax})
-      select case when p.late then 'vencidas' when ${filter.state} = 'abertas' then 'a-vencer' else ${filter.state} end as situacao,
-             p.begins::text as de, (p.begins + ${`1 ${unit}`}::interval - interval '1 day')::date::text as ate, null as emitente, null as nome,
+      select case when p.late then 'vencidas' when ${filter.state} = 'abertas' and p.begins <> ${never} then 'a-vencer' else ${filter.state} end as situacao,
+             p.begins::text as de, (p.begins + ${`1 ${unit}`}::interval - interval '1 day')::date::text as ate,
+             p.begins is not distinct from ${never} as "semVencimento", null as emitente, null as nome,
              p.n, p.amount, p.overdue, p."overdueAmount", p.groups
         from page p order by p.late desc, p.begins ${direction}`.execute(db)
     // The first and the last one may be longer than what was asked for.
-    return rows.map((group) => ({
-      ...group,
-      de: group.de === null ? (filter.from ?? null) : later(group.de, filter.from),
-      ate: group.ate === null ? (filter.to ?? null) : earlier(group.ate, filter.to),
-    }))
+    return rows.map((group) =>
+      group.semVencimento
+        ? { ...group, de: null, ate: null }
+        : {
+            ...group,
+            de: group.de === null ? (filter.from ?? null) : later(group.de, filter.from),
+            ate: group.ate === null ? (filter.to ?? null) : earlier(group.ate, filter.to),
+          },
+    )
   }
 }
 
@@ -415,7 +428,7 @@ async function setPaid(
 }
 
 const columns: (SpreadsheetColumn & { of: (row: Row) => string })[] = [
-  { title: 'Vencimento', width: 12, kind: 'day', of: (row) => row.due_on },
+  { title: 'Vencimento', width: 12, kind: 'day', of: ({ due_on }) => (due_on === never ? 'sem vencimento' : due_on) },
   { title: 'Valor', width: 14, kind: 'money', of: ({ amount }) => (Number(amount) / 100).toFixed(2) },
   { title: 'Parcela', width: 10, kind: 'text', of: (row) => row.number },
   { title: 'Nota', width: 11, kind: 'whole', of: ({ nNF }) => String(nNF) },
@@ -426,12 +439,14 @@ const columns: (SpreadsheetColumn & { of: (row: Row) => string })[] = [
     title: 'Situação',
     width: 40,
     kind: 'text',
-    of: ({ paid_at, paidBy, overdue }) =>
+    of: ({ paid_at, paidBy, overdue, due_on }) =>
       paid_at
         ? `Marcada como paga por ${paidBy ?? someone}, em ${formatBrasiliaDay(paid_at)}`
         : overdue
           ? 'Vencida, sem marca de paga'
-          : 'A vencer',
+          : due_on === never
+            ? 'Sem vencimento'
+            : 'A vencer',
   },
   { title: 'Chave', width: 46, kind: 'text', of: (row) => row.chave },
 ]
