@@ -123,6 +123,8 @@ test('three questions: is it capturing, what needs a person, what came; every nu
     'Status',
   ])
   await shown(row.getByText('Ativa'))
+  expect(await textOf(row.getByRole('cell').nth(3))).toMatch(/^[\d.]+$/)
+  await shown(row.getByRole('cell').first().getByText(/^R\$/))
   expect(await row.getByRole('link').first().getAttribute('href')).toMatch(/^\/empresas\/editar\//)
   expect(await row.getByRole('link').nth(1).getAttribute('href')).toMatch(/^\/notas-fiscais\?empresa=/)
 

@@ -209,6 +209,8 @@ async function rowsAndBadges(page: Page, show: (items: Partial<ListRow>[]) => Pr
     const badge = cells.nth(6).getByText(`Evento ${index}`, { exact: true })
     const colours = (await coloursOf(badge)).filter((name) => name !== 'grey')
     expect(colours, String(events[index]![0])).toEqual([events[index]![1]])
+    const border = await badge.locator('xpath=..').evaluate((pill) => getComputedStyle(pill).borderTopWidth)
+    expect(border, String(events[index]![0])).toBe('1px')
   }
 }
 

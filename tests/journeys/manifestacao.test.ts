@@ -262,7 +262,9 @@ async function answerBoth(page: Page, summary: ListRow, carried: ListRow) {
   expect(await textOf(left)).toContain(`NF-e ${carried.numero} de ${carried.emitente}: Só o destinatário da nota`)
   await dialog.getByLabel('Justificativa').fill('Recebida')
   await dialog.getByRole('button', { name: 'Enviar' }).click()
-  await shown(page.getByText('1 ficou de fora e continua selecionada.'), 20_000)
+  await shown(page.getByText(`Ficou de fora: NF-e ${carried.numero} de ${carried.emitente}.`), 20_000)
+  await expect.poll(() => selectedText(page).count()).toBe(0)
+  await page.getByRole('button', { name: 'Selecionar de novo' }).click()
   expect(await textOf(selectedText(page))).toBe('1 selecionada')
 }
 

@@ -17,8 +17,10 @@ test('who forgot the password chooses a new one by the link of the letter, with 
   await page.keyboard.press('Enter')
   const dialog = page.getByRole('dialog', { name: 'Recuperar Senha' })
   await shown(dialog)
-  // What was typed is not asked again, and it is where the focus is.
-  await expect.poll(() => page.evaluate(() => (document.activeElement as HTMLInputElement).value)).toBe(account.email)
+  // The field is empty each time, whatever the login form has, and it is where the focus is.
+  await expect.poll(() => page.evaluate(() => (document.activeElement as HTMLInputElement).name)).toBe('email')
+  expect(await dialog.getByLabel('Email').inputValue()).toBe('')
+  await page.keyboard.type(account.email)
   await page.keyboard.press('Enter')
   await shown(page.getByText(sent))
   await dialog.waitFor({ state: 'detached' })

@@ -226,6 +226,30 @@ test('a rule that is switched off is silent, and speaks again when it is switche
   await expect(turn('S99', false)).rejects.toMatchObject({ code: 'not-found' })
 })
 
+test('a graver band comes before a higher score, over the pages', async () => {
+  const { workspaceId, ana, deliver, judge } = await newOffice()
+  await deliver(...Array.from({ length: 60 }, (_, index) => resNFe({ number: index + 1, amount: '2000.00' })))
+  await judge()
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update alert set band = 2 + document_id % 2, score = 70 - document_id % 2 where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(
+      db,
+    ),
+  )
+  const page = async (query: object) =>
+    (await run('GET', '/Alertas', ana, { query: { Estado: 'abertos', Regra: 'S10', ...query } })).data as {
+      items: Item[]
+      proximo: string | null
+    }
+  const first = await page({})
+  const second = await page({ depoisDe: first.proximo })
+  const items = [...first.items, ...second.items]
+  const bands = items.map(({ faixa }) => faixa)
+  expect(second.items.length).toBeGreaterThan(0)
+  expect(new Set(items.map(({ idDFe }) => idDFe)).size).toBe(items.length)
+  expect(new Set(bands)).toEqual(new Set(['critico', 'alto']))
+  expect(bands.lastIndexOf('critico')).toBeLessThan(bands.indexOf('alto'))
+})
+
 test('an automatic answer waits until a document was judged, an hour at most, and while it is in doubt', async () => {
   const { workspaceId, deliver, judge, list, say, held } = await newOffice()
   await deliver(...twins, nfeProc({ number: 7 }))

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
-export { absent, isOpen, issuedText, readCompared, ruleName } from './list.ts'
+export { absent, gravestFirst, isOpen, issuedText, readCompared, ruleName } from './list.ts'
 export { alertAnnouncements, forgetNews, type NewsRange, readNews } from './news.ts'
 
 // A document with an open alert of this score, in hundredths, is answered by nobody but a person.

@@ -68,6 +68,9 @@ function stateCondition(state: AlertFilter['state']): RawBuilder<unknown> {
   return state === 'abertos' ? isOpen : sql`a.state = ${state} and ${isTold}`
 }
 
+/** A rule may raise the band above that of the score. */
+export const gravestFirst = sql`a.band desc, a.score desc, a.at desc, a.document_id desc`
+
 /** Its document, where something of it is asked: thousands are counted. An alert whose document is gone goes with it. */
 export const besideDocument = (shown: readonly unknown[]) =>
   shown.length === 0 ? sql`` : sql`join document d on d.workspace_id = a.workspace_id and d.id = a.document_id`
@@ -91,23 +94,26 @@ export async function listAlerts(ctx: ListContext, workspaceId: number, filter: 
   const rows = await readRows(
     db,
     workspaceId,
-    sql`select a.document_id ${found} ${after === null ? sql`` : sql`and (a.score, a.at, a.document_id) < (${after.score}, ${after.at}, ${after.id})`}
-      order by a.score desc, a.at desc, a.document_id desc limit ${pageSize + 1}`,
+    sql`select a.document_id ${found} ${after === null ? sql`` : sql`and (a.band, a.score, a.at, a.document_id) < (${after.band}, ${after.score}, ${after.at}, ${after.id})`}
+      order by ${gravestFirst} limit ${pageSize + 1}`,
   )
   const page = rows.slice(0, pageSize)
   const last = page.at(-1)
   return {
     items: await toAlerts(ctx, workspaceId, page),
-    proximo: rows.length > pageSize && last ? `${last.score}.${last.at}.${ctx.ids.encode(workspaceId, last.id)}` : null,
+    proximo:
+      rows.length > pageSize && last
+        ? `${last.band}.${last.score}.${last.at}.${ctx.ids.encode(workspaceId, last.id)}`
+        : null,
     totalDeItens: counted[0]!.n,
   }
 }
 
 function placeOf({ ids }: Pick<Context, 'ids'>, workspaceId: number, text: string) {
-  const [, score, at, publicId] = /^(\d{1,3})\.(-?\d{1,16})\.(.+)$/.exec(text) ?? []
+  const [, band, score, at, publicId] = /^(\d)\.(\d{1,3})\.(-?\d{1,16})\.(.+)$/.exec(text) ?? []
   const id = publicId === undefined ? null : ids.decode(workspaceId, publicId)
   if (id === null) throw new AppError('not-found', 'Esta página da lista não existe. Comece de novo pela primeira.')
-  return { score: Number(score), at: BigInt(at!), id }
+  return { band: Number(band), score: Number(score), at: BigInt(at!), id }
 }
 
 /** One alert, with what was found before; null: there is none. */
@@ -153,7 +159,7 @@ export async function readRows(db: Database, workspaceId: number, chosen: RawBui
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
      where a.workspace_id = ${workspaceId} and a.document_id in (${chosen})
-     order by a.score desc, a.at desc, a.document_id desc`.execute(db)
+     order by ${gravestFirst}`.execute(db)
   return rows
 }
 

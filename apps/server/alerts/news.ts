@@ -6,7 +6,7 @@ import { announce, named, type Writer } from '../notifications/notifications.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { downgraded, isOnlyInDigest } from './downgrading.ts'
-import { isOpen, type ListContext, readRows, ruleName, toAlerts } from './list.ts'
+import { gravestFirst, isOpen, type ListContext, readRows, ruleName, toAlerts } from './list.ts'
 import { records } from './store.ts'
 
 // What people have to be told of alerts: that one is here, or is graver than before. Never twice the same of one document.
@@ -67,7 +67,7 @@ async function tellOpenPages(db: Database, workspaceId: number, documentIds: rea
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and ${shownTo('c', 'd')}
      where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[]) and not ${isOnlyInDigest(workspaceId)}
-     order by a.score desc, a.document_id`.execute(db)
+     order by ${gravestFirst}`.execute(db)
   for (const [companyId, some] of Map.groupBy(rows, ({ companyId }) => companyId)) {
     const { type, number, issuer, fired } = some[0]!
     // Habits that are not known yet are shown on the screen only.
@@ -157,7 +157,7 @@ export async function readNews(
     select count(*)::int as total,
            array(select c.cnpj from company c where c.workspace_id = ${workspaceId} and c.id = any (array_agg(x.company_id)) order by c.id limit 2) as cnpjs
       from (select a.company_id ${found}) x`.execute(ctx.db)
-  const chosen = sql`select a.document_id ${found} order by a.score desc, a.at desc, a.document_id desc limit ${most}`
+  const chosen = sql`select a.document_id ${found} order by ${gravestFirst} limit ${most}`
   const alerts = await toAlerts(ctx, workspaceId, await readRows(ctx.db, workspaceId, chosen))
   return { alerts, total: rows[0]!.total, cnpjs: rows[0]!.cnpjs }
 }

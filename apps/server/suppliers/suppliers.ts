@@ -3,7 +3,7 @@ import { alertBands, type listSupplierProducts, type Supplier, supplierMax } fro
 import { statusNames } from '@vigia/dfe/status'
 import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
-import { isOpen, ruleName } from '../alerts/alerts.ts'
+import { gravestFirst, isOpen, ruleName } from '../alerts/alerts.ts'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import { presence, productMonths } from '../contents/contents.ts'
 import { dueSince, eventName, isIssuer, readBacklog, sumKinds } from '../documents/documents.ts'
@@ -195,9 +195,7 @@ async function readAlerts(ctx: ReadContext, chosen: Chosen, supplierIds: number[
   const { rows: counted } = await sql<{ band: number; n: number }>`
     select a.band, count(*)::int as n ${these} group by 1`.execute(db)
   const { rows: newest } = await sql<{ id: bigint; type: number; number: number; band: number; rules: string[] }>`
-    select d.id, d.type, d.number, a.band, a.rules ${these} order by a.score desc, a.at desc, d.id desc limit ${alertsMax}`.execute(
-    db,
-  )
+    select d.id, d.type, d.number, a.band, a.rules ${these} order by ${gravestFirst} limit ${alertsMax}`.execute(db)
   const open = new Map(counted.map(({ band, n }) => [alertBands[band], n]))
   return {
     abertos: {

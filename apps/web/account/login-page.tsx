@@ -116,7 +116,6 @@ export function LoginPage() {
         )}
         <ForgottenPassword
           askedAtOnce={state.recover ?? false}
-          readEmail={() => getValues('email')}
           onSent={(email) => {
             setSentTo(email)
             action.reset()
@@ -214,11 +213,10 @@ function LoginNotices({ state, entering, sentTo }: LoginNoticesProps) {
 
 interface ForgottenPasswordProps {
   askedAtOnce: boolean
-  readEmail: () => string
   onSent: (email: string) => void
 }
 
-function ForgottenPassword({ askedAtOnce, readEmail, onSent }: ForgottenPasswordProps) {
+function ForgottenPassword({ askedAtOnce, onSent }: ForgottenPasswordProps) {
   const [open, setOpen] = useState(askedAtOnce)
   const [used, setUsed] = useState(askedAtOnce)
   return (
@@ -240,7 +238,6 @@ function ForgottenPassword({ askedAtOnce, readEmail, onSent }: ForgottenPassword
         {used && (
           <RecoveryDialog
             open={open}
-            email={readEmail()}
             onClose={() => setOpen(false)}
             onSent={(email) => {
               setOpen(false)

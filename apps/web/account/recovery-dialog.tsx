@@ -14,8 +14,6 @@ const failure = 'Erro ao enviar email de recuperação. Tente novamente.'
 
 interface RecoveryDialogProps {
   open: boolean
-  /** The e-mail that was typed in the login form. */
-  email: string
   onClose: () => void
   onSent: (email: string) => void
 }
@@ -35,11 +33,11 @@ export function RecoveryDialog({ open, onClose, ...rest }: RecoveryDialogProps) 
   )
 }
 
-function Form({ email, onClose, onSent }: Omit<RecoveryDialogProps, 'open'>) {
+function Form({ onClose, onSent }: Omit<RecoveryDialogProps, 'open'>) {
   const isGone = useGone()
   const { register, handleSubmit, getValues, clearErrors, formState } = useForm({
     resolver: zodResolver(RecoveryForm),
-    defaultValues: { email },
+    defaultValues: { email: '' },
     reValidateMode: 'onSubmit',
   })
   const action = useAction(requestRecovery, {

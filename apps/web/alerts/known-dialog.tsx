@@ -102,7 +102,6 @@ export function KnownDialog({ alert, onClose }: KnownDialogProps) {
             </Select>
           )}
         </Field>
-        <p className="text-muted">X</p>
       </DialogForm>
     </Dialog>
   )

@@ -45,7 +45,7 @@ export function ByCompany({ rows }: { rows: readonly CompanyTotals[] | undefined
           </thead>
           <tbody className="[&>tr>td]:h-9 [&>tr>td]:px-2 max-sm:[&>tr>td]:px-1 [&>tr>td]:py-1.5 [&>tr]:border-line [&>tr]:border-b">
             {shown?.map((row, index) => (
-              <CompanyLine key={row.idEmpresa ?? index} row={row} most={most} wide={wide} />
+              <CompanyLine key={row.idEmpresa ?? index} row={row} most={most} />
             ))}
             {!rows &&
               [0, 1, 2].map((index) => (
@@ -77,7 +77,7 @@ export function ByCompany({ rows }: { rows: readonly CompanyTotals[] | undefined
   )
 }
 
-function CompanyLine({ row, most, wide }: { row: CompanyTotals; most: number; wide: boolean }) {
+function CompanyLine({ row, most }: { row: CompanyTotals; most: number }) {
   const { razaoSocial, qtdNfe, qtdCte, totalNfeCte, valorNfeCte, ativa, idEmpresa } = row
   const status = (
     <Badge tone={ativa ? 'green' : 'plain'} quiet={ativa}>
@@ -86,14 +86,18 @@ function CompanyLine({ row, most, wide }: { row: CompanyTotals; most: number; wi
   )
   return (
     <tr>
-      <td className="pl-0! font-semibold">
+      <td className="pl-0!">
         {idEmpresa === null ? (
-          <span className="break-words">{razaoSocial}</span>
+          <span className="break-words font-semibold">{razaoSocial}</span>
         ) : (
-          <Link to={`/empresas/editar/${idEmpresa}`} className="break-words hover:text-brand hover:underline">
+          <Link
+            to={`/empresas/editar/${idEmpresa}`}
+            className="break-words font-semibold hover:text-brand hover:underline"
+          >
             {razaoSocial}
           </Link>
         )}
+        {valorNfeCte !== null && <span className="block text-muted text-sm">{formatMoney(valorNfeCte)}</span>}
       </td>
       <td className="text-right">
         <ListLink to={idEmpresa && `/notas-fiscais?empresa=${idEmpresa}`} count={qtdNfe} />
@@ -104,9 +108,6 @@ function CompanyLine({ row, most, wide }: { row: CompanyTotals; most: number; wi
       <td className="text-right font-semibold">
         <span className="flex items-center justify-end gap-3">
           <Share nfe={qtdNfe} cte={qtdCte} most={most} />
-          {wide && valorNfeCte !== null && (
-            <span className="min-w-27 font-normal text-muted text-sm">{formatMoney(valorNfeCte)} </span>
-          )}
           <span className="min-w-8">{formatInteger(totalNfeCte)}</span>
         </span>
       </td>

@@ -332,7 +332,9 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         filterCount={page ? page.totalDeItens : 0}
         selected={selection.ids}
         tasks={tasks}
-        onSent={(ids) => choose({ do: 'drop', ids })}
+        // An answer from the panel of another document leaves the selection alone.
+        onSent={(ids) => ids.some((id) => selection.ids.has(id)) && choose({ do: 'clear' })}
+        onSelectAgain={(ids) => choose({ do: 'all', ids })}
       />
       <Suspense fallback={null}>
         {naming && (

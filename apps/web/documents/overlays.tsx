@@ -48,10 +48,11 @@ interface OverlaysProps {
   selected: ReadonlySet<string>
   tasks: ReturnType<typeof useTask<OverlayTask>>
   onSent: (ids: string[]) => void
+  onSelectAgain: (ids: string[]) => void
 }
 
 /** Everything that opens over the list; the code is loaded when it is first needed. */
-export function Overlays({ kind, place, rows, selected, tasks, onSent, ...filter }: OverlaysProps) {
+export function Overlays({ kind, place, rows, selected, tasks, onSent, onSelectAgain, ...filter }: OverlaysProps) {
   const known = useKnownRows(rows)
   const panelNeeded = useOnce(place.opened !== null)
   const viewerNeeded = useOnce(place.viewing !== undefined)
@@ -86,6 +87,7 @@ export function Overlays({ kind, place, rows, selected, tasks, onSent, ...filter
             open={open}
             known={known}
             onSent={onSent}
+            onSelectAgain={onSelectAgain}
             onHold={tasks.hold}
             onClose={finish}
           />

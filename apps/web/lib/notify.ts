@@ -21,6 +21,11 @@ interface Options {
   id?: string
 }
 
+interface ToastAction {
+  label: string
+  onClick: () => void
+}
+
 const always = Number.POSITIVE_INFINITY
 
 /** An error stays until it is closed or retracted, unless the screen shows it too; one with the same title is replaced. */
@@ -34,8 +39,9 @@ export function retract(id: string) {
   void toaster.then((toast) => toast.dismiss(id))
 }
 
-export function notifySuccess(title: string, options: Options = {}) {
-  say((toast) => toast.success(title, options))
+/** A success with an action stays until it is closed. */
+export function notifySuccess(title: string, options: Options & { action?: ToastAction } = {}) {
+  say((toast) => toast.success(title, options.action ? { ...options, duration: always } : options))
 }
 
 /** A warning with the same title is replaced. */

@@ -44,6 +44,7 @@ test('what looks wrong is looked at, handed on, known, found again in the list, 
   await shown(first.getByText(/^Em análise, por Ana, em /))
   await first.getByRole('button', { name: /^É conhecido/ }).click()
   const dialog = page.getByRole('dialog', { name: 'É conhecido' })
+  expect(await dialog.getByText(/^.$/).count()).toBe(0)
   await dialog.getByLabel('Só até o valor de').fill('muito')
   await dialog.getByRole('button', { name: 'É conhecido' }).click()
   await shown(dialog.getByText('Escreva um valor, como 1.500,00.'))

@@ -27,14 +27,6 @@ test.each([
     ],
     'yz',
   ],
-  [
-    'only what succeeded leaves',
-    [
-      { do: 'page', page, on: true },
-      { do: 'drop', ids: ['a', 'b', 'c'] },
-    ],
-    'de',
-  ],
   ['all of a filter takes the place of what was there', [toggle('a'), { do: 'all', ids: ['y', 'z'] }], 'yz'],
   ['cleared', [{ do: 'page', page, on: true }, { do: 'clear' }], ''],
 ] as [string, SelectionStep[], string][])('%s', (_, steps, ids) => {

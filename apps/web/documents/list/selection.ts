@@ -11,7 +11,6 @@ export type SelectionStep =
   | { do: 'toggle'; id: string; on: boolean; page: readonly string[]; range: boolean }
   | { do: 'page'; page: readonly string[]; on: boolean }
   | { do: 'all'; ids: readonly string[] }
-  | { do: 'drop'; ids: readonly string[] }
   | { do: 'clear' }
 
 export const nothingSelected: Selection = { ids: new Set(), anchor: null }
@@ -24,8 +23,6 @@ export function select(selection: Selection, step: SelectionStep): Selection {
       return { ids: mark(selection.ids, step.page, step.on), anchor: null }
     case 'all':
       return { ids: new Set(step.ids), anchor: null }
-    case 'drop':
-      return { ids: mark(selection.ids, step.ids, false), anchor: null }
     case 'clear':
       return nothingSelected
   }

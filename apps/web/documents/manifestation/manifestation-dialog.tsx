@@ -1,5 +1,5 @@
 import { justificationMaxOf } from '@vigia/contract/manifestation'
-import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
+import { formatInteger, formatMoney } from '@vigia/contract/text'
 import { UserCheck } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useDraft } from '../../lib/drafts.ts'
@@ -16,7 +16,7 @@ import { type AnswerForm, useAnswerForm, useSending } from './answer-form.ts'
 import type { AnswerType } from './answer-types.ts'
 import { CorrectionsFields } from './corrections-fields.tsx'
 import { KeptTexts, useKeptTexts } from './kept-texts.tsx'
-import { PreviewBlock, usePreview } from './preview.tsx'
+import { type Barred, PreviewBlock, usePreview } from './preview.tsx'
 import { mayNeedTwo, secondPersonText } from './second-person.ts'
 import type { SendingResult } from './sending.ts'
 import { countsOf, SendingResults } from './sending-results.tsx'
@@ -31,6 +31,8 @@ interface ManifestationDialogProps {
   known: ReadonlyMap<string, DocumentRow>
   /** The documents that were sent, registered or not yet. */
   onSent: (ids: string[]) => void
+  /** Selects what was left out again. */
+  onSelectAgain: (ids: string[]) => void
   /** Whether a request is running. */
   onHold: (on: boolean) => void
   onClose: () => void
@@ -39,7 +41,8 @@ interface ManifestationDialogProps {
 const footerClass = 'flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3.5'
 
 /** Explains an answer, says to how many documents it goes and which are left out, sends it, and shows the result of each. */
-export function ManifestationDialog({ open, ids: chosen, onSent, onClose: onEnd, ...about }: ManifestationDialogProps) {
+export function ManifestationDialog({ open, ids: chosen, onClose: onEnd, ...rest }: ManifestationDialogProps) {
+  const { onSent, onSelectAgain, ...about } = rest
   const { kind, answer, known } = about
   const [ids, setIds] = useState(chosen)
   const [results, setResults] = useState<SendingResult[]>()
@@ -61,15 +64,16 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose: onEnd,
   })
   if (!open) return null
   if (!results) {
-    const onDone = (all: SendingResult[], message: string, leftOut: number) => {
+    const onDone = (answered: SendingResult[], message: string, barred: Barred) => {
       forgetDraft()
+      const all = [...answered, ...barred.map(notAllowed)]
       const sent = all.filter(({ situacao }) => wasSent.has(situacao))
-      onSent(sent.map(({ idDfe }) => idDfe))
-      if (sent.length < all.length) {
+      if (sent.length > 0) onSent(sent.map(({ idDfe }) => idDfe))
+      if (sent.length < answered.length) {
         if (isGone()) notifyWarning(`${dialogTitle(answer)}: ${countsOf(all)}`, { description: whereToSee })
         return setResults(all)
       }
-      notifySuccess(message, leftOut > 0 ? { description: leftOutText(kind, leftOut) } : {})
+      notifySuccess(message, barred.length > 0 ? leftOutNote(kind, barred, onSelectAgain) : {})
       onClose()
     }
     return <AnswerDialog {...about} ids={ids} form={form} texts={texts} onDone={onDone} onClose={onClose} />
@@ -79,16 +83,26 @@ export function ManifestationDialog({ open, ids: chosen, onSent, onClose: onEnd,
     setIds(repeatable)
     setResults(undefined)
   }
+  const unsent = results.filter(({ situacao }) => !wasSent.has(situacao)).map(({ idDfe }) => idDfe)
+  const selectAgain = () => {
+    onSelectAgain(unsent)
+    onClose()
+  }
   return (
     <Dialog open onClose={onClose} title={dialogTitle(answer)} className="max-w-2xl">
       <SendingResults kind={kind} results={results} known={known} />
       <footer className={footerClass}>
         {repeatable.length > 0 && (
           <Button variant="outline" onClick={repeat}>
-            {results.some(({ situacao }) => situacao === 'nao-enviada')
+            {results.some(({ situacao, repeatable }) => repeatable && situacao === 'nao-enviada')
               ? 'Repetir só o que faltou'
               : 'Repetir só as recusadas'}{' '}
             ({formatInteger(repeatable.length)})
+          </Button>
+        )}
+        {unsent.length < results.length && (
+          <Button variant="outline" onClick={selectAgain}>
+            {selectAgainWords} ({formatInteger(unsent.length)})
           </Button>
         )}
         <Button onClick={onClose}>Fechar</Button>
@@ -113,16 +127,16 @@ function useClosedByBack(open: boolean, onClosed: () => void) {
   })
 }
 
-interface AnswerDialogProps extends Omit<ManifestationDialogProps, 'open' | 'onSent'> {
+interface AnswerDialogProps extends Omit<ManifestationDialogProps, 'open' | 'onSent' | 'onSelectAgain'> {
   form: AnswerForm
   texts: ReturnType<typeof useKeptTexts>
-  onDone: (results: SendingResult[], message: string, leftOut: number) => void
+  onDone: (results: SendingResult[], message: string, barred: Barred) => void
 }
 
 function AnswerDialog({ kind, answer, ids, known, form, texts, onDone, onHold, onClose }: AnswerDialogProps) {
   const preview = usePreview(kind, answer.code, ids)
   const { allowed = [], barred = [] } = preview.data ?? {}
-  const sending = useSending(kind, answer, (results, message) => onDone(results, message, barred.length))
+  const sending = useSending(kind, answer, (results, message) => onDone(results, message, barred))
   const { pending } = sending
   useEffect(() => {
     onHold(pending)
@@ -178,11 +192,26 @@ function dialogTitle(answer: AnswerType): string {
   return `Manifestar - ${answer.label}`
 }
 
-function leftOutText(kind: DocumentKind, count: number): string {
-  const one = kind.of === 'da' ? 'ficou de fora e continua selecionada.' : 'ficou de fora e continua selecionado.'
-  const many =
-    kind.of === 'da' ? 'ficaram de fora e continuam selecionadas.' : 'ficaram de fora e continuam selecionados.'
-  return formatCount(count, one, many)
+const selectAgainWords = 'Selecionar de novo'
+const namedMax = 3
+
+const notAllowed = ({ idDfe, numero, motivo }: Barred[number]): SendingResult => ({
+  idDfe,
+  numero,
+  situacao: 'nao-enviada',
+  mensagem: motivo,
+  repeatable: false,
+})
+
+// It stays until somebody has read it: the selection is empty.
+function leftOutNote(kind: DocumentKind, barred: Barred, onSelectAgain: (ids: string[]) => void) {
+  const names = barred.slice(0, namedMax).map(({ numero, emitente }) => `${kind.short} ${numero} de ${emitente}`)
+  const rest = barred.length - names.length
+  const more = rest > 0 ? ` e mais ${formatInteger(rest)}` : ''
+  return {
+    description: `${barred.length === 1 ? 'Ficou' : 'Ficaram'} de fora: ${names.join(', ')}${more}.`,
+    action: { label: selectAgainWords, onClick: () => onSelectAgain(barred.map(({ idDfe }) => idDfe)) },
+  }
 }
 
 // One document is named; several are counted.

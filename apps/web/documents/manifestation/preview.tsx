@@ -15,10 +15,12 @@ import type { DocumentKind } from '../kinds.ts'
 import { batches } from './sending.ts'
 
 type Data = RouteData<typeof previewManifestation>
+/** The documents that cannot take an answer, and why. */
+export type Barred = Data['impedidos']
 
 interface Preview {
   allowed: readonly string[]
-  barred: Data['impedidos']
+  barred: Barred
   /** Until when it can be sent for all of the allowed; null: not known. */
   until: string | null
   /** The server has no preview: it checks each document when it is sent. */
@@ -105,14 +107,14 @@ export function PreviewBlock({ kind, total, preview }: PreviewBlockProps) {
         </p>
       )}
       {until && <p className="ml-6 text-muted tabular-nums">{untilText(until, allowed.length, now)}</p>}
-      {barred.length > 0 && <Barred kind={kind} barred={barred} none={allowed.length === 0} />}
+      {barred.length > 0 && <BarredList kind={kind} barred={barred} none={allowed.length === 0} />}
     </div>
   )
 }
 
 const shownMax = 100
 
-function Barred({ kind, barred, none }: { kind: DocumentKind; barred: Preview['barred']; none: boolean }) {
+function BarredList({ kind, barred, none }: { kind: DocumentKind; barred: Barred; none: boolean }) {
   const text = none
     ? `${kind.none} pode receber esta resposta:`
     : `${formatCount(barred.length, kind.one, kind.many)} ${barred.length === 1 ? 'fica' : 'ficam'} de fora:`

@@ -48,8 +48,9 @@ export function Toaster() {
           content: 'order-2 min-w-0 flex-1',
           title: 'font-semibold break-words',
           description: 'break-words text-ink',
+          actionButton: 'order-3 min-h-6 shrink-0 self-center font-semibold text-ink underline underline-offset-3',
           closeButton:
-            'order-3 -mr-1 flex size-6 shrink-0 items-center justify-center rounded-control opacity-70 hover:opacity-100 focus-visible:opacity-100 [&_svg]:size-3.5',
+            'order-4 -mr-1 flex size-6 shrink-0 items-center justify-center rounded-control opacity-70 hover:opacity-100 focus-visible:opacity-100 [&_svg]:size-3.5',
         },
       }}
     />
