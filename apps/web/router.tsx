@@ -52,10 +52,13 @@ function Outside() {
 }
 
 function Inside() {
+  const { pathname } = useLocation()
   return (
     <Suspense fallback={<Waiting text="Verificando autenticação..." />}>
       <Workspace preload={preloadTarget}>
-        <Outlet />
+        <ErrorBoundary key={pathname} inFrame>
+          <Outlet />
+        </ErrorBoundary>
       </Workspace>
     </Suspense>
   )

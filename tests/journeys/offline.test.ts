@@ -33,6 +33,20 @@ test('of documents the browser keeps nothing; without a connection the applicati
   await expect.poll(() => notice.count()).toBe(0)
 })
 
+test('without a connection a screen that was not loaded fails inside the frame, and comes by itself with the connection', async () => {
+  const first = await site.resume(await site.createAccount('Eva'), '/dashboard')
+  // The console of another page may say that a script did not come.
+  const page = await first.context().newPage()
+  await page.goto(`${site.product.url}/dashboard`)
+  await shown(page.getByRole('heading', { level: 1, name: 'Dashboard' }))
+  await page.context().setOffline(true)
+  await page.getByRole('link', { name: 'Prazos', exact: true }).click()
+  await shown(page.getByText(/^Sem internet só abrem as telas já carregadas\./))
+  await shown(page.getByRole('navigation').getByRole('link', { name: 'Dashboard', exact: true }))
+  await page.context().setOffline(false)
+  await shown(page.getByRole('heading', { level: 1, name: 'Prazos' }), 20_000)
+})
+
 test('the installed application shows the list of before until somebody signs out', async () => {
   const { account } = await settledAccount(site)
   const page = await site.resume(account, '/health', keeping)

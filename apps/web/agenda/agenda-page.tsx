@@ -69,7 +69,7 @@ const icons: Record<AgendaEntry['kind'], LucideIcon> = {
   capture: PauseCircle,
 }
 
-function Entry({ entry: { kind, words, detail, to } }: { entry: AgendaEntry }) {
+function Entry({ entry: { kind, words, detail, amount, to } }: { entry: AgendaEntry }) {
   const Icon = icons[kind]
   return (
     <li>
@@ -77,8 +77,9 @@ function Entry({ entry: { kind, words, detail, to } }: { entry: AgendaEntry }) {
         <Icon aria-hidden className="size-4.5 shrink-0 text-muted" />
         <span className="min-w-0 flex-1">
           <span className="block font-semibold group-hover:underline group-hover:underline-offset-3">{words}</span>
-          <span className="block truncate text-muted text-sm tabular-nums">{detail}</span>
+          <span className="block break-words text-muted text-sm tabular-nums">{detail}</span>
         </span>
+        {amount && <span className="shrink-0 font-semibold tabular-nums">{amount}</span>}
         <ChevronRight aria-hidden className="size-4 shrink-0 text-muted" />
       </Link>
     </li>

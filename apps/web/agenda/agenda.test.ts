@@ -53,7 +53,8 @@ test('what ends stands under its day, what has ended under today', () => {
     ['2026-12-01', ['Prestação em Desacordo: 1 CTe']],
   ])
   expect(agenda[1]!.entries[0]).toMatchObject({
-    detail: 'SOL, LUA, MAR e mais 2 · R$\u00a01.200,00',
+    detail: 'SOL, LUA, MAR e mais 2',
+    amount: 'R$\u00a01.200,00',
     to: '/notas-fiscais?periodo=todos&ordem=prazo',
   })
 })

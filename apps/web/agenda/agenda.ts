@@ -8,8 +8,10 @@ export interface AgendaEntry {
   kind: 'answer' | 'certificate' | 'capture'
   /** "Ciência da Operação: 12 notas" */
   words: string
-  /** "SOL, LUA e mais 3 · R$ 1.200,00" */
+  /** "SOL, LUA e mais 3" */
   detail: string
+  /** In a column of its own, so that it is never cut. */
+  amount?: string
   to: string
 }
 
@@ -70,7 +72,8 @@ function answerEntry({ tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas,
   return {
     kind: 'answer',
     words: `${answers[para]}: ${isNfe ? formatCount(totalDeItens, 'nota', 'notas') : formatCount(totalDeItens, 'CTe', 'CTe')}`,
-    detail: `${names} · ${formatMoney(valorTotal)}`,
+    detail: names,
+    amount: formatMoney(valorTotal),
     to: `${isNfe ? '/notas-fiscais' : '/cte'}?periodo=todos&ordem=prazo`,
   }
 }

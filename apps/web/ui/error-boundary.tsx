@@ -1,28 +1,50 @@
+import { clsx } from 'clsx'
 import { Component, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 
-/** Catches unexpected errors, most often a script of an older release that no longer exists. */
-export class ErrorBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
-  override state = { failed: false }
+interface ErrorBoundaryProps {
+  /** The layout around it stays. */
+  inFrame?: boolean
+  children: ReactNode
+}
+
+/** Catches unexpected errors, most often a script that did not come: an older release, or no network. */
+export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boolean; offline: boolean }> {
+  override state = { failed: false, offline: false }
 
   static getDerivedStateFromError() {
-    return { failed: true }
+    return { failed: true, offline: !navigator.onLine }
   }
 
   override componentDidCatch(error: unknown) {
     console.error(error)
+    if (this.state.offline) addEventListener('online', reload)
+  }
+
+  override componentWillUnmount() {
+    removeEventListener('online', reload)
   }
 
   override render() {
     if (!this.state.failed) return this.props.children
+    const Box = this.props.inFrame ? 'div' : 'main'
     return (
-      <main className="flex min-h-dvh flex-col items-center justify-center gap-4 px-6 text-center">
+      <Box
+        className={clsx(
+          'flex flex-col items-center justify-center gap-4 px-6 text-center',
+          this.props.inFrame ? 'py-24' : 'min-h-dvh',
+        )}
+      >
         <h1 className="text-xl">Não conseguimos abrir esta tela</h1>
         <p className="max-w-md text-muted">
-          Nada foi perdido. Isso costuma acontecer quando uma versão nova acabou de ser publicada: recarregue a página.
+          {this.state.offline
+            ? 'Sem internet só abrem as telas já carregadas. Nada foi perdido: esta abre sozinha quando a conexão voltar.'
+            : 'Nada foi perdido. Isso costuma acontecer quando uma versão nova acabou de ser publicada: recarregue a página.'}
         </p>
-        <Button onClick={() => location.reload()}>Recarregar a página</Button>
-      </main>
+        {!this.state.offline && <Button onClick={reload}>Recarregar a página</Button>}
+      </Box>
     )
   }
 }
+
+const reload = () => location.reload()

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
-import { type DocumentDetail, downloadXml } from '@vigia/contract/documents'
-import { formatMoney } from '@vigia/contract/text'
+import { type DocumentDetail, downloadXml, participationLabel } from '@vigia/contract/documents'
+import { formatDate, formatMoney } from '@vigia/contract/text'
 import { ChevronDown, Download, FileText, ShieldCheck, ShieldQuestion } from 'lucide-react'
 import { Link } from 'react-router'
 import { supplierAddress } from '../../lib/addresses.ts'
@@ -37,7 +37,7 @@ interface PanelHeadProps {
   onAnswer: (answer: AnswerType, document: DocumentRow) => void
 }
 
-/** Status and deadline of the document, the recommendation, and the downloads. */
+/** Whose the document is, its status and deadline, the recommendation, and the downloads. */
 export function PanelHead({ row, ...rest }: PanelHeadProps) {
   if (!row) return <HeadSkeleton />
   return <Head key={row.idDfe} row={row} {...rest} />
@@ -58,6 +58,15 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
   const save = useSaveXml(row)
   return (
     <div className="grid shrink-0 gap-3 border-line border-b px-5 py-3.5 max-sm:px-4">
+      <p className="break-words text-sm tabular-nums">
+        {row.empresa && (
+          <>
+            <span className="font-semibold">{row.empresa}</span> ·{' '}
+          </>
+        )}
+        {participationLabel(row.tipoParticipacao)} · {kind.type === 'nfe' ? 'emitida' : 'emitido'} em{' '}
+        {formatDate(row.dataEmissao)}
+      </p>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">
         <StatusBadge row={row} inWords />
         <span className="text-sm">
