@@ -30,6 +30,7 @@ export interface ListRow {
   idEmpresa: string
   numero: number
   emitente: string
+  empresa?: string
   chave: string
   valor: number
   dataEmissao: string

@@ -39,6 +39,26 @@ describe('what a person typed', () => {
     expect(readWords('0001-81').others).toMatchObject([{ number: null, taxId: '000181' }])
   })
 
+  test.each([
+    'NF-e 1.009.727',
+    'nf 1009727',
+    'NFe: 1009727',
+    'nota 1009727',
+    'Nota Fiscal nº 1009727',
+    'CT-e n. 1009727',
+  ])('%s is a number', (text) => {
+    expect(readWords(text).others).toMatchObject([{ number: 1_009_727 }])
+  })
+
+  test('a name that begins like a kind of document is a name', () => {
+    expect(readWords('nota certa 12').others).toMatchObject([{ name: 'nota' }, { name: 'certa' }, { number: 12 }])
+  })
+
+  test('a CFOP and an NCM may stand apart from their kind', () => {
+    expect(readWords('cfop 6102').others).toMatchObject([{ name: null, inside: { exact: ['cfop:6102'] } }])
+    expect(readWords('NCM 8471.30').others).toMatchObject([{ name: null, inside: { beginning: 'ncm:847130' } }])
+  })
+
   test('a CNPJ that ends as one is no part of a chave; ten other digits may be', () => {
     expect(readWords('11.222.333/0001-81').others).toMatchObject([{ taxId: '11222333000181', chave: null }])
     expect(readWords('1122233300').others).toMatchObject([{ taxId: '1122233300', chave: '1122233300' }])

@@ -37,7 +37,8 @@ export interface Words {
 }
 
 /** What a person typed, word by word, in any order. */
-export function readWords(text: string): Words {
+export function readWords(typed: string): Words {
+  const text = typed.replace(beforeNumber, '').replace(beforeCode, '$1:')
   const words: Words = { chave: null, amounts: [], ranges: [], days: [], others: [] }
   const whole = cleanChave(text)
   if (whole.length === 44 && chaveShape.test(whole)) return { ...words, chave: whole }
@@ -55,6 +56,12 @@ export function readWords(text: string): Words {
   else words.others = words.others.filter((word) => word.number !== null || !isShort(word, 1))
   return words
 }
+
+// "NF-e 1.009.727", "nota fiscal nº 12": the number of a document is stored without its kind.
+const beforeNumber =
+  /(?<!\S)(?:(?:nf-?e?|ct-?e|notas?(?:\s+fisca(?:l|is))?|conhecimentos?)[\s:]+(?:n[º°o]?\.?\s*)?|n[º°]\s*)(?=\d)/gi
+// "cfop 6102"; other kinds of terms are words of products too.
+const beforeCode = /(?<!\S)(cfop|ncm)[\s:]+(?=\d)/gi
 
 const chaveShape = /^\d{6}[0-9A-Z]{12}\d{26}$/
 
