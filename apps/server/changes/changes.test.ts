@@ -97,7 +97,7 @@ test('an answer is told when it is settled, with what became of it', async () =>
     ]),
   )
   const { changes } = await readChanges({ db }, workspaceId, 1)
-  const answer = { tpEvento: 210200, registered: false, message: 'A SEFAZ recusou.' }
+  const answer = { tpEvento: 210200, state: 'rejected', message: 'A SEFAZ recusou.' }
   expect(changes).toMatchObject([{ version: 2, kind: 'answered', chave: chaveOf(), answer }])
 })
 
