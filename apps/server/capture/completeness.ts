@@ -1,4 +1,5 @@
 import { type CompletenessMonth, downloadUnreadable, getCompleteness } from '@vigia/contract/companies'
+import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
 import { findUnreadable, getCompanyId, listUnreadable } from '../companies/companies.ts'
 import { noteRead } from '../documents/documents.ts'
@@ -239,11 +240,11 @@ export const completenessRoutes = [
     )
     if (!stored) throw new AppError('not-found', 'Arquivo não encontrado. Se ele pôde ser lido depois, está na lista.')
     const name = `${servico === 'nfe' ? 'NF-e' : 'CT-e'}-NSU${nsu}`
-    await noteRead(ctx, session, caller, `Baixou o arquivo não lido ${name}.`)
+    await noteRead(ctx, session, caller, `Baixou o arquivo não lido ${name} da empresa ${formatCnpj(stored.cnpj)}.`)
     try {
-      return { content: openReceived(stored), fileName: `${name}.xml` }
+      return { content: openReceived(stored.content), fileName: `${name}.xml` }
     } catch {
-      return { content: stored, fileName: `${name}.gz` }
+      return { content: stored.content, fileName: `${name}.gz` }
     }
   }),
 ]

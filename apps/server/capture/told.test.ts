@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { getCompleteness } from '@vigia/contract/companies'
 import type { RouteData } from '@vigia/contract/route'
+import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { companyChangeRoutes } from '../companies/change-routes.ts'
@@ -247,6 +248,11 @@ describe('a company', () => {
     expect(await fetchFile('7')).toEqual({ content: Buffer.from(text), fileName: 'NF-e-NSU7.xml' })
     expect(await fetchFile('9')).toEqual({ content: damaged, fileName: 'NF-e-NSU9.gz' })
     await expect(fetchFile('1')).rejects.toMatchObject({ code: 'not-found' })
+    const { rows } = await inWorkspace(ctx, company.workspaceId, ({ db }) =>
+      sql<{ description: string }>`select description from audit where action = 'leitura' order by id`.execute(db),
+    )
+    // The same position of another company is another file.
+    expect(rows[0]?.description).toBe(`Baixou o arquivo não lido NF-e-NSU7 da empresa ${formatCnpj(ours)}.`)
   })
 
   test('reads for how many positions two different documents came, as long as the authority keeps anything', async () => {

@@ -69,20 +69,23 @@ async function findMissing(
   return new Set(rows.map(keyOf))
 }
 
-/** The bytes of one of them, as stored; null: there is none. `ctx.db` is a transaction inside the workspace. */
+/** The bytes of one of them, as stored, and the CNPJ of its company; null: there is none. `ctx.db` is a transaction inside the workspace. */
 export async function findUnreadable(
   { db }: WithDatabase,
   workspaceId: number,
   { companyId, service, nsu }: { companyId: number; service: Service; nsu: bigint },
-): Promise<Buffer | null> {
+): Promise<{ content: Buffer; cnpj: string } | null> {
   const row = await db
-    .selectFrom('receipt')
-    .select(receivedContent(workspaceId, 'receipt').as('content'))
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .where('service', '=', serviceCodes[service])
-    .where('nsu', '=', nsu)
-    .where('unread', '=', true)
+    .selectFrom('receipt as r')
+    .innerJoin('company as c', (join) =>
+      join.onRef('c.workspace_id', '=', 'r.workspace_id').onRef('c.id', '=', 'r.company_id'),
+    )
+    .select(['c.cnpj', receivedContent(workspaceId, 'r').as('content')])
+    .where('r.workspace_id', '=', workspaceId)
+    .where('r.company_id', '=', companyId)
+    .where('r.service', '=', serviceCodes[service])
+    .where('r.nsu', '=', nsu)
+    .where('r.unread', '=', true)
     .executeTakeFirst()
-  return row?.content ?? null
+  return row ?? null
 }

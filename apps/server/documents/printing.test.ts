@@ -173,7 +173,7 @@ test('who took a file is written down, once for each time, and nothing when a li
     `Baixou o XML do documento ${chaveOf({ number: 1 })}.`,
     `Abriu o DANFE da NF-e ${chaveOf({ number: 1 })}.`,
     `Abriu o DACTE do CT-e ${cteChaveOf({ number: 1 })}.`,
-    `Abriu a folha de um evento do documento ${chaveOf({ number: 1 })}.`,
+    `Abriu a folha do evento 110111-1-91 do documento ${chaveOf({ number: 1 })}.`,
   ])
 })
 

@@ -189,7 +189,7 @@ export const documentRoutes = [
   }),
   handle(printDocumentEvent, weights.heavy, async (ctx, { params, session, caller }) => {
     const { content, chave } = await printEvent(ctx, session.workspaceId, params.idDfe, params.idEvento)
-    await noteRead(ctx, session, caller, `Abriu a folha de um evento do documento ${chave}.`)
+    await noteRead(ctx, session, caller, `Abriu a folha do evento ${params.idEvento} do documento ${chave}.`)
     return { content, keepable: true }
   }),
 ]
