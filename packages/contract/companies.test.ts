@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { EditCompanyForm, NewCompanyForm } from './companies.ts'
+import { AnswerRuleForm } from './forms.ts'
 
 const messages = (result: { success: boolean; error?: { issues: { message: string }[] } }) =>
   result.error?.issues.map((issue) => issue.message) ?? []
@@ -60,6 +61,13 @@ describe('changes of a company', () => {
   ])('a switch may be written %o', (text, on) => {
     const form = EditCompanyForm.parse({ ...good, 'ConfiguracoesNfe.Terceiro': text })
     expect(form['ConfiguracoesNfe.Terceiro']).toBe(on)
+  })
+
+  test('a name is one line without signs of direction', () => {
+    const form = EditCompanyForm.parse({ ...good, RazaoSocial: ' \u202EEMPRESA\r\n \u2066ALFA\u2069\u202C' })
+    expect(form.RazaoSocial).toBe('EMPRESA ALFA')
+    const rule = { nome: '\u202Ealfa\n', condicoes: {}, resposta: 'ciencia' }
+    expect(AnswerRuleForm.parse(rule).nome).toBe('alfa')
   })
 
   test('an e-mail may be taken out, and no file chosen is no certificate', () => {

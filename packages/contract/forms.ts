@@ -185,9 +185,7 @@ const optionalFlag = (field: string) => flag(field).optional()
 /** Changes of a company (sections 5 and 7); what is omitted keeps its value. */
 export const EditCompanyForm = z.object({
   IdEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
-  RazaoSocial: z
-    .string({ error: 'Razão social é obrigatória' })
-    .trim()
+  RazaoSocial: line('Razão social', 'Razão social é obrigatória')
     .min(1, 'Razão social é obrigatória')
     .max(200, 'Razão social deve ter no máximo 200 caracteres'),
   Email: z
@@ -474,11 +472,7 @@ export const AnswerConditions = z
   })
 
 const ruleShape = {
-  nome: z
-    .string({ error: 'Dê um nome à regra.' })
-    .trim()
-    .min(1, 'Dê um nome à regra.')
-    .max(60, 'O nome tem até 60 caracteres.'),
+  nome: line('O nome', 'Dê um nome à regra.').min(1, 'Dê um nome à regra.').max(60, 'O nome tem até 60 caracteres.'),
   ativa: flag('ativa').default(true),
   condicoes: AnswerConditions,
   resposta: z.enum(

@@ -147,6 +147,11 @@ describe('the CNPJ', () => {
     expect(await read(issued)).toMatchObject({ cnpj: '44555666000181', name: 'EMPRESA LTDA' })
   })
 
+  test('and the name beside it keep no signs of direction', async () => {
+    const issued = issueTo({ commonName: '\u202EEMPRESA\u202C ÁGUA LTDA:11222333000181', otherNames: [] })
+    expect(await read(issued)).toMatchObject({ cnpj: '11222333000181', name: 'EMPRESA ÁGUA LTDA' })
+  })
+
   test.each([
     ['nothing', []],
     ['zeros', [cnpjName('00000000000000')]],

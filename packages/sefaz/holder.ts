@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { parseCnpj } from '@vigia/dfe/cnpj'
+import { shownText } from '@vigia/dfe/document'
 import { ufBySigla } from '@vigia/dfe/uf'
 import { certificateExtensions, children, hex, latin1 } from './der.ts'
 
@@ -29,16 +30,13 @@ export function readHolder(certificate: X509Certificate): CertificateHolder {
     person: cnpj === null && (otherNames.has(personOid) || /^[0-9]{11}$/.test(number.replace(/[.-]/g, ''))),
     name: plain(commonName.replace(/:[0-9A-Za-z./-]+\s*$/, '')) || plain(first(subject.O)),
     uf: ufBySigla(first(subject.ST).trim().toUpperCase())?.uf,
-    issuer: first(issuer.CN) || first(issuer.O),
+    issuer: plain(first(issuer.CN)) || plain(first(issuer.O)),
   }
 }
 
 // A name is a line of text, whatever a certificate says.
 function plain(text: string): string {
-  return text
-    .replace(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, 200)
+  return shownText(text.replace(/\p{Cc}+/gu, ' ')).slice(0, 200)
 }
 
 function first(value: string | string[] | undefined): string {
