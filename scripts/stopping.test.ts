@@ -41,7 +41,7 @@ test('who stops the program waits longer than it takes, and says so where an ope
   const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(await read('deploy/vigia.service'))?.[1])
   // Besides the drain: the signer (5 s), and a checkpoint of the database.
   expect(seconds).toBeGreaterThanOrEqual(drainMs / 1000 + 5 + 60)
-  const page = await read('docs/operations.md')
+  const page = await read('docs/run/operations.md')
   expect(page).toContain(`${drainMs / 1000} s`)
   expect(page).toContain(`--stop-timeout ${seconds}`)
 })

@@ -51,7 +51,7 @@ type Step = (text: string) => void
 function placeOf({ backup, databaseUrl }: Pick<Config, 'backup' | 'databaseUrl'>): BackupPlace {
   if (databaseUrl)
     throw new InstallationError(
-      'O banco de dados é o de DATABASE_URL, e as cópias dele são feitas com as ferramentas do PostgreSQL (pgbackrest, pg_basebackup): docs/operations.md. Nada foi alterado.',
+      'O banco de dados é o de DATABASE_URL, e as cópias dele são feitas com as ferramentas do PostgreSQL (pgbackrest, pg_basebackup): docs/run/operations.md. Nada foi alterado.',
     )
   if (backup) return backup
   throw new InstallationError(

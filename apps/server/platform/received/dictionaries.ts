@@ -59,7 +59,7 @@ export async function beginDictionaries(url: string): Promise<void> {
 const usable = new WeakSet<object>()
 
 /**
- * Whether documents may be packed by now: processes of the version before, which run for at most an hour beside a newer worker (docs/operations.md), could not open
+ * Whether documents may be packed by now: processes of the version before, which run for at most an hour beside a newer worker (docs/run/operations.md), could not open
  * them. `db` may be a transaction.
  */
 export async function mayPack({ db }: WithDatabase): Promise<boolean> {

@@ -8,7 +8,7 @@ import { buildIndexes } from './concurrently.ts'
 import { isContract, listNames, migrate, takeTurn } from './migrate.ts'
 
 // An update runs beside the version before it: what a migration adds, that version does not know; what it takes away, it still uses. So versions
-// expand, and one version later, in `NNNN-name.contract.sql`, contract. docs/operations.md says what that means to who updates.
+// expand, and one version later, in `NNNN-name.contract.sql`, contract. docs/run/operations.md says what that means to who updates.
 
 /** What may stand in a migration all the same, and why. */
 const allowed: Readonly<Record<string, Readonly<Record<string, string>>>> = {}
