@@ -113,6 +113,8 @@ interface SefazConfig {
   endpoints: Endpoints
   /** PEM files trusted besides the default roots. */
   caFiles: string[]
+  /** Where authorities are kept that were fetched (PEM). */
+  caFolder: string
   /** The hour of the tax authority's rules. */
   hourMs: number
   /** Pause between two pages of documents. */
@@ -512,6 +514,7 @@ function sefazConfig(env: Environment, dataDir: string, cwd: string): SefazConfi
     tpAmb: ambiente === 'producao' ? 1 : 2,
     endpoints:
       ambiente === 'simulado' ? simulatedEndpoints(`https://localhost:${env.SIMULATOR_PORT}`) : endpoints[ambiente],
+    caFolder: join(dataDir, 'authorities'),
     caFiles: [
       ...(ambiente === 'simulado' ? [join(dataDir, 'simulator', 'ca', 'root.pem')] : []),
       ...(env.SEFAZ_CA_FILE ? [resolve(cwd, env.SEFAZ_CA_FILE)] : []),

@@ -12,6 +12,9 @@ import {
   readExtensions,
 } from './der.ts'
 
+export { findPinned, pinnedAuthorities } from './authorities.ts'
+export { carriedAuthorities } from './carried-authorities.ts'
+
 /**
  * The certificate and the authorities above it, as far as they are known, if one of them is among `roots` (PEM) and all up to that one are valid
  * at `now`: then only its holder can have the private key (RFC 5280 §6). Null otherwise. Revocation is not looked at.

@@ -2,7 +2,7 @@ import { formatBrasiliaDay } from '@vigia/contract/text'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { findChain } from '@vigia/sefaz/chain'
 import { sql } from 'kysely'
-import { readAuthorities } from '../platform/authorities.ts'
+import { readHolderAuthorities } from '../platform/authorities.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { lockSettings, recordChanges, recordCreation } from './audit-entries.ts'
@@ -33,7 +33,7 @@ interface Opened {
  * business there.
  */
 export async function isProved({ config }: Pick<Context, 'config'>, certificate: Certificate): Promise<boolean> {
-  const proved = findChain(certificate, await readAuthorities(config)) !== null
+  const proved = findChain(certificate, await readHolderAuthorities(config)) !== null
   if (config.simulator?.open && !proved)
     throw new AppError(
       'invalid-input',

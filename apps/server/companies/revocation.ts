@@ -9,7 +9,7 @@ import {
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { fetchOutside, OutboundError } from '../http/outbound.ts'
-import { readAuthorities } from '../platform/authorities.ts'
+import { readHolderAuthorities } from '../platform/authorities.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 
@@ -53,7 +53,7 @@ export function createRevocationReview(stop: AbortSignal) {
   return async function checkRevocations(ctx: RevocationContext, workspaceId: number): Promise<void> {
     const due = await listDue(ctx, workspaceId)
     if (due.length === 0) return
-    const roots = await readAuthorities(ctx.config)
+    const roots = await readHolderAuthorities(ctx.config)
     const started = performance.now()
     for (const one of due) {
       const chain = findChain(one, roots)

@@ -1,13 +1,18 @@
+import { X509Certificate } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
+import { carriedAuthorities, pinnedAuthorities } from '@vigia/sefaz/chain'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { readAuthorities } from './authorities.ts'
 
 let folder: string
+let outside: Config
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vigia-ca-'))
+  outside = readConfig({ SEFAZ_AMBIENTE: 'homologacao', DATA_DIR: folder }, folder)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -19,6 +24,16 @@ test('a file that is not there, or holds no certificate, is told by its name', a
   await expect(readAuthorities(configured('outro.pem'))).rejects.toThrow(/outro\.pem não contém certificados/)
 })
 
-test('without the variable nothing is added in producao', async () => {
-  expect(await readAuthorities(readConfig({ SEFAZ_AMBIENTE: 'homologacao' }, folder))).toEqual([])
+test('a file that was half copied is told and none of it is used', async () => {
+  const [whole, other] = carriedAuthorities
+  await writeFile(join(folder, 'metade.pem'), `${whole}${other!.slice(0, 900)}`)
+  await expect(readAuthorities(configured('metade.pem'))).rejects.toThrow(/metade\.pem está incompleto ou danificado/)
+})
+
+test('the carried authorities are pinned, and SEFAZ_CA_FILE adds to them', async () => {
+  const digests = carriedAuthorities.map((pem) => new X509Certificate(pem).fingerprint256)
+  expect(pinnedAuthorities.map(({ sha256 }) => sha256)).toEqual(expect.arrayContaining(digests))
+  expect(await readAuthorities(outside)).toEqual(carriedAuthorities)
+  await writeFile(join(folder, 'own.pem'), rootCertificates[0]!)
+  expect(await readAuthorities(configured('own.pem'))).toEqual([...carriedAuthorities, rootCertificates[0]])
 })
