@@ -1,4 +1,5 @@
 import https from 'node:https'
+import type { LookupFunction } from 'node:net'
 import tls from 'node:tls'
 import { SefazError, UnsentError } from './error.ts'
 
@@ -35,8 +36,14 @@ const responseBytesMax = 16 * 1024 * 1024
 /** Opens nothing yet: every call shows this certificate on a socket of its own, TLS 1.2, server always verified (MOC CT-e 4.00 §3.2, padrões de comunicação). */
 export function connect(
   certificate: { key: string; certificate: string; chain: string[] },
-  options: { ca?: string[]; connectTimeoutMs?: number; timeoutMs?: number } = {},
-): Connection {
+  options: {
+    ca?: string[]
+    connectTimeoutMs?: number
+    timeoutMs?: number
+    /** Of a test, so that official names lead to its server. */
+    lookup?: LookupFunction
+  } = {},
+): Connection & { get(url: string): Promise<HttpResponse> } {
   const { connectTimeoutMs = 15_000, timeoutMs = 60_000 } = options
   const secureContext = tls.createSecureContext({
     key: certificate.key,
@@ -52,15 +59,19 @@ export function connect(
   // A socket of its own for each call: an idle one may be closed by the server while a query travels, and a query must not be repeated
   // without knowing whether it was counted. The session of TLS is resumed.
   const agent = new https.Agent({ keepAlive: false, secureContext, rejectUnauthorized: true })
+  const { lookup } = options
   return {
     post: (url, message) =>
-      send(agent, { url, ...message, connectTimeoutMs, timeoutMs: message.timeoutMs ?? timeoutMs }),
+      send(agent, { url, ...message, lookup, connectTimeoutMs, timeoutMs: message.timeoutMs ?? timeoutMs }),
+    get: (url) => send(agent, { method: 'GET', url, body: '', headers: {}, lookup, connectTimeoutMs, timeoutMs }),
     close: () => agent.destroy(),
   }
 }
 
 interface PostRequest extends Message {
+  method?: 'GET'
   url: string
+  lookup?: LookupFunction
   connectTimeoutMs: number
   timeoutMs: number
 }
@@ -69,8 +80,9 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     // Without it the server would have to prove the name in a header `host`. An address has no name that may be sent.
     const { hostname } = new URL(call.url)
+    const { method = 'POST', lookup } = call
     const servername = /^\[|^[\d.]+$/.test(hostname) ? '' : hostname
-    const request = https.request(call.url, { agent, method: 'POST', headers: call.headers, servername })
+    const request = https.request(call.url, { agent, method, headers: call.headers, servername, lookup })
     let sent = false
     const leave = (text: string) => {
       const body = Buffer.from(text)
@@ -90,7 +102,7 @@ function send(agent: https.Agent, call: PostRequest): Promise<HttpResponse> {
     }
     const fail = (error: Error) => {
       settle()
-      reject(error instanceof UnsentError ? error : explain(error, sent))
+      reject(error instanceof UnsentError ? error : explainConnectionError(error, sent))
       request.destroy()
     }
 
@@ -141,7 +153,8 @@ const certificateAlerts: ReadonlySet<number> = new Set([42, 43, 44, 45, 46, 48, 
 const unreached =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/
 
-function explain(error: Error, sent: boolean): SefazError {
+/** The failure that an error of node:net, node:tls or node:http is; `sent`: the first byte of the message had left. */
+export function explainConnectionError(error: Error, sent: boolean): SefazError {
   if (error instanceof SefazError) return error
   const code = codeOf(error)
   // OpenSSL hides the alert in a long line: …:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:…:SSL alert number 48

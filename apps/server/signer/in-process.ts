@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net'
 import { type Connection, connect } from '@vigia/sefaz/connection'
 import type { Endpoints } from '@vigia/sefaz/endpoints'
 import { UnsentError } from '@vigia/sefaz/error'
@@ -19,10 +20,12 @@ interface SignerOptions {
   url: string
   config: Pick<Config, 'sefaz'>
   wrapper: KeyWrapper
+  /** Of a test, so that official names lead to its server. */
+  lookup?: LookupFunction
 }
 
 /** A signer in this process. */
-export function createSigner({ url, config, wrapper }: SignerOptions): Signer & AsyncDisposable {
+export function createSigner({ url, config, wrapper, lookup }: SignerOptions): Signer & AsyncDisposable {
   const db = openDatabase(url, pools.signer)
   const keys = createKeys(db, wrapper)
   const { sefaz } = config
@@ -93,7 +96,7 @@ export function createSigner({ url, config, wrapper }: SignerOptions): Signer & 
         pem: row.certificate_pem,
         validTo: row.valid_to,
         async connect() {
-          const shown = show(certificate, { ca: await trusted(), timeoutMs: sefaz.answerMs })
+          const shown = show(certificate, { ca: await trusted(), lookup, timeoutMs: sefaz.answerMs })
           return onlyTo(addresses, sefaz.answerMs, shown, () => isKept(db, workspaceId, certificateId))
         },
         async sign(details) {
@@ -111,12 +114,13 @@ export function createSigner({ url, config, wrapper }: SignerOptions): Signer & 
 export async function openSigner(
   config: Pick<Config, 'dataDir' | 'masterKey' | 'masterKeyCommand' | 'sefaz'>,
   url: string,
+  { lookup }: Pick<SignerOptions, 'lookup'> = {},
 ): Promise<Signer & AsyncDisposable> {
   if (!config.masterKeyCommand) await refuseNewKey(config, url)
   const masterKey = config.masterKeyCommand ? null : await ensureMasterKey(config)
   const wrapper = masterKey ? wrapWithKey(masterKey) : wrapByCommand(config.masterKeyCommand!)
   await prepareKeys(url, wrapper, masterKey && createVault(masterKey))
-  return createSigner({ url, config, wrapper })
+  return createSigner({ url, config, wrapper, lookup })
 }
 
 // A database that came back without its key: another one would open nothing, and look like the right one.
@@ -165,7 +169,7 @@ function onlyTo(
   isKept: () => Promise<boolean>,
 ): Connection {
   return {
-    ...connection,
+    close: connection.close,
     async post(url, message) {
       if (!addresses.has(url)) throw new Error(`no address of the authority: ${url}`)
       if (!(await isKept())) throw new UnsentError()
