@@ -1,7 +1,8 @@
 import type { CallLog } from './calls.ts'
 import type { CertificationAuthority } from './certificates.ts'
 import type { Clock } from './clock.ts'
-import type { Faults } from './faults.ts'
+import type { Faults } from './faults/faults.ts'
+import type { HostMode } from './faults/host-mode.ts'
 import type { NamedCompany } from './generate/generator.ts'
 import type { Random } from './generate/random.ts'
 import type { Ledger } from './ledger.ts'
@@ -22,4 +23,6 @@ export interface Authority {
   responseMs: number
   /** How long after the answer of a destinatário its XML follows. */
   xmlDelayMs: number
+  /** How its hosts behave instead. */
+  hostMode?: HostMode
 }

@@ -1,5 +1,5 @@
 import { type DistributionQuery, excuses } from './distribution.ts'
-import type { ServiceKind } from './faults.ts'
+import type { ServiceKind } from './faults/faults.ts'
 import type { Service } from './inspect.ts'
 import type { Ledger } from './ledger.ts'
 

@@ -123,7 +123,13 @@ export async function openCertificationAuthority(
       const key = await keptKey(directory, 'server')
       const subject = attributes(['C', 'BR'], ['O', 'ICP-Brasil'], ['OU', 'Simulador'], ['CN', 'localhost'])
       const validity = { start: at - 400 * dayMs, end: at + 400 * dayMs }
-      return { key, certificate: makeCertificate(subject, key, issuer, validity, serverExtensions()) }
+      return {
+        key,
+        certificate: makeCertificate(subject, key, issuer, validity, [
+          ...serverExtensions(),
+          ...issuerExtensions(origin),
+        ]),
+      }
     },
     check: (certificate, at) => {
       // Who is trusted by itself is trusted whatever its dates: it was named by a person.
@@ -304,6 +310,24 @@ function authorityExtensions(): object[] {
 
 function listExtensions(origin: string | undefined, path: string): object[] {
   return origin ? [{ id: '2.5.29.31', critical: false, value: encodePoint(`${origin}${path}`) }] : []
+}
+
+/** Where the simulator publishes the authority that issues its certificates. */
+export const issuerPath = '/ac.crt'
+
+// authorityInfoAccess with caIssuers (RFC 5280 §4.2.2.1).
+function issuerExtensions(origin: string | undefined): object[] {
+  if (!origin) return []
+  const { asn1 } = forge
+  const make = (type: number, value: string | forge.asn1.Asn1[], tagClass = asn1.Class.UNIVERSAL) =>
+    asn1.create(tagClass, type, Array.isArray(value), value)
+  const access = make(asn1.Type.SEQUENCE, [
+    make(asn1.Type.OID, asn1.oidToDer('1.3.6.1.5.5.7.48.2').getBytes()),
+    make(6, `${origin}${issuerPath}`, asn1.Class.CONTEXT_SPECIFIC),
+  ])
+  return [
+    { id: '1.3.6.1.5.5.7.1.1', critical: false, value: asn1.toDer(make(asn1.Type.SEQUENCE, [access])).getBytes() },
+  ]
 }
 
 function holderExtensions(holder: CertificateSubject): object[] {

@@ -16,8 +16,8 @@ import {
   startForTest,
   type TestSimulator,
 } from './client.testing.ts'
-import { isContradiction } from './contradictions.ts'
-import { type FaultName, faultStages } from './faults.ts'
+import { isContradiction } from './faults/contradictions.ts'
+import { type FaultName, faultStages } from './faults/faults.ts'
 
 // Every case makes certificates and TLS connections, which a busy machine is slow at.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })

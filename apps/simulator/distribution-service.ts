@@ -1,6 +1,5 @@
 import type { Authority } from './authority.ts'
 import { type CallEntry, loseResponse } from './calls.ts'
-import { contradict, isContradiction } from './contradictions.ts'
 import {
   type DistributionOutcome,
   distribute,
@@ -8,7 +7,8 @@ import {
   refuseTaxpayer,
   rejection,
 } from './distribution.ts'
-import type { Fault } from './faults.ts'
+import { contradict, isContradiction } from './faults/contradictions.ts'
+import type { Fault } from './faults/faults.ts'
 import { certificateTaxpayer } from './holder.ts'
 import { type DistributionService, readDistributionMessage, writeRetDistDFeInt } from './message.ts'
 import { insteadOfResponse, type Reply, spoilResponse } from './reply.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fault } from './faults.ts'
+import type { Fault } from './faults/faults.ts'
 import { htmlError } from './pages.ts'
 import { type HttpResponse, type SoapVersion, soapFault } from './soap.ts'
 

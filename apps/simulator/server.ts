@@ -4,10 +4,12 @@ import { createServer as createNetServer, type Server as NetServer, type Socket 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTlsServer, TLSSocket } from 'node:tls'
 import type { Authority } from './authority.ts'
+import { issuerPath } from './certificates.ts'
 import { respondToControl } from './control.ts'
 import { respondToDistribution } from './distribution-service.ts'
 import { respondToEvents } from './events/service.ts'
 import { eventServices } from './events/services.ts'
+import { tlsOptionsOf } from './faults/host-mode.ts'
 import { distributionServices } from './message.ts'
 import { htmlError } from './pages.ts'
 import { releaseDue } from './publication.ts'
@@ -46,17 +48,9 @@ export async function listen(authority: Authority, port: number): Promise<Listen
       response.end()
     })
   })
-  const { certification } = authority
+  const { certification, hostMode } = authority
   const own = await certification.issueServer(authority.clock.now())
-  const tls = createTlsServer({
-    key: own.key.export({ format: 'pem', type: 'pkcs8' }),
-    cert: own.certificate.toString() + certification.intermediate,
-    ca: [certification.root, certification.intermediate],
-    requestCert: true,
-    // The certificate is judged by hand: the real hosts respond to a bad one with a page, not with a broken handshake.
-    rejectUnauthorized: false,
-    minVersion: 'TLSv1.2',
-  })
+  const tls = createTlsServer(tlsOptionsOf(hostMode, own, certification))
   tls.on('secureConnection', (socket) => http.emit('connection', socket))
   tls.on('tlsClientError', () => {})
 
@@ -68,7 +62,7 @@ export async function listen(authority: Authority, port: number): Promise<Listen
     socket.once('data', (first) => {
       socket.pause()
       socket.unshift(first)
-      const target = first[0] === tlsHandshakeByte ? tls : http
+      const target = first[0] === tlsHandshakeByte && hostMode !== 'plainHttp' ? tls : http
       target.emit('connection', socket)
       process.nextTick(() => socket.resume())
     })
@@ -123,7 +117,8 @@ async function respond(
   if (list) return send(response, list)
   // Read before anything is refused, so that the connection stays usable.
   const body = await readBody(request, bodyBytesMax)
-  const certificate = acceptedCertificate(authority, request)
+  if (authority.hostMode === 'afterRequest') await askForCertificate(request)
+  const certificate = authority.hostMode === 'iis403' ? null : acceptedCertificate(authority, request)
   if (certificate === null) return send(response, htmlError(403))
   const path = url.pathname.toLowerCase()
   const service = services.find((one) => pathsOf(one).some((own) => own.toLowerCase() === path))
@@ -147,8 +142,21 @@ async function respond(
   else send(response, reply)
 }
 
+async function askForCertificate({ socket }: IncomingMessage): Promise<void> {
+  if (!(socket instanceof TLSSocket)) return
+  await new Promise<void>((done, fail) => {
+    socket.renegotiate({ requestCert: true, rejectUnauthorized: false }, (error) => (error ? fail(error) : done()))
+  })
+}
+
 // For everybody, as the real ones are.
 function certificateList({ certification, clock }: Authority, path: string): HttpResponse | null {
+  if (path === issuerPath)
+    return {
+      status: 200,
+      contentType: 'application/pkix-cert',
+      body: new X509Certificate(certification.intermediate).raw,
+    }
   const body = certification.list(path, clock.now())
   return body && { status: 200, contentType: 'application/pkix-crl', body }
 }

@@ -5,7 +5,8 @@ import type { Authority } from './authority.ts'
 import { createCallLog } from './calls.ts'
 import { type CertificateSubject, issuePfx, keptKey, openCertificationAuthority } from './certificates.ts'
 import { createClock, parseInstant } from './clock.ts'
-import { createFaults } from './faults.ts'
+import { createFaults } from './faults/faults.ts'
+import type { HostMode } from './faults/host-mode.ts'
 import { inventCompany } from './generate/cast.ts'
 import { type Generator, type NamedCompany, openGenerator } from './generate/generator.ts'
 import { createRandom } from './generate/random.ts'
@@ -43,6 +44,8 @@ export interface SimulatorOptions {
   tpAmb?: 1 | 2
   /** PEM of other certificates, of authorities or of holders, that are accepted as those of ICP-Brasil are. */
   trust?: string[]
+  /** How the hosts behave instead, as real ones were reported to. */
+  hostMode?: HostMode
   /** One line for each thing worth telling. */
   log?: (line: string) => void
 }
@@ -97,7 +100,7 @@ export async function start(options: SimulatorOptions): Promise<Simulator> {
   const calls = createCallLog()
   const { responseMs = 0, xmlDelayMs = 0 } = options
   const parts = { ledger, clock, certification, faults, calls, random, addCompany }
-  const authority: Authority = { ...parts, hourMs, tpAmb, responseMs, xmlDelayMs }
+  const authority: Authority = { ...parts, hourMs, tpAmb, responseMs, xmlDelayMs, hostMode: options.hostMode }
   log(`semente ${seed}`)
 
   if (archive !== undefined) {

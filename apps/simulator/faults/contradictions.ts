@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { Authority } from './authority.ts'
+import type { Authority } from '../authority.ts'
 import {
   type DistributionOutcome,
   type DistributionQuery,
@@ -9,10 +9,10 @@ import {
   type ReturnedDocument,
   rejection,
   toDocument,
-} from './distribution.ts'
+} from '../distribution.ts'
+import type { Service } from '../inspect.ts'
+import type { ServiceUsage } from '../ledger.ts'
 import type { Contradiction, Fault, FaultName } from './faults.ts'
-import type { Service } from './inspect.ts'
-import type { ServiceUsage } from './ledger.ts'
 
 /** A query, the truthful response to it, and what was known of its sender before. */
 interface TruthfulCall {

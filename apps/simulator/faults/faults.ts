@@ -1,6 +1,6 @@
-import type { Clock } from './clock.ts'
-import type { Random } from './generate/random.ts'
-import type { Service } from './inspect.ts'
+import type { Clock } from '../clock.ts'
+import type { Random } from '../generate/random.ts'
+import type { Service } from '../inspect.ts'
 
 /** The faults that can be switched on; `before` ones stop a call unprocessed, `after` ones spoil the response of a processed call. */
 export const faultStages = {

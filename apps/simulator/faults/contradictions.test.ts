@@ -1,6 +1,6 @@
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Client, nsu, startForTest, type TestSimulator } from './client.testing.ts'
+import { type Client, nsu, startForTest, type TestSimulator } from '../client.testing.ts'
 
 // Every case makes TLS connections, which a busy machine is slow at.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })

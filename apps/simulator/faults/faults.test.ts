@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Clock, createClock } from './clock.ts'
+import { type Clock, createClock } from '../clock.ts'
+import { createRandom } from '../generate/random.ts'
 import { createFaults, distributionOnly, type FaultName, type FaultOrder, faultGroups, faultStages } from './faults.ts'
-import { createRandom } from './generate/random.ts'
 
 const names = Object.keys(faultStages) as FaultName[]
 const call = (of: 'distribution' | 'events') => ({ service: 'nfe', of, taxId: '12ABC34501DE35' }) as const
