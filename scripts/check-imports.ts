@@ -79,6 +79,8 @@ const partsForStart = [
   'warnings.ts',
   'mails.ts',
   'check/check.ts',
+  'check/file.ts',
+  'check/hosts.ts',
   'completeness.ts',
 ]
 

@@ -6,6 +6,7 @@ import { formatCount, formatInteger } from '@vigia/contract/text'
 import {
   type Config,
   createHealth,
+  examineHosts,
   type Health,
   holdPort,
   migrateOnly,
@@ -130,6 +131,7 @@ export async function launch(
 
   const site = development?.siteUrl ?? (config.port === 0 ? url : config.publicUrl)
   report(config, mode, site, (performance.now() - since) / 1000)
+  if (config.sefaz.ambiente !== 'simulado') void reportHosts(config)
   if (simulator) deaths.push(simulator.died.then(() => 'A SEFAZ simulada'))
   const dead = await Promise.race([until, ...deaths])
   if (dead)
@@ -266,6 +268,22 @@ function report(config: Config, mode: Mode, siteUrl: string, seconds: number): v
   lines.push(`  Dados em    ${config.databaseUrl ? new URL(config.databaseUrl).host : config.dataDir}`)
   const { smtpUrl } = config.mail
   lines.push(`  E-mails     ${smtpUrl ? `por ${new URL(smtpUrl).host}` : `em ${path.join(config.dataDir, 'outbox')}`}`)
-  lines.push(`  SEFAZ       ${config.sefaz.ambiente}`, '', 'Ctrl+C encerra.')
+  lines.push(`  SEFAZ       ${config.sefaz.ambiente}`)
+  if (config.sefaz.ambiente !== 'simulado' && mode !== 'api' && !config.backup)
+    lines.push('  Cópias      nenhuma: sem BACKUP_DIR e BACKUP_KEY, um disco perdido leva tudo')
+  lines.push('', 'Ctrl+C encerra.')
   console.log(lines.join('\n'))
+}
+
+// Beside the running program: it captures what it can meanwhile.
+async function reportHosts(config: Config): Promise<void> {
+  try {
+    const hosts = await examineHosts(config)
+    const faults = hosts.filter(({ ok }) => !ok)
+    const told = `Servidores da SEFAZ: ${hosts.length - faults.length} de ${hosts.length} conferidos sem falha.`
+    const clock = hosts.flatMap(({ clock }) => clock ?? []).slice(0, 1)
+    console.log(['', told, ...clock, ...faults.flatMap(({ lines }) => ['', ...lines])].join('\n'))
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+  }
 }

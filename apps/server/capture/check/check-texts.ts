@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { formatCnpj } from '@vigia/dfe/cnpj'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { explainFailure, type SefazError } from '@vigia/sefaz/error'
 import type { Context } from '../../platform/context.ts'
@@ -17,6 +18,17 @@ export interface Finding {
 export function notAsked(title: string, lines: string[], when?: Date): Finding {
   const text = (line: string) => (when ? line.replace('{at}', formatBrasiliaMoment(when)) : line)
   return { ok: false, lines: [title, ...lines.map(text)] }
+}
+
+/** That a certificate is of another company than the one that it is to serve. */
+export function notOf(holder: string, wanted: string): Finding {
+  return {
+    ok: false,
+    lines: [
+      `O certificado é de ${formatCnpj(holder)} e não serve para ${formatCnpj(wanted)}: os oito primeiros caracteres do CNPJ não são os mesmos.`,
+      'Nada foi enviado. Use o certificado da empresa, ou o da matriz dela.',
+    ],
+  }
 }
 
 /** The holder of a certificate and how long it is valid. */

@@ -20,10 +20,10 @@ import { type QueryOutcome, quotaWait } from '../ledger.ts'
 import { ask, askWithFile, distributionUrl, send } from '../query.ts'
 import { settle } from '../settlement.ts'
 import { type CheckRefusal, noteCheck, noteCheckBlocked } from './check-record.ts'
-import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked } from './check-texts.ts'
+import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked, notOf } from './check-texts.ts'
 
 /** The result of a check, in text lines for the operator. */
-interface CheckReport {
+export interface CheckReport {
   ok: boolean
   lines: string[]
 }
@@ -34,7 +34,7 @@ export async function checkCompany(ctx: CaptureContext, cnpj: string): Promise<C
   if (known.size === 0) {
     return failure(
       `Nenhuma empresa com o CNPJ ${formatCnpj(cnpj)} está cadastrada aqui.`,
-      'Cadastre-a pelo site, ou confira o certificado antes de cadastrá-lo: npm run sefaz -- check --pfx ARQUIVO --senha SENHA.',
+      'Cadastre-a pelo site, ou confira o certificado antes de cadastrá-lo: npm run sefaz -- check ARQUIVO --senha SENHA.',
     )
   }
   return checkServices(ctx, { cnpj, known, given: null })
@@ -50,12 +50,7 @@ export async function checkFile(
   try {
     const certificate = await readCertificate(file, password, { cnpj: wanted })
     const cnpj = wanted ?? certificate.cnpj
-    if (cnpjBase(cnpj) !== cnpjBase(certificate.cnpj)) {
-      return failure(
-        `O certificado é de ${formatCnpj(certificate.cnpj)} e não serve para ${formatCnpj(cnpj)}: os oito primeiros caracteres do CNPJ não são os mesmos.`,
-        'Nada foi enviado. Use o certificado da empresa, ou o da matriz dela.',
-      )
-    }
+    if (cnpjBase(cnpj) !== cnpjBase(certificate.cnpj)) return notOf(certificate.cnpj, cnpj)
     const uf = ufBySigla(certificate.uf ?? '')?.code ?? 35
     const given = {
       pem: certificate.certificate,

@@ -1,0 +1,139 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import type { LookupFunction } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '@vigia/postgres/port'
+import { examineFile, examineHosts, fetchAuthorities, readConfig } from '@vigia/server/start'
+import { type Simulator, type SimulatorOptions, start } from '@vigia/simulator/start'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+// A host that behaves like the real ones, at the official names.
+let folder: string
+let stranger: Simulator
+const opened = new AsyncDisposableStack()
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vigia-hosts-'))
+  stranger = await serveAs(undefined)
+})
+afterAll(async () => {
+  await opened.disposeAsync()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const lookup: LookupFunction = (_name, { all }, done) =>
+  all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)
+
+async function serveAs(as?: SimulatorOptions['hostMode']): Promise<Simulator> {
+  const directory = await mkdtemp(join(folder, 'simulator-'))
+  return opened.use(await start({ port: 0, directory, hostMode: as }))
+}
+
+// The root of the host is trusted, as if it were of ICP-Brasil, unless it is that of another.
+async function configFor(simulator: Simulator, trusted = simulator) {
+  const dataDir = await mkdtemp(join(folder, 'data-'))
+  const file = join(dataDir, 'root.pem')
+  await writeFile(file, trusted.ca)
+  const config = readConfig({ SEFAZ_AMBIENTE: 'homologacao', SEFAZ_CA_FILE: file, DATA_DIR: dataDir }, dataDir)
+  const at = (url: string) => Object.assign(new URL(url), { port: String(simulator.port) }).href
+  const { distribution, manifestation } = config.sefaz.endpoints
+  const endpoints = {
+    distribution: { nfe: at(distribution.nfe), cte: at(distribution.cte) },
+    manifestation: at(manifestation),
+    cteEvents: { SP: at(config.sefaz.endpoints.cteEvents.SP!) },
+  }
+  return { ...config, sefaz: { ...config.sefaz, endpoints, answerMs: 5_000 } }
+}
+
+const cases = [
+  [undefined, true, /Identidade confirmada/],
+  ['afterRequest', true, /certificado aceito na conexão/],
+  ['unknownChain', false, /Não conseguimos confirmar a identidade/],
+  ['leafOnly', false, /não mostrou o certificado da autoridade que emitiu o dele/],
+  ['weakDh', false, /criptografia que se possa aceitar.*nenhum certificado precisa.*dh key too small/s],
+  ['tls13', false, /criptografia que se possa aceitar.*protocol version/s],
+  ['plainHttp', false, /respondeu sem criptografia/],
+] as const
+
+test.each(cases)('hosts in mode %s are told by hosts and by check FILE', async (as, ok, words) => {
+  const simulator = await serveAs(as === 'unknownChain' ? undefined : as)
+  const config = await configFor(simulator, as === 'unknownChain' ? stranger : simulator)
+  const hosts = await examineHosts(config, { lookup })
+  expect(hosts.map(({ report }) => report.host.split(':')[0]).sort()).toEqual([
+    'hom1.cte.fazenda.gov.br',
+    'hom1.nfe.fazenda.gov.br',
+    'homologacao.nfe.fazenda.sp.gov.br',
+  ])
+  const file = await simulator.issueCertificate({ cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' })
+  const checked = await examineFile(config, file, 'segredo', { lookup })
+  expect([hosts.every((host) => host.ok), checked.ok]).toEqual([ok, ok])
+  const told = `${hosts[0]!.lines.join('\n')}\n${checked.lines.join('\n')}`
+  expect(told).toMatch(words)
+  expect(checked.lines.join('\n')).toMatch(ok ? /Cadeia completa.*HTTP 200/s : words)
+})
+
+test('the 403 page of IIS reads as a certificate that was not seen or not accepted', async () => {
+  const simulator = await serveAs('iis403')
+  const config = await configFor(simulator)
+  const file = await simulator.issueCertificate({ cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' })
+  const { ok, lines } = await examineFile(config, file, 'segredo', { lookup })
+  expect([ok, lines.join('\n')]).toEqual([false, expect.stringMatching(/não viu ou não aceitou.*cadeia completa/s)])
+  expect((await examineHosts(config, { lookup })).every((host) => host.ok)).toBe(true)
+})
+
+test('a file of another company, of a person, or without its intermediates is told before anything leaves', async () => {
+  const simulator = await serveAs()
+  const config = await configFor(simulator)
+  const check = (file: Uint8Array, wanted?: string) => examineFile(config, file, 'segredo', { lookup, wanted })
+  const own = await simulator.issueCertificate({ cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' })
+  expect(await check(own, '11222333000181')).toMatchObject({ ok: false, lines: [/não serve para/, /Nada foi enviado/] })
+  const person = await simulator.issueCertificate({ cpf: '52998224725', nome: 'FULANO', senha: 'segredo' })
+  expect((await check(person)).lines.join('\n')).toMatch(/Nada foi enviado.*e-CPF/s)
+  const unknown = await stranger.issueCertificate({ cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' })
+  const told = await check(unknown)
+  expect(told.lines.join('\n')).toMatch(
+    /autoridade que emitiu este certificado não é conhecida.*não viu ou não aceitou/s,
+  )
+})
+
+test('the authority that a host does not send is fetched where its certificate says, and kept only if it chains to a trusted root', async () => {
+  // Its certificate names the address that it had at the start before.
+  const directory = await mkdtemp(join(folder, 'simulator-'))
+  const port = await freePort()
+  await (await start({ port, directory }))[Symbol.asyncDispose]()
+  const simulator = opened.use(await start({ port, directory, hostMode: 'leafOnly' }))
+  const config = await configFor(simulator)
+  const fetched: string[] = []
+  const fetch = async (address: string) => {
+    fetched.push(address)
+    if (!address.startsWith('http://localhost')) throw new Error('not reached')
+    return new Uint8Array(await (await globalThis.fetch(address)).arrayBuffer())
+  }
+  const foreign = await configFor(simulator, stranger)
+  const refused = await fetchAuthorities(foreign, { lookup, fetch })
+  expect(refused.lines.join('\n')).toMatch(/não é o esperado .* não foi guardado/)
+  await expect(readdir(foreign.sefaz.caFolder)).rejects.toThrow(/ENOENT/)
+  const kept = await fetchAuthorities(config, { lookup, fetch })
+  expect(kept.lines.join('\n')).toMatch(/Autoridade de hom1\.nfe.* conferido e guardado/)
+  expect(await readdir(config.sefaz.caFolder)).toHaveLength(1)
+  expect((await examineHosts(config, { lookup })).every((host) => host.ok)).toBe(true)
+  expect(fetched).toContain('https://repositorio.serpro.gov.br/docs/icpbrasilv5.crt')
+})
+
+test('a file in DATA_DIR is trusted only if it is pinned or chains to a trusted root', async () => {
+  const config = await configFor(stranger, await serveAs(undefined))
+  await mkdir(config.sefaz.caFolder)
+  await writeFile(join(config.sefaz.caFolder, 'stranger.pem'), stranger.ca)
+  expect((await examineHosts(config, { lookup })).map(({ report }) => report.error?.kind)).toEqual(
+    Array(3).fill('tls-chain'),
+  )
+})
+
+test('a pinned authority with another digest is not kept', async () => {
+  const simulator = await serveAs()
+  const config = await configFor(simulator)
+  const fetch = async () => new X509Certificate(stranger.ca).raw
+  const { ok, lines } = await fetchAuthorities(config, { lookup, fetch })
+  expect([ok, lines.join('\n')]).toEqual([false, expect.stringMatching(/Brasileira v5: .* não é o esperado .*SHA-256/)])
+  await expect(readdir(config.sefaz.caFolder)).rejects.toThrow(/ENOENT/)
+})
