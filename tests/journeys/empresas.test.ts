@@ -381,3 +381,30 @@ test('the table shows each company; the search waits 300 ms after the last lette
   await field.fill('zzz')
   await runUntilShown(page, page.getByText('Nenhuma empresa encontrada', { exact: true }))
 })
+
+test('at 1280 pixels the last synchronization is read to its end', async () => {
+  const page = await member()
+  const now = '2026-03-10T12:00:00-03:00'
+  const captura = (['nfe', 'cte'] as const).map((servico) => ({
+    servico,
+    estado: 'aguardando',
+    mensagem: 'Em dia.',
+    causaComum: null,
+    providencia: null,
+    proximaConsulta: '2026-03-10T13:00:00-03:00',
+    ultimoNsu: '1',
+    maxNsu: '1',
+    ultimaResposta: now,
+  }))
+  const busy = { ...companies[0], captura, ultimaSincronizacaoNFe: now, ultimaSincronizacaoCTe: now }
+  await respond(page, listPath, { json: success([busy]) })
+  await stopClock(page)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await go(page, '/empresas')
+  await runUntilShown(page, row(page, 'ALFA'))
+  const cells = row(page, 'ALFA')
+    .getByRole('cell')
+    .getByText(/^há menos de 1 minuto/)
+  const cut = await cells.evaluateAll((all) => all.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth))
+  expect(cut).toEqual([0, 0])
+})

@@ -323,6 +323,29 @@ test('low rows: eighteen notes in a window of 1366 by 768, remembered; a real ta
   await expectNoSidewaysScroll(page)
 })
 
+test('what stands in the status of a row never covers the eye beside it', async () => {
+  const marked = {
+    ...threeRows[0]!,
+    situacaoBase: 2,
+    status: { codigoEvento: 610614, descricaoEvento: 'MDF-e Autorizado com CT-e' },
+    alerta: 'critico',
+    conferidaPor: { nome: 'Ana', em: '2026-03-06T10:00:00' },
+    lancadaPor: { nome: 'Ana', em: '2026-03-06T10:00:00' },
+    observacoes: 3,
+  } as const
+  const { page } = await open('nfe', pageOf([marked]))
+  for (const width of [320, 390, 1280]) {
+    await page.setViewportSize({ width, height: 844 })
+    const eye = page.getByRole('button', { name: 'Visualizar NF-e 101' })
+    await expect.poll(async () => ((await eye.boundingBox())?.x ?? width) < width).toBe(true)
+    const ends = await page
+      .locator('[data-row]')
+      .locator('[data-tone], [data-tone] svg, [title] > svg')
+      .evaluateAll((all) => all.map((one) => (one.closest('button') ? 0 : one.getBoundingClientRect().right)))
+    expect(Math.max(...ends), `${width}`).toBeLessThanOrEqual((await eye.boundingBox())!.x)
+  }
+})
+
 test('among many companies one is found by typing a part of its name', async () => {
   const page = await member()
   const calls = await respond(page, list, pageOf(threeRows))

@@ -104,9 +104,9 @@ function CompaniesHead({ companies, selection }: { companies: readonly CompanyRo
     <>
       <colgroup>
         <col />
-        <col className="w-36 @max-[880px]/list:w-33" />
-        <col className="w-[17%] @max-[880px]/list:w-23" />
-        <col className="w-[17%] @max-[880px]/list:w-23" />
+        <col className="w-36 @max-[1200px]/list:w-33" />
+        <col className="w-[17%] @max-[1200px]/list:w-43 @max-[880px]/list:w-23" />
+        <col className="w-[17%] @max-[1200px]/list:w-43 @max-[880px]/list:w-23" />
         <col className="w-[17%] @max-[880px]/list:w-25" />
         <col className="w-17" />
         <col className="w-18" />

@@ -35,7 +35,7 @@ export function Badge({ tone, icon, quiet = false, wrap = false, children }: Bad
     <span
       data-tone={tone}
       className={clsx(
-        'inline-flex max-w-full items-center gap-1 text-left text-xs leading-3.5',
+        'inline-flex min-w-0 max-w-full items-center gap-1 text-left text-xs leading-3.5',
         isPill ? clsx('min-h-5.5 rounded-[11px] border py-px pr-2', Icon ? 'pl-1' : 'pl-2') : 'min-h-5 pr-1',
         quiet ? look.quiet : clsx('font-semibold', look.loud),
       )}

@@ -99,7 +99,7 @@ const Item = memo(function Item({ kind, row, arrived, selected, stale, now, onSe
             <span className="text-ink">{row.numero}</span> · {formatDate(row.dataEmissao)} ·{' '}
             {participationLabel(row.tipoParticipacao)}
           </p>
-          <div className="flex max-w-[45%] shrink-0 gap-1">
+          <div className="flex max-w-[45%] shrink-0 flex-wrap justify-end gap-1">
             <StatusBadge row={row} />
             <RowMarks row={row} />
           </div>

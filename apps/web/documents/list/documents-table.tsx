@@ -277,7 +277,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
     )
     return (
       <>
-        <div className="-my-px flex gap-1" title={row.status.descricaoEvento}>
+        <div className="-my-px flex flex-wrap gap-1" title={row.status.descricaoEvento}>
           <StatusBadge row={row} wrap={!second && !compact} />
           <RowMarks row={row} />
         </div>
