@@ -33,6 +33,11 @@ async function open() {
     calls.underway--
     return String(calls.begun)
   })
+  const order: string[] = []
+  app.get('/now', ({ headers }) => {
+    order.push(String(headers.from))
+    return 'now'
+  })
   app.get('/body', () => body)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
@@ -50,7 +55,7 @@ async function open() {
     await once(socket, 'readable')
     return socket
   }
-  return { calls, client, ask }
+  return { calls, order, client, ask }
 }
 
 const request = 'GET /call HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -82,6 +87,18 @@ test('requests of one connection are answered one after the other', async () => 
   ].map(([, body]) => body)
   expect(bodies).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9'])
   expect(calls).toEqual({ begun: 9, underway: 0, most: 1 })
+})
+
+test('a connection with many requests lets another one in between', async () => {
+  const { order, client } = await open()
+  const [many, one] = [client(), client()]
+  await Promise.all([many, one].map((socket) => once(socket, 'connect')))
+  const now = (from: string) => `GET /now HTTP/1.1\r\nHost: localhost\r\nFrom: ${from}\r\n\r\n`
+  many.write(now('many').repeat(connectionLimits.waiting))
+  one.write(now('one'))
+  await Promise.all([many, one].map((socket) => once(socket, 'data')))
+  await vi.waitFor(() => expect(order).toHaveLength(connectionLimits.waiting + 1))
+  expect(order.indexOf('one')).toBeLessThan(connectionLimits.waiting / 2)
 })
 
 test('a connection with more than eight waiting requests is cut, and none of them begins', async () => {

@@ -51,7 +51,8 @@ function queueRequests(app: FastifyInstance, limits: typeof connectionLimits): v
       if (socket.destroyed) return
       reply.raw.once('close', () => {
         const next = queue.shift()
-        if (next) next()
+        // In a later turn of the event loop: other connections come between.
+        if (next) setImmediate(next)
         else queues.delete(socket)
       })
       done()
