@@ -5,12 +5,15 @@ import { route } from './route.ts'
 /** How many days ahead deadlines of answers are listed, today included; ours. */
 export const agendaDays = 15
 
+/** The answers that have a deadline. */
+export const dueAnswers = ['ciencia', 'manifestacao', 'desacordo'] as const
+
 /** Answers of one kind that can be given until the end of a day at most. */
 const Due = z.object({
   /** aaaa-MM-dd, in São Paulo. */
   dia: z.string(),
   tipoDFe: z.number(),
-  para: z.enum(['ciencia', 'manifestacao', 'desacordo']),
+  para: z.enum(dueAnswers),
   totalDeItens: z.number(),
   valorTotal: z.number(),
   /** How many companies they are of, and the names of three. */

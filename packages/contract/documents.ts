@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { dueAnswers } from './agenda.ts'
 import { alertBands } from './alerts.ts'
-import { amountText, flag, LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
+import { amountText, flag, LocalDateTime, LocalDay, numberBetween, wholeNumber } from './fields.ts'
 import { SaveViewForm } from './forms.ts'
 import { Remark } from './remarks.ts'
 import { reportLine, reportSubjects } from './reports.ts'
@@ -32,6 +33,8 @@ const filterShape = {
   TipoDFe: wholeNumber(unknownType).refine((type) => type === 0 || type === 2, unknownType),
   CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
   IdEmpresa: z.string().optional(),
+  /** Ours: no documents of archived companies. */
+  Empresas: z.enum(['ativas'], 'Empresas deve ser ativas').optional(),
   Status: numberBetween(1, 8, 'Status desconhecido').optional(),
   TipoParticipacao: numberBetween(0, 7, 'TipoParticipacao desconhecido').optional(),
   DataDe: LocalDateTime('DataDe').optional(),
@@ -39,6 +42,10 @@ const filterShape = {
   /** Ours, as those of `orderShape`: both inclusive. */
   ValorDe: amountText('ValorDe').optional(),
   ValorAte: amountText('ValorAte').optional(),
+  /** The next answer can be given until a day from the one to the other; with `PrazoPara` that answer. Ours. */
+  PrazoDe: LocalDay('PrazoDe').optional(),
+  PrazoAte: LocalDay('PrazoAte').optional(),
+  PrazoPara: z.enum(dueAnswers, 'PrazoPara deve ser ciencia, manifestacao ou desacordo').optional(),
   /** What the people of the workspace did with the documents; ours. */
   Marca: z
     .enum(
@@ -78,6 +85,9 @@ const disorder = { message: 'A data inicial deve ser anterior à data final', pa
 const amountsInOrder = (filter: { ValorDe?: string | undefined; ValorAte?: string | undefined }) =>
   filter.ValorDe === undefined || filter.ValorAte === undefined || Number(filter.ValorDe) <= Number(filter.ValorAte)
 const amountsDisorder = { message: 'O valor inicial não pode ser maior que o final', path: ['ValorDe'] }
+const duesInOrder = (filter: { PrazoDe?: string | undefined; PrazoAte?: string | undefined }) =>
+  !filter.PrazoDe || !filter.PrazoAte || filter.PrazoDe <= filter.PrazoAte
+const duesDisorder = { message: 'O primeiro dia do prazo deve ser anterior ao último', path: ['PrazoDe'] }
 
 /** By what a list can be ordered, and the direction in which each begins. */
 export const listOrders = { data: 'desc', valor: 'desc', chegada: 'desc', prazo: 'asc', emitente: 'asc' } as const
@@ -92,13 +102,18 @@ const orderShape = {
 }
 
 /** The documents that an export is about: the filters of the list without its page. Ours. */
-export const DocumentFilter = z.object(filterShape).refine(inOrder, disorder).refine(amountsInOrder, amountsDisorder)
+export const DocumentFilter = z
+  .object(filterShape)
+  .refine(inOrder, disorder)
+  .refine(amountsInOrder, amountsDisorder)
+  .refine(duesInOrder, duesDisorder)
 
 /** The documents that a selection is about, in the order of the list. */
 const SelectionQuery = z
   .object({ ...filterShape, ...orderShape })
   .refine(inOrder, disorder)
   .refine(amountsInOrder, amountsDisorder)
+  .refine(duesInOrder, duesDisorder)
 
 /** Filters of the list (section 7). Dates are the local date and time printed on the document. */
 export const DocumentQuery = z
@@ -109,6 +124,7 @@ export const DocumentQuery = z
   })
   .refine(inOrder, disorder)
   .refine(amountsInOrder, amountsDisorder)
+  .refine(duesInOrder, duesDisorder)
 
 /** What a verification found; `confere` is null when nobody can tell. Ours. */
 const Conferencia = z.object({ confere: z.boolean().nullable(), texto: z.string() })
@@ -131,7 +147,7 @@ export const DocumentRow = z.object({
   empresa: z.string(),
   chegadaEm: z.string(),
   /** The next answer with a deadline that is still open, and the last instant for it; null when none is. */
-  prazo: z.object({ para: z.enum(['ciencia', 'manifestacao', 'desacordo']), ate: z.string() }).nullable(),
+  prazo: z.object({ para: z.enum(dueAnswers), ate: z.string() }).nullable(),
   /** The event that was requested here and is not settled yet, as a text. */
   eventoEmEnvio: z.string().nullable(),
   eventoSemConfirmacao: z

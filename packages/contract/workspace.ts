@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
+import { Pending } from './pending.ts'
 import { route } from './route.ts'
 
 export {
@@ -8,6 +9,7 @@ export {
   calendarKinds,
   changeCalendar,
   type Due,
+  dueAnswers,
   feedDays,
   getCalendar,
   listDue,
@@ -87,6 +89,7 @@ export {
   getLetterChoice,
   stopLetters,
 } from './letters.ts'
+export { dueDocuments, type NumberList, pendingLists } from './pending.ts'
 export { downloadReformSheet, getReformSheet, type ReformSheet } from './reform.ts'
 export { addRemark, doneMarks, markChecked, markDone, Remark, RemarkForm, remarkMax, removeRemark } from './remarks.ts'
 export {
@@ -175,25 +178,7 @@ export const Dashboard = z.object({
   /** Ours: the days of the current month until today (aaaa-MM-dd), by date of issue, those without documents too. */
   documentosPorDia: z.array(z.object({ dia: z.string(), qtdNfe: z.number(), qtdCte: z.number() })),
   /** Ours: what asks for a person. */
-  pendencias: z.object({
-    /** NF-e of the last 90 days of which only the summary is here. */
-    resumos: z.number(),
-    /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
-    aguardandoResposta: z.number(),
-    /** NF-e and CT-e of the current month that were cancelled. */
-    canceladasNfe: z.number(),
-    canceladosCte: z.number(),
-    /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
-    vencemNfe: z.number(),
-    vencemCte: z.number(),
-    /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
-    mudaramNfe: z.number(),
-    mudaramCte: z.number(),
-    /** NF-e for which a rule suggests an answer, and answers that wait for a second person. */
-    confirmacoesSugeridas: z.number(),
-    desconhecimentosPreparados: z.number(),
-    aguardamSegunda: z.number(),
-  }),
+  pendencias: Pending,
   /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
   avisos: z.array(z.string()),
   /** Ours: what arrives can be stored. */

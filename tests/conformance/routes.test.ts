@@ -53,7 +53,7 @@ const names: Record<string, Partial<Record<Section, string>>> = {
   'POST /v1/api/Usuarios': { body: 'nome email senha celular tipoPlano' },
   'GET /v1/api/DocumentosFiscais': {
     query:
-      'TipoDFe CampoPesquisa PaginaAtual IdEmpresa Status TipoParticipacao DataDe DataAte +ValorDe +ValorAte +Marca +Alerta +Produto +NCM +CFOP +ContaComo +LinhaDoRelatorio +Reforma +Ordem +Sentido',
+      'TipoDFe CampoPesquisa PaginaAtual IdEmpresa Status TipoParticipacao DataDe DataAte +ValorDe +ValorAte +Marca +Alerta +Produto +NCM +CFOP +ContaComo +LinhaDoRelatorio +Reforma +Empresas +PrazoDe +PrazoAte +PrazoPara +Ordem +Sentido',
   },
   'GET /v1/api/DocumentosFiscais/danfe/{idDfe}': { params: 'idDfe' },
   'GET /v1/api/DocumentosFiscais/dacte/{idDfe}': { params: 'idDfe' },

@@ -158,7 +158,7 @@ async function opensItsList(page: Page, client: Client) {
   const needs = region(page, 'Precisa de você').getByRole('listitem').filter({ hasText: 'só com o resumo' })
   await shown(needs)
   await needs.click()
-  await page.waitForURL(/\/notas-fiscais\?status=1&de=/)
+  await page.waitForURL(/\/notas-fiscais\?de=.*&status=1&/)
   // Others may arrive meanwhile.
   const listed = page.getByText(/^[\d.]+ notas? fisca/)
   await expect
@@ -335,7 +335,7 @@ test('what ends first leads to the list by deadline, who fails is named, and wha
   const needs = region(page, 'Precisa de você').getByRole('listitem')
   await shown(needs.filter({ hasText: 'problema na captura' }).getByText('PADARIA AURORA S.A.', { exact: true }))
   const due = needs.filter({ hasText: '3 notas com prazo de resposta até amanhã' })
-  expect(await due.getByRole('link').getAttribute('href')).toMatch(/^\/notas-fiscais\?de=.*&ordem=prazo$/)
+  expect(await due.getByRole('link').getAttribute('href')).toMatch(/^\/notas-fiscais\?.*prazoAte=.*&ordem=prazo$/)
   const news = needs.filter({ hasText: 'canceladas neste mês' })
   await news.getByRole('button', { name: 'Já vi' }).click()
   await news.waitFor({ state: 'detached' })

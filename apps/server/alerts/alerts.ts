@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 
 export { absent, gravestFirst, isOpen, issuedText, readCompared, ruleName } from './list.ts'
 export { alertAnnouncements, forgetNews, type NewsRange, readNews } from './news.ts'
+export { countOpen } from './states.ts'
 
 // A document with an open alert of this score, in hundredths, is answered by nobody but a person.
 const withholdingScore = 60

@@ -142,6 +142,12 @@ const nothing = () => ({
     confirmacoesSugeridas: 0,
     desconhecimentosPreparados: 0,
     aguardamSegunda: 0,
+    alertas: 0,
+    alertasCriticos: 0,
+    alertasAltos: 0,
+    alertasMedios: 0,
+    parcelasVencidas: 0,
+    fretesAConferir: 0,
   },
   avisos: [],
   armazenamentoSaudavel: true,
@@ -229,6 +235,12 @@ describe.each([false, true])('counted from documents or from counters (large: %s
       confirmacoesSugeridas: 0,
       desconhecimentosPreparados: 0,
       aguardamSegunda: 0,
+      alertas: 0,
+      alertasCriticos: 0,
+      alertasAltos: 0,
+      alertasMedios: 0,
+      parcelasVencidas: 0,
+      fretesAConferir: 0,
     })
     expect(dashboard.valorNfe).toBeCloseTo(worth(0, inMonth), 2)
     expect(dashboard.valorCte).toBeCloseTo(worth(2, inMonth), 2)

@@ -1,6 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
+import { countOpen } from '../alerts/alerts.ts'
 import { hidesAnything, shownTo } from '../companies/companies.ts'
-import { dueUntil, markCondition } from '../documents/documents.ts'
+import { countOverdue, dueUntil, markCondition } from '../documents/documents.ts'
+import { type Question, sumFindings } from '../freight/freight.ts'
+import { countAsked } from '../manifestation/manifestation.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
@@ -35,6 +38,11 @@ interface DashboardData {
   disown: number
   /** Answers that wait for a second person. */
   asked: number
+  /** Open alerts by band. */
+  alerts: ReadonlyMap<number, number>
+  overdue: number
+  /** CT-e of this month and the two before with an open finding. */
+  freight: number
 }
 
 // Dates and large numbers are texts in there.
@@ -46,7 +54,6 @@ interface AsJson {
   altered: DashboardData['altered']
   confirm: number
   disown: number
-  asked: number
   counted: { type: ServiceCode; day: string; n: number; summaries: number; acknowledged: number }[]
 }
 
@@ -62,7 +69,7 @@ const firstWhole = sql`date_trunc('month', ${since} + interval '1 month' - inter
 
 /**
  * The month of the workspace by company and by day, what waits for an answer, and what arrived today, without what its companies hide; days
- * and months are São Paulo's. All of it in one statement.
+ * and months are São Paulo's. The documents in one statement; of the rest each list counts its own.
  */
 export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<DashboardData> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
@@ -75,9 +82,8 @@ export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: numbe
              json_build_object('nfe', (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'altered'))}), 'cte', (${countMarked(workspaceId, cte, markCondition(workspaceId, 'altered'))})) as altered,
              (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'confirm'))}) as confirm,
              (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'disown'))}) as disown,
-             (${countMarked(workspaceId, null, markCondition(workspaceId, 'asked'))}) as asked,
              (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
-    const { companies, latest, today: last, due, altered, confirm, disown, asked, counted } = rows[0]!
+    const { companies, latest, today: last, due, altered, confirm, disown, counted } = rows[0]!
     const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
     const on = (type: ServiceCode, day: string) => counted.find((row) => row.type === type && row.day === day)?.n ?? 0
     return {
@@ -90,9 +96,18 @@ export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: numbe
       altered,
       confirm,
       disown,
-      asked,
+      asked: await countAsked({ db }, workspaceId),
+      alerts: (await countOpen({ db }, workspaceId)).bands,
+      overdue: await countOverdue({ db }, workspaceId),
+      freight: (await sumFindings({ db }, workspaceId, lastMonths(last))).total.totalDeItens,
     }
   })
+}
+
+function lastMonths(day: string): Question {
+  const [year = 0, month = 1] = day.split('-').map(Number)
+  const from = new Date(Date.UTC(year, month - 3, 1)).toISOString().slice(0, 7)
+  return { from, to: day.slice(0, 7), companyId: undefined, carrier: '', code: undefined, state: 'abertos' }
 }
 
 function daysUntil(day: string): string[] {
@@ -130,10 +145,9 @@ const countDue = (workspaceId: number, type: ServiceCode) => sql`
      and (not (select hides from w)
           or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`
 
-// Null: of both types.
-const countMarked = (workspaceId: number, type: ServiceCode | null, marked: RawBuilder<unknown>) => sql`
+const countMarked = (workspaceId: number, type: ServiceCode, marked: RawBuilder<unknown>) => sql`
   select count(*)::int from document d
-   where d.workspace_id = ${workspaceId} ${type === null ? sql`` : sql`and d.type = ${type}`} and ${marked}
+   where d.workspace_id = ${workspaceId} and d.type = ${type} and ${marked}
      and d.company_id <> all (${archived(workspaceId)})
      and (not (select hides from w)
           or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`

@@ -1,4 +1,4 @@
-import { getDashboard } from '@vigia/contract/workspace'
+import { type AlertBand, alertBands, getDashboard } from '@vigia/contract/workspace'
 import { handle, weights } from '../http/http.ts'
 import { listNotices } from '../platform/trouble.ts'
 import { readDashboard } from './dashboard.ts'
@@ -6,8 +6,9 @@ import { readDashboard } from './dashboard.ts'
 export const dashboardRoutes = [
   handle(getDashboard, weights.heavy, async (ctx, { session }) => {
     const { workspaceId } = session
-    const { companies, latest, days, summaries, acknowledged, due, altered, confirm, disown, asked } =
+    const { companies, latest, days, summaries, acknowledged, due, altered, confirm, disown, ...waiting } =
       await readDashboard(ctx, workspaceId)
+    const alertsOf = (band: AlertBand) => waiting.alerts.get(alertBands.indexOf(band)) ?? 0
     const notices = await listNotices(ctx)
     const sum = (pick: (company: (typeof companies)[number]) => number) =>
       companies.reduce((total, company) => total + pick(company), 0)
@@ -53,7 +54,13 @@ export const dashboardRoutes = [
           mudaramCte: altered.cte,
           confirmacoesSugeridas: confirm,
           desconhecimentosPreparados: disown,
-          aguardamSegunda: asked,
+          aguardamSegunda: waiting.asked,
+          alertas: [...waiting.alerts.values()].reduce((total, n) => total + n, 0),
+          alertasCriticos: alertsOf('critico'),
+          alertasAltos: alertsOf('alto'),
+          alertasMedios: alertsOf('medio'),
+          parcelasVencidas: waiting.overdue,
+          fretesAConferir: waiting.freight,
         },
         avisos: notices.map(({ text }) => text),
         armazenamentoSaudavel: !notices.some(({ key }) => key === 'espaco'),

@@ -45,6 +45,8 @@ export function anchoredLists(ctx: Pick<Context, 'db'>): Lists {
 
 /** Whether what changes a list is told (changes/changes.ts), or can be asked for. */
 export const canBeAnchored = ({ filter }: FilterQuery, { by }: Order): boolean =>
+  !filter.activeOnly &&
+  filter.due === undefined &&
   filter.mark === undefined &&
   filter.alert === undefined &&
   filter.reform === undefined &&

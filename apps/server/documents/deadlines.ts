@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ServiceCode } from '../platform/service.ts'
+import { all, type DueAnswer, type DueFilter } from './filter.ts'
 
 /** Until when an event may be registered, counted from the authorisation of the document. */
 interface DeadlineRule {
@@ -71,7 +72,7 @@ export interface Answerable {
 
 /** The answer that a document waits for, and the last instant for it. */
 interface AnswerDeadline {
-  answer: 'ciencia' | 'manifestacao' | 'desacordo'
+  answer: DueAnswer
   until: Date
 }
 
@@ -152,6 +153,33 @@ export function dueUntil(
       : sql`((not d.complete and ${windows([ciencia])}) or ${windows(conclusive)})`
   return sql`d.workspace_id = ${workspaceId} and d.type = ${type} and ${isOpen} and ${near}
     and ${dueInDatabase(workspaceId, type, now)} < ${last}::timestamptz`
+}
+
+/** Whether the next answer that `dueInDatabase` is about is the Ciência. */
+export const isCienciaDue = (workspaceId: number, type: ServiceCode, now: Date): RawBuilder<unknown> =>
+  sql`extract(epoch from ${dueInDatabase(workspaceId, type, now)} - d.authorized_at)::int / 3600 = any (${hoursOf([ciencia])}::int[])`
+
+const dayMs = 86_400_000
+// São Paulo has been three hours behind since 2019.
+const startOf = (day: string) => new Date(`${day}T00:00:00-03:00`)
+
+/** The documents that a filter by deadline finds, as a condition on `document d`. */
+export function dueCondition(
+  workspaceId: number,
+  type: ServiceCode,
+  { from, to, answer }: DueFilter,
+): RawBuilder<unknown> {
+  if (answer !== undefined && (answer === 'desacordo') !== (type === 2)) return sql`false`
+  const now = new Date()
+  const beyondAll = new Date(now.getTime() + Math.max(...answerHours(type)) * 3_600_000 + dayMs)
+  const last = to === undefined ? beyondAll : new Date(startOf(to).getTime() + dayMs)
+  const first = from === undefined || startOf(from) < now ? now : startOf(from)
+  return all([
+    dueUntil(workspaceId, type, now, last, first),
+    ...(first === now ? [] : [sql`${dueInDatabase(workspaceId, type, now)} >= ${first}::timestamptz`]),
+    ...(answer === 'ciencia' ? [isCienciaDue(workspaceId, type, now)] : []),
+    ...(answer === 'manifestacao' ? [sql`not ${isCienciaDue(workspaceId, type, now)}`] : []),
+  ])
 }
 
 // In the words of the indexes.

@@ -25,7 +25,7 @@ export {
   releasing,
 } from './deadlines.ts'
 export { readDue } from './desk/agenda.ts'
-export { dueSince } from './desk/installments.ts'
+export { countOverdue, dueSince } from './desk/installments.ts'
 export { markCondition } from './desk/remarks.ts'
 export { type Entry, zip } from './export/archive.ts'
 export { readInBatches } from './export/rows.ts'

@@ -17,6 +17,16 @@ export type Mark =
   | 'disown'
   | 'asked'
 
+/** An answer that has a deadline. */
+export type DueAnswer = 'ciencia' | 'manifestacao' | 'desacordo'
+
+/** Until when the next answer can be given: days of São Paulo, both inclusive; and which one it is. */
+export interface DueFilter {
+  from?: string | undefined
+  to?: string | undefined
+  answer?: DueAnswer | undefined
+}
+
 /** What documents are asked for that count as something, and (`line`) stand in a line of its report. */
 export interface Counted {
   subject: ReportSubject
@@ -28,6 +38,8 @@ export interface Criteria {
   type: 0 | 2
   text?: string
   companyId?: number
+  /** Not of archived companies. */
+  activeOnly?: boolean
   status?: number
   role?: number
   /** Local date and time, both inclusive. */
@@ -36,6 +48,7 @@ export interface Criteria {
   /** Decimal text, both inclusive. */
   amountFrom?: string
   amountTo?: string
+  due?: DueFilter | undefined
   mark?: Mark
   /** With an open alert; a number: of this band. */
   alert?: 'any' | number
@@ -107,6 +120,9 @@ export function placeConditions({ workspaceId, filter }: FilterQuery, alias: str
     sql`${column('workspace_id')} = ${workspaceId}`,
     sql`${column('type')} = ${filter.type}`,
     ...(filter.companyId === undefined ? [] : [sql`${column('company_id')} = ${filter.companyId}`]),
+    ...(filter.activeOnly
+      ? [sql`${column('company_id')} in (select id from company where workspace_id = ${workspaceId} and active)`]
+      : []),
   ]
 }
 

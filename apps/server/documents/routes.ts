@@ -42,7 +42,7 @@ import { openExport } from './export/downloads.ts'
 import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
 import { prepareLeaving } from './export/leaving.ts'
 import { getXml } from './files.ts'
-import type { Counted, Mark, ReformFilter } from './filter.ts'
+import type { Counted, DueFilter, Mark, ReformFilter } from './filter.ts'
 import { type Criteria, countOutside, type Order, pageSize, searchDocuments, selectIds } from './list.ts'
 import { getDetails } from './panel/details.ts'
 import type { ReformSaid } from './panel/reform-texts.ts'
@@ -218,12 +218,14 @@ async function criteriaOf(
     type: query.TipoDFe === 0 ? 0 : 2,
     text: query.CampoPesquisa || undefined,
     companyId: query.IdEmpresa ? await getCompanyId(ctx, workspaceId, query.IdEmpresa) : undefined,
+    activeOnly: query.Empresas === 'ativas',
     status: query.Status,
     role: query.TipoParticipacao,
     from: query.DataDe,
     to: query.DataAte,
     amountFrom: query.ValorDe,
     amountTo: query.ValorAte,
+    due: dueOf(query),
     mark: query.Marca && markNames[query.Marca],
     reform: query.Reforma && reformNames[query.Reforma],
     alert: query.Alerta && (query.Alerta === 'qualquer' ? 'any' : alertBands.indexOf(query.Alerta)),
@@ -232,6 +234,10 @@ async function criteriaOf(
     cfop: query.CFOP,
     counted: countedOf(query),
   }
+}
+
+function dueOf({ PrazoDe, PrazoAte, PrazoPara }: z.output<typeof DocumentFilter>): DueFilter | undefined {
+  return PrazoDe || PrazoAte || PrazoPara ? { from: PrazoDe, to: PrazoAte, answer: PrazoPara } : undefined
 }
 
 function countedOf({ ContaComo, LinhaDoRelatorio }: z.output<typeof DocumentFilter>): Counted | undefined {

@@ -149,6 +149,13 @@ export const fieldTexts: Record<string, FieldWords> = {
   idsParcelas: { description: 'As parcelas, como a lista as dá.' },
   paga: { description: 'true marca, false tira a marca (também 1, 0, on, off).' },
   idDfe: { description: 'Identificador do documento, como a lista o dá.' },
+  Empresas: { description: 'ativas: sem os documentos das empresas arquivadas.' },
+  PrazoDe: { description: 'Só documentos cuja próxima resposta cabe até este dia ou depois, como 2026-11-30.' },
+  PrazoAte: { description: 'Só documentos cuja próxima resposta cabe até este dia ou antes, como 2026-11-30.' },
+  PrazoPara: {
+    description:
+      'A próxima resposta que tem prazo: ciencia, manifestacao (a resposta final) ou desacordo (de um CT-e); sozinho, com o prazo ainda aberto.',
+  },
   Marca: { description: 'O que as pessoas do workspace fizeram com os documentos.' },
   Tipo: {
     description:

@@ -6,7 +6,7 @@ import {
   formatMonth,
   writeBrasiliaTime,
 } from '@vigia/contract/text'
-import { type Alert, type AlertBand, type Due, groupName, type Report } from '@vigia/contract/workspace'
+import { type Alert, type AlertBand, type Due, dueDocuments, groupName, type Report } from '@vigia/contract/workspace'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { z } from 'zod'
 import { readNews } from '../alerts/alerts.ts'
@@ -215,7 +215,7 @@ const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines 
           return {
             title: `Até ${dayText(dia)}: ${title}, ${formatCount(totalDeItens, one, many)}`,
             detail: withoutLinks(`${names} · ${formatMoney(valorTotal)}`),
-            url: `${publicUrl}${tipoDFe === 0 ? '/notas-fiscais' : '/cte'}?periodo=todos&ordem=prazo`,
+            url: publicUrl + dueDocuments({ dia, tipoDFe, para }).to,
           }
         }),
       ...ending.slice(0, certificateLines).map(({ name, cnpj, public_id, valid_to }) => ({

@@ -74,6 +74,17 @@ export async function listAsked(
   return { total: rows[0]?.total ?? 0, answers: rows }
 }
 
+/** How many answers wait for a second person; `ctx.db` shows what the one who asks may see. */
+export async function countAsked({ db }: WithDatabase, workspaceId: number): Promise<number> {
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+     where ${sql.join([sql`o.workspace_id = ${workspaceId}`, sql`o.state = 'asked'`, ...shown], sql` and `)}`.execute(
+    db,
+  )
+  return rows[0]!.n
+}
+
 const ofOwn =
   'Você mesmo pediu esta resposta, ou a pediu uma chave de API sua: quem aprova é outra pessoa. Você pode retirar o pedido.'
 const notTwo =

@@ -15,7 +15,7 @@ import { lockRequests } from './requests.ts'
 import { recipient } from './rules.ts'
 
 export { manifestationAnnouncements, manifestationMails } from './announcements.ts'
-export { reviewAsked } from './asked.ts'
+export { countAsked, reviewAsked } from './asked.ts'
 export { isTooSoon, listHeld, readBackEvents, releaseHeld } from './held.ts'
 export { reviewSuggestions } from './suggestions.ts'
 

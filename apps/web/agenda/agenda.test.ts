@@ -55,6 +55,6 @@ test('what ends stands under its day, what has ended under today', () => {
   expect(agenda[1]!.entries[0]).toMatchObject({
     detail: 'SOL, LUA, MAR e mais 2',
     amount: 'R$\u00a01.200,00',
-    to: '/notas-fiscais?periodo=todos&ordem=prazo',
+    to: '/notas-fiscais?periodo=todos&empresa=ativas&prazoDe=2026-11-26&prazoAte=2026-11-26&prazoPara=ciencia&ordem=prazo',
   })
 })

@@ -1,5 +1,5 @@
 import { formatCount, formatList, formatMoney, formatTime, writeBrasiliaTime } from '@vigia/contract/text'
-import type { Due } from '@vigia/contract/workspace'
+import { type Due, dueDocuments } from '@vigia/contract/workspace'
 import { capturesOf, hasEnded } from '../lib/capture.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
 
@@ -65,7 +65,8 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
   return [...days].map(([day, entries]) => ({ day, entries })).sort((a, b) => a.day.localeCompare(b.day))
 }
 
-function answerEntry({ tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas, empresas }: Due): AgendaEntry {
+function answerEntry(due: Due): AgendaEntry {
+  const { tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas, empresas } = due
   const isNfe = tipoDFe === 0
   const rest = totalDeEmpresas - empresas.length
   const names = formatList(rest > 0 ? [...empresas, `mais ${rest}`] : empresas)
@@ -74,6 +75,6 @@ function answerEntry({ tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas,
     words: `${answers[para]}: ${isNfe ? formatCount(totalDeItens, 'nota', 'notas') : formatCount(totalDeItens, 'CTe', 'CTe')}`,
     detail: names,
     amount: formatMoney(valorTotal),
-    to: `${isNfe ? '/notas-fiscais' : '/cte'}?periodo=todos&ordem=prazo`,
+    to: dueDocuments(due).to,
   }
 }

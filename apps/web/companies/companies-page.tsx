@@ -25,6 +25,7 @@ import {
   arrange,
   companiesList,
   countOf,
+  isOffered,
   monitoringOf,
   type Narrowing,
   narrowings,
@@ -290,6 +291,7 @@ function ListTools({ companies, none, text, view, now, onSearch, onChoose }: Lis
       </div>
       <div className={clsx('flex flex-wrap gap-2', none && 'hidden')}>
         {narrowings.map(([word, label]) => {
+          if (!isOffered(word, view, companies ?? [], now)) return null
           const on = view.narrowing === word
           return (
             <button
@@ -352,6 +354,9 @@ function NoCompany({ searched, narrowing, total, onClear }: NoCompanyProps) {
 const goodNews: Record<Narrowing, string> = {
   problema: 'Nenhuma empresa com problema.',
   certificado: 'Nenhum certificado vence nos próximos 30 dias.',
+  revogado: 'Nenhum certificado revogado.',
+  vencido: 'Nenhum certificado vencido.',
+  'a-vencer': 'Nenhum certificado vence nos próximos 30 dias.',
   inativas: 'Todas as empresas estão ativas.',
 }
 

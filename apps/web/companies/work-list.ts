@@ -1,5 +1,5 @@
 import { formatCount } from '@vigia/contract/text'
-import { type Capture, capturesOf, hasEnded, isOfAll, isTroubled, soonDays } from '../lib/capture.ts'
+import { type Capture, capturesOf, certificateState, hasEnded, isOfAll, isTroubled } from '../lib/capture.ts'
 import type { CompanyDetail, CompanyRow } from '../lib/response-adapter.ts'
 
 /** How the list can be sorted, by the value in the address. The first is the default. */
@@ -14,7 +14,10 @@ type Order = (typeof orders)[number][0]
 /** What the list can be narrowed to, by the value in the address. */
 export const narrowings = [
   ['problema', 'Com problema'],
-  ['certificado', 'Certificado vence em 30 dias'],
+  ['a-vencer', 'Certificado vence em 30 dias'],
+  ['vencido', 'Certificado vencido'],
+  ['revogado', 'Certificado revogado'],
+  ['certificado', 'Precisam de certificado'],
   ['inativas', 'Inativas'],
 ] as const
 export type Narrowing = (typeof narrowings)[number][0]
@@ -65,9 +68,8 @@ export function validityOf({ certificado, dataValidadeCertificadoDigital }: Comp
 type ListedCertificate = Pick<CompanyRow, 'ativa' | 'validadeCertificadoA1' | 'certificadoRevogadoEm'>
 
 /** Whether the certificate of a company in use ends soon, has ended or was revoked: all need another one. */
-export function endsSoon({ ativa, ...certificate }: ListedCertificate, now: Date): boolean {
-  const days = daysLeft(certificate.validadeCertificadoA1, now)
-  return ativa && (certificate.certificadoRevogadoEm !== null || (days !== null && days <= soonDays))
+export function endsSoon(company: ListedCertificate, now: Date): boolean {
+  return certificateState(company, now) !== null
 }
 
 // Most of the time the same reason stops both services; it is shown once.
@@ -90,11 +92,20 @@ function urgency(company: CompanyRow, now: Date): number {
 const isIn: Record<Narrowing, (company: CompanyRow, now: Date) => boolean> = {
   problema: (company, now) => problemsOf(company, now).length > 0,
   certificado: endsSoon,
+  revogado: (company, now) => certificateState(company, now) === 'revogado',
+  vencido: (company, now) => certificateState(company, now) === 'vencido',
+  'a-vencer': (company, now) => certificateState(company, now) === 'a-vencer',
   inativas: ({ ativa }) => !ativa,
 }
 
 export function countOf(narrowing: Narrowing, companies: readonly CompanyRow[], now: Date): number {
   return companies.filter((company) => isIn[narrowing](company, now)).length
+}
+
+/** Whether the list offers it: rare ones only where there are such companies, or it is chosen. */
+export function isOffered(word: Narrowing, { narrowing }: View, companies: readonly CompanyRow[], now: Date): boolean {
+  if (word === narrowing || word === 'problema' || word === 'a-vencer' || word === 'inativas') return true
+  return word !== 'certificado' && countOf(word, companies, now) > 0
 }
 
 /** The companies to show, in the order to show them; equal ones stay in the order of the server, by name. */

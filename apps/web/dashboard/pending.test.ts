@@ -16,6 +16,12 @@ const nothing = {
   confirmacoesSugeridas: 0,
   desconhecimentosPreparados: 0,
   aguardamSegunda: 0,
+  alertas: 0,
+  alertasCriticos: 0,
+  alertasAltos: 0,
+  alertasMedios: 0,
+  parcelasVencidas: 0,
+  fretesAConferir: 0,
 }
 
 function company(id: string, validity: string | null, state: CompanyRow['captura'][number]['estado'] = 'aguardando') {
@@ -57,7 +63,7 @@ test('problems of the capture come first; the link leads to one company or to th
   expect(told(nothing, companies, now)).toEqual([
     '2 empresas com problema na captura → /empresas?so=problema',
     '1 certificado vencido → /empresas/editar/a',
-    '2 certificados vencem em até 30 dias → /empresas?so=certificado',
+    '2 certificados vencem em até 30 dias → /empresas?so=a-vencer',
   ])
 })
 
@@ -75,10 +81,10 @@ test('a company without a valid certificate counts as one with a problem, as in 
 test('deadlines until tomorrow lead to the list of what can still end, the first to end above', () => {
   const companies = [company('a', inDays(20))]
   expect(told({ ...nothing, resumos: 1, vencemNfe: 3, vencemCte: 1 }, companies, now)).toEqual([
-    '3 notas com prazo de resposta até amanhã → /notas-fiscais?de=2026-05-15&ate=2026-11-20&ordem=prazo',
-    '1 CTe com prazo de desacordo até amanhã → /cte?de=2026-09-27&ate=2026-11-20&ordem=prazo',
+    '3 notas com prazo de resposta até amanhã → /notas-fiscais?periodo=todos&empresa=ativas&prazoAte=2026-11-21&ordem=prazo',
+    '1 CTe com prazo de desacordo até amanhã → /cte?periodo=todos&empresa=ativas&prazoAte=2026-11-21&ordem=prazo',
     '1 certificado vence em até 30 dias → /empresas/editar/a',
-    '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?status=1&de=2026-08-23&ate=2026-11-20&ordem=prazo',
+    '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?de=2026-08-23&ate=2026-11-20&status=1&empresa=ativas&ordem=prazo',
   ])
 })
 
@@ -93,20 +99,42 @@ test('a company with a problem is named, and of many the first', () => {
 test('links for answers cover the 90 days that the server counts, links for cancelled notes the month', () => {
   const counts = { ...nothing, resumos: 1, aguardandoResposta: 12, canceladasNfe: 2, canceladosCte: 1 }
   expect(told(counts, [], now)).toEqual([
-    '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?status=1&de=2026-08-23&ate=2026-11-20&ordem=prazo',
-    '12 notas com Ciência esperam a resposta final → /notas-fiscais?status=8&de=2026-08-23&ate=2026-11-20&ordem=prazo',
-    '2 notas canceladas neste mês → /notas-fiscais?status=3',
-    '1 CTe cancelado neste mês → /cte?status=3',
+    '1 nota só com o resumo: responda para receber o XML → /notas-fiscais?de=2026-08-23&ate=2026-11-20&status=1&empresa=ativas&ordem=prazo',
+    '12 notas com Ciência esperam a resposta final → /notas-fiscais?de=2026-08-23&ate=2026-11-20&status=8&empresa=ativas&ordem=prazo',
+    '2 notas canceladas neste mês → /notas-fiscais?de=2026-11-01&ate=2026-11-30&status=3',
+    '1 CTe cancelado neste mês → /cte?de=2026-11-01&ate=2026-11-30&status=3',
   ])
 })
 
 test('documents that changed after somebody relied on them lead to the filtered list', () => {
   expect(pendingOf({ ...nothing, mudaramNfe: 2, mudaramCte: 1 }, [], now)).toMatchObject([
-    { count: 2, to: '/notas-fiscais?periodo=todos&marca=mudaram-depois', news: false },
+    { count: 2, to: '/notas-fiscais?periodo=todos&marca=mudaram-depois&empresa=ativas', news: false },
     {
       count: 1,
       words: 'CTe mudou depois de conferido ou usado',
-      to: '/cte?periodo=todos&marca=mudaram-depois',
+      to: '/cte?periodo=todos&marca=mudaram-depois&empresa=ativas',
     },
   ])
+})
+
+test('alerts, approvals, bills of freight and overdue parcels are told, the critical ones as urgent', () => {
+  const counts = {
+    ...nothing,
+    alertas: 20,
+    alertasCriticos: 3,
+    alertasAltos: 5,
+    alertasMedios: 10,
+    aguardamSegunda: 2,
+    fretesAConferir: 7,
+    parcelasVencidas: 3_381,
+  }
+  expect(told(counts, [], now)).toEqual([
+    '3 alertas críticos → /alertas?faixa=critico',
+    '5 alertas altos → /alertas?faixa=alto',
+    '2 respostas aguardam segunda pessoa: nada é enviado até lá → /aprovacoes',
+    '10 alertas médios → /alertas?faixa=medio',
+    '7 CTe com cobrança a conferir → /fretes?de=2026-09&ate=2026-11',
+    '3381 parcelas vencidas sem marca de paga → /vencimentos?mostrar=vencidas',
+  ])
+  expect(pendingOf(counts, [], now).filter(({ urgent }) => urgent)).toHaveLength(1)
 })

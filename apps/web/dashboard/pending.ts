@@ -1,7 +1,7 @@
-import { formatInteger, formatList } from '@vigia/contract/text'
-import { capturesOf, isTroubled, soonDays } from '../lib/capture.ts'
+import { formatInteger, formatList, writeBrasiliaTime } from '@vigia/contract/text'
+import { pendingLists } from '@vigia/contract/workspace'
+import { type CertificateState, capturesOf, certificateState, isTroubled } from '../lib/capture.ts'
 import type { CompanyRow, Dashboard } from '../lib/response-adapter.ts'
-import { lastDays, toDay } from '../ui/period/days.ts'
 
 /** Something that needs a person: how often, what, and the screen for it. */
 export interface Pending {
@@ -28,39 +28,22 @@ const untold = {
   confirmacoesSugeridas: 0,
   desconhecimentosPreparados: 0,
   aguardamSegunda: 0,
+  alertas: 0,
+  alertasCriticos: 0,
+  alertasAltos: 0,
+  alertasMedios: 0,
+  parcelasVencidas: 0,
+  fretesAConferir: 0,
 }
 
 /** What needs a person, the most urgent first: what can lose documents, then deadlines, then information. */
 export function pendingOf(counts: Dashboard['pendencias'], all: readonly CompanyRow[], now: Date): Pending[] {
   const companies = all.filter(({ ativa }) => ativa)
-  const {
-    resumos,
-    aguardandoResposta,
-    canceladasNfe,
-    canceladosCte,
-    vencemNfe,
-    vencemCte,
-    mudaramNfe,
-    mudaramCte,
-    aguardamSegunda,
-    ...suggested
-  } = {
-    ...untold,
-    ...counts,
-  }
-  // The deadline that ends first leads.
-  const byDeadline = (days: number) => {
-    const { from, to } = lastDays(now, days - 1)
-    return `de=${from}&ate=${to}&ordem=prazo`
-  }
-  const recent = (status: number) => `/notas-fiscais?status=${status}&${byDeadline(90)}`
+  const numbers = { ...untold, ...counts }
+  const lists = pendingLists(writeBrasiliaTime(now).slice(0, 10))
   const troubled = companies.filter((company) => capturesOf(company, now).some(isTroubled))
-  const soon = toDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() + soonDays))
-  const endOf = ({ validadeCertificadoA1 }: CompanyRow) => new Date(validadeCertificadoA1 ?? Number.NaN)
-  const revoked = companies.filter(({ certificadoRevogadoEm }) => certificadoRevogadoEm !== null)
-  const others = companies.filter((company) => !revoked.includes(company))
-  const ended = others.filter((company) => endOf(company) < now)
-  const ending = others.filter((company) => endOf(company) >= now && toDay(endOf(company)) <= soon)
+  const certified = (state: CertificateState) => companies.filter((company) => certificateState(company, now) === state)
+  const [revoked, ended, ending] = [certified('revogado'), certified('vencido'), certified('a-vencer')]
   const line = (
     count: number,
     one: string,
@@ -68,6 +51,13 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
     to: string,
     rest: Partial<Pick<Pending, 'urgent' | 'news' | 'detail'>> = {},
   ) => ({ count, words: count === 1 ? one : many, to, detail: '', urgent: false, news: false, ...rest })
+  // The number and the address of the list of what it counts.
+  const listed = (
+    name: keyof typeof untold,
+    one: string,
+    many: string,
+    rest: Partial<Pick<Pending, 'urgent' | 'news'>> = {},
+  ) => line(numbers[name], one, many, lists[name].to, rest)
   return [
     line(
       troubled.length,
@@ -76,82 +66,63 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
       '/empresas?so=problema',
       { urgent: true, detail: namesOf(troubled) },
     ),
-    line(revoked.length, 'certificado revogado', 'certificados revogados', certificatesPath(revoked), {
+    line(revoked.length, 'certificado revogado', 'certificados revogados', certificatesPath(revoked, 'revogado'), {
       urgent: true,
       detail: namesOf(revoked),
     }),
-    line(ended.length, 'certificado vencido', 'certificados vencidos', certificatesPath(ended), {
+    line(ended.length, 'certificado vencido', 'certificados vencidos', certificatesPath(ended, 'vencido'), {
       urgent: true,
       detail: namesOf(ended),
     }),
-    line(
-      vencemNfe,
-      'nota com prazo de resposta até amanhã',
-      'notas com prazo de resposta até amanhã',
-      // The longest deadline is 180 days, and what is issued in contingency is authorised later.
-      `/notas-fiscais?${byDeadline(190)}`,
-      { urgent: true },
-    ),
-    line(
-      vencemCte,
-      'CTe com prazo de desacordo até amanhã',
-      'CTe com prazo de desacordo até amanhã',
-      `/cte?${byDeadline(55)}`,
-      { urgent: true },
-    ),
-    line(
-      aguardamSegunda,
+    listed('vencemNfe', 'nota com prazo de resposta até amanhã', 'notas com prazo de resposta até amanhã', {
+      urgent: true,
+    }),
+    listed('vencemCte', 'CTe com prazo de desacordo até amanhã', 'CTe com prazo de desacordo até amanhã', {
+      urgent: true,
+    }),
+    listed('alertasCriticos', 'alerta crítico', 'alertas críticos', { urgent: true }),
+    listed('alertasAltos', 'alerta alto', 'alertas altos'),
+    listed(
+      'aguardamSegunda',
       'resposta aguarda segunda pessoa: nada é enviado até lá',
       'respostas aguardam segunda pessoa: nada é enviado até lá',
-      '/aprovacoes',
     ),
-    line(
-      mudaramNfe,
-      'nota mudou depois de conferida ou usada',
-      'notas mudaram depois de conferidas ou usadas',
-      '/notas-fiscais?periodo=todos&marca=mudaram-depois',
-    ),
-    line(
-      mudaramCte,
-      'CTe mudou depois de conferido ou usado',
-      'CTe mudaram depois de conferidos ou usados',
-      '/cte?periodo=todos&marca=mudaram-depois',
-    ),
-    line(
-      suggested.confirmacoesSugeridas,
+    listed('mudaramNfe', 'nota mudou depois de conferida ou usada', 'notas mudaram depois de conferidas ou usadas'),
+    listed('mudaramCte', 'CTe mudou depois de conferido ou usado', 'CTe mudaram depois de conferidos ou usados'),
+    listed(
+      'confirmacoesSugeridas',
       'nota com Confirmação sugerida por uma regra',
       'notas com Confirmação sugerida por uma regra',
-      '/notas-fiscais?periodo=todos&marca=confirmacao-sugerida',
     ),
-    line(
-      suggested.desconhecimentosPreparados,
+    listed(
+      'desconhecimentosPreparados',
       'nota com Desconhecimento preparado por uma regra',
       'notas com Desconhecimento preparado por uma regra',
-      '/notas-fiscais?periodo=todos&marca=desconhecimento-preparado',
     ),
     line(
       ending.length,
       'certificado vence em até 30 dias',
       'certificados vencem em até 30 dias',
-      certificatesPath(ending),
+      certificatesPath(ending, 'a-vencer'),
       { detail: namesOf(ending) },
     ),
-    line(
-      resumos,
+    listed(
+      'resumos',
       'nota só com o resumo: responda para receber o XML',
       'notas só com o resumo: responda para receber o XML',
-      recent(1),
     ),
-    line(
-      aguardandoResposta,
+    listed(
+      'aguardandoResposta',
       'nota com Ciência espera a resposta final',
       'notas com Ciência esperam a resposta final',
-      recent(8),
     ),
-    line(canceladasNfe, 'nota cancelada neste mês', 'notas canceladas neste mês', '/notas-fiscais?status=3', {
+    listed('alertasMedios', 'alerta médio', 'alertas médios'),
+    listed('fretesAConferir', 'CTe com cobrança a conferir', 'CTe com cobrança a conferir'),
+    listed('parcelasVencidas', 'parcela vencida sem marca de paga', 'parcelas vencidas sem marca de paga', {
       news: true,
     }),
-    line(canceladosCte, 'CTe cancelado neste mês', 'CTe cancelados neste mês', '/cte?status=3', { news: true }),
+    listed('canceladasNfe', 'nota cancelada neste mês', 'notas canceladas neste mês', { news: true }),
+    listed('canceladosCte', 'CTe cancelado neste mês', 'CTe cancelados neste mês', { news: true }),
   ].filter(({ count }) => count > 0)
 }
 
@@ -163,6 +134,6 @@ function namesOf(companies: readonly CompanyRow[]): string {
   return formatList(rest > 0 ? [...names.slice(0, namedMax), `mais ${formatInteger(rest)}`] : names)
 }
 
-function certificatesPath([only, ...others]: readonly CompanyRow[]): string {
-  return only && others.length === 0 ? `/empresas/editar/${only.id}` : '/empresas?so=certificado'
+function certificatesPath([only, ...others]: readonly CompanyRow[], state: CertificateState): string {
+  return only && others.length === 0 ? `/empresas/editar/${only.id}` : `/empresas?so=${state}`
 }

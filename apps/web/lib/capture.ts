@@ -5,6 +5,25 @@ import type { CompanyRow } from './response-adapter.ts'
 /** A certificate that ends within so many days is something to do. */
 export const soonDays = 30
 
+/** Why the certificate of a company needs another one. */
+export type CertificateState = 'revogado' | 'vencido' | 'a-vencer'
+
+/** Null: it holds for longer than `soonDays`, or the company has none or is archived. */
+export function certificateState(
+  {
+    ativa,
+    validadeCertificadoA1: validity,
+    certificadoRevogadoEm: revoked,
+  }: Pick<CompanyRow, 'ativa' | 'validadeCertificadoA1' | 'certificadoRevogadoEm'>,
+  now: Date,
+): CertificateState | null {
+  if (!ativa) return null
+  if (revoked !== null) return 'revogado'
+  if (hasEnded(validity, now)) return 'vencido'
+  const soon = new Date(now.getFullYear(), now.getMonth(), now.getDate() + soonDays + 1)
+  return validity !== null && new Date(validity) < soon ? 'a-vencer' : null
+}
+
 type ContractCapture = FullCompany['captura'][number]
 /** A capture as the server tells it; `desligada`: it makes no query until a person requests one. */
 export type Capture = Omit<ContractCapture, 'estado'> & { estado: ContractCapture['estado'] | 'desligada' }

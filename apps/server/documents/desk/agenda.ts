@@ -5,7 +5,7 @@ import { handle, weights } from '../../http/http.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import type { ServiceCode } from '../../platform/service.ts'
-import { ciencia as cienciaEvent, deadlines, dueInDatabase, dueUntil } from '../deadlines.ts'
+import { dueInDatabase, dueUntil, isCienciaDue } from '../deadlines.ts'
 import { all } from '../filter.ts'
 
 export const agendaRoutes = [
@@ -16,8 +16,6 @@ export const agendaRoutes = [
     ]),
   })),
 ]
-
-const cienciaHours = deadlines.filter(({ tpEvento }) => tpEvento.includes(cienciaEvent)).map(({ hours }) => hours)
 
 interface DueRow {
   day: string
@@ -48,7 +46,7 @@ export async function readDue(
     select u.day::text, u.ciencia, count(*)::int as n, sum(u.amount) as amount, count(distinct u.company_id)::int as companies,
            (array_agg(distinct c.name order by c.name))[1:3] as names
       from (select (${dueInDatabase(workspaceId, type, now)} at time zone 'America/Sao_Paulo')::date as day,
-                   extract(epoch from ${dueInDatabase(workspaceId, type, now)} - d.authorized_at)::int / 3600 = any (${cienciaHours}::int[]) as ciencia, d.amount, d.company_id
+                   ${isCienciaDue(workspaceId, type, now)} as ciencia, d.amount, d.company_id
               from document d
              where ${all([dueUntil(workspaceId, type, now, endOf(now, days)), ...chosen, ...shown])}) u
       join company c on c.workspace_id = ${workspaceId} and c.id = u.company_id and c.active

@@ -136,6 +136,13 @@ function beginOf(from: string | undefined, to: string | undefined): string {
   return from
 }
 
+/** How many parcels are overdue of those that are told where nobody says from when; `ctx.db` is inside the workspace. */
+export async function countOverdue(ctx: WithDatabase, workspaceId: number): Promise<number> {
+  const these = await found(ctx, workspaceId, { state: 'vencidas', from: dueSince() })
+  const { rows } = await sql<{ n: number }>`select count(*)::int as n ${these}`.execute(ctx.db)
+  return rows[0]!.n
+}
+
 /** The first due date of what is told where nobody says from when. */
 export const dueSince = (): string => monthsBefore(currentDay(), installmentMax.monthsBack)
 

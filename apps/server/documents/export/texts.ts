@@ -3,7 +3,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
 import type { Unreadable } from '../../companies/companies.ts'
-import type { Criteria } from '../filter.ts'
+import type { Criteria, DueFilter } from '../filter.ts'
 
 /** What an export is made of, besides the documents. */
 export interface ExportContents {
@@ -32,6 +32,8 @@ export function criteriaText(criteria: Criteria, company: { name: string; cnpj: 
     company && `empresa ${company.name} (${formatCnpj(company.cnpj)})`,
     status === undefined ? '' : `status ${statusNames[status] ?? status}`,
     role === undefined ? '' : `participação ${roleNames[role] ?? role}`,
+    criteria.activeOnly ? 'só empresas ativas' : '',
+    criteria.due ? dueText(criteria.due) : '',
     amountText(criteria),
     criteria.mark ? markTexts[criteria.mark] : '',
     text && `busca por “${text.replace(/\s+/g, ' ')}”`,
@@ -51,6 +53,14 @@ const markTexts = {
   delivered: 'só as entregues',
   altered: 'só as que mudaram depois',
   remarked: 'só as que têm observação',
+}
+
+const answerTexts = { ciencia: 'da Ciência', manifestacao: 'da resposta final', desacordo: 'do desacordo' }
+
+function dueText({ from, to, answer }: DueFilter): string {
+  const [first, last] = [from, to].map((day) => day?.split('-').reverse().join('/'))
+  const when = [...(first ? [`de ${first}`] : []), ...(last ? [`até ${last}`] : [])].join(' ') || 'aberto'
+  return `prazo ${answer ? `${answerTexts[answer]} ` : ''}${when}`
 }
 
 function amountText({ amountFrom, amountTo }: Criteria): string {

@@ -3,6 +3,7 @@ import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import { codeTerm, likeLiteral } from '../../platform/text.ts'
 import { countedQuestion } from '../counted.ts'
+import { dueCondition } from '../deadlines.ts'
 import { markCondition } from '../desk/remarks.ts'
 import {
   alertCondition,
@@ -30,6 +31,7 @@ export async function readQuery(
   const words = readWords(filter.text ?? '')
   const given = [
     ...amountConditions({ from: filter.amountFrom, to: filter.amountTo }),
+    ...(filter.due ? [dueCondition(workspaceId, filter.type, filter.due)] : []),
     ...(filter.mark ? [markCondition(workspaceId, filter.mark)] : []),
     ...(filter.alert === undefined ? [] : [alertCondition(workspaceId, filter.alert)]),
     ...(filter.reform === undefined ? [] : [reformCondition(workspaceId, filter.reform)]),

@@ -11,7 +11,15 @@ import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
 import { CameraButton } from './camera-button.tsx'
-import { alertChoices, choiceOf, countedChoices, type Filters, markChoices, reformChoices } from './filters.ts'
+import {
+  activeCompanies,
+  alertChoices,
+  choiceOf,
+  countedChoices,
+  type Filters,
+  markChoices,
+  reformChoices,
+} from './filters.ts'
 import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
@@ -79,6 +87,7 @@ export function FilterBar({
     filters.company,
     filters.participation,
     filters.status,
+    filters.dueFrom || filters.dueTo || filters.dueAnswer,
     filters.mark || filters.alert || filters.reform || filters.counted,
     filters.amountFrom || filters.amountTo,
   ].filter(Boolean).length
@@ -152,7 +161,12 @@ export function FilterBar({
             label="Empresa"
             all="Todas"
             value={filters.company}
-            options={companies.map((company) => [company.id, company.razaoSocial])}
+            options={[
+              ...(filters.company === activeCompanies || companies.some(({ ativa }) => !ativa)
+                ? [[activeCompanies, 'Só as ativas'] as const]
+                : []),
+              ...companies.map((company) => [company.id, company.razaoSocial] as const),
+            ]}
             onChange={(company) => change({ company })}
           />
           <FilterChoice

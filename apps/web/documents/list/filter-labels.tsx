@@ -1,5 +1,5 @@
 import { formatMoney } from '@vigia/contract/text'
-import { groupName, type ReportSubject, reportLine } from '@vigia/contract/workspace'
+import { type Due, groupName, type ReportSubject, reportLine } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
@@ -7,6 +7,7 @@ import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { writeDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
 import {
+  activeCompanies,
   alertChoices,
   countedChoices,
   defaultFilters,
@@ -33,12 +34,14 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
   if (filters.search) labels.push([`Pesquisa: ${filters.search}`, { search: '' }])
   if (filters.company) {
     const name = companies.find(({ id }) => id === filters.company)?.razaoSocial ?? filters.company
-    labels.push([`Empresa: ${name}`, { company: '' }])
+    labels.push([filters.company === activeCompanies ? 'Só empresas ativas' : `Empresa: ${name}`, { company: '' }])
   }
   const participation = kind.participations.find(({ code }) => String(code) === filters.participation)
   if (participation) labels.push([`Participação: ${participation.label}`, { participation: '' }])
   const status = kind.statuses.find(({ code }) => String(code) === filters.status)
   if (status) labels.push([`Status: ${status.label}`, { status: '' }])
+  if (filters.dueFrom || filters.dueTo || filters.dueAnswer)
+    labels.push([dueText(filters), { dueFrom: '', dueTo: '', dueAnswer: '' }])
   const alert = alertChoices.find(({ code }) => code === filters.alert)
   if (alert) labels.push([alert.label, { alert: '' }])
   const reform = reformChoices.find(({ code }) => code === filters.reform)
@@ -93,6 +96,21 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
       )}
     </ul>
   )
+}
+
+const answers: Record<Due['para'], string> = {
+  ciencia: 'Ciência',
+  manifestacao: 'Resposta final',
+  desacordo: 'Desacordo',
+}
+
+// "Prazo da Ciência: 30/11/2026"
+function dueText({ dueFrom, dueTo, dueAnswer }: Filters): string {
+  const name = dueAnswer ? `Prazo (${answers[dueAnswer]})` : 'Prazo'
+  if (dueFrom && dueFrom === dueTo) return `${name}: ${writeDay(dueFrom)}`
+  if (dueFrom && dueTo) return `${name}: ${writeDay(dueFrom)} a ${writeDay(dueTo)}`
+  if (dueFrom) return `${name}: a partir de ${writeDay(dueFrom)}`
+  return dueTo ? `${name}: até ${writeDay(dueTo)}` : `${name}: aberto`
 }
 
 function lineText(subject: ReportSubject, text: string): string {

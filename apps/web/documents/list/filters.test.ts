@@ -1,3 +1,4 @@
+import { dueDocuments, pendingLists } from '@vigia/contract/workspace'
 import { expect, test } from 'vitest'
 import { parseAmount } from '../../lib/amount.ts'
 import { cte, nfe } from '../kinds.ts'
@@ -25,6 +26,12 @@ test.each([
   [{}, ''],
   [{ search: 'papelaria sol' }, 'busca=papelaria+sol'],
   [{ participation: '0', status: '3', company: 'x' }, 'empresa=x&participacao=0&status=3'],
+  [{ company: 'ativas' }, 'empresa=ativas'],
+  [{ dueTo: '2026-11-21' }, 'prazoAte=2026-11-21'],
+  [
+    { dueFrom: '2026-11-22', dueTo: '2026-11-22', dueAnswer: 'ciencia' },
+    'prazoDe=2026-11-22&prazoAte=2026-11-22&prazoPara=ciencia',
+  ],
   [{ mark: 'por-conferir' }, 'marca=por-conferir'],
   [{ alert: 'alto' }, 'alerta=alto'],
   [{ reform: 'dispensado' }, 'reforma=dispensado'],
@@ -54,6 +61,9 @@ test.each([
   'status=7',
   'status=99',
   'marca=todas',
+  'prazoDe=2026-02-30',
+  'prazoDe=2026-11-22&prazoAte=2026-11-21',
+  'prazoPara=nada',
   'reforma=todas',
   'participacao=7',
   'de=2026-02-30&ate=2026-03-01',
@@ -70,6 +80,25 @@ test.each(Object.keys(defaultFilters(today)) as (keyof Filters)[])(
     expect(isNarrowed(only)).toBe(!['period', 'order', 'ascending', 'hidden', 'page'].includes(name))
   },
 )
+
+const numbers = [
+  ...Object.values(pendingLists('2026-11-20')).filter(({ to }) => /^\/(notas-fiscais|cte)\?/.test(to)),
+  dueDocuments({ dia: '2026-11-25', tipoDFe: 0, para: 'ciencia' }),
+  dueDocuments({ dia: '2026-11-25', tipoDFe: 2, para: 'desacordo' }),
+]
+
+test.each(numbers)('$to shows the documents that its number counts', ({ to, query }) => {
+  const kind = query.TipoDFe === 2 ? cte : nfe
+  const asked = toQuery(readFilters(new URL(to, 'https://a.example').searchParams, kind, today), kind)
+  const { Ordem, Sentido, PaginaAtual, ...filter } = asked as Record<string, unknown>
+  expect([Ordem, Sentido, PaginaAtual]).toEqual(query.Ordem ? ['prazo', 'asc', 1] : [undefined, undefined, 1])
+  const { Ordem: _, ...counted } = query
+  const texts = (one: object) =>
+    Object.fromEntries(
+      Object.entries(one).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]])),
+    )
+  expect(texts(filter)).toEqual(texts(counted))
+})
 
 test('each document type knows its own codes', () => {
   expect(read('status=7', cte).status).toBe('7')

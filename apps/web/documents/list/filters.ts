@@ -1,5 +1,5 @@
 import { type ListOrder, listOrders, type marks, type reformFilters } from '@vigia/contract/documents'
-import { type ReportSubject, reportLine } from '@vigia/contract/workspace'
+import { type Due, dueAnswers, type ReportSubject, reportLine } from '@vigia/contract/workspace'
 import { parseAmount } from '../../lib/amount.ts'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
@@ -7,9 +7,14 @@ import type { DocumentKind } from '../kinds.ts'
 /** The filter of the list; an empty text means all. */
 export interface Filters {
   search: string
+  /** A company by its id, or `activeCompanies`. */
   company: string
   participation: string
   status: string
+  /** Until when the next answer can be given, days (aaaa-MM-dd) both inclusive, and which one it is. */
+  dueFrom: string
+  dueTo: string
+  dueAnswer: Due['para'] | ''
   /** What the people of the workspace did with the documents: a mark of the contract. */
   mark: (typeof marks)[number] | ''
   /** An open alert, perhaps of one band. */
@@ -34,6 +39,9 @@ export interface Filters {
   hidden: string
   page: number
 }
+
+/** In the place of a company: all that are not archived. */
+export const activeCompanies = 'ativas' as const
 
 /** The marks as choices. */
 export const markChoices: readonly { code: (typeof marks)[number]; label: string }[] = [
@@ -84,6 +92,7 @@ export function readFilters(params: URLSearchParams, kind: DocumentKind, today: 
     company: params.get('empresa') ?? '',
     participation: known(params.get('participacao'), kind.participations),
     status: known(params.get('status'), kind.statuses),
+    ...readDue(params),
     mark: choiceOf(markChoices, params.get('marca')),
     alert: choiceOf(alertChoices, params.get('alerta')),
     reform: choiceOf(reformChoices, params.get('reforma')),
@@ -108,6 +117,9 @@ export function writeFilters(filters: Filters, today: Date): URLSearchParams {
   if (filters.company) params.set('empresa', filters.company)
   if (filters.participation) params.set('participacao', filters.participation)
   if (filters.status) params.set('status', filters.status)
+  if (filters.dueFrom) params.set('prazoDe', filters.dueFrom)
+  if (filters.dueTo) params.set('prazoAte', filters.dueTo)
+  if (filters.dueAnswer) params.set('prazoPara', filters.dueAnswer)
   if (filters.mark) params.set('marca', filters.mark)
   if (filters.alert) params.set('alerta', filters.alert)
   if (filters.reform) params.set('reforma', filters.reform)
@@ -146,8 +158,12 @@ export function toFilter(filters: Filters, kind: DocumentKind) {
   return {
     TipoDFe: kind.tipoDFe,
     CampoPesquisa: filters.search || undefined,
-    IdEmpresa: filters.company || undefined,
+    IdEmpresa: (filters.company !== activeCompanies && filters.company) || undefined,
+    Empresas: filters.company === activeCompanies ? activeCompanies : undefined,
     Status: filters.status || undefined,
+    PrazoDe: filters.dueFrom || undefined,
+    PrazoAte: filters.dueTo || undefined,
+    PrazoPara: filters.dueAnswer || undefined,
     Marca: filters.mark || undefined,
     Alerta: filters.alert || undefined,
     Reforma: filters.reform || undefined,
@@ -170,6 +186,9 @@ export function defaultFilters(today: Date): Filters {
     company: '',
     participation: '',
     status: '',
+    dueFrom: '',
+    dueTo: '',
+    dueAnswer: '',
     mark: '',
     alert: '',
     reform: '',
@@ -206,6 +225,12 @@ function readOrder(value: string | null): ListOrder {
 export function isCurrentMonth(period: Period, today: Date): boolean {
   const month = monthPeriod(today)
   return period.from === month.from && period.to === month.to
+}
+
+function readDue(params: URLSearchParams): Pick<Filters, 'dueFrom' | 'dueTo' | 'dueAnswer'> {
+  const [from = '', to = ''] = ['prazoDe', 'prazoAte'].map((name) => parseDay(params.get(name) ?? '') ?? '')
+  const dueAnswer = dueAnswers.find((one) => one === params.get('prazoPara')) ?? ''
+  return from && to && from > to ? { dueFrom: '', dueTo: '', dueAnswer } : { dueFrom: from, dueTo: to, dueAnswer }
 }
 
 function readPeriod(params: URLSearchParams, today: Date): Period | null {

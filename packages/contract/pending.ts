@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import type { Due } from './agenda.ts'
+import { listAsked } from './answer-rules.ts'
+
+/** What asks for a person; ours. `pendingLists` has what each number counts. */
+export const Pending = z.object({
+  /** NF-e of the last 90 days of which only the summary is here. */
+  resumos: z.number(),
+  /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
+  aguardandoResposta: z.number(),
+  /** NF-e and CT-e of the current month that were cancelled. */
+  canceladasNfe: z.number(),
+  canceladosCte: z.number(),
+  /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
+  vencemNfe: z.number(),
+  vencemCte: z.number(),
+  /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
+  mudaramNfe: z.number(),
+  mudaramCte: z.number(),
+  /** NF-e for which a rule suggests an answer, and answers that wait for a second person. */
+  confirmacoesSugeridas: z.number(),
+  desconhecimentosPreparados: z.number(),
+  aguardamSegunda: z.number(),
+  /** Open alerts, and those of the three graver bands. */
+  alertas: z.number(),
+  alertasCriticos: z.number(),
+  alertasAltos: z.number(),
+  alertasMedios: z.number(),
+  /** Parcels of the last twelve months that are overdue and that nobody marked as paid. */
+  parcelasVencidas: z.number(),
+  /** CT-e of the last three months with a finding that nobody found right. */
+  fretesAConferir: z.number(),
+})
+
+// A number and the link beside it come from one object: the call that lists what it counts, and the address that shows it.
+
+/** The documents that a number counts, in the words of the list's query. */
+interface DocumentsQuery {
+  TipoDFe: number
+  Status?: number
+  Marca?: string
+  Empresas?: 'ativas'
+  PrazoDe?: string
+  PrazoAte?: string
+  PrazoPara?: Due['para']
+  DataDe?: string
+  DataAte?: string
+  Ordem?: 'prazo'
+}
+
+/** A list of exactly what a number counts. */
+export interface NumberList {
+  path: string
+  query: Readonly<Record<string, string | number>>
+  /** The screen that shows it. */
+  to: string
+}
+
+const addressNames = {
+  Status: 'status',
+  Marca: 'marca',
+  Empresas: 'empresa',
+  PrazoDe: 'prazoDe',
+  PrazoAte: 'prazoAte',
+  PrazoPara: 'prazoPara',
+  Ordem: 'ordem',
+} as const
+
+function documents(query: DocumentsQuery): NumberList {
+  const { TipoDFe, DataDe, DataAte } = query
+  const params = new URLSearchParams(
+    DataDe && DataAte ? { de: DataDe.slice(0, 10), ate: DataAte.slice(0, 10) } : { periodo: 'todos' },
+  )
+  for (const [field, name] of Object.entries(addressNames)) {
+    const value = query[field as keyof typeof addressNames]
+    if (value !== undefined) params.set(name, String(value))
+  }
+  const to = `${TipoDFe === 0 ? '/notas-fiscais' : '/cte'}?${params}`
+  return { path: '/v1/api/DocumentosFiscais', query: { ...query }, to }
+}
+
+/** The documents of a line of Prazos. */
+export const dueDocuments = (due: Pick<Due, 'dia' | 'tipoDFe' | 'para'>): NumberList =>
+  documents({
+    TipoDFe: due.tipoDFe,
+    Empresas: 'ativas',
+    PrazoDe: due.dia,
+    PrazoAte: due.dia,
+    PrazoPara: due.para,
+    Ordem: 'prazo',
+  })
+
+/** What each number of the dashboard's `pendencias` counts on a day (aaaa-MM-dd) in São Paulo. */
+export function pendingLists(today: string): Record<keyof z.output<typeof Pending>, NumberList> {
+  const lately = { DataDe: `${addDays(today, -89)}T00:00:00`, DataAte: `${today}T23:59:59` }
+  const month = today.slice(0, 7)
+  const ofMonth = { DataDe: `${month}-01T00:00:00`, DataAte: `${addDays(`${addMonths(month, 1)}-01`, -1)}T23:59:59` }
+  const active = { Empresas: 'ativas' } as const
+  const dueSoon = { ...active, PrazoAte: addDays(today, 1), Ordem: 'prazo' } as const
+  const waiting = (Status: number) => documents({ TipoDFe: 0, ...active, Status, ...lately, Ordem: 'prazo' })
+  const marked = (TipoDFe: number, Marca: string) => documents({ TipoDFe, ...active, Marca })
+  const alerts = (Faixa: string) => ({ path: '/v1/api/Alertas', query: { Faixa }, to: `/alertas?faixa=${Faixa}` })
+  const freight = { from: addMonths(month, -2), to: month }
+  return {
+    resumos: waiting(1),
+    aguardandoResposta: waiting(8),
+    canceladasNfe: documents({ TipoDFe: 0, Status: 3, ...ofMonth }),
+    canceladosCte: documents({ TipoDFe: 2, Status: 3, ...ofMonth }),
+    vencemNfe: documents({ TipoDFe: 0, ...dueSoon }),
+    vencemCte: documents({ TipoDFe: 2, ...dueSoon }),
+    mudaramNfe: marked(0, 'mudaram-depois'),
+    mudaramCte: marked(2, 'mudaram-depois'),
+    confirmacoesSugeridas: marked(0, 'confirmacao-sugerida'),
+    desconhecimentosPreparados: marked(0, 'desconhecimento-preparado'),
+    aguardamSegunda: { path: listAsked.path, query: {}, to: '/aprovacoes' },
+    alertas: { path: '/v1/api/Alertas', query: {}, to: '/alertas' },
+    alertasCriticos: alerts('critico'),
+    alertasAltos: alerts('alto'),
+    alertasMedios: alerts('medio'),
+    parcelasVencidas: {
+      path: '/v1/api/Vencimentos/resumo',
+      query: { Situacao: 'vencidas' },
+      to: '/vencimentos?mostrar=vencidas',
+    },
+    fretesAConferir: {
+      path: '/v1/api/Fretes',
+      query: { MesDe: freight.from, MesAte: freight.to },
+      to: `/fretes?de=${freight.from}&ate=${freight.to}`,
+    },
+  }
+}
+
+function addDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10)
+}
+
+function addMonths(month: string, months: number): string {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7)
+}
