@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { keepFilesInMemory } from '../tests/support/memory.ts'
 import { createChance } from './chaos/chance.ts'
-import { setClockAgainAndAgain } from './chaos/clock.ts'
 import { type Check, compareAll } from './chaos/compare.ts'
 import { matchCalls, unwritten } from './chaos/conversations.ts'
 import {
@@ -105,14 +104,12 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
     const calls = await authority.calls()
     seen.set('calls', calls.length)
     seen.set('faults', calls.filter(({ fault }) => fault !== undefined).length)
-    return [
-      ...troubles.filter((trouble) => !plan.cluster || trouble !== 'clocks set'),
-      ...(plan.processes ? troublesOfProcesses : []),
-      ...(plan.cluster ? troublesOfNodes : []),
-    ].map((trouble) => ({
-      trouble,
-      times: seen.get(trouble) ?? 0,
-    }))
+    return [...troubles, ...(plan.processes ? troublesOfProcesses : []), ...(plan.cluster ? troublesOfNodes : [])].map(
+      (trouble) => ({
+        trouble,
+        times: seen.get(trouble) ?? 0,
+      }),
+    )
   }
   {
     using _ = { [Symbol.dispose]: () => over.abort() }
@@ -148,7 +145,7 @@ async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]
             troubleWays(servers.nodes, { ...plan, peace }, createChance(seed + 14), note, calm),
             moveAgainAndAgain(servers, { ...plan, peace }, createChance(seed + 15), note, calm),
           ]
-        : [setClockAgainAndAgain(database, plan, createChance(seed + 7), note, calm)]),
+        : []),
       comeAndGo(followers, { chance: createChance(seed + 9), everyMs }, calm),
       cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
     ])

@@ -77,6 +77,8 @@ export function unwanted(
   )
   const acknowledging = new Set(companies.filter((one) => one.acknowledges).map(({ cnpj }) => cnpj))
   const ours = new Set(outgoing.map(outgoingKey))
+  // An answer of which another system took the first number left with the second.
+  for (const event of outgoing) if (event.sequence === 2) ours.add(outgoingKey({ ...event, sequence: 1 }))
   return [
     ...sent.map(sentKey).filter((key) => !ours.has(key)),
     ...outgoing
@@ -126,8 +128,10 @@ export function sentAgain(outgoing: readonly OutgoingEventRow[], sent: readonly 
   // Several workspaces may hold the same certificate, and want the same: each of them sends for itself.
   const owners = Map.groupBy(outgoing, outgoingKey)
   return [...owners].flatMap(([key, events]) => {
+    // Number 2 leaves after a 573 to number 1.
     const decidedAt = events.map(
-      ({ calls }) => calls.find(({ cStat }) => cStat !== null && !passing.includes(cStat))?.at,
+      ({ calls, sequence }) =>
+        calls.find(({ cStat }) => cStat !== null && !passing.includes(cStat) && !(cStat === 573 && sequence > 1))?.at,
     )
     if (decidedAt.some((at) => at === undefined)) return []
     const last = Math.max(...decidedAt.map((at) => at!))

@@ -16,7 +16,6 @@ export const troubles = [
   'connections cut',
   'full disks',
   'databases killed',
-  'clocks set',
 ] as const
 
 /** And with several APIs besides. */

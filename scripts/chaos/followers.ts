@@ -83,7 +83,9 @@ export async function compareFollowers(
     for (const type of [0, 2])
       for (const { chave } of await client.list(`TipoDFe=${type}&IdEmpresa=${id}`))
         here.set(workspace, [...(here.get(workspace) ?? []), `${id} ${chave}`])
-  const settled = (await readOutgoing(database)).filter(({ state }) => state === 'registered' || state === 'rejected')
+  const settled = (await readOutgoing(database)).filter(({ state }) =>
+    ['registered', 'rejected', 'unconfirmed'].includes(state),
+  )
   const once = newcomers.filter(({ workspace }, index) => newcomers[index - 1]?.workspace !== workspace)
   const answers = once.flatMap(({ read }) => read.filter(({ tipo }) => tipo === 'resposta'))
   return [

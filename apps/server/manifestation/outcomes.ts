@@ -137,6 +137,9 @@ function answeredElsewhere({ sequence }: QueuedEvent): Consequence {
   }
 }
 
+/** What follows from a 573 when the same answer left for the same company from another workspace. */
+export const registeredBySameAuthor: Consequence = { state: 'registered', message: 'Já estava registrada na SEFAZ.' }
+
 /** What a row says when an equal answer that was asked for after it has the next number. */
 export const replacedByEqual =
   'Outro sistema já tinha registrado esta resposta; a que foi pedida depois, igual a esta, sai com o número seguinte e passa a valer.'

@@ -524,6 +524,22 @@ describe('an answer that somebody registered elsewhere', () => {
     expect(await documentsOf()).toEqual([{ status: 4, event_code: 210220 }])
   })
 
+  test('is ours when another workspace of the company sent it at the same moment', async () => {
+    const other = await newOffice(ctx, { certificate })
+    for (const of of [office, other]) {
+      await summaries(1, of)
+      await ask('nfe', 2, { of })
+    }
+    const first = await ready()
+    const [one] = first.ready
+    await settle(ctx, first.batch, [{ ready: one!, consequence: decideSilence(one!.event, null) }], 1)
+    expect((await turn(573)).registered).toBe(true)
+    expect((await rows()).map(({ state, sequence }) => [state, sequence])).toEqual([
+      ['sending', 1],
+      ['registered', 1],
+    ])
+  })
+
   test('does not count either when it came by another workspace, which has changed its mind', async () => {
     const other = await newOffice(ctx)
     await subscribe(office, other)

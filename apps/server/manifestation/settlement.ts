@@ -9,7 +9,14 @@ import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { chavesNamed, type EventResults } from './announcements.ts'
 import { type Author, writeJournal } from './journal.ts'
-import { type Consequence, letterOfOthers, registrationTime, replacedByEqual, type Said } from './outcomes.ts'
+import {
+  type Consequence,
+  letterOfOthers,
+  registeredBySameAuthor,
+  registrationTime,
+  replacedByEqual,
+  type Said,
+} from './outcomes.ts'
 import type { Batch } from './queue.ts'
 import { announceResults, noteSettled } from './settled.ts'
 import type { ReadyEvent } from './signing.ts'
@@ -69,6 +76,7 @@ export async function settle(
 async function reconsider(ctx: Pick<Context, 'db'>, batch: Batch, settled: Settled): Promise<Consequence> {
   const { consequence, ready } = settled
   if (await isLetterOfOthers(ctx, batch, settled)) return letterOfOthers(ready.event)
+  if (await wasSentByOtherWorkspace(ctx, batch, settled)) return registeredBySameAuthor
   if (consequence.sequence === undefined) return consequence
   const { rows } = await sql`
     select from outgoing_event
@@ -77,6 +85,21 @@ async function reconsider(ctx: Pick<Context, 'db'>, batch: Batch, settled: Settl
     ctx.db,
   )
   return rows.length === 0 ? consequence : { state: 'rejected', message: replacedByEqual }
+}
+
+// Two workspaces of one company may answer at the same moment, before the event of the first is here: a 573 to the second is about that event.
+async function wasSentByOtherWorkspace(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, cnpj }: Batch,
+  { ready: { event }, consequence, said }: Settled,
+): Promise<boolean> {
+  const isElsewhere = consequence.sequence !== undefined || consequence.state === 'unconfirmed'
+  if (said?.cStat !== 573 || !isElsewhere || event.rivalAt) return false
+  const { rows } = await sql`
+    select 1 from outgoing_event
+     where cnpj = ${cnpj} and chave = ${event.chave} and tp_evento = ${event.tpEvento} and sequence = ${event.sequence}
+       and workspace_id <> ${workspaceId} and state in ('sending', 'registered')`.execute(db)
+  return rows.length > 0
 }
 
 // 631 means that this sequence number is taken. The registered letter is ours if its content is ours; while we do not have its content, if no

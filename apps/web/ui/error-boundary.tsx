@@ -18,11 +18,11 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boole
 
   override componentDidCatch(error: unknown) {
     console.error(error)
-    if (this.state.offline) addEventListener('online', reload)
+    if (this.state.offline) addEventListener('online', reloadWhenReachable)
   }
 
   override componentWillUnmount() {
-    removeEventListener('online', reload)
+    removeEventListener('online', reloadWhenReachable)
   }
 
   override render() {
@@ -48,3 +48,8 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boole
 }
 
 const reload = () => location.reload()
+
+// The browser is online a moment before the server can be reached, and a reload that fails leaves the application.
+function reloadWhenReachable(): void {
+  fetch('/health').then(reload, () => setTimeout(reloadWhenReachable, 1000))
+}
