@@ -17,3 +17,14 @@ test('the bill of materials has all that the workspaces depend on, and no tool',
   expect(names).not.toContain('vitest')
   for (const { purl } of components) expect(purl).toMatch(/^pkg:npm\/(%40[\w.-]+\/)?[\w.-]+@\d/)
 })
+
+test('NOTICE names each library whose licence asks for more than its text', () => {
+  const { components } = billOfMaterials(read('package-lock.json').packages)
+  const notice = readFileSync(`${root}/NOTICE`, 'utf8')
+  const enough = /\b(MIT|MIT-0|ISC|0BSD|BSD-2-Clause|BSD-3-Clause|BlueOak-1.0.0|Unlicense)\b/
+  const isNamed = (name: string) => notice.includes(name) || notice.includes(name.replace(/\/.*/, '/*'))
+  const asking = components.filter(({ licenses }) => !enough.test(licenses?.[0]?.expression ?? ''))
+  expect(asking.map(({ name }) => name)).toContain('pdfjs-dist')
+  // A library for each platform is the library's own.
+  expect(asking.filter(({ name }) => !isNamed(name.replace(/^lightningcss-.*/, 'lightningcss')))).toEqual([])
+})

@@ -29,6 +29,8 @@ export default defineConfig({
     // The content security policy allows fonts and images from 'self' only, so nothing is inlined as data:.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // NOTICE names this file: minifying takes the licences out of the code.
+    license: { fileName: 'licencas.md' },
     rolldownOptions: {
       input: ['index', ...finished].map((name) => path.join(import.meta.dirname, `${name}.html`)),
       output: {

@@ -19,6 +19,7 @@ const pages = [
       /“Sair com tudo” junta num arquivo/,
       /só\s+para demonstração/,
       /serve a todas as que cadastraram esse CNPJ/,
+      /Sem telemetria/,
       /ANPD/,
     ],
   ],

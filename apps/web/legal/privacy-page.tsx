@@ -106,6 +106,10 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa, priva
                 O país de onde uma sessão foi usada sai de uma tabela que vem com o programa, com dados IP2Location LITE
                 (lite.ip2location.com): ninguém fica sabendo do endereço.
               </p>
+              <p>
+                Sem telemetria: o programa não informa a quem o fez, nem a mais ninguém, que está instalado, como é
+                usado ou o que falhou.
+              </p>
               <p className={shownIfSet.survey}>
                 Este serviço usa uma pesquisa de opinião carregada de {pesquisa?.endereco}, para quem entrou na conta.
                 Ela recebe o que você responder e, como qualquer página, o seu endereço de rede.
