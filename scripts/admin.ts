@@ -21,7 +21,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- rebuild      lê de novo tudo o que foi recebido e refaz listas, situações e totais
   npm run admin -- pack         compacta já o que versões anteriores guardaram, e diz quanto isso poupou
   npm run admin -- plano        mostra e muda os planos: listar, ativar, encerrar
-  npm run admin -- conta        exclui uma conta com tudo o que ela guarda, desfaz o pedido ou confirma o e-mail dela
+  npm run admin -- conta        cria ou exclui uma conta com tudo o que ela guarda, desfaz o pedido ou confirma o e-mail dela
   npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
@@ -72,10 +72,11 @@ plano encerrar --email E
   dia em São Paulo. Quando um plano é ativado, a captura continua na hora, de onde parou. Quando teste e plano terminam, ela pausa em
   até uma hora; com encerrar, na hora. O que foi guardado fica, e a SEFAZ guarda os documentos novos por cerca de 90 dias.
 
+conta criar --email E --nome N
 conta excluir --email E [--agora] [--fazer]
 conta manter --email E
 conta confirmar --email E
-  Com o programa no ar ou parado. Sem --fazer, diz o que seria apagado. Com --fazer, as chaves privadas dos certificados são apagadas na
+  Com o programa no ar ou parado. Criar mostra a primeira senha: com CADASTRO=convite é assim que a primeira conta nasce. Sem --fazer, diz o que seria apagado. Com --fazer, as chaves privadas dos certificados são apagadas na
   hora, e o resto em trinta dias: até lá, conta manter desfaz o pedido, como a própria pessoa em “Minha conta”. Com --agora também, tudo é
   apagado já, sem volta. O que outras contas guardam do mesmo CNPJ fica. Cópias de segurança ainda têm os dados: quem restaurar uma
   precisa excluir a conta de novo. Confirmar diz, no lugar do link que a pessoa recebe, que o e-mail é dela: só quando ela não o recebe e

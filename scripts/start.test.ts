@@ -362,7 +362,7 @@ test('a damaged master key, and the data of another ambiente, are told', async (
   const first = start(env, 'api')
   await says(first, 'Ctrl+C encerra.')
   await stop(first)
-  const output = await refusal({ ...env, SEFAZ_AMBIENTE: 'homologacao' }, 'api')
+  const output = await refusal({ ...env, SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'ligados' }, 'api')
   expect(output).toContain('Este banco de dados guarda documentos do ambiente "simulado"')
 })
 

@@ -30,6 +30,8 @@ const config = (env: Record<string, string> = {}) =>
       LOG_LEVEL: 'silent',
       // Its authority needs no file of a simulator.
       SEFAZ_AMBIENTE: 'homologacao',
+      CADASTRO: 'aberto',
+      PLANOS: 'ligados',
       ...env,
     },
     process.cwd(),

@@ -20,6 +20,8 @@ const production = {
   SMTP_URL: 'smtps://a:b@correio.exemplo.com.br',
   MAIL_FROM: 'avisos@exemplo.com.br',
   MASTER_KEY: key,
+  CADASTRO: 'convite',
+  PLANOS: 'desligados',
 }
 
 function problems(env: Record<string, string>, options?: { isSigner: boolean }): string[] {
@@ -57,6 +59,16 @@ test('production talks to the real authority at its real pace and has no simulat
   expect(config.sefaz.endpoints.distribution.cte).toContain('https://www1.cte.fazenda.gov.br/')
   expect(config.simulator).toBeNull()
   expect(config.demo).toBeNull()
+})
+
+test('outside the simulated authority the operator says who may sign up and whether there are plans', () => {
+  expect(readConfig({}, '/')).toMatchObject({ signUp: 'open', plans: true })
+  expect(readConfig(production, '/')).toMatchObject({ signUp: 'invitation', plans: false })
+  expect(problems({ SEFAZ_AMBIENTE: 'homologacao' })).toEqual([
+    expect.stringMatching(/^CADASTRO deve ser escolhido: aberto .* convite /),
+    expect.stringMatching(/^PLANOS deve ser escolhido: ligados .* desligados /),
+  ])
+  expect(problems({ CADASTRO: 'convite', PLANOS: 'desligados' })).toHaveLength(2)
 })
 
 test('every variable arrives', () => {
@@ -132,8 +144,10 @@ test('all problems are told at once, each with the name of its variable', () => 
     SMTP_URL: 'http://x',
     SIMULATOR_ARCHIVE_ANSWERED: 'talvez',
   })
-  expect(found).toHaveLength(13)
+  expect(found).toHaveLength(15)
   const names = [
+    'CADASTRO',
+    'PLANOS',
     'PORT',
     'SIMULATOR_PORT',
     'DATABASE_URL',
@@ -166,6 +180,8 @@ test('production asks the signer for its keys, and not for what the pages and th
     'PUBLIC_URL',
     'TRUSTED_PROXIES',
     'SMTP_URL',
+    'CADASTRO',
+    'PLANOS',
   ])
 })
 
@@ -259,7 +275,8 @@ test('copies may go to a bucket, over TLS and with a key', () => {
 })
 
 test('outside the simulation a demo login is complete or absent', () => {
-  expect(problems({ SEFAZ_AMBIENTE: 'homologacao', DEMO_EMAIL: 'a@b.com' })[0]).toMatch(/^DEMO_EMAIL e DEMO_PASSWORD/)
+  const real = { SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'ligados' }
+  expect(problems({ ...real, DEMO_EMAIL: 'a@b.com' })[0]).toMatch(/^DEMO_EMAIL e DEMO_PASSWORD/)
 })
 
 test('what the pages tell comes from variables and a file', async () => {

@@ -44,6 +44,10 @@ export interface Config {
   backup: { directory: string; s3?: S3Place; key: Buffer; days: number } | null
   /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
   signerSocket?: string
+  /** Who may make an account: anybody, or only people who were invited. */
+  signUp: 'open' | 'invitation'
+  /** False: no trial, plan or limit exists, and nothing speaks of one. */
+  plans: boolean
   /** The shared login that the landing page offers. */
   demo: { email: string; password: string } | null
   mail: MailConfig
@@ -229,6 +233,8 @@ const environment = z.object({
   SEFAZ_AMBIENTE: z
     .enum(['simulado', 'homologacao', 'producao'], { error: 'deve ser simulado, homologacao ou producao' })
     .default('simulado'),
+  CADASTRO: z.enum(['aberto', 'convite'], { error: 'deve ser aberto ou convite' }).default('aberto'),
+  PLANOS: z.enum(['ligados', 'desligados'], { error: 'deve ser ligados ou desligados' }).default('ligados'),
   SEFAZ_CA_FILE: z.string().optional(),
   MASTER_KEY: secretKey.optional(),
   NEW_MASTER_KEY: secretKey.optional(),
@@ -353,6 +359,7 @@ function combinations(
   const problems: string[] = []
   const ambiente = given.SEFAZ_AMBIENTE ?? 'simulado'
   if (ambiente === 'producao') problems.push(...risksOfProduction(given, isSigner))
+  if (!isSigner) problems.push(...choicesOfOperator(given, ambiente))
   if (ambiente !== 'simulado' && !given.DEMO_EMAIL !== !given.DEMO_PASSWORD)
     problems.push('DEMO_EMAIL e DEMO_PASSWORD vão juntas: informe as duas ou nenhuma.')
   if (!given.SURVEY_URL !== !given.SURVEY_ENVIRONMENT_ID)
@@ -380,6 +387,22 @@ function combinations(
   if (env && ambiente === 'simulado' && env.PORT !== 0 && env.PORT === env.SIMULATOR_PORT)
     problems.push(`PORT e SIMULATOR_PORT são a mesma porta (${env.PORT}): escolha outra para uma delas.`)
   return problems
+}
+
+// With the real authority, nobody else can say for whom the installation is.
+function choicesOfOperator(given: Record<string, string | undefined>, ambiente: string): string[] {
+  if (ambiente === 'simulado')
+    return ['CADASTRO', 'PLANOS']
+      .filter((name) => given[name])
+      .map((name) => `${name} só vale em homologacao e producao: em simulado o cadastro é aberto e os planos existem.`)
+  if (ambiente !== 'homologacao' && ambiente !== 'producao') return []
+  const choices = {
+    CADASTRO:
+      'CADASTRO deve ser escolhido: aberto (qualquer pessoa que alcança o endereço cria uma conta) ou convite (a primeira conta é feita por npm run admin -- conta criar, e as outras entram por convite).',
+    PLANOS:
+      'PLANOS deve ser escolhido: ligados (7 dias de teste; depois a captura para até que você ative um plano) ou desligados (a captura nunca para por causa de um plano, e nenhuma tela fala disso).',
+  }
+  return Object.entries(choices).flatMap(([name, sentence]) => (given[name] ? [] : sentence))
 }
 
 // The passwords of the other logins are derived from that of the owner.
@@ -451,6 +474,8 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
       env.BACKUP_DIR && env.BACKUP_KEY
         ? { ...placeOfCopies(env, env.BACKUP_DIR, cwd), key: env.BACKUP_KEY, days: env.BACKUP_DAYS }
         : null,
+    signUp: env.CADASTRO === 'convite' ? 'invitation' : 'open',
+    plans: env.PLANOS === 'ligados',
     demo: demoLogin(env, simulated),
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
     contactEmail,

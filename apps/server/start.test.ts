@@ -375,9 +375,9 @@ test('options of DATABASE_URL do not take the place of the role', async () => {
 })
 
 test('a database of one ambiente does not serve another', async () => {
-  await expect(start(config({ SEFAZ_AMBIENTE: 'homologacao' }), { roles: ['worker'] })).rejects.toThrow(
-    InstallationError,
-  )
+  await expect(
+    start(config({ SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'ligados' }), { roles: ['worker'] }),
+  ).rejects.toThrow(InstallationError)
 })
 
 test('another master key does not open the certificates of a database, and says so before anything runs', async () => {

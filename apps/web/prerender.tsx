@@ -34,6 +34,8 @@ const unconfigured: SiteSettings = {
   ambiente: 'simulado',
   contactEmail: null,
   whatsapp: null,
+  cadastroAberto: true,
+  planos: true,
   demo: null,
   ...exampleSite,
   exemplos: { numeros: true, depoimentos: true },

@@ -235,13 +235,17 @@ export const dropSecondFactor = route({
   data: z.null(),
 })
 
+/** How people get an account where nobody signs up. */
+export const byInvitation =
+  'Aqui as contas são feitas por convite: peça um a quem administra o sistema na sua empresa ou no seu escritório, e ele chega por e-mail.'
+
 /** Creates an account with its workspace (section 7). */
 export const signUp = route({
   method: 'POST',
   path: '/v1/api/Usuarios',
   access: 'public',
-  summary: 'Cria a conta e o workspace dela.',
-  refusals: [429],
+  summary: 'Cria a conta e o workspace dela. Onde as contas são feitas por convite responde 403.',
+  refusals: [403, 429],
   body: SignUpForm,
   data: z.null(),
 })

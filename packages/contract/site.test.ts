@@ -25,6 +25,8 @@ const settings: SiteSettings = {
   ambiente: 'simulado',
   contactEmail: null,
   whatsapp: null,
+  cadastroAberto: true,
+  planos: true,
   demo: { email: 'demo@x.example', senha: "</script>%PRODUCT_NAME%<'>" },
   ...exampleSite,
   exemplos: { numeros: true, depoimentos: false },

@@ -30,6 +30,10 @@ export const SiteSettings = z.object({
   contactEmail: z.string().nullable(),
   /** Digits with country and area code, as wa.me takes them. */
   whatsapp: z.string().nullable(),
+  /** False: nobody makes an account without an invitation. */
+  cadastroAberto: z.boolean(),
+  /** False: there is no trial, plan or price. */
+  planos: z.boolean(),
   /** The shared login of "Ver Demonstração". */
   demo: z.object({ email: z.string(), senha: z.string() }).nullable(),
   numeros: z.object({ uptime: figure, notas: figure, empresas: figure, suporte: figure }),

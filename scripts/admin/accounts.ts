@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import {
   type Config,
   confirmEmailOf,
+  createAccount,
   deleteWorkspaceOf,
   dropSecondFactorOf,
   eraseDue,
@@ -13,17 +14,18 @@ import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 
 const usage =
-  'Use: npm run admin -- conta excluir --email E [--agora] [--fazer], conta manter --email E, conta confirmar --email E, ou conta duas-etapas --email E (desliga).'
+  'Use: npm run admin -- conta criar --email E --nome N, conta excluir --email E [--agora] [--fazer], conta manter --email E, conta confirmar --email E, ou conta duas-etapas --email E (desliga).'
 
 /** What `npm run admin -- conta` is asked to do. */
 interface AccountOrder {
-  task: 'delete' | 'keep' | 'confirm' | 'second-factor'
+  task: 'create' | 'delete' | 'keep' | 'confirm' | 'second-factor'
   email: string
+  name: string
   now: boolean
   isDone: boolean
 }
 
-/** Deletes an account with its workspace, shows what that would do, takes a request for it back, confirms its e-mail, or switches its second factor off. */
+/** Makes an account, deletes one with its workspace, shows what that would do, takes a request for it back, confirms its e-mail, or switches its second factor off. */
 export async function manageAccounts(config: Config, args: string[]): Promise<void> {
   const order = readAccountOrder(args)
   const { email, now } = order
@@ -31,6 +33,13 @@ export async function manageAccounts(config: Config, args: string[]): Promise<vo
     `Não há conta com o e-mail ${email}. Nada foi alterado. Veja as contas com npm run admin -- plano listar.`,
   )
   await operate(config, async (ctx) => {
+    if (order.task === 'create') {
+      const password = await createAccount(ctx, { name: order.name, email })
+      if (password === null) throw new StartError(`Já há uma conta com o e-mail ${email}. Nada foi alterado.`)
+      return console.log(
+        `A conta foi criada. Entre em ${config.publicUrl}/login com ${email} e a senha ${password}, e troque-a em “Minha conta”.`,
+      )
+    }
     if (order.task === 'keep') {
       const kept = await keepWorkspaceOf(ctx, email)
       if (kept === null) throw unknown
@@ -70,11 +79,12 @@ export async function manageAccounts(config: Config, args: string[]): Promise<vo
 
 /** The order that `args` give; throws a `StartError` with a message for the person when they are wrong. */
 export function readAccountOrder(args: string[]): AccountOrder {
-  let values: { email?: string[]; agora?: boolean; fazer?: boolean }
+  let values: { email?: string[]; nome?: string; agora?: boolean; fazer?: boolean }
   let words: string[]
   try {
     const options = {
       email: { type: 'string', multiple: true },
+      nome: { type: 'string' },
       agora: { type: 'boolean' },
       fazer: { type: 'boolean' },
     } as const
@@ -84,8 +94,9 @@ export function readAccountOrder(args: string[]): AccountOrder {
   } catch (cause) {
     throw new StartError(usage, { cause })
   }
-  const { email = [], agora = false, fazer = false } = values
+  const { email = [], nome = '', agora = false, fazer = false } = values
   const tasks = new Map<string | undefined, AccountOrder['task']>([
+    ['criar', 'create'],
     ['excluir', 'delete'],
     ['manter', 'keep'],
     ['confirmar', 'confirm'],
@@ -95,7 +106,10 @@ export function readAccountOrder(args: string[]): AccountOrder {
   if (words.length !== 1 || !task || (task !== 'delete' && (agora || fazer))) throw new StartError(usage)
   if (email.length > 1) throw new StartError(`--email foi informado mais de uma vez. Nada foi alterado. ${usage}`)
   if (!email[0]?.trim()) throw new StartError(`Falta --email. Nada foi alterado. ${usage}`)
-  return { task, email: email[0].trim(), now: agora, isDone: fazer }
+  const name = nome.trim()
+  if (task === 'create' && (name.length < 3 || name.length > 100))
+    throw new StartError(`--nome deve ter de 3 a 100 caracteres. Nada foi alterado. ${usage}`)
+  return { task, email: email[0].trim(), name, now: agora, isDone: fazer }
 }
 
 type Listed = NonNullable<Awaited<ReturnType<typeof findPlan>>>

@@ -34,7 +34,10 @@ async function configFor(simulator: Simulator, trusted = simulator) {
   const dataDir = await mkdtemp(join(folder, 'data-'))
   const file = join(dataDir, 'root.pem')
   await writeFile(file, trusted.ca)
-  const config = readConfig({ SEFAZ_AMBIENTE: 'homologacao', SEFAZ_CA_FILE: file, DATA_DIR: dataDir }, dataDir)
+  const config = readConfig(
+    { SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'ligados', SEFAZ_CA_FILE: file, DATA_DIR: dataDir },
+    dataDir,
+  )
   const at = (url: string) => Object.assign(new URL(url), { port: String(simulator.port) }).href
   const { distribution, manifestation } = config.sefaz.endpoints
   const endpoints = {

@@ -66,7 +66,7 @@ test('a visitor of the landing page signs up and logs in, with the keyboard alon
   const calls = await respond(page, '/v1/api/Usuarios', slow.reply)
   await go(page, '/')
   await page.getByRole('link', { name: 'Experimente Grátis por 7 dias' }).waitFor()
-  await tabTo(page, /^Experimente Grátis por 7 dias$/)
+  await tabTo(page, /^Experimente Grátis por 7 dias/)
   await page.keyboard.press('Enter')
   await page.waitForURL('**/register?tp=1')
   await shown(page.getByRole('heading', { name: 'Criar Conta' }))

@@ -1,13 +1,13 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { RecoveryForm } from '@vigia/contract/accounts'
+import { byInvitation, RecoveryForm } from '@vigia/contract/accounts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { isMailbox } from '../mail/message.ts'
 import { startMailWorker } from '../mail/worker.ts'
-import { accountMails, forgetOld } from './accounts.ts'
+import { accountMails, createAccount, forgetOld } from './accounts.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts
@@ -21,6 +21,29 @@ const counts = () =>
     `select (select count(*)::int from account) as accounts, (select count(*)::int from workspace) as workspaces,
             (select count(*)::int from mail) as mails`,
   )
+
+describe('where accounts are made by invitation', () => {
+  let closed: Accounts
+  beforeAll(async () => {
+    closed = await openAccounts({ signUp: 'invitation' })
+  })
+  afterAll(() => closed[Symbol.asyncDispose]())
+
+  test('a sign-up is refused with how to get an account, and leaves nothing', async () => {
+    const answer = await closed.signUp(newPerson())
+    expect(answer).toMatchObject({ status: 403, envelope: { success: false, message: byInvitation } })
+    expect(await closed.rows('select from account')).toEqual([])
+  })
+
+  test('the operator makes the first one, whose e-mail needs no proof', async () => {
+    const senha = await createAccount(closed.ctx, { name: 'Ana Souza', email: 'Ana@Exemplo.com.br' })
+    expect((await closed.logIn({ email: 'ana@exemplo.com.br', senha: senha! })).status).toBe(200)
+    expect(await closed.rows('select name, email_proved_at is not null as proved from account')).toEqual([
+      { name: 'Ana Souza', proved: true },
+    ])
+    expect(await createAccount(closed.ctx, { name: 'Outra', email: 'ana@exemplo.com.br' })).toBeNull()
+  })
+})
 
 describe('a sign-up', () => {
   test('makes an account in a workspace of its own, and the audit says so', async () => {

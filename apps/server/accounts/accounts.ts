@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { byInvitation } from '@vigia/contract/accounts'
 import type { MemberRole } from '@vigia/contract/route'
 import { planKinds, trialDays } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
@@ -10,7 +12,7 @@ import { enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { findPublicIds } from './chosen-companies.ts'
 import { queueConfirmation } from './confirmation.ts'
-import { findUnproved } from './email-proof.ts'
+import { findUnproved, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { removeAccount } from './memberships.ts'
 import { findPasskeys, removePasskeys } from './passkeys.ts'
@@ -59,6 +61,7 @@ export async function signUp(
   account: NewAccount,
   caller: Caller,
 ): Promise<void> {
+  if (config.signUp === 'invitation') throw new AppError('forbidden', byInvitation)
   await countTry({ db }, networkLimit, networkOf(caller.address))
   const email = account.email.toLowerCase()
   refuseGuessable({ config }, account.password)
@@ -69,11 +72,7 @@ export async function signUp(
     throw error
   })
   const passwordHash = await hashPassword({ config }, account.password)
-  // The number comes first: the row can only be written by somebody who is in its workspace already.
-  const { rows } = await sql<{
-    id: number
-  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
-  const workspaceId = rows[0]!.id
+  const workspaceId = await nextWorkspaceId({ db })
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     const accountId = await claimEmail({ db }, workspaceId, email)
     await insertAccount({ db }, workspaceId, accountId, { ...account, email, passwordHash })
@@ -84,9 +83,40 @@ export async function signUp(
     }
     await queueConfirmation({ db }, email, caller)
     const actor = { workspaceId, accountId, accountName: account.name, address: caller.address }
-    const plan = `plano ${planKinds[account.plan].name}, com ${trialDays} dias de teste`
-    await recordAudit({ db }, actor, 'conta', `Conta criada para ${email}: ${plan}.`)
+    const plan = config.plans ? `: plano ${planKinds[account.plan].name}, com ${trialDays} dias de teste` : ''
+    await recordAudit({ db }, actor, 'conta', `Conta criada para ${email}${plan}.`)
   })
+}
+
+/**
+ * Creates an account with a proved e-mail in a workspace of its own, in the name of who runs the installation. Returns its first password, or null: the
+ * e-mail has an account.
+ */
+export async function createAccount(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { name, email }: { name: string; email: string },
+): Promise<string | null> {
+  const password = randomBytes(12).toString('base64url')
+  const account = { name, email: email.toLowerCase(), plan: 2 as const }
+  const passwordHash = await hashPassword({ config }, password)
+  const workspaceId = await nextWorkspaceId({ db })
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const accountId = await claimEmail({ db }, workspaceId, account.email)
+    if (accountId === null) return null
+    await insertAccount({ db }, workspaceId, accountId, { ...account, passwordHash })
+    await prove({ db }, { workspaceId, accountId })
+    const sentence = `Conta criada para ${account.email} por quem administra o sistema.`
+    await recordAudit({ db }, { workspaceId, accountName: 'Quem administra o sistema' }, 'conta', sentence)
+    return password
+  })
+}
+
+// The number comes first: the row can only be written by somebody who is in its workspace already.
+async function nextWorkspaceId({ db }: Pick<Context, 'db'>): Promise<number> {
+  const { rows } = await sql<{
+    id: number
+  }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
+  return rows[0]!.id
 }
 
 /**

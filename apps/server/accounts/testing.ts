@@ -52,11 +52,13 @@ export function newAddress(): string {
  */
 export async function openAccounts({
   ambiente = 'simulado',
+  signUp: allowed = 'open',
   smtpUrl,
   routes = [],
   mails = {},
 }: {
   ambiente?: Config['sefaz']['ambiente']
+  signUp?: Config['signUp']
   smtpUrl?: string
   routes?: Parameters<typeof serveRoutes>[1]
   mails?: Record<string, MailKind>
@@ -78,6 +80,7 @@ export async function openAccounts({
     db: db.withPlugin(counting),
     config: {
       ...config,
+      signUp: allowed,
       sefaz: { ...config.sefaz, ambiente },
       passwordCost: quickPasswords,
       mail: { smtpUrl, from: 'avisos@vigia.exemplo.com.br' },

@@ -44,7 +44,7 @@ describe('a review that began a moment before', () => {
     ctx.db.transaction().execute((db) =>
       inCapture({ db }, async (begun) => {
         await action()
-        await followPlan(begun, workspaceId)
+        await followPlan({ ...ctx, ...begun }, workspaceId)
       }),
     )
 

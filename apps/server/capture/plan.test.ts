@@ -8,7 +8,7 @@ import { requestSync, resume } from './capture.ts'
 import { bringForward, catchUp, deliverLate, deliverPage } from './delivery.ts'
 import { findHolder } from './holder.ts'
 import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
-import { grantPlan, withdrawPlan } from './plan.ts'
+import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
 import { noteQueryAs } from './query.ts'
 import { decide } from './rules.ts'
 import * as testing from './testing.ts'
@@ -95,6 +95,14 @@ describe('a CNPJ of one workspace only', () => {
       ),
     )
     expect(await claimLine(ctx)).toBeNull()
+  })
+
+  test('is queried whatever the plan was, where the installation has none', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    await pause(workspaceId)
+    expect((await linesOf()).map((line) => line.paused)).toEqual([true, true])
+    await followPlan({ ...ctx, config: { ...ctx.config, plans: false } }, workspaceId)
+    expect((await linesOf()).map((line) => line.paused)).toEqual([false, false])
   })
 
   test('is queried again as early as the rules allow, never earlier', async () => {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { noneAccepted } from '../companies/companies.ts'
 import { activatePlan, endPlan, findWorkspaceOf, notePaused, type PlanType, readPlan } from '../plans/plans.ts'
-import type { WithDatabase } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inTransaction } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
@@ -10,7 +10,7 @@ import { awake, lockLines, setAutomatic } from './subscriptions.ts'
  * Pauses the capture of a workspace when neither its trial nor its plan lasts, and that of a company when it is archived; resumes it when
  * that is over. Does nothing where it is so already.
  */
-export async function followPlan(ctx: WithDatabase, workspaceId: number): Promise<void> {
+export async function followPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
   await inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, workspaceId)
     // Locked because a company may be added at the same time: either its subscription is read below, or it finds the plan ended.
@@ -106,7 +106,7 @@ async function listShared({ db }: WithDatabase, lineIds: number[]): Promise<numb
  * such account.
  */
 export async function grantPlan(
-  ctx: WithDatabase,
+  ctx: Pick<Context, 'db' | 'config'>,
   email: string,
   plan: { type: PlanType; until: string | null },
 ): Promise<boolean | null> {
@@ -117,20 +117,21 @@ export async function grantPlan(
  * Ends the paid plan of an account's workspace and pauses its capture at once, unless the trial still lasts. Returns false when there was no
  * paid plan; null: there is no such account.
  */
-export async function withdrawPlan(ctx: WithDatabase, email: string): Promise<boolean | null> {
+export async function withdrawPlan(ctx: Pick<Context, 'db' | 'config'>, email: string): Promise<boolean | null> {
   return change(ctx, email, endPlan)
 }
 
 async function change(
-  ctx: WithDatabase,
+  ctx: Pick<Context, 'db' | 'config'>,
   email: string,
-  work: (ctx: WithDatabase, workspaceId: number) => Promise<boolean>,
+  work: (ctx: Pick<Context, 'db' | 'config'>, workspaceId: number) => Promise<boolean>,
 ): Promise<boolean | null> {
-  return inTransaction(ctx, async (ctx) => {
-    const workspaceId = await findWorkspaceOf(ctx, email)
+  return inTransaction(ctx, async ({ db }) => {
+    const within = { ...ctx, db }
+    const workspaceId = await findWorkspaceOf(within, email)
     if (workspaceId === null) return null
-    const changed = await work(ctx, workspaceId)
-    await followPlan(ctx, workspaceId)
+    const changed = await work(within, workspaceId)
+    await followPlan(within, workspaceId)
     return changed
   })
 }

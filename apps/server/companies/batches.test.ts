@@ -3,6 +3,7 @@ import { batchMax } from '@vigia/contract/companies'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
 import type { Session } from '../http/http.ts'
 import { knownBefore } from '../jobs/testing.ts'
 import type { Context, Database } from '../platform/context.ts'
@@ -16,7 +17,7 @@ import { claimFile, waitingFiles } from './worker.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
-let ctx: Pick<Context, 'db' | 'signer' | 'vault' | 'ids' | 'storage'>
+let ctx: Pick<Context, 'db' | 'config' | 'signer' | 'vault' | 'ids' | 'storage'>
 let session: Session
 
 beforeAll(async () => {
@@ -24,6 +25,7 @@ beforeAll(async () => {
   db = openDatabase(database.url)
   ctx = {
     db,
+    config: readConfig({}, '/'),
     signer: testSigner(database.url),
     vault: createVault(Buffer.alloc(32, 7)),
     ids: createPublicIds(Buffer.alloc(16, 7)),
@@ -67,9 +69,7 @@ test.each([
   )
   const id = await begin(max)
   await add(id, filesOf(max), { last: false })
-  await expect(add(id)).rejects.toThrow(
-    /^Um lote deste plano tem até 20 arquivos\. Os desta chamada não foram guardados/,
-  )
+  await expect(add(id)).rejects.toThrow(/^Este lote tem até 20 arquivos\. Os desta chamada não foram guardados/)
   expect((await getBatch(ctx, session.workspaceId, id)).files).toHaveLength(max)
 })
 

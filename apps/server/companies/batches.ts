@@ -33,7 +33,7 @@ const noPasswords =
 
 /** Begins a batch of so many files, which are added afterwards. `list`: the passwords, as the person wrote them; may be empty when each file has its own. */
 export async function startBatch(
-  ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
+  ctx: Pick<Context, 'db' | 'config' | 'ids' | 'vault'>,
   session: Session,
   { list, total }: { list: string; total: number },
 ): Promise<string> {
@@ -42,7 +42,7 @@ export async function startBatch(
   const isEmpty = shared === null && named.length === 0
   if (isEmpty && list.trim() !== '') throw new AppError('invalid-input', noPasswords)
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const plan = await readPlan({ db }, workspaceId, { lock: true })
+    const plan = await readPlan({ ...ctx, db }, workspaceId, { lock: true })
     const filesMax = filesMaxOf(plan)
     if (total > filesMax)
       throw new AppError(
@@ -100,14 +100,14 @@ interface SentFile {
 
 /** Adds files to a batch; those that it has already are not taken twice. `last`: no others come. Returns how many it has. */
 export async function addFiles(
-  ctx: Pick<Context, 'db' | 'ids' | 'vault' | 'storage'>,
+  ctx: Pick<Context, 'db' | 'config' | 'ids' | 'vault' | 'storage'>,
   { workspaceId }: Session,
   publicId: string,
   { files, last }: { files: readonly SentFile[]; last: boolean },
 ): Promise<number> {
   await requireDiskSpace(ctx)
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const filesMax = filesMaxOf(await readPlan({ db }, workspaceId, { lock: true }))
+    const filesMax = filesMaxOf(await readPlan({ ...ctx, db }, workspaceId, { lock: true }))
     const batchId = ctx.ids.decode(workspaceId, publicId)
     const batch = await lockBatch({ db }, workspaceId, batchId)
     if (!batch || batchId === null) throw notThere()
@@ -121,7 +121,7 @@ export async function addFiles(
     if (n > filesMax)
       throw new AppError(
         'conflict',
-        `Um lote deste plano tem até ${formatInteger(filesMax)} arquivos. Os desta chamada não foram guardados: envie-os em outro lote.`,
+        `Este lote tem até ${formatInteger(filesMax)} arquivos. Os desta chamada não foram guardados: envie-os em outro lote.`,
       )
     const rows = fresh.map(({ name, bytes, password, digest }) => ({
       workspace_id: workspaceId,

@@ -4,7 +4,7 @@ import { type Certificate, CertificateError, readCertificate } from '@vigia/sefa
 import { type RawBuilder, sql } from 'kysely'
 import type { Session } from '../http/http.ts'
 import { readPlan } from '../plans/plans.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { InstallationError } from '../platform/installation.ts'
@@ -77,10 +77,10 @@ export function requireSameBase(certificate: Certificate, cnpj: string): void {
 /** Of a workspace without an active plan, with those that were replaced, which stay on record. */
 export const unpaidCertificatesMax = 1_000
 
-async function requireRoom({ db }: WithDatabase, workspaceId: number): Promise<void> {
+async function requireRoom({ db, config }: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from certificate where workspace_id = ${workspaceId}`.execute(db)
-  if (rows[0]!.n < unpaidCertificatesMax || (await readPlan({ db }, workspaceId)).situation === 'active') return
+  if (rows[0]!.n < unpaidCertificatesMax || (await readPlan({ db, config }, workspaceId)).situation === 'active') return
   throw new AppError(
     'conflict',
     `Sem um plano ativo cabem ${formatInteger(unpaidCertificatesMax)} certificados, contando os que foram substituídos, e já há tantos. Nada foi guardado nem alterado, e os que estão aqui continuam em uso. Para enviar outros, peça um plano em “Minha conta”.`,
@@ -89,13 +89,13 @@ async function requireRoom({ db }: WithDatabase, workspaceId: number): Promise<v
 
 /** Keeps a certificate as the current one of a company, its key sealed by the signer; `ctx.db` is a transaction inside the workspace. */
 export async function storeCertificate(
-  { db, signer }: Pick<Context, 'db' | 'signer'>,
+  { db, config, signer }: Pick<Context, 'db' | 'config' | 'signer'>,
   session: Uploader,
   companyId: number,
   certificate: Certificate,
 ): Promise<void> {
   const { workspaceId } = session
-  await requireRoom({ db }, workspaceId)
+  await requireRoom({ db, config }, workspaceId)
   const { sealed, keyId } = await signer.seal(workspaceId, companyId, certificate.key).catch((cause: unknown) => {
     if (!(cause instanceof SignerDown || cause instanceof InstallationError)) throw cause
     throw new AppError(
@@ -137,7 +137,7 @@ export async function storeCertificate(
 
 /** Puts a certificate in the place of the current one, which stays on record. `ctx.db` is a transaction inside the workspace. */
 export async function replaceCertificate(
-  ctx: Pick<Context, 'db' | 'signer'>,
+  ctx: Pick<Context, 'db' | 'config' | 'signer'>,
   session: Uploader,
   companyId: number,
   cnpj: string,

@@ -28,7 +28,7 @@ interface Captures extends CapturesOfCertificates {
   /** Updates whether the company is captured automatically. */
   followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void>
   /** Pauses the captures of archived companies, and resumes those of the others. */
-  followPlan(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void>
+  followPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void>
   /** Requests the next queries of a company as early as the authority allows; returns when that is, for each service. */
   requestSync(
     ctx: Pick<Context, 'db' | 'config'>,
@@ -94,8 +94,8 @@ export const companyChangeRoutes = (captures: Captures) => [
 
   handle(archiveCompany, async (ctx, { query, session }) => {
     await setArchived(ctx, captures, session, query.id, true)
-    const message =
-      'Empresa arquivada: nada mais é consultado na SEFAZ em nome dela. Os documentos já guardados continuam aqui, e ela não conta mais no plano.'
+    const uncounted = ctx.config.plans ? ', e ela não conta mais no plano' : ''
+    const message = `Empresa arquivada: nada mais é consultado na SEFAZ em nome dela. Os documentos já guardados continuam aqui${uncounted}.`
     return { data: null, message }
   }),
 

@@ -196,7 +196,7 @@ export interface CompanyChange {
 
 /** Changes a company and, when there is one, replaces its certificate by `certificate`. `ctx.db` is the transaction. */
 export async function updateCompany(
-  ctx: Pick<Context, 'db' | 'signer'>,
+  ctx: Pick<Context, 'db' | 'config' | 'signer'>,
   session: Session,
   companyId: number,
   change: CompanyChange,

@@ -18,6 +18,7 @@ import { testSigner } from '../signer/testing.ts'
 import { findLogoOf, getLogo, removeLogo, setLogo } from './logo.ts'
 import { companyRoutes } from './routes.ts'
 
+const config = readConfig({}, '/')
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
 let workspaceId: number
@@ -34,7 +35,7 @@ afterAll(async () => {
 
 const newCompany = async (cnpj: string, workspace = workspaceId) => (await insertCompany(db, workspace, { cnpj })).id
 const set = (companyId: number, file: Uint8Array) =>
-  inWorkspace({ db }, workspaceId, (ctx) => setLogo(ctx, workspaceId, companyId, file))
+  inWorkspace({ db, config }, workspaceId, (ctx) => setLogo(ctx, workspaceId, companyId, file))
 
 test('without an active plan a hundred companies have one', async () => {
   const trial = await newWorkspace(db)
@@ -44,7 +45,8 @@ test('without an active plan a hundred companies have one', async () => {
       select ${trial}, lpad(n::text, 14, '0'), 'E', 'e', 35 from generate_series(1, 101) n returning id`.execute(db),
   )
   const [last, first, ...others] = companies.rows.map(({ id }) => id)
-  const setOf = (company: number) => inWorkspace({ db }, trial, (ctx) => setLogo(ctx, trial, company, picture()))
+  const setOf = (company: number) =>
+    inWorkspace({ db, config }, trial, (ctx) => setLogo(ctx, trial, company, picture()))
   for (const company of [first!, ...others]) await setOf(company)
   await setOf(first!)
   await expect(setOf(last!)).rejects.toThrow(/^Sem um plano ativo cabem logotipos de 100 empresas/)
@@ -163,7 +165,7 @@ test('is neither set nor taken away by whoever enters with a shared login', asyn
     vault: createVault(randomBytes(32)),
     signer: testSigner(database.url),
     ids: createPublicIds(randomBytes(16)),
-    config: readConfig({}, '/'),
+    config,
   }
   await using printer = createPrinter()
   const app = await serveRoutes({ db, log, printer, ...unused }, companyRoutes, async () => ({

@@ -16,7 +16,7 @@ export const unpaidLogosMax = 100
  * the workspace.
  */
 export async function setLogo(
-  { db }: Pick<Context, 'db'>,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   workspaceId: number,
   companyId: number,
   file: Uint8Array,
@@ -29,7 +29,7 @@ export async function setLogo(
     .execute()
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from company_logo where workspace_id = ${workspaceId}`.execute(db)
-  if (rows[0]!.n <= unpaidLogosMax || (await readPlan({ db }, workspaceId)).situation === 'active') return
+  if (rows[0]!.n <= unpaidLogosMax || (await readPlan({ db, config }, workspaceId)).situation === 'active') return
   throw new AppError(
     'conflict',
     `Sem um plano ativo cabem logotipos de ${unpaidLogosMax} empresas, e já há tantos. Nada foi alterado. Para guardar outros, peça um plano em “Minha conta”.`,

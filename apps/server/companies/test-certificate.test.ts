@@ -24,7 +24,12 @@ const ask = (workspaceId: number, env: Record<string, string> = {}) =>
 
 test.each(['homologacao', 'producao'])('in %s there is none', async (ambiente) => {
   await expect(
-    ask(await newWorkspace(db), { SEFAZ_AMBIENTE: ambiente, ACCEPTED_RISKS: 'http,key-on-disk,no-mail,no-proxies' }),
+    ask(await newWorkspace(db), {
+      SEFAZ_AMBIENTE: ambiente,
+      CADASTRO: 'convite',
+      PLANOS: 'desligados',
+      ACCEPTED_RISKS: 'http,key-on-disk,no-mail,no-proxies',
+    }),
   ).rejects.toMatchObject({
     code: 'not-found',
     message: expect.stringMatching(/^Certificados de teste existem somente onde a SEFAZ é simulada\./),

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { type RoleSwitch, updateCompany } from '../companies/companies.ts'
+import { readConfig } from '../config.ts'
 import { type Arrival, considerSize, receive } from '../documents/documents.ts'
 import { type Filter, pageSize, searchDocuments } from '../documents/list.ts'
 import { printDocument } from '../documents/printing.ts'
@@ -108,7 +109,7 @@ const everything = () =>
   })
 
 const turn = (companyId: number, nfe: RoleSwitch[]) =>
-  inWorkspace({ db, signer }, workspaceId, (ctx) =>
+  inWorkspace({ db, config: readConfig({}, '/'), signer }, workspaceId, (ctx) =>
     updateCompany(ctx, testSession(workspaceId), companyId, {
       name: 'x',
       shown: { nfe, cte: [] },

@@ -319,7 +319,7 @@ test('what a company issues is printed with its logo as soon as it has one', asy
   const pictures = async (of = path) =>
     (await get(of)).rawPayload.toString('latin1').match(/\/Subtype\/Image/g)?.length ?? 0
   expect(await pictures()).toBe(0)
-  await inWorkspace({ db }, workspaceId, async (ctx) => {
+  await inWorkspace({ db, config: readConfig({}, '/') }, workspaceId, async (ctx) => {
     const issuer = { workspace_id: workspaceId, cnpj: chaveParts(chave).cnpj, name: 'LOJA', search: 'loja', uf: 35 }
     const { id } = await ctx.db.insertInto('company').values(issuer).returning('id').executeTakeFirstOrThrow()
     await setLogo(ctx, workspaceId, id, PNG.sync.write(new PNG({ width: 3, height: 2 })))

@@ -28,7 +28,12 @@ async function write(name: string, content: string | Buffer): Promise<void> {
 const settings = (env: Record<string, string> = {}) => siteSettings(readConfig(env, directory))
 const serve = (env: Record<string, string> = {}) => serveSite(app, directory, settings(env))
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
-const production = { SEFAZ_AMBIENTE: 'producao', ACCEPTED_RISKS: 'demo,http,key-on-disk,no-mail,no-proxies' }
+const production = {
+  SEFAZ_AMBIENTE: 'producao',
+  CADASTRO: 'convite',
+  PLANOS: 'desligados',
+  ACCEPTED_RISKS: 'demo,http,key-on-disk,no-mail,no-proxies',
+}
 
 describe('what the pages are told', () => {
   test('of a simulated installation', () => {
@@ -38,6 +43,8 @@ describe('what the pages are told', () => {
       ambiente: 'simulado',
       contactEmail: 'contato@vigiafiscal.example',
       whatsapp: null,
+      cadastroAberto: true,
+      planos: true,
       demo: { email: 'demo@vigiafiscal.example', senha: 'notas-em-dia' },
       ...exampleSite,
       exemplos: { numeros: true, depoimentos: true },
@@ -77,6 +84,8 @@ describe('what the pages are told', () => {
       ambiente: 'producao',
       contactEmail: 'a@b.com',
       whatsapp: '5511912345678',
+      cadastroAberto: false,
+      planos: false,
       demo: { email: 'demo@b.com', senha: 'segredo' },
       numeros: site.numeros,
       depoimentos: site.depoimentos.map((one, n) => ({ ...one, empresa: '', iniciais: `P${n}` })),

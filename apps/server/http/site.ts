@@ -155,6 +155,8 @@ export function siteSettings(config: Config): SiteSettings {
     ambiente: sefaz.ambiente,
     contactEmail: contactEmail ?? null,
     whatsapp: contactWhatsapp ?? null,
+    cadastroAberto: config.signUp === 'open',
+    planos: config.plans,
     demo: demo && { email: demo.email, senha: demo.password },
     ...exampleSite,
     ...site,

@@ -30,6 +30,7 @@ import {
   thisMonth,
 } from './plans.ts'
 import { sendRequest } from './request.ts'
+import { warnOfPlan } from './warnings.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -78,6 +79,22 @@ const addCompany = (within = ctx) =>
     return id
   })
 const trialEnded = "trial_until = '2026-11-12 17:30:00Z'"
+
+test('an installation without plans has no end and no limit, and warns of none', async () => {
+  await set(`${trialEnded}, paid_from = now() - interval '2 days', paid_until = now() - interval '1 day'`)
+  await addCompany()
+  const without = { ...ctx, config: { ...ctx.config, plans: false } }
+  await inWorkspace(without, workspaceId, async (ctx) => {
+    expect(await readPlan(ctx, workspaceId)).toMatchObject({ situation: 'active', endsAt: null, companiesMax: null })
+    await requireRoomForCompany(ctx, workspaceId)
+    await requireCapture(ctx, workspaceId)
+  })
+  await warnOfPlan(without, workspaceId)
+  const mails = await inWorkspace(ctx, workspaceId, ({ db }) =>
+    db.selectFrom('mail').select('kind').where('workspace_id', '=', workspaceId).execute(),
+  )
+  expect(mails).toEqual([])
+})
 
 describe('how a workspace stands', () => {
   test('begins with a trial of as many days as are promised', async () => {

@@ -31,15 +31,29 @@ export interface WorkspacePlan extends PlanKind {
   pausedAt: Date | null
 }
 
+const unlimited = {
+  ...planKinds[3],
+  type: 3,
+  situation: 'active',
+  paidFrom: null,
+  paidUntil: null,
+  endsAt: null,
+  leftMs: null,
+  endsWith: 'plan',
+} as const
+
 // The time after a lock was obtained: the transaction may have begun before the change that it waited for.
 const now = sql<Date>`statement_timestamp()`
 const paidLasts = sql<boolean>`(paid_from is not null and (paid_until is null or paid_until > ${now}))`
 // An active plan without an end date has no end.
 const end = sql<Date | null>`case when ${paidLasts} and paid_until is null then null else greatest(trial_until, paid_until) end`
 
-/** The plan of a workspace. `ctx.db` is a transaction inside it; `lock`: no other transaction changes it before that ends. */
+/**
+ * The plan of a workspace; where the installation has none, one without end or limits. `ctx.db` is a transaction inside it; `lock`: no other transaction
+ * changes it before that ends.
+ */
 export async function readPlan(
-  { db }: WithDatabase,
+  { db, config }: WithContact,
   workspaceId: number,
   { lock = false } = {},
 ): Promise<WorkspacePlan> {
@@ -63,6 +77,7 @@ export async function readPlan(
     ])
     .where('id', '=', workspaceId)
     .executeTakeFirstOrThrow()
+  if (!config.plans) return { ...row, ...unlimited }
   const type = plan as PlanType
   return { type, ...planKinds[type], ...row }
 }
@@ -88,8 +103,12 @@ export async function requireRoomForCompany(ctx: WithContact, workspaceId: numbe
 }
 
 /** Gives the trial of a workspace a plan with room for more companies; returns when the trial ends, or null where nothing changed. `ctx.db` is a transaction inside it. */
-export async function widenTrial({ db }: WithDatabase, workspaceId: number, type: PlanType): Promise<Date | null> {
-  const { situation, companiesMax, trialUntil } = await readPlan({ db }, workspaceId, { lock: true })
+export async function widenTrial(
+  { db, config }: WithContact,
+  workspaceId: number,
+  type: PlanType,
+): Promise<Date | null> {
+  const { situation, companiesMax, trialUntil } = await readPlan({ db, config }, workspaceId, { lock: true })
   const wanted = planKinds[type].companiesMax
   const isWider = companiesMax !== null && (wanted === null || wanted > companiesMax)
   if (situation !== 'trial' || !isWider) return null
@@ -239,12 +258,12 @@ const operator = 'Quem administra o sistema'
  * anything.
  */
 export async function activatePlan(
-  ctx: WithDatabase,
+  ctx: WithContact,
   workspaceId: number,
   { type, until }: { type: PlanType; until: string | null },
 ): Promise<boolean> {
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const before = await readPlan({ db }, workspaceId, { lock: true })
+    const before = await readPlan({ ...ctx, db }, workspaceId, { lock: true })
     const paidUntil: RawBuilder<Date | null> =
       until === null
         ? sql`null::timestamptz`
@@ -260,7 +279,7 @@ export async function activatePlan(
       .where(sql<boolean>`(not ${paidLasts} or plan <> ${type} or paid_until is distinct from ${paidUntil})`)
       .executeTakeFirst()
     if (numUpdatedRows === 0n) return false
-    const after = await readPlan({ db }, workspaceId)
+    const after = await readPlan({ ...ctx, db }, workspaceId)
     await recordAudit(
       { db },
       { workspaceId, accountName: operator },
@@ -272,12 +291,12 @@ export async function activatePlan(
 }
 
 /** Ends the paid plan of a workspace now; a trial goes on to its end. Returns false when no paid plan lasts. */
-export async function endPlan(ctx: WithDatabase, workspaceId: number): Promise<boolean> {
+export async function endPlan(ctx: WithContact, workspaceId: number): Promise<boolean> {
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const before = await readPlan({ db }, workspaceId, { lock: true })
+    const before = await readPlan({ ...ctx, db }, workspaceId, { lock: true })
     if (before.situation !== 'active') return false
     await db.updateTable('workspace').set({ paid_until: now }).where('id', '=', workspaceId).execute()
-    const after = await readPlan({ db }, workspaceId)
+    const after = await readPlan({ ...ctx, db }, workspaceId)
     const goesOn =
       after.situation === 'trial' ? `: o período de teste continua até ${formatBrasiliaDay(after.trialUntil)}` : ''
     await recordAudit(
@@ -317,7 +336,7 @@ interface ListedPlan {
 }
 
 /** The plans of all workspaces, oldest workspace first. */
-export async function listPlans(ctx: WithDatabase): Promise<ListedPlan[]> {
+export async function listPlans(ctx: WithContact): Promise<ListedPlan[]> {
   const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
   const listed: ListedPlan[] = []
   for (const { id } of workspaces) listed.push(await readListed(ctx, id))
@@ -325,12 +344,12 @@ export async function listPlans(ctx: WithDatabase): Promise<ListedPlan[]> {
 }
 
 /** The plan of the workspace of an account, by its e-mail; null: there is no such account. */
-export async function findPlan(ctx: WithDatabase, email: string): Promise<ListedPlan | null> {
+export async function findPlan(ctx: WithContact, email: string): Promise<ListedPlan | null> {
   const workspaceId = await findWorkspaceOf(ctx, email)
   return workspaceId === null ? null : readListed(ctx, workspaceId)
 }
 
-async function readListed(ctx: WithDatabase, id: number): Promise<ListedPlan> {
+async function readListed(ctx: WithContact, id: number): Promise<ListedPlan> {
   return readWorkspace(ctx, id, async ({ db }) => {
     const { name } = await db.selectFrom('workspace').select('name').where('id', '=', id).executeTakeFirstOrThrow()
     const accounts = await db
@@ -340,6 +359,6 @@ async function readListed(ctx: WithDatabase, id: number): Promise<ListedPlan> {
       .orderBy('id')
       .execute()
     const emails = accounts.map((account) => account.email)
-    return { plan: await readPlan({ db }, id), name, emails, companies: await countCompanies({ db }, id) }
+    return { plan: await readPlan({ ...ctx, db }, id), name, emails, companies: await countCompanies({ db }, id) }
   })
 }

@@ -40,7 +40,7 @@ export async function sendRequest(
       suspect: false,
     },
   )
-  const tried = await inWorkspace({ db }, workspaceId, async (ctx) => {
+  const tried = await inWorkspace({ db, config }, workspaceId, async (ctx) => {
     const tried = await widenTrial(ctx, workspaceId, type)
     const text = tried ? `Pediu o plano ${wanted}, que já vale até o fim do teste.` : `Pediu o plano ${wanted}.`
     await recordAudit(ctx, session, 'plano', text)

@@ -8,15 +8,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Config, readConfig } from '../config.ts'
 import { readAuthorities } from './authorities.ts'
 
+const real = { SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'ligados' }
 let folder: string
 let outside: Config
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vigia-ca-'))
-  outside = readConfig({ SEFAZ_AMBIENTE: 'homologacao', DATA_DIR: folder }, folder)
+  outside = readConfig({ ...real, DATA_DIR: folder }, folder)
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const configured = (file: string) => readConfig({ SEFAZ_AMBIENTE: 'homologacao', SEFAZ_CA_FILE: file }, folder)
+const configured = (file: string) => readConfig({ ...real, SEFAZ_CA_FILE: file }, folder)
 
 test('a file that is not there, or holds no certificate, is told by its name', async () => {
   await expect(readAuthorities(configured('falta.pem'))).rejects.toThrow(/falta\.pem.*SEFAZ_CA_FILE/)

@@ -3,7 +3,7 @@ import { errorMessage } from '../lib/api.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { accountQuery, planQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
-import { productName } from '../lib/site.ts'
+import { hasPlans, productName } from '../lib/site.ts'
 import { setTheme, type Theme, themeLabels, useTheme } from '../lib/theme.ts'
 import { Button } from '../ui/button.tsx'
 import { useNamedSection } from '../ui/hooks/named-section.ts'
@@ -30,7 +30,7 @@ export function AccountPage() {
     <Page
       title="Minha conta"
       site={productName}
-      subtitle="Quem você é aqui, o que o plano permite e de onde a conta está aberta."
+      subtitle={`Quem você é aqui, ${hasPlans ? 'o que o plano permite ' : ''}e de onde a conta está aberta.`}
     >
       <div className="max-w-5xl">
         <AccountSection id="dados" title="Dados" about="Como você aparece na auditoria e nos e-mails.">
@@ -38,11 +38,13 @@ export function AccountPage() {
             <Identity person={account.data} />
           </LoadedOrNotice>
         </AccountSection>
-        <AccountSection id="plano" title="Plano" about="O que ele permite e quanto já foi usado.">
-          <LoadedOrNotice error={plan.error} retry={plan.refetch}>
-            <PlanCard plan={plan.data} shared={shared ?? true} />
-          </LoadedOrNotice>
-        </AccountSection>
+        {hasPlans && (
+          <AccountSection id="plano" title="Plano" about="O que ele permite e quanto já foi usado.">
+            <LoadedOrNotice error={plan.error} retry={plan.refetch}>
+              <PlanCard plan={plan.data} shared={shared ?? true} />
+            </LoadedOrNotice>
+          </AccountSection>
+        )}
         <AccountSection id="senha" title="Senha" about="Ao trocar a senha, as outras sessões são encerradas.">
           <LoadedOrNotice error={account.error} retry={account.refetch}>
             <PasswordForm shared={shared} email={account.data?.email} />

@@ -1,4 +1,5 @@
 import { type AuditAction, auditActions } from '@vigia/contract/workspace'
+import { hasPlans } from '../lib/site.ts'
 import { type Period, parseDay } from '../ui/period/days.ts'
 
 export interface AuditFilters {
@@ -8,6 +9,9 @@ export interface AuditFilters {
   period: Period | null
   page: number
 }
+
+/** The kinds of entries that the filter offers. */
+export const offeredActions = auditActions.filter((action) => action !== 'plano' || hasPlans)
 
 /** The name of each kind of audit entry. */
 export const actionNames: Readonly<Record<AuditAction, string>> = {

@@ -19,7 +19,14 @@ import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
 import { DateRangePicker } from '../ui/period/date-range-picker.tsx'
 import { ChainButtons, ChainResult, useChainCheck } from './audit-chain.tsx'
-import { type AuditFilters, actionNames, readAuditFilters, toAuditQuery, writeAuditFilters } from './audit-filter.ts'
+import {
+  type AuditFilters,
+  actionNames,
+  offeredActions,
+  readAuditFilters,
+  toAuditQuery,
+  writeAuditFilters,
+} from './audit-filter.ts'
 import { AuditItems, AuditTable } from './audit-list.tsx'
 
 const noFilters: AuditFilters = { search: '', action: '', period: null, page: 1 }
@@ -153,7 +160,7 @@ function AuditFilterBar({ filters, onApply }: AuditFilterBarProps) {
           }}
         >
           <option value="">Todas</option>
-          {auditActions.map((action) => (
+          {offeredActions.map((action) => (
             <option key={action} value={action}>
               {actionNames[action]}
             </option>

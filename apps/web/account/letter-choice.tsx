@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { letterChoiceQuery } from '../lib/response-adapter.ts'
+import { hasPlans } from '../lib/site.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 
 const alertWords: Record<AlertLetters, string> = {
@@ -53,7 +54,7 @@ export function LetterChoice({ shared }: { shared: boolean }) {
       />
       <p className="text-muted text-sm">
         Vale para este workspace, e só do que você pode ver nele. Os resumos saem às 7h, no horário de Brasília, quando
-        há o que dizer. Os avisos sobre certificados, captura, plano e segurança saem sempre.
+        há o que dizer. Os avisos sobre certificados, captura{hasPlans && ', plano'} e segurança saem sempre.
       </p>
     </div>
   )

@@ -10,7 +10,7 @@ import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.
 import { arePasskeysHere, askForPasskey } from '../lib/passkeys.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import { forgetExpiry, openSession, useSession } from '../lib/session.ts'
-import { site } from '../lib/site.ts'
+import { hasPlans, site } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
@@ -139,7 +139,7 @@ export function LoginPage() {
       <p className="mt-6 text-muted">
         Ainda não tem conta?{' '}
         <Link to="/register" className="font-semibold text-brand underline underline-offset-3">
-          Criar conta grátis
+          {site.cadastroAberto === false ? 'Veja como entrar' : hasPlans ? 'Criar conta grátis' : 'Criar conta'}
         </Link>
       </p>
       {site.demo && (

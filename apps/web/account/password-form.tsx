@@ -5,6 +5,7 @@ import { Link } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
+import { hasPlans } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { PasswordInput } from '../ui/form/password-input.tsx'
@@ -23,7 +24,7 @@ export function PasswordForm({ shared, email }: PasswordFormProps) {
       <Notice tone="info" title="Esta conta é compartilhada, e a senha dela não muda.">
         Todos entram com a mesma. Para ter uma senha só sua,{' '}
         <Link to="/register" className="font-semibold text-brand underline underline-offset-3">
-          crie uma conta grátis
+          {hasPlans ? 'crie uma conta grátis' : 'crie uma conta'}
         </Link>
         .
       </Notice>

@@ -1,10 +1,11 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { SignUpForm, signUp } from '@vigia/contract/accounts'
+import { byInvitation, SignUpForm, signUp } from '@vigia/contract/accounts'
 import { useForm, useWatch } from 'react-hook-form'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { plans } from '../lib/plans.ts'
 import { useAction } from '../lib/query.ts'
+import { hasPlans, site } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
@@ -14,6 +15,18 @@ import { passwordHelp } from './password-help.ts'
 import { Frame, TermsSentence } from './visitor-frame.tsx'
 
 export function RegisterPage() {
+  return site.cadastroAberto === false ? <ByInvitation /> : <SignUp />
+}
+
+function ByInvitation() {
+  return (
+    <Frame title="Criar Conta" subtitle={byInvitation}>
+      <LoginLink />
+    </Frame>
+  )
+}
+
+function SignUp() {
   const navigate = useNavigate()
   const [params] = useSearchParams()
   const tipoPlano = params.get('tp') === '2' ? 2 : 1
@@ -38,7 +51,7 @@ export function RegisterPage() {
     )
   })
   return (
-    <Frame title="Criar Conta" subtitle="Crie sua conta grátis">
+    <Frame title="Criar Conta" subtitle={hasPlans ? 'Crie sua conta grátis' : 'Crie sua conta'}>
       <form className="grid gap-4" noValidate onSubmit={submit}>
         <Field label="Nome" required error={errors.nome?.message}>
           {(control) => <Input {...control} {...register('nome')} autoComplete="name" />}
@@ -57,13 +70,21 @@ export function RegisterPage() {
           {action.isPending ? 'Criando conta...' : 'Cadastrar'}
         </Button>
         <TermsSentence />
-        <p className="text-muted text-sm">{`Plano ${plan.name}: ${plan.price} por mês depois de 7 dias grátis.`}</p>
+        {hasPlans && (
+          <p className="text-muted text-sm">{`Plano ${plan.name}: ${plan.price} por mês depois de 7 dias grátis.`}</p>
+        )}
       </form>
-      <p className="mt-6">
-        <Link to="/login" className="font-semibold text-brand underline underline-offset-3">
-          Já tem uma conta? Fazer login
-        </Link>
-      </p>
+      <LoginLink />
     </Frame>
+  )
+}
+
+function LoginLink() {
+  return (
+    <p className="mt-6">
+      <Link to="/login" className="font-semibold text-brand underline underline-offset-3">
+        Já tem uma conta? Fazer login
+      </Link>
+    </p>
   )
 }

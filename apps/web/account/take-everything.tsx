@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { exportsQuery } from '../lib/response-adapter.ts'
+import { hasPlans } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 
@@ -24,8 +25,8 @@ export function TakeEverything() {
   return (
     <div className="grid max-w-prose gap-4">
       <p>
-        Um ZIP com todos os XML como a SEFAZ os entregou, os eventos, planilhas, a auditoria e as configurações, também
-        com o teste ou o plano terminado. As chaves privadas dos certificados nunca vão junto.
+        Um ZIP com todos os XML como a SEFAZ os entregou, os eventos, planilhas, a auditoria e as configurações
+        {hasPlans && ', também com o teste ou o plano terminado'}. As chaves privadas dos certificados nunca vão junto.
       </p>
       <Checkbox
         label="Com os PDF (DANFE e DACTE); demora bem mais"

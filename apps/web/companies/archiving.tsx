@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
+import { hasPlans } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { besideLink } from '../ui/hooks/row-keys.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -69,7 +70,8 @@ export function ReactivateButton({ id, razaoSocial, bare = false }: ArchivedProp
 export function ArchivedNotice({ id, razaoSocial }: ArchivedProps) {
   return (
     <Notice tone="info" title="Empresa arquivada" action={<ReactivateButton id={id} razaoSocial={razaoSocial} />}>
-      Nada é consultado na SEFAZ em nome dela, e ela não conta no plano. Os documentos já guardados continuam aqui.
+      Nada é consultado na SEFAZ em nome dela{hasPlans && ', e ela não conta no plano'}. Os documentos já guardados
+      continuam aqui.
     </Notice>
   )
 }
@@ -92,8 +94,9 @@ export function ArchiveSection({ companyId, company }: { companyId: string; comp
         Arquivar empresa
       </h2>
       <p className="max-w-[70ch] text-muted">
-        Para quem deixou de ser cliente: a captura e a ciência automática param, os documentos continuam aqui e a
-        empresa não conta mais no plano. Dá para reativar depois, se couber no plano.
+        Para quem deixou de ser cliente: a captura e a ciência automática param, os documentos continuam aqui
+        {hasPlans && ' e a empresa não conta mais no plano'}. Dá para reativar depois
+        {hasPlans && ', se couber no plano'}.
       </p>
       <Button variant="outline" size="sm" className="justify-self-start" onClick={() => setAsking(true)}>
         Arquivar

@@ -1,3 +1,5 @@
+import { hasPlans } from '../lib/site.ts'
+
 /** What the help tells: a question, a message that somebody met, or a word. */
 export interface Article {
   /** Its name in the address: /help#656. */
@@ -11,6 +13,16 @@ export interface Article {
   /** Other words that people look for. */
   keywords?: string
   link?: { to: string; words: string }
+}
+
+const endedPlan: Article = {
+  id: 'plano-encerrado',
+  title: 'A captura está pausada porque o teste ou o plano terminou',
+  body: [
+    'Nada é consultado na SEFAZ, e o que já foi guardado continua disponível. Com um plano ativo a captura continua de onde parou, desde que seja a tempo: a SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem consulta, deixa de numerar os novos.',
+  ],
+  keywords: '402 plano teste terminou expirou pagar assinatura limite empresas',
+  link: { to: '/conta#plano', words: 'Ver o seu plano' },
 }
 
 /** Five questions (section 2). */
@@ -29,12 +41,12 @@ export const questions: readonly Article[] = [
     id: 'armazenamento',
     title: 'Por quanto tempo os documentos ficam guardados?',
     body: [
-      'O armazenamento é ilimitado e vitalício: sem limite de quantidade e sem data para apagar. O XML fica guardado exatamente como a SEFAZ entregou. Quando o teste ou o plano termina, nada novo chega, mas o que já chegou continua disponível para consulta, impressão e exportação.',
+      `O armazenamento é ilimitado e vitalício: sem limite de quantidade e sem data para apagar. O XML fica guardado exatamente como a SEFAZ entregou.${hasPlans ? ' Quando o teste ou o plano termina, nada novo chega, mas o que já chegou continua disponível para consulta, impressão e exportação.' : ''}`,
       'A SEFAZ guarda cada documento por cerca de 90 dias. Uma empresa que não é capturada nesse tempo perde o que passou.',
       'Para ir embora, ou apagar tudo, veja “Como saio, com tudo ou apagando tudo?”.',
     ],
     keywords: 'armazenamento ilimitado vitalicio espaco nuvem cinco anos apagar excluir backup prazo retencao',
-    link: { to: '/conta#plano', words: 'Ver o seu plano' },
+    ...(hasPlans && { link: { to: '/conta#plano', words: 'Ver o seu plano' } }),
   },
   {
     id: 'adicionar-empresa',
@@ -229,7 +241,7 @@ export const situations: readonly Article[] = [
     id: 'nunca',
     title: '“Nunca” na última sincronização',
     body: [
-      'A SEFAZ ainda não respondeu a nenhuma consulta deste serviço para a empresa. Logo depois do cadastro isso dura alguns minutos. Se continuar, a linha da empresa diz o motivo: certificado vencido, bloqueio, sincronização automática desligada ou plano encerrado.',
+      `A SEFAZ ainda não respondeu a nenhuma consulta deste serviço para a empresa. Logo depois do cadastro isso dura alguns minutos. Se continuar, a linha da empresa diz o motivo: certificado vencido, bloqueio, sincronização automática desligada ou ${hasPlans ? 'plano encerrado' : 'empresa arquivada'}.`,
       '“Data inválida” quer dizer que a data guardada não pôde ser lida; fale com a gente.',
     ],
     keywords: 'nunca sincronizou ultima sync data invalida nao informado sem consulta',
@@ -427,15 +439,7 @@ export const situations: readonly Article[] = [
     keywords: 'aprovar aprovacao segunda pessoa duas pessoas quatro olhos valor alcada limite confirmacao',
     link: { to: '/aprovacoes', words: 'Ver o que aguarda' },
   },
-  {
-    id: 'plano-encerrado',
-    title: 'A captura está pausada porque o teste ou o plano terminou',
-    body: [
-      'Nada é consultado na SEFAZ, e o que já foi guardado continua disponível. Com um plano ativo a captura continua de onde parou, desde que seja a tempo: a SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem consulta, deixa de numerar os novos.',
-    ],
-    keywords: '402 plano teste terminou expirou pagar assinatura limite empresas',
-    link: { to: '/conta#plano', words: 'Ver o seu plano' },
-  },
+  ...(hasPlans ? [endedPlan] : []),
   {
     id: 'cancelada',
     title: 'O fornecedor cancelou a nota depois que a mercadoria entrou',
@@ -450,7 +454,7 @@ export const situations: readonly Article[] = [
     id: 'sair',
     title: 'Como saio, com tudo ou apagando tudo?',
     body: [
-      '“Sair com tudo”, em “Minha conta”, junta num ZIP o que a conta guarda: cada XML como a SEFAZ o entregou, também os escondidos e os que não conseguimos ler, os eventos, planilhas, a auditoria e as configurações; com PDF se você quiser. Acima de 100.000 arquivos são vários ZIP, que se extraem na mesma pasta. Ficam três dias no sino, e um download cortado continua de onde parou. Dá para pedir três vezes por dia, também com o teste ou o plano terminado, e enquanto uma exclusão espera.',
+      `“Sair com tudo”, em “Minha conta”, junta num ZIP o que a conta guarda: cada XML como a SEFAZ o entregou, também os escondidos e os que não conseguimos ler, os eventos, planilhas, a auditoria e as configurações; com PDF se você quiser. Acima de 100.000 arquivos são vários ZIP, que se extraem na mesma pasta. Ficam três dias no sino, e um download cortado continua de onde parou. Dá para pedir três vezes por dia, também ${hasPlans ? 'com o teste ou o plano terminado, e ' : ''}enquanto uma exclusão espera.`,
       'Excluir a conta apaga na hora as chaves privadas dos certificados e encerra as outras sessões; a captura para. Empresas, documentos, eventos, auditoria e o seu cadastro são apagados trinta dias depois, e até lá você desiste em “Minha conta”. A conta é de uma pessoa só, e por isso excluí-la apaga também os dados da pessoa.',
       'Depois só resta conosco um número sem nome, com as datas e quantas empresas e documentos eram, e as cópias de segurança de quem opera o sistema, até vencerem. O que outra conta com o mesmo CNPJ recebeu é dela, e na SEFAZ os documentos continuam registrados.',
       'A lei manda a empresa, e não nós, guardar os documentos fiscais por pelo menos cinco anos: por isso, antes de excluir, leve tudo. As chaves privadas nunca saem daqui; o arquivo .pfx continua com você.',

@@ -1,7 +1,10 @@
+import { clsx } from 'clsx'
 import { Check } from 'lucide-react'
+import { shownWithPlans } from '../lib/site.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { NightScene } from '../ui/night-scene.tsx'
 import { ContactButton } from './contact-button.tsx'
+import { TrialWords } from './trial-words.tsx'
 
 const notes = ['Sem cartão de crédito', 'Configuração em 5 minutos', 'Suporte em português']
 
@@ -22,7 +25,7 @@ export function Closing({ preloadContact }: { preloadContact: () => void }) {
         </p>
         <div className="mt-7 flex flex-wrap gap-3">
           <a href="/register?tp=1" className={buttonClass({ size: 'lg', className: 'max-sm:w-full' })}>
-            Começar teste grátis
+            <TrialWords>Começar teste grátis</TrialWords>
           </a>
           <ContactButton preloadContact={preloadContact} size="lg" className="bg-transparent! max-sm:w-full">
             Falar com Especialista
@@ -30,7 +33,10 @@ export function Closing({ preloadContact }: { preloadContact: () => void }) {
         </div>
         <ul className="mt-6 flex flex-wrap gap-x-6 gap-y-1 text-muted">
           {notes.map((note) => (
-            <li key={note} className="flex items-center gap-2">
+            <li
+              key={note}
+              className={clsx('flex items-center gap-2', note === 'Sem cartão de crédito' && shownWithPlans)}
+            >
               <Check aria-hidden className="size-4 text-brand" />
               {note}
             </li>

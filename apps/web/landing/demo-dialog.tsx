@@ -2,11 +2,12 @@ import type { SiteSettings } from '@vigia/contract/site'
 import { clsx } from 'clsx'
 import { Check, Copy } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { shownIfSet, shownIfUnset } from '../lib/site.ts'
+import { shownIfSet, shownIfUnset, shownWithoutPlans, shownWithPlans } from '../lib/site.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.ts'
 import { ContactButton } from './contact-button.tsx'
 import { Popup, PopupActions } from './popup.tsx'
+import { TrialWords } from './trial-words.tsx'
 
 export const demoId = 'demonstracao'
 
@@ -28,14 +29,18 @@ export function DemoDialog({ demo, preloadContact }: DemoDialogProps) {
           <Credential label="Senha" text={demo?.senha ?? ''} />
         </dl>
         <p className="mt-4 text-muted">
-          O que um visitante faz ali, os outros veem. Por isso não envie o certificado da sua empresa: para ele há o
-          teste grátis.
+          O que um visitante faz ali, os outros veem. Por isso não envie o certificado da sua empresa: para ele há a sua
+          própria conta.
         </p>
       </div>
       <div className={clsx('px-5 py-5', shownIfUnset.demo)}>
         <p>
-          Esta instalação não tem uma conta de demonstração. Você pode experimentar por 7 dias com a sua empresa, sem
-          pagar nada, ou pedir que alguém mostre o produto a você.
+          Esta instalação não tem uma conta de demonstração.{' '}
+          <span className={shownWithPlans}>
+            Você pode experimentar por 7 dias com a sua empresa, sem pagar nada, ou pedir que alguém mostre o produto a
+            você.
+          </span>
+          <span className={shownWithoutPlans}>Você pode pedir que alguém mostre o produto a você.</span>
         </p>
       </div>
       <PopupActions>
@@ -49,7 +54,7 @@ export function DemoDialog({ demo, preloadContact }: DemoDialogProps) {
           Acessar Demo
         </a>
         <a href="/register?tp=1" className={buttonClass({ className: shownIfUnset.demo })}>
-          Criar conta grátis
+          <TrialWords>Criar conta grátis</TrialWords>
         </a>
       </PopupActions>
     </Popup>

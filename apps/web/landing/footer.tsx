@@ -1,4 +1,4 @@
-import { productVersion, shownIfSet } from '../lib/site.ts'
+import { productVersion, shownIfSet, shownWithPlans } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
 
 const columns = [
@@ -41,7 +41,7 @@ export function Footer({ productName, contactEmail }: FooterProps) {
             <h2 className="text-base">{title}</h2>
             <ul className="mt-1">
               {links.map(([href, label]) => (
-                <li key={href}>
+                <li key={href} className={href === '#planos' ? shownWithPlans : undefined}>
                   <FooterLink href={href}>{label}</FooterLink>
                 </li>
               ))}

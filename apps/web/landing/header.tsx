@@ -1,8 +1,10 @@
 import { clsx } from 'clsx'
 import { Menu, X } from 'lucide-react'
 import { useState } from 'react'
+import { shownWithPlans } from '../lib/site.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Logo } from '../ui/logo.tsx'
+import { TrialWords } from './trial-words.tsx'
 
 const anchors = [
   ['#beneficios', 'Benefícios'],
@@ -25,7 +27,11 @@ export function Header({ productName }: { productName: string }) {
         </a>
         <nav aria-label="Nesta página" className="flex items-center gap-1 max-md:hidden">
           {anchors.map(([href, label]) => (
-            <a key={href} href={href} className={buttonClass({ variant: 'ghost' })}>
+            <a
+              key={href}
+              href={href}
+              className={buttonClass({ variant: 'ghost', className: href === '#planos' ? shownWithPlans : '' })}
+            >
               {label}
             </a>
           ))}
@@ -33,7 +39,7 @@ export function Header({ productName }: { productName: string }) {
             Fazer Login
           </a>
           <a href="/register" className={buttonClass({ variant: 'outline', className: 'ml-2 bg-transparent!' })}>
-            Teste Grátis 7 dias
+            <TrialWords>Teste Grátis 7 dias</TrialWords>
           </a>
         </nav>
         <SmallMenu />
@@ -70,13 +76,17 @@ function SmallMenu() {
             key={href}
             href={href}
             onClick={hideMenu}
-            className={clsx('flex min-h-12 items-center', index > 0 && 'border-line border-t')}
+            className={clsx(
+              'flex min-h-12 items-center',
+              index > 0 && 'border-line border-t',
+              href === '#planos' && shownWithPlans,
+            )}
           >
             {label}
           </a>
         ))}
         <a href="/register?tp=1" onClick={hideMenu} className={buttonClass({ size: 'lg', className: 'mt-3 w-full' })}>
-          Teste Grátis 7 dias
+          <TrialWords>Teste Grátis 7 dias</TrialWords>
         </a>
       </nav>
     </div>

@@ -1,9 +1,12 @@
+import { clsx } from 'clsx'
 import { Check } from 'lucide-react'
+import { shownWithPlans } from '../lib/site.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { NightScene } from '../ui/night-scene.tsx'
 import { demoId } from './demo-dialog.tsx'
 import { PopupButton } from './popup.tsx'
 import { SampleDashboard } from './sample-dashboard.tsx'
+import { TrialWords } from './trial-words.tsx'
 
 const heroBenefits = [
   'Captura automática 24/7',
@@ -41,7 +44,7 @@ export function Hero() {
           </ul>
           <div className="mt-8 flex flex-wrap gap-3">
             <a href="/register?tp=1" className={buttonClass({ size: 'lg', className: 'max-sm:w-full' })}>
-              Experimente Grátis por 7 dias
+              <TrialWords>Experimente Grátis por 7 dias</TrialWords>
             </a>
             <PopupButton
               opens={demoId}
@@ -50,7 +53,7 @@ export function Hero() {
               Ver Demonstração
             </PopupButton>
           </div>
-          <p className="mt-4 text-muted">
+          <p className={clsx('mt-4 text-muted', shownWithPlans)}>
             Para começar, nada é cobrado.{' '}
             <a href="#planos" className="text-ink underline underline-offset-3">
               Depois, o preço é por mês, no plano que você escolher.

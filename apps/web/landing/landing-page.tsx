@@ -1,4 +1,5 @@
 import type { SiteSettings } from '@vigia/contract/site'
+import { shownWithPlans } from '../lib/site.ts'
 import { Benefits } from './benefits.tsx'
 import { Closing } from './closing.tsx'
 import { DemoDialog } from './demo-dialog.tsx'
@@ -28,7 +29,9 @@ export function LandingPage({ site, preloadContact }: LandingPageProps) {
       <main>
         <Hero />
         <Benefits figures={site.numeros} />
-        <Plans preloadContact={preloadContact} />
+        <div className={shownWithPlans}>
+          <Plans preloadContact={preloadContact} />
+        </div>
         <Questions />
         <Testimonials testimonials={site.depoimentos} />
         <Closing preloadContact={preloadContact} />

@@ -1,10 +1,15 @@
+import { clsx } from 'clsx'
+import { shownWithPlans } from '../lib/site.ts'
+
+const ofTrial = 'O que acontece depois dos 7 dias?'
+
 const questions = [
   [
     'Como o meu certificado é protegido?',
     'A senha não é guardada. A chave privada é cifrada com AES-256-GCM, e a chave que a abre fica fora do banco de dados. Ela só serve para consultar a SEFAZ e assinar o que você pedir; cada uso fica registrado. O arquivo nunca é oferecido para baixar, nem a você.',
   ],
   [
-    'O que acontece depois dos 7 dias?',
+    ofTrial,
     'A captura faz uma pausa e nada é cobrado: não pedimos cartão. O que já chegou continua seu, para ver e baixar. Quando o plano é ativado, a captura retoma de onde parou e traz o que a SEFAZ ainda tiver.',
   ],
   [
@@ -34,7 +39,7 @@ export function Questions() {
       </h2>
       <dl className="ledger mt-8 grid gap-x-16 md:grid-cols-2">
         {questions.map(([question, answer]) => (
-          <div key={question} className="border-line border-b py-6">
+          <div key={question} className={clsx('border-line border-b py-6', question === ofTrial && shownWithPlans)}>
             <dt className="font-semibold">{question}</dt>
             <dd className="mt-1.5 max-w-150 text-pretty text-muted">{answer}</dd>
           </div>

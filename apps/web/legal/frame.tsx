@@ -1,3 +1,4 @@
+import { clsx } from 'clsx'
 import type { ReactNode } from 'react'
 import { productVersion } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
@@ -13,7 +14,7 @@ interface LegalFrameProps {
   title: string
   /** The page in two sentences. */
   summary: ReactNode
-  sections: { id: string; title: string; body: ReactNode }[]
+  sections: { id: string; title: string; body: ReactNode; className?: string }[]
 }
 
 /** A page to read and print: the only script on it sets the theme. */
@@ -48,8 +49,8 @@ export function LegalFrame({ productName, title, summary, sections }: LegalFrame
         </div>
         <nav aria-label="Nesta página" className="text-base lg:col-start-1 lg:row-start-2 print:hidden">
           <ul className="border-line border-t lg:sticky lg:top-6">
-            {sections.map(({ id, title }) => (
-              <li key={id} className="border-line border-b">
+            {sections.map(({ id, title, className }) => (
+              <li key={id} className={clsx('border-line border-b', className)}>
                 <a href={`#${id}`} className="flex min-h-9 items-center py-1 text-muted hover:text-ink">
                   {title}
                 </a>
@@ -58,8 +59,13 @@ export function LegalFrame({ productName, title, summary, sections }: LegalFrame
           </ul>
         </nav>
         <div className="lg:col-start-2 lg:row-start-2">
-          {sections.map(({ id, title, body }) => (
-            <section key={id} id={id} aria-labelledby={`${id}-titulo`} className="ledger mb-12 scroll-mt-6 pt-4">
+          {sections.map(({ id, title, body, className }) => (
+            <section
+              key={id}
+              id={id}
+              aria-labelledby={`${id}-titulo`}
+              className={clsx('ledger mb-12 scroll-mt-6 pt-4', className)}
+            >
               <h2 id={`${id}-titulo`} className="break-after-avoid text-xl">
                 {title}
               </h2>

@@ -1,4 +1,5 @@
 import { type PlanOffer, plans } from '../lib/plans.ts'
+import { shownWithPlans } from '../lib/site.ts'
 import { LegalFrame, Lines } from './frame.tsx'
 import type { LegalSite } from './site.ts'
 import { ToWhom } from './to-whom.tsx'
@@ -64,6 +65,7 @@ export function TermsPage({ site: { productName, contactEmail } }: { site: Legal
         {
           id: 'planos',
           title: 'Teste, planos e preço',
+          className: shownWithPlans,
           body: (
             <>
               <Lines

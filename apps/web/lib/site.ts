@@ -14,6 +14,9 @@ function readSettings(): Partial<SiteSettings> {
 
 export const { productName = 'Vigia Fiscal' } = site
 
+/** Trial, plans and prices exist here. */
+export const hasPlans = site.planos !== false
+
 export const productVersion = 'v1.0'
 
 /**
@@ -38,6 +41,10 @@ export const shownIfUnset = {
   officer: "in-[[data-officer]:not([data-officer=''])]:hidden",
   incidents: "in-[[data-incidents]:not([data-incidents=''])]:hidden",
 }
+
+/** Shown where the installation has plans, and where it has none. */
+export const shownWithPlans = "in-[[data-plans='false']]:hidden"
+export const shownWithoutPlans = "in-[[data-plans]:not([data-plans='false'])]:hidden"
 
 /** Shown while numbers and testimonials are examples. */
 export const shownIfExample = {

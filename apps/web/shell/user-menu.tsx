@@ -16,6 +16,7 @@ import { useScreenQuery } from '../lib/query.ts'
 import { planQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { useSession } from '../lib/session.ts'
+import { hasPlans } from '../lib/site.ts'
 import { setTheme, themeLabels, useTheme } from '../lib/theme.ts'
 import type { TriggerProps } from '../ui/overlay/lazy-with-trigger.tsx'
 import { Menu, MenuChoice, MenuLabel, MenuLine, MenuLink } from '../ui/overlay/menu.tsx'
@@ -28,10 +29,10 @@ const themes = [
 
 const links = [
   { to: '/conta', label: 'Minha conta', Icon: CircleUserRound },
-  { to: '/conta#plano', label: 'Plano', Icon: Gauge },
+  ...(hasPlans ? [{ to: '/conta#plano', label: 'Plano', Icon: Gauge }] : []),
   { to: '/conta#senha', label: 'Senha', Icon: KeyRound },
   { to: '/conta#sessoes', label: 'Sessões', Icon: History },
-] as const
+]
 
 const managing = [
   { to: '/equipe', label: 'Equipe', Icon: Users },

@@ -3,6 +3,7 @@ import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { supplierAddress } from '../../lib/addresses.ts'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
 import type { CompanyRow, SavedView } from '../../lib/response-adapter.ts'
+import { hasPlans } from '../../lib/site.ts'
 import { listPaths } from '../saved-views.tsx'
 
 /** Somewhere to go. */
@@ -21,7 +22,7 @@ interface Sources {
   issuers: readonly { nome: string; cnpjCpf: string }[]
 }
 
-const screens: readonly [label: string, to: string, words: string][] = [
+const screens: readonly (readonly [label: string, to: string, words: string])[] = [
   ['Dashboard', '/dashboard', 'inicio painel resumo'],
   ['Notas Fiscais', '/notas-fiscais', 'nfe nf-e danfe'],
   ['CTe', '/cte', 'ct-e dacte frete conhecimento'],
@@ -38,7 +39,7 @@ const screens: readonly [label: string, to: string, words: string][] = [
   ['Vencimentos a pagar', '/vencimentos', 'parcelas duplicatas boletos pagar pagas fornecedores'],
   ['Ajuda', '/help', 'duvidas'],
   ['Minha conta', '/conta', 'nome e-mail'],
-  ['Plano', '/conta#plano', 'preco pagamento'],
+  ...(hasPlans ? [['Plano', '/conta#plano', 'preco pagamento'] as const] : []),
   ['Senha', '/conta#senha', 'trocar'],
   ['Sessões', '/conta#sessoes', 'aparelhos'],
   ['Equipe', '/equipe', 'pessoas convidar usuarios papeis acesso'],
