@@ -154,7 +154,13 @@ describe('silence', () => {
     const waits = [0, 1, 2, 3, 4, 50].map(
       (failures) => decideSilence({ ...event, failures }, new SefazError('timeout')).waitHours! * 60,
     )
-    expect(waits.map(Math.round)).toEqual([1, 5, 15, 30, 60, 60])
+    expect(waits.map(Math.round)).toEqual([1, 5, 15, 30, 60, 120])
+  })
+
+  test('for a day sends the event less often than the authority blocks for', () => {
+    let [sendings, hours] = [1, 0]
+    for (; hours < 24; sendings++) hours += decideSilence({ ...event, failures: sendings - 1 }, null).waitHours!
+    expect(sendings).toBeLessThan(20)
   })
 
   test('where nobody was reached says so', () => {

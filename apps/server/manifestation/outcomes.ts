@@ -209,8 +209,9 @@ function passing({ failures }: QueuedEvent, said: Said): Consequence {
   }
 }
 
-// NT 2020.001 and MOC CT-e: the same event again, which the authority registers once.
-const unknownWaits = [1, 5, 15, 30, 60].map(minutes)
+// NT 2020.001 and MOC CT-e: the same event again, which the authority registers once. In a day it leaves less than twenty times: the authority blocks its author
+// at the twentieth equal rejection.
+const unknownWaits = [1, 5, 15, 30, 60, 120].map(minutes)
 
 const lost =
   'A resposta da SEFAZ se perdeu no caminho. O mesmo evento é enviado de novo sozinho, e a SEFAZ o registra uma vez só.'
