@@ -2,7 +2,6 @@ import { constants } from 'node:fs'
 import { access, chmod, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { formatCount, formatInteger } from '@vigia/contract/text'
 import {
   type Config,
   createHealth,
@@ -11,8 +10,6 @@ import {
   holdPort,
   migrateOnly,
   openProbes,
-  type PlannedMigration,
-  planOnly,
   type ReachSigner,
   type Role,
   readConfig,
@@ -145,40 +142,6 @@ async function migrateAndEnd(config: Config): Promise<void> {
     throw explain(error, config)
   })
   say(applied.length > 0 ? `Aplicado: ${applied.join(', ')}.` : 'A estrutura do banco de dados já estava em dia.')
-}
-
-/** Tells what an update would do to the database, and changes nothing. */
-export async function showPlan(config: Config): Promise<void> {
-  const plan = await planOnly(config, say).catch((error: unknown) => {
-    throw explain(error, config)
-  })
-  console.log(describePlan(plan))
-}
-
-const ways: Record<PlannedMigration['touched'][number]['how'], string> = {
-  index: 'cria um índice: gravações nela esperam até o fim',
-  beside: 'cria um índice enquanto o programa funciona: ninguém espera',
-  rows: 'lê ou regrava linhas',
-  shape: 'muda a estrutura: tudo o que a usa espera, em geral por um instante',
-}
-
-/** The plan for a terminal. */
-export function describePlan(plan: PlannedMigration[] | null): string {
-  if (plan === null) return 'Ainda não há um banco de dados: o início o cria com a estrutura de agora.'
-  if (plan.length === 0) return 'A estrutura do banco de dados está em dia: nada seria aplicado.'
-  const lines = plan.flatMap(({ name, touched }) => [
-    `  ${name}`,
-    ...touched.map(
-      ({ table, bytes, rows, how }) =>
-        `    ${table} (${formatInteger(Math.round(bytes / 1_000_000))} MB, cerca de ${formatInteger(Math.round(rows))} linhas): ${ways[how]}`,
-    ),
-  ])
-  return [
-    `${formatCount(plan.length, 'migração seria aplicada', 'migrações seriam aplicadas')}, cada uma por inteiro ou nada, e esperando por uma tabela só por um instante de cada vez:`,
-    ...lines,
-    '',
-    'Nada foi alterado. Faça uma cópia antes (npm run admin -- backup): uma migração não tem volta.',
-  ].join('\n')
 }
 
 // Each role reports its steps; a step that all of them take is printed once.

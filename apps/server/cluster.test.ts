@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { changeKinds } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -23,29 +22,24 @@ import {
 } from '../../tests/support/servers/cluster.ts'
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
 import { requireReady } from './accounts/readiness.ts'
-import { moveRests as moveAlertRests } from './alerts/following.ts'
 import { noteRisen } from './alerts/news.ts'
-import { leaveGivenVersions, lookForOlderServers } from './changes/changes.ts'
-import { moveRests as moveContentRests } from './contents/following.ts'
+import { lookForOlderServers } from './changes/changes.ts'
 import { eraseDue } from './deletion/deletion.ts'
 import { packSome } from './documents/packing/packing.ts'
-import { lookAtServers, reachable } from './jobs/reach.ts'
+import { lookAtServers } from './jobs/reach.ts'
 import { compareServerClocks } from './jobs/servers.ts'
-import { claimTurn } from './letters/worker.ts'
 import { decideAsked, listAsked } from './manifestation/asked.ts'
 import { manifestationKinds } from './manifestation/kinds.ts'
-import { movePauses as moveEventPauses } from './manifestation/queue.ts'
 import { requestEvents } from './manifestation/requests.ts'
 import { contextOf } from './manifestation/testing.ts'
 import { saveTwoFrom } from './manifestation/two-people.ts'
 import type { Context } from './platform/context.ts'
-import { inCapture, inWorkspace, openDatabase, readWorkspace } from './platform/database.ts'
+import { inWorkspace, openDatabase, readWorkspace } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
 import { findRestore, releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import { insertAccount, testSession } from './platform/testing.ts'
 import { listTroubles } from './platform/trouble.ts'
-import { start } from './start.ts'
 import { claimDelivery } from './webhooks/deliveries.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from './webhooks/webhooks.ts'
 
@@ -367,45 +361,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     }
   })
 
-  // Both wait for their turn among all workspaces.
-  const answerAndExport = async (client: Client, workspaceId: number) => {
-    const [summary] = await client.list('TipoDFe=0&Status=1')
-    await vi.waitFor(async () => {
-      const answer = await client.call('POST', '/v1/api/DocumentosFiscais/manifestar-nfe', {
-        idsDFe: [summary!.idDfe],
-        justificativa: 'A carga não foi entregue',
-        tipoManifestacao: 1,
-      })
-      expect(answer.status).toBe(200)
-    }, patience)
-    const { body } = await client.call<{ endereco: string }>('POST', '/v1/api/DocumentosFiscais/exportar', {
-      filtro: { TipoDFe: 2 },
-    })
-    const file = await client.call('GET', body.data.endereco)
-    expect(file.bytes.subarray(0, 2).toString()).toBe('PK')
-    await vi.waitFor(async () => {
-      const { rows } = await superuser.query<{ sent: boolean }>(
-        "select state = 'registered' as sent from outgoing_event where workspace_id = $1 and requested_by is not null",
-        [workspaceId],
-      )
-      expect(rows).toEqual([{ sent: true }])
-    }, patience)
-  }
-
-  const addWebhook = (workspaceId: number) =>
-    superuser.query(
-      `insert into webhook (workspace_id, url, kinds, secret, version) values ($1, 'https://nobody.invalid', $2, '\\x00', 0)`,
-      [workspaceId, changeKinds],
-    )
-  const followed = async (workspaceId: number) =>
-    (
-      await superuser.query(
-        `select exists (select from webhook_delivery d where d.workspace_id = $1 and d.attempts > 0) as tried, a.version = p.version as judged
-           from change_position p join alert_position a on a.workspace_id = $1 where p.workspace_id = $1`,
-        [workspaceId],
-      )
-    ).rows
-
   test('while no server takes new shards processes start, and a database of which nothing is distributed yet is refused', async () => {
     const ports = cluster.workers.map(({ port }) => port)
     const take = async (taking: boolean) => {
@@ -433,59 +388,19 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     }
   })
 
-  test('while a server for rows is away, processes start, and only those whose rows are there wait', async () => {
+  test('while a worker node is away, calls for its workspaces get 503, and all is there when it is back', async () => {
     const { port } = await placeOf(await workspaceOf(first.cnpj))
     const lost = cluster.workers.find((worker) => worker.port === port)!
-    // The long form has moved it.
-    const isElsewhere = (await placeOf(await workspaceOf(second.cnpj))).port !== port
-    expect(isElsewhere || thorough).toBe(true)
-    await migrate(cluster.url)
     const before = await received(first.cnpj)
-    const statusOf = async (client: Client) => (await client.call('GET', '/v1/api/DocumentosFiscais?TipoDFe=0')).status
-    const other = await workspaceOf(second.cnpj)
+    const status = async () => (await mine.call('GET', '/v1/api/DocumentosFiscais?TipoDFe=0')).status
     await lost.kill()
     try {
-      expect(await migrate(cluster.url)).toEqual({ applied: [] })
-      await (await start(product.config, { roles: ['api', 'worker'] }))[Symbol.asyncDispose]()
-      expect(await statusOf(mine)).toBe(503)
-      if (isElsewhere) {
-        expect(await statusOf(theirs)).toBe(200)
-        await vi.waitFor(
-          async () => expect((await listTroubles(ctx)).map(({ key }) => key)).toContain('servidores'),
-          patience,
-        )
-        await addWebhook(other)
-        await answerAndExport(theirs, other)
-        // Whoever follows what changes goes on: webhooks are tried, alerts judged.
-        await vi.waitFor(async () => expect(await followed(other)).toEqual([{ tried: true, judged: true }]), patience)
-        expect(await lookAtServers(ctx)).toEqual([`127.0.0.1:${port}`])
-        await claimTurn(ctx)
-        // Once a minute a claim looks for pauses that are too long; it would fail each time.
-        for (const move of [moveEventPauses, moveAlertRests, moveContentRests])
-          await inCapture(ctx, (ctx) => move(ctx, 0))
-        await superuser.query('insert into restore (copy_of) values (null)')
-        await leaveGivenVersions(ctx)
-        await releaseRestore(ctx)
-        await superuser.query('delete from webhook where workspace_id = $1', [other])
-        await superuser.query('delete from webhook_delivery where workspace_id = $1', [other])
-      }
+      expect(await status()).toBe(503)
     } finally {
       await lost.start()
     }
-    await vi.waitFor(async () => expect(await statusOf(mine)).toBe(200), patience)
-    // Nothing of it leaves before it was compared with what the coordinator has seen of it.
-    const compared: unknown[] = []
-    if (isElsewhere) {
-      const refuse = () => Promise.reject(new Error('not compared'))
-      await expect(lookAtServers(ctx, refuse)).rejects.toThrow('not compared')
-      expect(reachable(ctx)).not.toBeNull()
-    }
-    await vi.waitFor(
-      async () => expect(await lookAtServers(ctx, async (ids) => void compared.push(ids))).toEqual([]),
-      patience,
-    )
-    expect(reachable(ctx)).toBeNull()
-    expect(compared).toEqual(isElsewhere ? [null] : [])
+    await vi.waitFor(async () => expect(await status()).toBe(200), patience)
+    await vi.waitFor(async () => expect(await lookAtServers(ctx)).toEqual([]), patience)
     expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
   })
 

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { truthOf } from '../../tests/support/authority.ts'
@@ -12,11 +10,9 @@ import { startInstallation } from '../../tests/support/installation.ts'
 import { withTestKeys } from '../../tests/support/keys.ts'
 import { thorough } from '../../tests/support/seed.ts'
 import { addNodes, createDatabaseOnNodes, dropClusterDatabase } from '../../tests/support/servers/cluster.ts'
-import { distribute } from './platform/schema/distribute.ts'
-import { listNames, migrate } from './platform/schema/migrate.ts'
-import { statementsOf } from './platform/schema/statements.ts'
+import { migrate } from './platform/schema/migrate.ts'
 
-// What becomes of a database that has rows when it is distributed, and of one that was distributed by an older program. `RUNS=full` has thousands of documents.
+// What becomes of a database that has rows when it is distributed. `RUNS=full` has thousands of documents.
 
 if (!isCluster) console.log('Só com CITUS=1: nada foi provado sobre bancos com linhas que se distribuem.')
 
@@ -33,29 +29,20 @@ const behind = `select p.workspace_id from change_position p
   left join content_position c on c.workspace_id = p.workspace_id left join alert_position a on a.workspace_id = p.workspace_id
  where c.version is distinct from p.version or a.version is distinct from p.version or c.walked_type is not null or a.walked_type is not null`
 
-/** A digest of all rows of each table, but of what a migration writes of itself; `columns`: of these only, by table. */
-async function digest(
-  owner: pg.Client,
-  columns?: Readonly<Record<string, readonly string[]>>,
-): Promise<Record<string, string>> {
+/** A digest of all rows of each table, except those that a migration writes of itself. */
+async function digest(owner: pg.Client): Promise<Record<string, string>> {
+  const { rows: tables } = await owner.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+        and relname not in ('migration', 'installation') order by 1`,
+  )
   const found: Record<string, string> = {}
-  for (const [name, own] of Object.entries(await columnsOf(owner))) {
-    const since = columns?.[name] ? own.filter((column) => !columns[name]!.includes(column)) : []
+  for (const { name } of tables) {
     const { rows } = await owner.query<{ digest: string }>(
-      `select count(*) || ' ' || coalesce(md5(string_agg(row, e'\\n' order by row)), '') as digest from (select (to_jsonb(t) - $1::text[])::text as row from ${name} t) t`,
-      [since],
+      `select count(*) || ' ' || coalesce(md5(string_agg(row, e'\\n' order by row)), '') as digest from (select to_jsonb(t)::text as row from ${name} t) t`,
     )
     found[name] = rows[0]!.digest
   }
   return found
-}
-
-async function columnsOf(owner: pg.Client): Promise<Record<string, string[]>> {
-  const { rows } = await owner.query<{ name: string; columns: string[] }>(
-    `select c.relname as name, array_agg(a.attname::text) as columns from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname not in ('migration', 'installation') group by 1 order by 1`,
-  )
-  return Object.fromEntries(rows.map(({ name, columns }) => [name, columns]))
 }
 
 describe.skipIf(!isCluster)('a database with rows', () => {
@@ -145,63 +132,4 @@ describe.skipIf(!isCluster)('a database with rows', () => {
     )
     expect(counted[0].counted).toBe(counted[0].documents)
   }, 600_000)
-
-  test('that an older program distributed gets what came since, and keeps every row', async () => {
-    const older = `older_${crypto.randomUUID().slice(0, 8)}`
-    await createDatabaseOnNodes(ports, older)
-    await using _ = { [Symbol.asyncDispose]: () => dropClusterDatabase(ports, older) }
-    const at = new URL(`/${older}`, inject('postgresUrl')).href
-    const client = new pg.Client({ connectionString: at })
-    await client.connect()
-    const all = new pg.Client({ connectionString: `postgres://postgres@127.0.0.1:${ports[0]}/${older}` })
-    await all.connect()
-    try {
-      await applyUntil(client, firstDistributed)
-      await addNodes(ports, older)
-      await client.query('begin')
-      expect((await distribute(client)).length).toBeGreaterThan(70)
-      await client.query('commit')
-      const [before, columns] = [await digest(all), await columnsOf(all)]
-      expect(Object.values(before).filter((rows) => !rows.startsWith('0 ')).length).toBeGreaterThan(20)
-      const { applied } = await migrate(at)
-      expect(applied).toEqual((await listNames()).filter((name) => name > firstDistributed))
-      expect(applied.some((name) => name.endsWith('.concurrently.sql'))).toBe(true)
-      const after = await digest(all, columns)
-      // Programs bring their dictionaries.
-      expect(Object.keys(before).filter((name) => after[name] !== before[name])).toEqual(['dictionary'])
-      const { rows: apart } = await client.query(
-        `select logicalrelid::text from pg_dist_partition where partmethod = 'h'
-              and colocationid <> (select colocationid from pg_dist_partition where logicalrelid = 'workspace'::regclass)`,
-      )
-      expect(apart).toEqual([])
-      const { rows: invalid } = await client.query(
-        'select indexrelid::regclass::text from pg_index where not indisvalid',
-      )
-      expect(invalid).toEqual([])
-      expect(await migrate(at)).toEqual({ applied: [] })
-    } finally {
-      await client.end()
-      await all.end()
-    }
-  }, 120_000)
 })
-
-// What was distributed first had this one (docs/decisions/0064-several-machines.md).
-const firstDistributed = '0066-changes-by-company.sql'
-
-/** As the programs until `last` left a database of 0.1, which has rows in every table of then. */
-async function applyUntil(client: pg.Client, last: string): Promise<void> {
-  const folder = new URL('migrations/', import.meta.url)
-  await client.query(gunzipSync(await readFile(new URL('testing/from-0.1.sql.gz', folder))).toString())
-  await client.query(await readFile(new URL('upgrade-from-0.1.sql', folder), 'utf8'))
-  await client.query('delete from migration')
-  for (const name of (await listNames()).filter((name) => name <= last)) {
-    const text = await readFile(new URL(name, folder), 'utf8')
-    // Those of the schema of 0.2 are in what brings 0.1 there.
-    if (!name.startsWith('0001-')) for (const statement of statementsOf(text)) await client.query(statement)
-    await client.query('insert into migration (name, sha256) values ($1, $2)', [
-      name,
-      createHash('sha256').update(text).digest('hex'),
-    ])
-  }
-}

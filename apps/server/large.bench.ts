@@ -37,7 +37,6 @@ import { createLogger } from './platform/log.ts'
 import { openReceived } from './platform/received/bytes.ts'
 import { receivedContent } from './platform/received/column.ts'
 import { migrate } from './platform/schema/migrate.ts'
-import { planMigrations } from './platform/schema/migration-plan.ts'
 import { readReport } from './reports/reports.ts'
 
 // How a workspace with very many documents answers, beside one with a thousand in the same database, and what such a database takes to be kept. DOCUMENTS, of which a
@@ -222,12 +221,9 @@ async function measure(): Promise<void> {
   await using postgres = await startPostgres({ directory: join(directory, 'postgres') })
   const started = performance.now()
   await migrate(postgres.url)
-  const migrated = performance.now()
-  await planMigrations(postgres.url)
   const start = {
     database: seconds(starting, started),
-    nothingToMigrate: seconds(started, migrated),
-    plan: seconds(migrated),
+    nothingToMigrate: seconds(started),
   }
   await using owner = await connect(postgres.url)
   const ctx = openContext(postgres.url)

@@ -90,7 +90,6 @@ import { beginDictionaries } from './platform/received/dictionaries.ts'
 import { followReplica } from './platform/replica.ts'
 import { advanceMark } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
-import { type PlannedMigration, planMigrations } from './platform/schema/migration-plan.ts'
 import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
 import { endTrouble } from './platform/trouble.ts'
@@ -432,18 +431,6 @@ export async function migrateOnly(config: Config, step: (text: string) => void =
   return (await openStorage(config, stack, { postgres: 'share', step })).applied
 }
 
-/** What `migrateOnly` would do, the database unchanged; null: there is none yet. */
-export async function planOnly(
-  config: Config,
-  step: (text: string) => void = () => {},
-): Promise<PlannedMigration[] | null> {
-  if (config.databaseUrl) return planMigrations(config.databaseUrl)
-  const cluster = embeddedCluster(config)
-  if (!(await exists(cluster.directory))) return null
-  await using postgres = await sharePostgres({ ...cluster, log: step })
-  return planMigrations(postgres.url)
-}
-
 async function openStorage(config: Config, stack: AsyncDisposableStack, options: Omit<OpenOptions, 'reachSigner'>) {
   let url = config.databaseUrl
   let died = new Promise<void>(() => {})
@@ -457,7 +444,7 @@ async function openStorage(config: Config, stack: AsyncDisposableStack, options:
     died = postgres.died
   }
   options.step('Conferindo a estrutura do banco de dados…')
-  return { url, died, ...(await migrate(url, options.step)) }
+  return { url, died, ...(await migrate(url)) }
 }
 
 const workerIsAway =
@@ -509,7 +496,6 @@ export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'
 export { giveWayAltogether } from './platform/priority.ts'
 export { openReceived } from './platform/received/bytes.ts'
-export type { PlannedMigration } from './platform/schema/migration-plan.ts'
 export { connectSigner } from './signer/client.ts'
 export { rotateMasterKey } from './signer/rotation.ts'
 export { packAll }

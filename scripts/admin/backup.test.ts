@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { describePlan } from '../launch.ts'
 import { describeCopies, readTarget } from './backup.ts'
 
 test('a moment is one of Brasília, unless it says otherwise', () => {
@@ -41,13 +40,4 @@ test('copies are shown with the moments that can be reached, and those that do n
   )
   expect(text).toContain('other  não abre')
   expect(text).toContain('de 02/01/2026 14:05 até cerca de 03/01/2026 09:00')
-})
-
-test('a plan names tables, their sizes and what waits', () => {
-  expect(describePlan(null)).toContain('Ainda não há um banco de dados')
-  expect(describePlan([])).toContain('em dia')
-  const touched = [{ table: 'document', bytes: 1.2e9, rows: 3_000_000, how: 'index' as const }]
-  expect(describePlan([{ name: '0064-x.sql', touched }])).toMatch(
-    /^1 migração seria aplicada[\s\S]*0064-x\.sql\n {4}document \(1\.200 MB, cerca de 3\.000\.000 linhas\): cria um índice/,
-  )
 })

@@ -1,23 +1,24 @@
--- The schema of 0.2.0. Three groups of tables, so that a later part can distribute the first over several servers by workspace:
---
---   * what belongs to a workspace: workspace_id comes first in every key, and queries join these tables only with each other;
---   * directories: which workspace an e-mail, a token or a public id belongs to, asked before a workspace is known;
---   * what belongs to the installation: capture lines, which several workspaces share by CNPJ, circuits, mails, counts of tries.
---
--- The application acts as a role that owns nothing. A transaction says whose it is with `set local app.ws = '…'`; row-level security hides
--- everything else.
+-- The schema. Three groups of tables: rows of a workspace (workspace_id comes first in every key), directories (asked before a
+-- workspace is known), and rows of the installation (capture lines, circuits, mails). A transaction names its workspace with
+-- `set local app.ws`; row-level security hides everything else. The logins vigia_app, vigia_limited and vigia_signer exist before.
 
--- Which transaction this is. After it ends a setting is an empty string, not null.
 create function current_ws() returns int language sql stable parallel safe
-  return nullif(current_setting('app.ws', true), '')::int;
--- The capture works for many workspaces; everybody else sees the lines of their own companies.
+  return (nullif(current_setting('app.ws', true), ''))::integer;
+-- Any login may set these settings. The one of people who see some companies only gets nothing by them.
 create function capturing() returns boolean language sql stable parallel safe
-  return coalesce(current_setting('app.capture', true), '') = 'on';
+  return ((coalesce(current_setting('app.capture', true), '') = 'on') and (session_user <> 'vigia_limited'));
 -- Plans, reviews and mails are looked after for all workspaces together.
 create function operating() returns boolean language sql stable parallel safe
-  return coalesce(current_setting('app.operator', true), '') = 'on';
+  return ((coalesce(current_setting('app.operator', true), '') = 'on') and (session_user <> 'vigia_limited'));
+-- nProt as the number that it is (TProt: 15 digits): of two registrations of one second the greater one is the later.
+-- Null, which stands below all: a statement of duplicity that kept it to itself.
+create function protocol_number(p text) returns numeric language sql immutable parallel safe
+  return case when (p ~ '^[0-9]+$') then p::numeric else null end;
+-- The companies that a connection of the limited login may see; null: none was said, and none is seen.
+create function current_companies() returns int[] language sql stable parallel safe
+  return (string_to_array(nullif(current_setting('app.companies', true), ''), ','))::integer[];
 
--- ---------------------------------------------------------------------------------------------------------------------------------------
+-- --------------------------------------------------------------------------------------------------------------
 -- The installation
 
 -- One row: what this database belongs to, and the key that makes outside ids opaque.
@@ -25,10 +26,19 @@ create table installation (
   singleton boolean primary key default true check (singleton),
   ambiente text not null,
   id_key bytea not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  mark bigint not null default 0,
+  marked_at timestamptz not null default now()
 );
 
--- How often something was tried lately, by a digest of who tried it. After a crash everybody begins anew.
+-- From this one come tokens of recovery links and tickets of exports.
+create table installation_key (
+  purpose text primary key,
+  wrapped bytea not null,
+  wrapper_id text not null,
+  made_at timestamptz not null default now()
+);
+
 create unlogged table throttle (
   key bytea primary key,
   count int not null,
@@ -37,18 +47,66 @@ create unlogged table throttle (
 
 -- A web service that fails for everybody is asked by one at a time until it responds again.
 create table circuit (
-  address text primary key,         -- host and path: the services of one host are not down together
+  -- host and path: the services of one host are not down together
+  address text primary key,
   failures int not null default 0,
   -- Until then nobody calls; the first caller afterwards tries, for all.
   open_until timestamptz,
   since timestamptz,
-  reason text
+  reason text,
+  detail text
 );
 
--- What leaves by e-mail. The letter is written when it leaves: no link with a secret in it is ever kept here.
+create table clock (
+  subject text primary key,
+  -- By how much pauses were moved so far, in all; each process compares it with what it knew when it last looked.
+  moved_ms bigint not null default 0,
+  jumped_at timestamptz,
+  samples jsonb not null default '{}',
+  doubted_ms bigint not null default 0
+);
+
+create table clock_skew (
+  -- 0 NF-e, 2 CT-e
+  service smallint primary key,
+  seconds int not null,
+  odd smallint not null
+);
+
+create table trouble (
+  key text primary key,
+  since timestamptz not null default now(),
+  -- For the operator.
+  sentence text not null,
+  -- It is over; the row stays until the operator was told so. Null: it lasts.
+  ended_at timestamptz,
+  -- When the operator was last told; null: not yet.
+  told_at timestamptz
+);
+
+-- Shows that storing works before a query leaves: each process writes its row, of the size of a few documents.
+create table storage_probe (
+  who uuid primary key,
+  at timestamptz not null default now(),
+  filler bytea storage external not null
+);
+
+-- The database was brought back from a copy. Until a person has looked at it no event leaves.
+create table restore (
+  id int primary key generated always as identity,
+  found_at timestamptz not null default now(),
+  -- The moment of the copy; null: found by what the authority says.
+  copy_of timestamptz,
+  released_at timestamptz,
+  last_call_id bigint,
+  last_mail_id bigint,
+  last_delivery_id bigint
+);
+
 create table mail (
   id bigint primary key generated by default as identity,
-  workspace_id int,                 -- null: the recipient may be nobody of ours
+  -- null: the recipient may be nobody of ours
+  workspace_id int,
   kind text not null,
   recipient text not null,
   payload jsonb not null default '{}',
@@ -63,12 +121,11 @@ create table mail (
   settled_at timestamptz,
   message_id uuid not null default gen_random_uuid()
 );
--- Those that were never tried apart from those that failed: each is claimed without passing by the others.
 create index mail_waiting_ix on mail (least(failures, 1), next_at, id) where state = 'waiting';
 create index mail_settled_ix on mail (settled_at) where state <> 'waiting';
-create index mail_unsent_ix on mail (created_at, id) where state in ('waiting', 'failed') or (state = 'dropped' and failures > 0);
+create index mail_unsent_ix on mail (created_at, id) where state in ('waiting', 'failed') or ((state = 'dropped') and (failures > 0));
+create index mail_held_ix on mail (lease_until) where state = 'waiting' and lease_until is not null;
 
--- What visitors write to us.
 create table contact_message (
   id bigint primary key generated by default as identity,
   at timestamptz not null default now(),
@@ -81,25 +138,44 @@ create table contact_message (
   suspect boolean not null
 );
 
--- ---------------------------------------------------------------------------------------------------------------------------------------
+create table erasure (
+  -- the public id, as logs and older copies of the database name it
+  workspace uuid primary key,
+  began_at timestamptz not null default now(),
+  companies int not null,
+  documents bigint not null,
+  -- Null: what is left goes in the next minutes.
+  ended_at timestamptz
+);
+
+-- With what they were packed: kept for ever. The files stand in the program too, and a start compares.
+create table dictionary (
+  id smallint primary key,
+  content bytea not null,
+  -- Until then processes of the version before may run, which cannot open what is packed with it.
+  usable_at timestamptz not null
+);
+
+-- --------------------------------------------------------------------------------------------------------------
 -- Capture lines: by CNPJ, shared by all workspaces that registered it
 
--- One line per service and CNPJ, whoever registered it: the authority keeps one sequence and one misuse counter for each. Pauses are data:
--- nothing asks before allowed_at.
+-- One line per service and CNPJ, whoever registered it: the authority keeps one sequence and one misuse counter for
+-- each. Pauses are data: nothing asks before allowed_at.
 create table capture_line (
   id int primary key generated by default as identity,
-  service smallint not null,        -- 0 NF-e, 2 CT-e
+  -- 0 NF-e, 2 CT-e
+  service smallint not null,
   cnpj text collate "C" not null,
   last_nsu bigint not null default 0,
   max_nsu bigint not null default 0,
-  next_at timestamptz,              -- null: stopped until a person acts
+  -- null: stopped until a person acts
+  next_at timestamptz,
   allowed_at timestamptz not null default '-infinity',
   lease_by uuid,
   lease_until timestamptz,
-  -- What the lease is held for: each kind of turn has its own places.
-  lease_for text check (lease_for in ('due', 'copies', 'gap', 'check')),
-  -- A query left at this time and nothing is written of its response yet. Found on a line that nobody holds, it says that a process died
-  -- in between: the authority may have counted the query.
+  lease_for text check (lease_for in ('first', 'due', 'copies', 'gap', 'check')),
+  -- A query left at this time and nothing is written of its response yet. Found on a line that nobody holds, it says
+  -- that a process died in between: the authority may have counted the query.
   asked_at timestamptz,
   state text not null default 'waiting' check (state in ('waiting', 'blocked', 'failed', 'stopped')),
   -- The state that people were last told of.
@@ -119,23 +195,31 @@ create table capture_line (
   wanted boolean not null default false,
   -- All who receive what the line brings are paused: nobody asks.
   paused boolean not null default false,
+  overtaken_at timestamptz,
+  first_rank int not null default 0,
+  doubted_nsu bigint,
+  conflicts int not null default 0,
+  conflict_at timestamptz,
+  trouble_since timestamptz,
+  asked_chave text collate "C",
   unique (service, cnpj)
 ) with (fillfactor = 70);
-create index capture_line_next_ix on capture_line (next_at) where next_at is not null and (automatic or wanted) and not paused;
 create index capture_line_gap_ix on capture_line (gap_at) where gap_at is not null and not paused;
 create index capture_line_catch_up_ix on capture_line (id) where catch_up;
 create index capture_line_held_ix on capture_line (lease_until) where lease_until is not null;
+create index capture_line_first_ix on capture_line (first_rank, next_at) where last_success_at is null and next_at is not null and (automatic or wanted) and not paused;
+create index capture_line_due_ix on capture_line (next_at) where last_success_at is not null and next_at is not null and (automatic or wanted) and not paused;
 
--- Who receives what a line brings.
 create table capture_subscription (
   line_id int not null references capture_line (id),
   workspace_id int not null,
   company_id int not null,
   delivered_nsu bigint not null default 0,
-  -- When it was shown that the company's certificate is real: by its chain, or by a response of the authority to it. Nothing is delivered
-  -- before.
+  -- When it was shown that the company's certificate is real: by its chain, or by a response of the authority to it.
+  -- Nothing is delivered before.
   proved_at timestamptz,
-  -- Why the authority did not accept a certificate that nothing has proved yet, in words for people; it is tried again a day later.
+  -- Why the authority did not accept a certificate that nothing has proved yet, in words for people; it is tried again
+  -- a day later.
   refused text,
   refused_at timestamptz,
   -- Nothing is asked with the certificate of a paused company, nor delivered to it; it catches up when the pause ends.
@@ -150,7 +234,7 @@ create table capture_call (
   id bigint generated by default as identity,
   at timestamptz not null default now(),
   -- distNSU goes on from the cursor; consNSU asks for one position, twenty times an hour at most.
-  query text not null check (query in ('distNSU', 'consNSU')),
+  query text not null check (query in ('distNSU', 'consNSU', 'consChNFe')),
   nsu_before bigint not null,
   nsu_after bigint not null,
   c_stat smallint,
@@ -161,8 +245,14 @@ create table capture_call (
   error text,
   next_at timestamptz,
   allowed_at timestamptz,
+  passed_from bigint,
+  conflicts smallint not null default 0,
+  chave text collate "C",
   primary key (line_id, id)
 );
+-- When anything was last asked.
+create index capture_call_at_ix on capture_call (at);
+create index capture_call_chave_ix on capture_call (line_id, chave) where chave is not null;
 
 -- NSUs that the authority delivered to another program, or whose delivery was lost: fetched one by one.
 create table capture_gap (
@@ -172,6 +262,7 @@ create table capture_gap (
   found_at timestamptz not null default now(),
   -- The authority has them no more.
   lost boolean not null default false,
+  passed boolean not null default false,
   primary key (line_id, from_nsu)
 );
 
@@ -181,25 +272,29 @@ create table capture_refusal (
   workspace_id int not null,
   certificate_id int not null,
   at timestamptz not null default now(),
-  rests_until timestamptz not null, -- it is not shown again before
+  -- it is not shown again before
+  rests_until timestamptz not null,
   primary key (line_id, workspace_id, certificate_id)
 );
 
--- ---------------------------------------------------------------------------------------------------------------------------------------
--- Directories: what is looked up before a workspace is known
+-- --------------------------------------------------------------------------------------------------------------
+-- Directories: asked before a workspace is known
 
 create table account_directory (
   email text collate "C" primary key,
   workspace_id int not null,
-  account_id int not null
+  account_id int not null,
+  last_workspace_id int
 );
 
 create table workspace_directory (
   public_id uuid primary key,
-  workspace_id int not null
+  workspace_id int not null,
+  version bigint not null default 0
 );
 
--- Tokens of sessions and of links that replace a password, by their digest. A row may outlive what it leads to; it says nothing alone.
+-- Tokens of sessions and of links that replace a password, by their digest. A row may outlive what it leads to; it says
+-- nothing alone.
 create table token_directory (
   token_hash bytea primary key,
   workspace_id int not null,
@@ -207,8 +302,18 @@ create table token_directory (
 );
 create index token_directory_kept_ix on token_directory (kept_until);
 
--- ---------------------------------------------------------------------------------------------------------------------------------------
--- Workspaces, people and what they are told
+-- Directory: in which workspaces somebody is beside their home.
+create table membership (
+  workspace_id int not null,
+  account_id int not null,
+  home_workspace_id int not null,
+  home_account_id int not null,
+  primary key (workspace_id, account_id)
+);
+create index membership_home_ix on membership (home_workspace_id, home_account_id, workspace_id);
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Workspaces and accounts
 
 create table workspace (
   id int primary key generated by default as identity,
@@ -218,16 +323,31 @@ create table workspace (
   -- Keeps day counters too: documents/documents.ts.
   large boolean not null default false,
   created_at timestamptz not null default now(),
-  trial_until timestamptz not null default now() + interval '7 days',
+  trial_until timestamptz not null default (now() + interval '7 days'),
   -- Null: no plan was ever paid. paid_until null: its end is not known.
   paid_from timestamptz,
   paid_until timestamptz,
   -- Neither trial nor plan lasts, and capture was paused because of that.
   paused_at timestamptz,
   -- When it is next reviewed: what it should be warned of.
-  review_at timestamptz not null default now()
+  review_at timestamptz not null default now(),
+  erase_at timestamptz,
+  requires_factor boolean not null default false
 );
 create index workspace_review_ix on workspace (review_at);
+create index workspace_erase_ix on workspace (erase_at) where erase_at is not null;
+
+-- The private keys of a workspace's certificates are sealed with this one, which is itself wrapped. Without it nothing
+-- opens them.
+create table workspace_key (
+  workspace_id int primary key,
+  -- certificates that are sealed with it name it
+  key_id text not null,
+  wrapped bytea not null,
+  -- names what wrapped it: a master key, a command
+  wrapper_id text not null,
+  made_at timestamptz not null default now()
+);
 
 create table account (
   workspace_id int not null references workspace (id),
@@ -235,13 +355,36 @@ create table account (
   email text collate "C" not null,
   name text not null,
   phone text,
-  password_hash text not null,
+  password_hash text,
   created_at timestamptz not null default now(),
   -- The first login; null: perhaps somebody signed up with the e-mail of another person, who is told of nothing then.
   entered_at timestamptz,
   -- Its password is known to many: nobody may replace it, and nothing is kept of where it is used from.
   shared boolean not null default false,
-  primary key (workspace_id, id)
+  email_proved_at timestamptz,
+  new_email text check (octet_length(new_email) <= 320),
+  new_email_until timestamptz,
+  public_id uuid not null default gen_random_uuid(),
+  role text not null default 'administrador' check (role in ('administrador', 'fiscal', 'leitura', 'auditor')),
+  all_companies boolean not null default true,
+  access_until timestamptz,
+  home_workspace_id int,
+  home_account_id int,
+  invited_by int,
+  primary key (workspace_id, id),
+  unique (workspace_id, public_id),
+  check ((home_workspace_id is null) = (home_account_id is null)),
+  check ((home_workspace_id is null) = (password_hash is not null)),
+  check (role <> 'administrador' or (all_companies and (access_until is null)))
+);
+create unique index account_email_ix on account (workspace_id, email);
+
+create table account_company (
+  workspace_id int not null,
+  account_id int not null,
+  company_id int not null,
+  primary key (workspace_id, account_id, company_id),
+  foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
 );
 
 create table session (
@@ -255,45 +398,164 @@ create table session (
   seen_at timestamptz not null default now(),
   address text,
   agent text,
+  proved_at timestamptz not null default now(),
+  with_factor boolean not null default false,
   primary key (workspace_id, token_hash),
   unique (workspace_id, public_id),
   foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
 );
 create index session_account_ix on session (workspace_id, account_id);
 
--- Links by which a forgotten password is replaced. Used and expired ones stay a while: people are told which of both it is.
-create table password_recovery (
+create table mail_link (
   workspace_id int not null,
   token_hash bytea not null,
   account_id int not null,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
   used_at timestamptz,
-  -- The mail that carries it: each attempt to send that mail puts a new link in the place of the one before.
   mail_id bigint,
+  purpose text not null check (purpose in ('password', 'email', 'new-email')),
   primary key (workspace_id, token_hash),
   unique (workspace_id, mail_id),
   foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
 );
-create index password_recovery_account_ix on password_recovery (workspace_id, account_id);
+create index mail_link_account_ix on mail_link (workspace_id, account_id);
 
--- Who did what, when, from where. Rows are only ever added.
+create table second_factor (
+  workspace_id int not null,
+  account_id int not null,
+  -- of the codes by time (RFC 6238), sealed
+  secret bytea not null,
+  begun_at timestamptz not null default now(),
+  -- null: the person has not shown yet that a program makes its codes
+  confirmed_at timestamptz,
+  -- of the last code that was taken: none is taken twice
+  last_step bigint not null default 0,
+  primary key (workspace_id, account_id),
+  foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
+);
+
+-- Codes for when the telephone is gone, each good once.
+create table recovery_code (
+  workspace_id int not null,
+  account_id int not null,
+  code_hash bytea not null,
+  used_at timestamptz,
+  primary key (workspace_id, account_id, code_hash),
+  foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
+);
+
+-- Passkeys of an account (WebAuthn): docs/decisions/0039-passkeys.md. `token_directory` says in which workspace one is,
+-- by its digest.
+create table passkey (
+  workspace_id int not null,
+  account_id int not null,
+  -- SHA-256 of the id that the authenticator gave it
+  digest bytea not null,
+  public_id uuid not null default gen_random_uuid(),
+  -- base64url
+  credential_id text not null,
+  -- COSE
+  public_key bytea not null,
+  -- of the last signature; 0: the authenticator does not count
+  counter bigint not null,
+  transports text[] not null,
+  -- as its person calls it
+  name text not null,
+  created_at timestamptz not null default now(),
+  used_at timestamptz,
+  primary key (workspace_id, digest),
+  unique (workspace_id, public_id),
+  foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
+);
+create index passkey_account_ix on passkey (workspace_id, account_id);
+
+-- Letters that ask somebody to come in. One that was accepted or withdrawn is removed.
+create table invitation (
+  workspace_id int not null references workspace (id),
+  id int generated by default as identity,
+  public_id uuid not null default gen_random_uuid(),
+  email text collate "C" not null,
+  role text not null check (role in ('administrador', 'fiscal', 'leitura', 'auditor')),
+  -- null: all
+  company_ids int[],
+  access_until timestamptz,
+  invited_by int not null,
+  -- of the last letter
+  token_hash bytea not null,
+  sent_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  primary key (workspace_id, id),
+  unique (workspace_id, public_id),
+  unique (workspace_id, token_hash),
+  unique (workspace_id, email)
+);
+
+-- Keys with which programs make calls, and what they did with them: docs/decisions/0037-api-keys.md.
+create table api_key (
+  workspace_id int not null references workspace (id),
+  -- Negative, so that a column that says who did something names a person or a key.
+  id int generated by default as identity,
+  public_id uuid not null default gen_random_uuid(),
+  name text not null,
+  -- where the name of a person would stand
+  author text not null generated always as (('chave de API “' || name) || '”') stored,
+  -- names of the contract
+  scopes text[] not null,
+  -- of the key, to recognize it
+  start text not null,
+  -- Null: it was removed. The row stays, because what was done with it names it.
+  token_hash bytea,
+  created_at timestamptz not null default now(),
+  created_by int not null,
+  -- null: until it is removed
+  expires_at timestamptz,
+  -- kept to the hour
+  used_at timestamptz,
+  company_ids int[],
+  primary key (workspace_id, id),
+  unique (workspace_id, public_id),
+  unique (workspace_id, token_hash)
+);
+create unique index api_key_name_ix on api_key (workspace_id, lower(name)) where token_hash is not null;
+
+-- Calls of a key in an hour, until they become an entry of the audit.
+create table api_key_use (
+  workspace_id int not null,
+  key_id int not null,
+  hour timestamptz not null,
+  call text not null,
+  -- it was let in
+  times int not null,
+  -- it lacked the scope
+  refused int not null,
+  -- of the last one
+  address text not null,
+  primary key (workspace_id, key_id, hour, call),
+  foreign key (workspace_id, key_id) references api_key (workspace_id, id) on delete cascade
+) with (fillfactor = 50);
+create index api_key_use_hour_ix on api_key_use (hour);
+
 create table audit (
   workspace_id int not null references workspace (id),
   id bigint generated by default as identity,
   at timestamptz not null default now(),
-  account_id int,                   -- null: the operator, or somebody without a session
+  -- null: the operator, or somebody without a session
+  account_id int,
   actor text not null,
   action text not null,
   description text not null,
   address text,
   -- Actor and description as searches compare them.
   search text not null,
+  hash bytea,
+  times int not null default 1,
   primary key (workspace_id, id)
 );
 create index audit_at_ix on audit (workspace_id, at desc, id desc) include (action);
+-- A read looks for its entry of the last hour.
+create index audit_read_ix on audit (workspace_id, description, at) where action = 'leitura';
 
--- What a workspace was warned of already.
 create table notice (
   workspace_id int not null references workspace (id),
   key text not null,
@@ -301,52 +563,21 @@ create table notice (
   primary key (workspace_id, key)
 );
 
--- What happened and people were not told of yet, written in the transaction of the action itself: rows are only added, so that actions never
--- wait for each other. The teller takes them all together.
 create table happening (
   workspace_id int not null references workspace (id),
   id bigint generated by default as identity,
   at timestamptz not null default now(),
-  -- Which slice puts it into words.
   what text not null,
   company_id int,
   payload jsonb not null default '{}',
   -- More of the same is likely to follow before then.
   ready_at timestamptz not null default now(),
+  session_id uuid,
   primary key (workspace_id, id)
 );
 create index happening_newest_ix on happening (workspace_id, what, company_id, id desc);
 
--- What people are told while they have the product open. Within a workspace the ids become visible in their order: the writer holds a
--- lock of the workspace until the end of a short transaction.
-create table announcement (
-  workspace_id int not null references workspace (id),
-  id bigint generated by default as identity,
-  at timestamptz not null default clock_timestamp(),
-  -- What of the screens it is about.
-  topic text not null,
-  -- What happened; null: a person wrote it.
-  what text,
-  kind text not null check (kind in ('sucesso', 'error', 'alert')),
-  header text not null,
-  body text not null,
-  -- Who comes back later is not told of it any more; null: always.
-  useless_at timestamptz,
-  primary key (workspace_id, id)
-);
-create index announcement_what_ix on announcement (workspace_id, what, at);
-create index announcement_at_ix on announcement (at);
-
--- Up to where a session has been told.
-create table announcement_position (
-  workspace_id int not null,
-  session_id uuid not null,
-  announcement_id bigint not null,
-  primary key (workspace_id, session_id),
-  foreign key (workspace_id, session_id) references session (workspace_id, public_id) on delete cascade
-);
-
--- ---------------------------------------------------------------------------------------------------------------------------------------
+-- --------------------------------------------------------------------------------------------------------------
 -- Companies and certificates
 
 create sequence company_id_seq as int;
@@ -359,23 +590,26 @@ create table company (
   -- The name in lower case without accents, for the search box.
   search text collate "C" not null,
   uf smallint not null,
-  active boolean not null default true,
   created_at timestamptz not null default now(),
   email text,
-  automatic boolean not null default true,  -- captured by the hour; otherwise only when a person asks
-  -- Roles (bit 1 << participation code) in which documents are shown; bit 8 (named nowhere) goes with Terceiro. Documents outside the
-  -- switches are kept all the same: the authority repeats them for ninety days only.
+  -- captured by the hour; otherwise only when a person asks
+  automatic boolean not null default true,
+  -- Roles (bit 1 << participation code) in which documents are shown; bit 8 (named nowhere) goes with Terceiro.
+  -- Documents outside the switches are kept all the same: the authority repeats them for ninety days only.
   shown_nfe smallint not null default 511,
   shown_cte smallint not null default 511,
   -- Ciência is given by itself from acknowledges_since on, because acknowledges_by wanted so; null: never.
   acknowledges_since timestamptz,
   acknowledges_by int,
+  archived_at timestamptz,
+  active boolean not null generated always as (archived_at is null) stored,
   primary key (workspace_id, id),
   unique (workspace_id, public_id),
   unique (workspace_id, cnpj)
 );
 
--- The picture that stands beside the name of a company on the forms of what it issues: a PNG in eight bits a colour, without transparency.
+-- The picture that stands beside the name of a company on the forms of what it issues: a PNG in eight bits a colour,
+-- without transparency.
 create table company_logo (
   workspace_id int not null,
   company_id int not null,
@@ -402,14 +636,19 @@ create table certificate (
   uploaded_by int not null,
   uploaded_at timestamptz not null default now(),
   replaced_at timestamptz,
-  -- When the authority last refused it; others of the same base go before it for a day. Null: not since it was last accepted.
+  -- When the authority last refused it; others of the same base go before it for a day. Null: not since it was last
+  -- accepted.
   refused_at timestamptz,
+  revocation_tried_at timestamptz,
+  revocation_checked_at timestamptz,
+  revoked_at timestamptz,
+  revocation_problem text,
   primary key (workspace_id, id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 );
 create unique index certificate_current_uk on certificate (workspace_id, company_id) where replaced_at is null;
 -- The certificate with which a CNPJ is spoken for is found by the base of its holder.
-create index certificate_base_ix on certificate (workspace_id, left(holder_cnpj, 8), valid_to) where replaced_at is null;
+create index certificate_base_ix on certificate (workspace_id, "left"(holder_cnpj, 8), valid_to) where replaced_at is null;
 
 -- Every time a private key was taken out of the vault.
 create table certificate_use (
@@ -417,33 +656,93 @@ create table certificate_use (
   id bigint generated by default as identity,
   certificate_id int not null,
   at timestamptz not null default now(),
-  service text not null,            -- which web service it was shown to
+  -- which web service it was shown to
+  service text not null,
   purpose text not null,
   primary key (workspace_id, id),
   foreign key (workspace_id, certificate_id) references certificate (workspace_id, id)
 );
 create index certificate_use_ix on certificate_use (workspace_id, certificate_id, at);
 
--- ---------------------------------------------------------------------------------------------------------------------------------------
--- Documents: what stands in them is decided in documents/projection.ts
+create table certificate_batch (
+  workspace_id int not null references workspace (id),
+  id bigint generated by default as identity,
+  -- In whose name the files are taken; the address is null when nothing is kept of where the account is used from.
+  account_id int not null,
+  account_name text not null,
+  session_id uuid not null,
+  address text,
+  started_at timestamptz not null default now(),
+  -- When the last files came.
+  received_at timestamptz not null default now(),
+  total int not null,
+  -- No more files come.
+  complete boolean not null default false,
+  -- The list, sealed by the key of tokens. Null: no file needs it any more.
+  passwords bytea,
+  ended_at timestamptz,
+  failed_ms int not null default 0,
+  check (ended_at is null or passwords is null),
+  primary key (workspace_id, id)
+);
+create index certificate_batch_open_ix on certificate_batch (received_at) where ended_at is null;
 
--- Every docZip exactly as it arrived, whatever it holds. Rows are only ever added; all the rest of this part can be rebuilt from them.
+create table certificate_file (
+  workspace_id int not null,
+  id bigint generated by default as identity,
+  batch_id bigint not null,
+  name text not null,
+  digest bytea not null,
+  -- File and password of its own, sealed by the key of tokens. A file that was decided has nothing left here.
+  content bytea,
+  state text not null default 'waiting' check (state in ('waiting', 'replaced', 'registered', 'unchanged', 'failed')),
+  -- For the person.
+  message text not null default '',
+  company_id int,
+  attempt int not null default 0,
+  lease_until timestamptz,
+  check ((state = 'waiting') = (content is not null)),
+  primary key (workspace_id, id),
+  unique (workspace_id, batch_id, name, digest),
+  foreign key (workspace_id, batch_id) references certificate_batch (workspace_id, id) on delete cascade
+);
+create index certificate_file_due_ix on certificate_file (id) where state = 'waiting';
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Documents
+
+-- Every docZip exactly as it arrived, whatever it holds. Rows are only ever added; all the rest of this part can be
+-- rebuilt from them.
 create table receipt (
   workspace_id int not null,
   company_id int not null,
-  service smallint not null,        -- 0 NF-e, 2 CT-e, as TipoDFe
-  codec smallint not null,          -- 0: the gzip stream as received
+  -- 0 NF-e, 2 CT-e, as TipoDFe
+  service smallint not null,
+  -- 0: the gzip stream as received
+  codec smallint not null,
   nsu bigint not null,
   received_at timestamptz not null default now(),
   schema text not null,
-  problem text,                     -- why it could not be read, or what is odd in it
-  unread boolean not null,          -- nothing of it is in the projection
-  content bytea not null,
+  -- why it could not be read, or what is odd in it
+  problem text,
+  -- nothing of it is in the projection
+  unread boolean not null,
+  content bytea storage external not null,
+  issuer_certificate_id int,
   primary key (workspace_id, company_id, service, nsu)
 );
--- The bytes are compressed already.
-alter table receipt alter content set storage external;
 create index receipt_unread_ix on receipt (workspace_id, company_id, service) where unread;
+create index receipt_unpacked_ix on receipt (workspace_id, company_id, service, nsu) where codec = 0;
+
+create sequence issuer_certificate_id_seq as int cache 20;
+create table issuer_certificate (
+  workspace_id int not null,
+  id int not null default nextval('issuer_certificate_id_seq'),
+  sha256 bytea not null,
+  der bytea storage external not null,
+  primary key (workspace_id, id),
+  unique (workspace_id, sha256)
+);
 
 create sequence supplier_id_seq as int cache 20;
 create table supplier (
@@ -463,36 +762,55 @@ create table document (
   company_id int not null,
   id bigint not null default nextval('document_id_seq'),
   -- Date and time as printed on the document, in its own offset: what people filter by.
-  issued_at timestamp not null,
+  issued_at timestamp without time zone not null,
   created_at timestamptz not null default now(),
-  authorized_at timestamptz,        -- deadlines of events count from here
-  nsu bigint not null,              -- of the receipt that holds the best bytes of it
+  -- deadlines of events count from here
+  authorized_at timestamptz,
+  -- of the receipt that holds the best bytes of it
+  nsu bigint not null,
   supplier_id int not null,
   number int not null,
   event_code int not null,
-  type smallint not null,           -- 0 NF-e, 2 CT-e
+  -- 0 NF-e, 2 CT-e
+  type smallint not null,
   series smallint not null,
-  issued_offset smallint,           -- minutes east of UTC; null when the layout had no offset
-  roles smallint not null,          -- bit 1 << participation code
+  -- minutes east of UTC; null when the layout had no offset
+  issued_offset smallint,
+  -- bit 1 << participation code
+  roles smallint not null,
   status smallint not null,
-  base_status smallint not null,    -- what the documents alone say, before events
+  -- what the documents alone say, before events
+  base_status smallint not null,
   complete boolean not null,
-  amount numeric(15, 2) not null,
-  event_text text,                  -- words of an event code that our table does not know
-  nat_op text,                      -- natureza da operação; null: a summary, or received by 0.1 and not rebuilt since
+  amount numeric(15,2) not null,
+  -- words of an event code that our table does not know
+  event_text text,
+  -- natureza da operação; null: a summary, or received by 0.1 and not rebuilt since
+  nat_op text,
   chave text collate "C" not null check (length(chave) = 44),
+  proof text,
+  tp_cte smallint,
+  corrects text,
+  cents bigint not null generated always as ((amount * 100)::bigint) stored,
   primary key (workspace_id, id)
-) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, fillfactor = 95);
+) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, fillfactor = 100);
 create unique index document_chave_uk on document (workspace_id, chave, company_id);
-create index document_list_ix on document (workspace_id, type, issued_at, id) include (roles, status, company_id, supplier_id, amount);
 create index document_list_company_ix on document (workspace_id, company_id, type, issued_at, id) include (roles, status, amount);
--- Statuses other than the common ones (authorised, ciência) are rare; without this a filter on one reads the whole month.
-create index document_rare_ix on document (workspace_id, type, status, issued_at, id) include (roles, company_id) where status not in (2, 8);
+-- Statuses other than the common ones (authorised, ciência) are rare; without this a filter on one reads the whole
+-- month.
+create index document_rare_ix on document (workspace_id, type, status, issued_at, id) include (roles, company_id) where status <> ALL (array[2, 8]);
 create index document_supplier_ix on document (workspace_id, supplier_id, type, issued_at, id) include (roles, status, company_id, amount);
 create index document_number_ix on document (workspace_id, number);
 create index document_created_ix on document (workspace_id, created_at);
--- What is frequent in all workspaces together says nothing of one, and a search compares thousands of suppliers with each that is kept.
-alter table document alter supplier_id set statistics 10;
+create index document_list_ix on document (workspace_id, type, issued_at, id) include (roles, status, company_id, supplier_id, amount, created_at, authorized_at, complete);
+create index document_unproved on document (workspace_id, company_id) where complete and proof is null;
+-- Deadlines count from the authorisation: these lead to the documents whose deadline is near. Only a summary waits for
+-- the Ciência, and there are few.
+create index document_due_ix on document (workspace_id, type, authorized_at) where status <> ALL (array[3, 9]);
+create index document_ciencia_ix on document (workspace_id, type, authorized_at) where not complete and (status <> ALL (array[3, 9]));
+create index document_corrects_ix on document (workspace_id, corrects) where corrects is not null;
+-- All that a page in any period compares (20 bytes more for each).
+create index document_amount_ix on document (workspace_id, type, cents, issued_at, id) include (roles, status, company_id);
 
 -- Events by chave, not by document: they may arrive before it.
 create table document_event (
@@ -503,8 +821,10 @@ create table document_event (
   sequence smallint not null,
   orgao smallint not null,
   type smallint not null,
-  rank smallint not null,           -- weight in the displayed status; 0: not registered
-  status smallint,                  -- status it gives, when it gives one
+  -- weight in the displayed status; 0: not registered
+  rank smallint not null,
+  -- status it gives, when it gives one
+  status smallint,
   summary boolean not null,
   -- Known only because the authority refused to register it twice.
   stated boolean not null default false,
@@ -515,67 +835,185 @@ create table document_event (
   author text,
   description text not null,
   justification text,
-  known boolean not null,           -- our table has words for tp_evento
-  roles smallint not null,          -- roles that it gives the company, which the document may not name
-  -- What it takes back: the code, and the protocol of the undone event where the file tells it.
+  -- our table has words for tp_evento
+  known boolean not null,
+  -- roles that it gives the company, which the document may not name
+  roles smallint not null,
   undoes int,
   undoes_protocol text,
   undone boolean not null default false,
+  proof text,
   primary key (workspace_id, company_id, chave, tp_evento, sequence, orgao)
 );
+create index document_event_unproved on document_event (workspace_id, company_id) where not summary and proof is null;
 
--- nProt as the number that it is (TProt: 15 digits): of two registrations of one second the greater one is the later. Null, which stands
--- below all: a statement of duplicity that kept it to itself.
-create function protocol_number(p text) returns numeric language sql immutable parallel safe
-  return case when p ~ '^[0-9]+$' then p::numeric end;
-
--- Counters of any range of dates, kept exact in the transaction that writes the documents; of days only for large workspaces. Read from the
--- index alone, which asks that most pages were vacuumed.
+-- Counters of any range of dates, kept exact in the transaction that writes the documents; of days only for large
+-- workspaces. Read from the index alone, which asks that most pages were vacuumed.
 create table count_year (
-  workspace_id int not null, type smallint not null, year date not null, company_id int not null,
-  roles smallint not null, status smallint not null, n int not null, amount numeric(24, 2) not null,
+  workspace_id int not null,
+  type smallint not null,
+  year date not null,
+  company_id int not null,
+  roles smallint not null,
+  status smallint not null,
+  n int not null,
+  amount numeric(24,2) not null,
   primary key (workspace_id, type, year, company_id, roles, status) include (n, amount)
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.02);
+
 create table count_month (
-  workspace_id int not null, type smallint not null, month date not null, company_id int not null,
-  roles smallint not null, status smallint not null, n int not null, amount numeric(24, 2) not null,
+  workspace_id int not null,
+  type smallint not null,
+  month date not null,
+  company_id int not null,
+  roles smallint not null,
+  status smallint not null,
+  n int not null,
+  amount numeric(24,2) not null,
   primary key (workspace_id, type, month, company_id, roles, status) include (n, amount)
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.02);
+
 create table count_day (
-  workspace_id int not null, type smallint not null, day date not null, company_id int not null,
-  roles smallint not null, status smallint not null, n int not null, amount numeric(24, 2) not null,
+  workspace_id int not null,
+  type smallint not null,
+  day date not null,
+  company_id int not null,
+  roles smallint not null,
+  status smallint not null,
+  n int not null,
+  amount numeric(24,2) not null,
   primary key (workspace_id, type, day, company_id, roles, status) include (n, amount)
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.02);
 
--- What a person asked to export. The link that fetches it names the row; a day later it is forgotten.
 create table document_export (
   workspace_id int not null references workspace (id),
   id bigint generated by default as identity,
   requested_at timestamptz not null default now(),
   -- Whose names, in which form, and who asked: documents/export/exports.ts.
   request jsonb not null,
+  account_id int,
+  form text not null default 'zip' check (form in ('zip', 'pdf')),
+  total int not null default 0,
+  state text not null default 'waiting' check (state in ('waiting', 'ready', 'failed')),
+  attempt int not null default 0,
+  done int not null default 0,
+  parts int not null default 0,
+  bytes bigint not null default 0,
+  problem text,
+  lease_until timestamptz,
+  company_ids int[],
   primary key (workspace_id, id)
 );
+create index document_export_due_ix on document_export (requested_at) where state = 'waiting';
 
--- Events that people, or a switch that they turned on, want registered. A row is written before anything leaves, and its signed bytes
--- before they leave: what is sent again after an unknown outcome is the same event, which the authority registers once.
+-- Can be made anew from the documents, so it is not in the log of the database: a crash empties it.
+create unlogged table export_part (
+  workspace_id int not null,
+  export_id bigint not null,
+  n int not null,
+  content bytea storage external not null,
+  primary key (workspace_id, export_id, n),
+  foreign key (workspace_id, export_id) references document_export (workspace_id, id) on delete cascade
+);
+
+-- Views of a list (filter, order, columns) that the people of a workspace named, and with which one of them each person
+-- begins.
+create table saved_view (
+  workspace_id int not null references workspace (id),
+  id int generated by default as identity,
+  public_id uuid not null default gen_random_uuid(),
+  -- 0 NF-e, 2 CT-e
+  type smallint not null,
+  name text not null,
+  -- the query of the list's address in the browser
+  address text not null,
+  saved_by int not null,
+  saved_at timestamptz not null default now(),
+  primary key (workspace_id, id),
+  unique (workspace_id, type, name)
+);
+
+create table first_view (
+  workspace_id int not null,
+  account_id int not null,
+  type smallint not null,
+  view_id int not null,
+  primary key (workspace_id, account_id, type),
+  foreign key (workspace_id, view_id) references saved_view (workspace_id, id) on delete cascade
+);
+
+create table document_remark (
+  workspace_id int not null,
+  id bigint generated by default as identity,
+  company_id int not null,
+  document_id bigint not null,
+  text text not null,
+  -- a person or a key: author_name
+  written_by int not null,
+  written_at timestamptz not null default now(),
+  primary key (workspace_id, id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+);
+create index document_remark_ix on document_remark (workspace_id, document_id, id);
+
+create table document_reliance (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  -- a person says that it was looked at and is right
+  checked_at timestamptz,
+  checked_by int,
+  -- for the first time
+  exported_at timestamptz,
+  -- It was cancelled, replaced or corrected after somebody had checked, exported or confirmed it: when that arrived,
+  -- and by which event.
+  altered_at timestamptz,
+  altered_by int,
+  -- how many there are: lists read this row alone
+  remarks smallint not null default 0,
+  booked_at timestamptz,
+  booked_by int,
+  delivered_at timestamptz,
+  delivered_by int,
+  primary key (workspace_id, document_id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+) with (fillfactor = 90);
+create index document_reliance_checked_ix on document_reliance (workspace_id, document_id) where checked_at is not null;
+-- Whoever checks it again has seen the change.
+create index document_reliance_altered_ix on document_reliance (workspace_id, document_id) where altered_at is not null and ((checked_at is null) or (checked_at < altered_at));
+create index document_reliance_remarked_ix on document_reliance (workspace_id, document_id) where remarks > 0;
+create index document_reliance_booked_ix on document_reliance (workspace_id, document_id) where booked_at is not null;
+create index document_reliance_delivered_ix on document_reliance (workspace_id, document_id) where delivered_at is not null;
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Answers (manifestação and events of CT-e)
+
+-- Events that people, or a switch that they turned on, want registered. A row is written before anything leaves, and
+-- its signed bytes before they leave: what is sent again after an unknown outcome is the same event, which the
+-- authority registers once.
 create table outgoing_event (
   workspace_id int not null,
   id bigint generated by default as identity,
   company_id int not null,
   document_id bigint not null,
-  type smallint not null,           -- 0 NF-e, 2 CT-e
-  cnpj text collate "C" not null,   -- the author
+  -- 0 NF-e, 2 CT-e
+  type smallint not null,
+  -- the author
+  cnpj text collate "C" not null,
   chave text collate "C" not null,
   tp_evento int not null,
   sequence smallint not null,
-  state text not null default 'waiting' check (state in ('waiting', 'sending', 'registered', 'rejected')),
+  state text not null default 'waiting' check (state in ('asked', 'waiting', 'sending', 'registered', 'rejected', 'unconfirmed')),
   -- For the person: what happened to it last.
   message text not null default '',
-  justification text,               -- what the person wrote, sent or not
-  corrections jsonb,                -- of a Carta de Correção of a CT-e
-  why text not null,                -- who wanted it
-  requested_by int,                 -- null: a switch did
+  -- what the person wrote, sent or not
+  justification text,
+  -- of a Carta de Correção of a CT-e
+  corrections jsonb,
+  -- who wanted it
+  why text not null,
+  -- null: a switch did
+  requested_by int,
   requested_at timestamptz not null default now(),
   next_at timestamptz not null default now(),
   lease_by uuid,
@@ -589,12 +1027,15 @@ create table outgoing_event (
   registered_at timestamptz,
   answer_xml text,
   answered_at timestamptz,
+  rule_id bigint,
+  approved_by int,
+  approved_at timestamptz,
   primary key (workspace_id, id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 );
 create unique index outgoing_event_uk on outgoing_event (workspace_id, company_id, chave, tp_evento, sequence) where state <> 'rejected';
 -- In the order of claims: a person waits for the outcome, a switch does not.
-create index outgoing_event_due_ix on outgoing_event ((requested_by is null), next_at, id) where state in ('waiting', 'sending');
+create index outgoing_event_due_ix on outgoing_event (((requested_by is null)), next_at, id) where state in ('waiting', 'sending');
 create index outgoing_event_author_ix on outgoing_event (cnpj, chave) where state in ('waiting', 'sending');
 -- Authors whom the authority blocked.
 create index outgoing_event_blocked_ix on outgoing_event (cnpj, type) where state in ('waiting', 'sending') and c_stat in (656, 678);
@@ -602,6 +1043,7 @@ create index outgoing_event_lease_ix on outgoing_event (cnpj, type) where lease_
 create index outgoing_event_chave_ix on outgoing_event (chave, workspace_id, company_id);
 create index outgoing_event_document_ix on outgoing_event (workspace_id, document_id);
 create index outgoing_event_refused_ix on outgoing_event (workspace_id, company_id) where state = 'rejected' and requested_by is null;
+create index outgoing_event_asked_ix on outgoing_event (workspace_id, requested_at) where state = 'asked';
 
 -- Every sending, with or without response.
 create table outgoing_event_call (
@@ -618,103 +1060,1207 @@ create table outgoing_event_call (
 );
 create index outgoing_event_call_ix on outgoing_event_call (workspace_id, event_id);
 
--- ---------------------------------------------------------------------------------------------------------------------------------------
--- Row-level security
+-- Justifications that a workspace keeps to use again, for each kind of manifestação.
+create table manifestation_text (
+  workspace_id int not null references workspace (id),
+  -- 0 NF-e, 2 CT-e
+  type smallint not null,
+  -- tipoManifestacao
+  choice int not null,
+  text text not null,
+  kept_at timestamptz not null default now(),
+  primary key (workspace_id, type, choice, text)
+);
 
-do $$ declare t text; begin
-  foreach t in array array[
-    'account_directory', 'workspace_directory', 'token_directory',
-    'account', 'session', 'password_recovery', 'audit', 'notice', 'announcement', 'announcement_position',
-    'company', 'company_logo', 'certificate', 'certificate_use',
-    'receipt', 'supplier', 'document', 'document_event', 'count_year', 'count_month', 'count_day', 'document_export'
-  ] loop
-    execute format('create policy tenant on %I using (workspace_id = current_ws()) with check (workspace_id = current_ws())', t);
+create table answer_rule (
+  workspace_id int not null,
+  id bigint generated by default as identity,
+  -- the first that fits decides
+  position int not null,
+  name text not null,
+  active boolean not null,
+  answer text not null check (answer in ('ciencia', 'ciencia-apos', 'perguntar', 'sugerir-confirmacao', 'preparar-desconhecimento')),
+  after_days smallint,
+  -- of the contract, companies by their number
+  conditions jsonb not null,
+  -- author_name
+  saved_by int not null,
+  saved_at timestamptz not null default now(),
+  check ((answer = 'ciencia-apos') = (after_days is not null)),
+  primary key (workspace_id, id)
+);
+
+-- Without a row nothing needs a second person.
+create table answer_setting (
+  workspace_id int primary key references workspace (id),
+  -- reais, from which an answer needs a second person; null: none does
+  two_from numeric(15,2),
+  -- author_name
+  saved_by int not null,
+  saved_at timestamptz not null default now()
+);
+
+create table answer_suggestion (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  rule_id bigint not null,
+  tp_evento int not null,
+  primary key (workspace_id, document_id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+);
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Notifications
+
+create table announcement (
+  workspace_id int not null references workspace (id),
+  id bigint generated by default as identity,
+  at timestamptz not null default clock_timestamp(),
+  topic text not null,
+  what text,
+  kind text not null check (kind in ('sucesso', 'error', 'alert')),
+  header text not null,
+  body text not null,
+  useless_at timestamptz,
+  session_id uuid,
+  link text check (link ~ '^/[^/\\]'),
+  company_ids int[],
+  primary key (workspace_id, id)
+);
+create index announcement_what_ix on announcement (workspace_id, what, at);
+create index announcement_at_ix on announcement (at);
+
+-- Up to where a session has been told.
+create table announcement_position (
+  workspace_id int not null,
+  session_id uuid not null,
+  announcement_id bigint not null,
+  primary key (workspace_id, session_id),
+  foreign key (workspace_id, session_id) references session (workspace_id, public_id) on delete cascade
+);
+
+-- Up to where an account has read: what was announced is kept for a month, for everybody in the workspace.
+create table announcement_reading (
+  workspace_id int not null,
+  account_id int not null,
+  read_up_to bigint not null,
+  primary key (workspace_id, account_id),
+  foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
+);
+
+-- A row for each workspace in which something changed. The version is taken right before the commit and the row stays
+-- locked until then, so that versions become visible in their order.
+create table change_position (
+  workspace_id int primary key references workspace (id),
+  -- the newest that was given
+  version bigint not null,
+  -- Versions up to here are not kept any more.
+  forgotten bigint not null default 0
+) with (fillfactor = 50);
+
+create table document_change (
+  workspace_id int not null,
+  document_id bigint not null,
+  version bigint not null,
+  at timestamptz not null,
+  -- of outgoing_event, when an answer of ours was settled
+  event_id bigint,
+  -- changes/changes.ts
+  kind smallint not null,
+  company_id int,
+  primary key (workspace_id, version)
+);
+-- Rows are added in the order of their time.
+create index document_change_at_ix on document_change using brin (at);
+
+-- Addresses of other programs that are told what changes in a workspace: docs/decisions/0034-webhooks.md.
+create table webhook (
+  workspace_id int not null references workspace (id),
+  id int generated by default as identity,
+  public_id uuid not null default gen_random_uuid(),
+  url text not null,
+  -- names of the contract
+  kinds text[] not null,
+  -- null: all
+  company_ids int[],
+  -- sealed
+  secret bytea not null,
+  -- The one before, with which is signed too until then.
+  old_secret bytea,
+  old_until timestamptz,
+  created_at timestamptz not null default now(),
+  -- Up to which change there is a delivery.
+  version bigint not null,
+  fed_at timestamptz not null default now(),
+  -- Null: it is told. Otherwise nothing leaves until a person wants it again.
+  paused_at timestamptz,
+  -- for the person: why
+  problem text,
+  -- the last time that it took a change
+  delivered_at timestamptz,
+  -- Attempts in a row that failed, whichever the delivery, and until when nothing leaves because of that.
+  failures int not null default 0,
+  rest_until timestamptz not null default '-infinity',
+  saved_by int,
+  primary key (workspace_id, id),
+  unique (workspace_id, public_id)
+);
+
+create table webhook_delivery (
+  workspace_id int not null,
+  id bigint generated by default as identity,
+  public_id uuid not null default gen_random_uuid(),
+  webhook_id int not null,
+  -- null: a test
+  version bigint,
+  document_id bigint,
+  kind text not null,
+  -- the same bytes each time
+  body text not null,
+  created_at timestamptz not null default now(),
+  state text not null default 'waiting' check (state in ('waiting', 'delivered', 'failed')),
+  next_at timestamptz not null default now(),
+  lease_until timestamptz,
+  attempts int not null default 0,
+  failures int not null default 0,
+  failing_since timestamptz,
+  tried_at timestamptz,
+  duration_ms int,
+  -- null: there was no response
+  status int,
+  -- the beginning of it
+  answer text,
+  problem text,
+  primary key (workspace_id, id),
+  unique (workspace_id, public_id),
+  unique (workspace_id, webhook_id, version),
+  foreign key (workspace_id, webhook_id) references webhook (workspace_id, id) on delete cascade
+);
+create index webhook_delivery_due_ix on webhook_delivery (next_at, id) where state = 'waiting';
+create index webhook_delivery_waiting_ix on webhook_delivery (workspace_id, webhook_id, document_id, id) where state = 'waiting';
+create index webhook_delivery_lease_ix on webhook_delivery (workspace_id, lease_until) where lease_until is not null;
+create index webhook_delivery_newest_ix on webhook_delivery (workspace_id, webhook_id, id);
+
+create table calendar_feed (
+  workspace_id int not null,
+  account_id int not null,
+  -- SHA-256 of the secret in the address
+  token_hash bytea not null,
+  created_at timestamptz not null default now(),
+  kind smallint not null default 0,
+  unique (workspace_id, token_hash),
+  foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade,
+  primary key (workspace_id, account_id, kind)
+);
+
+create table letter_choice (
+  workspace_id int not null,
+  account_id int not null,
+  alerts text check (alerts in ('criticos', 'criticos-e-resumo', 'resumo', 'nenhum')),
+  deadlines text check (deadlines in ('diario', 'semanal', 'nenhum')),
+  -- of alert_news: until there the grave ones were written of
+  critical_id bigint not null default 0,
+  -- when the last letter of them was queued
+  critical_at timestamptz,
+  -- of alert_news: until there the digest told
+  digest_id bigint not null default 0,
+  -- when the next digest of alerts is due; null: none is wanted
+  digest_at timestamptz,
+  -- when that of deadlines is
+  deadlines_at timestamptz,
+  reports_at timestamptz,
+  primary key (workspace_id, account_id),
+  foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade
+);
+
+-- When a workspace is to be looked at for letters.
+create table letter_turn (
+  workspace_id int primary key references workspace (id),
+  -- of alert_position, as it was when it was looked at
+  news_id bigint not null,
+  next_at timestamptz not null default now()
+) with (fillfactor = 50);
+
+create table monthly_report (
+  workspace_id int not null,
+  id int generated by default as identity,
+  account_id int not null,
+  -- null: all that the person sees
+  company_id int,
+  subject text not null,
+  grouping text not null,
+  primary key (workspace_id, id),
+  foreign key (workspace_id, account_id) references account (workspace_id, id) on delete cascade,
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+);
+create unique index monthly_report_uk on monthly_report (workspace_id, account_id, subject, "grouping", coalesce(company_id, 0));
+create index monthly_report_company_ix on monthly_report (workspace_id, company_id);
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Contents of documents
+
+create table content_position (
+  workspace_id int primary key references workspace (id),
+  version bigint not null,
+  walked_type smallint,
+  walked_at timestamp without time zone,
+  walked_id bigint,
+  next_at timestamptz not null default now(),
+  served_at timestamptz not null default '-infinity',
+  lease_until timestamptz
+) with (fillfactor = 50);
+
+create sequence product_id_seq as int cache 100;
+create table product (
+  workspace_id int not null,
+  id int not null default nextval('product_id_seq'),
+  -- CNPJ or CPF
+  issuer text collate "C" not null,
+  code text not null,
+  name text not null,
+  ncm text collate "C" not null,
+  unit text not null,
+  gtin text collate "C",
+  -- the code as searches compare it
+  bare text collate "C" not null,
+  hash int not null generated always as (hashtext(((((((((code || '/') || name) || '/') || ncm) || '/') || unit) || '/') || coalesce(gtin, '')))) stored,
+  primary key (workspace_id, id)
+);
+create index product_issuer_ix on product (workspace_id, issuer, hash);
+
+create table content (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  -- Cents, as the document says them; null: it says none.
+  ibs bigint,
+  cbs bigint,
+  -- As what it is counted in `content_sum`; null: in none.
+  month date,
+  -- 0 received, 1 issued, 2 freight that the company pays
+  side smallint,
+  -- by which it was read: older ones are read again
+  version smallint not null,
+  -- IBS and CBS: 0 none and need not (Simples, MEI, before 2026), 1 none, 2 some items, 3 all.
+  reform smallint not null,
+  -- what does not fit of them, a bit for each code
+  findings int not null,
+  -- in the order of `value`
+  products int[] not null,
+  -- packed by apps/server/contents/packing.ts
+  value bytea storage external not null,
+  mod_frete smallint,
+  tp_nf smallint,
+  recipient text collate "C",
+  primary key (workspace_id, document_id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
+create index content_findings_ix on content (workspace_id, company_id, month) where findings <> 0;
+create index content_reform_ix on content (workspace_id, month, company_id) include (reform, side, document_id) where reform < 3 and (month >= '2026-01-01'::date);
+create index content_reform_some_ix on content (workspace_id, document_id) where reform in (1, 2);
+create index content_month_ix on content (workspace_id, month);
+
+create table content_unread (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  again_at timestamptz not null,
+  primary key (workspace_id, document_id)
+);
+
+-- Sums by month, in cents: of documents that stand (not cancelled, denied or replaced).
+create table content_sum (
+  workspace_id int not null,
+  company_id int not null,
+  month date not null,
+  side smallint not null,
+  -- 0 issuer (of those issued: recipient) by CNPJ or CPF, 1 CFOP, 2 NCM, 3 UF of the other side, 4 lane of a CT-e
+  -- (`SP-PR`). What a document has beside its items stands under '' of 1 and 2, so that every kind sums up to the
+  -- documents.
+  kind smallint not null,
+  documents int not null,
+  key text collate "C" not null,
+  value bigint not null,
+  icms bigint not null,
+  st bigint not null,
+  ipi bigint not null,
+  pis bigint not null,
+  cofins bigint not null,
+  ibs bigint not null,
+  cbs bigint not null,
+  "is" bigint not null,
+  fcp bigint not null,
+  primary key (workspace_id, side, kind, month, company_id, key)
+) with (fillfactor = 95);
+create index content_sum_issuer_ix on content_sum (workspace_id, key, month) where kind = 0;
+
+create table product_sum (
+  workspace_id int not null,
+  product_id int not null,
+  company_id int not null,
+  year smallint not null,
+  side smallint not null,
+  cells bigint[] not null,
+  primary key (workspace_id, side, year, product_id, company_id)
+) with (fillfactor = 90);
+
+-- Parcels of what is to be paid (cobr/dup).
+create table installment (
+  workspace_id int not null,
+  document_id bigint not null,
+  place smallint not null,
+  company_id int not null,
+  due_on date not null,
+  -- cents
+  amount bigint not null,
+  number text not null,
+  -- CNPJ or CPF
+  issuer text collate "C" not null,
+  -- the document is not cancelled, denied or replaced
+  standing boolean not null,
+  -- a person says so
+  paid_at timestamptz,
+  paid_by int,
+  primary key (workspace_id, document_id, place),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+);
+create index installment_issuer_ix on installment (workspace_id, issuer, due_on);
+create index installment_day_ix on installment (workspace_id, due_on);
+
+-- Documents that are found together.
+create table content_segment (
+  workspace_id int not null,
+  id int generated always as identity,
+  size int not null,
+  first_month date not null,
+  last_month date not null,
+  first_id bigint not null,
+  last_id bigint not null,
+  -- 2^n
+  buckets smallint not null,
+  -- of the documents, in order: a document's place is its number among them
+  ids bytea storage external not null,
+  -- a bit for each place: read anew since, or gone
+  dropped bytea,
+  primary key (workspace_id, id)
+);
+
+-- Their terms, those of a bucket in order, each with the places of its documents
+-- (apps/server/documents/search/postings.ts).
+create table content_posting (
+  workspace_id int not null,
+  segment_id int not null,
+  bucket smallint not null,
+  value bytea storage external not null,
+  primary key (workspace_id, segment_id, bucket)
+);
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Alerts
+
+create table alert_position (
+  workspace_id int primary key references workspace (id),
+  -- of change_position: what changed until then is judged
+  version bigint not null,
+  -- Older documents are judged by type, date of issue and id; null: all are.
+  walked_type smallint,
+  walked_at timestamp without time zone,
+  walked_id bigint,
+  -- all that is known is judged anew from here on, because a rule was switched; null: it is
+  reviewed_id bigint,
+  next_at timestamptz not null default now(),
+  -- who waited longest is served next
+  served_at timestamptz not null default '-infinity',
+  lease_until timestamptz,
+  news_id bigint not null default 0
+) with (fillfactor = 50);
+
+create table alert_fact (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  -- date of issue, milliseconds
+  at bigint not null,
+  -- cents
+  amount bigint not null,
+  type smallint not null,
+  purchase boolean not null,
+  -- authorised and not cancelled
+  standing boolean not null,
+  company_base text collate "C" not null,
+  issuer_base text collate "C" not null,
+  month text collate "C" not null,
+  chave text collate "C" not null,
+  number_key text collate "C" not null,
+  contingency_key text collate "C",
+  -- of the issuer, as names are compared
+  name text collate "C" not null,
+  -- As text, whose order of fields stays.
+  facts json not null,
+  -- what later documents of the pair look at
+  past json,
+  -- apart, because they are long and seldom compared
+  items json,
+  is_new boolean not null default false,
+  packed bytea,
+  primary key (workspace_id, document_id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+) with (fillfactor = 100);
+create unique index alert_fact_chave_uk on alert_fact (workspace_id, chave, company_base);
+create index alert_fact_value_ix on alert_fact (workspace_id, company_base, type, month, amount) where purchase;
+create index alert_fact_number_ix on alert_fact (workspace_id, number_key);
+create index alert_fact_contingency_ix on alert_fact (workspace_id, contingency_key) where contingency_key is not null;
+-- Notas de crédito (5) and de débito (6).
+create index alert_fact_notes_ix on alert_fact (workspace_id, document_id) where ((facts -> 'nfe') ->> 'finNFe') = any (array['5', '6']);
+create index alert_fact_new_ix on alert_fact (workspace_id, company_base, issuer_base, at) where is_new;
+-- Without the chave, which only breaks ties: docs/decisions/0074-bytes-of-a-document.md.
+create index alert_fact_pair_at_ix on alert_fact (workspace_id, company_base, issuer_base, at) where purchase;
+create index alert_fact_learning_at_ix on alert_fact (workspace_id, company_base, at) where purchase;
+
+create table alert_citation (
+  workspace_id int not null,
+  document_id bigint not null,
+  -- that the document names
+  chave text collate "C" not null,
+  primary key (workspace_id, chave, document_id)
+);
+create index alert_citation_document_ix on alert_citation (workspace_id, document_id);
+
+-- Under which names an issuer supplied a company base, since when; three rows for each, by pieces that a look-alike
+-- shares.
+create table alert_name (
+  workspace_id int not null,
+  at bigint not null,
+  company_base text collate "C" not null,
+  issuer_base text collate "C" not null,
+  name text collate "C" not null,
+  key text collate "C" not null,
+  -- of the first document
+  chave text collate "C" not null,
+  primary key (workspace_id, company_base, issuer_base, name, key)
+);
+create index alert_name_key_ix on alert_name (workspace_id, company_base, key);
+create index alert_name_issuer_ix on alert_name (workspace_id, issuer_base, company_base, at, chave);
+
+-- Under which telephone, e-mail or address an issuer supplied a company base, with its first such document: S19.
+create table alert_contact (
+  workspace_id int not null,
+  at bigint not null,
+  company_base text collate "C" not null,
+  key text collate "C" not null,
+  issuer_base text collate "C" not null,
+  chave text collate "C" not null,
+  primary key (workspace_id, company_base, key, issuer_base)
+);
+create index alert_contact_issuer_ix on alert_contact (workspace_id, company_base, issuer_base);
+
+create table alert_histogram (
+  workspace_id int not null,
+  type smallint not null,
+  company_base text collate "C" not null,
+  month text collate "C" not null,
+  -- by bucket
+  counts jsonb not null,
+  notes int not null default 0,
+  chapters jsonb not null default '{}',
+  primary key (workspace_id, company_base, type, month)
+) with (fillfactor = 70);
+
+create table alert (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  at bigint not null,
+  -- hundredths
+  score smallint not null,
+  -- 0 informativo, 1 médio, 2 alto, 3 crítico
+  band smallint not null,
+  state text not null default 'nova' check (state in ('nova', 'em-analise', 'conhecida', 'confirmada')),
+  company_base text collate "C" not null,
+  issuer_base text collate "C" not null,
+  chave text collate "C" not null,
+  -- of `fired`
+  rules text[] not null,
+  -- as packages/alerts says it; empty: nothing is wrong any more
+  fired json not null,
+  text text not null,
+  learning boolean not null,
+  judged_at timestamptz not null default now(),
+  state_by int,
+  state_at timestamptz,
+  -- those that fired when it got its state
+  stated_rules text[],
+  stated_fired json,
+  primary key (workspace_id, document_id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+) with (fillfactor = 100);
+-- In the words of the work list and of the filter of documents.
+create index alert_open_ix on alert (workspace_id, score desc, at desc, document_id desc) where state <> 'conhecida' and (rules <> '{}');
+create index alert_chave_ix on alert (workspace_id, chave) where score >= 60 or state = 'confirmada';
+create index alert_confirmed_ix on alert (workspace_id, issuer_base) where state = 'confirmada';
+create index alert_pair_ix on alert (workspace_id, company_base, issuer_base);
+create index alert_rules_ix on alert using gin (rules);
+
+create table alert_verdict (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  judged_at timestamptz not null,
+  id bigint generated by default as identity,
+  score smallint not null,
+  band smallint not null,
+  rules text[] not null,
+  text text not null,
+  primary key (workspace_id, document_id, id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+);
+
+-- "É conhecido."
+create table alert_known (
+  workspace_id int not null,
+  id bigint generated by default as identity,
+  -- of the document of which it was said
+  company_id int not null,
+  document_id bigint not null,
+  -- cents
+  ceiling bigint,
+  until timestamptz not null,
+  said_by int not null,
+  said_at timestamptz not null default now(),
+  rule text not null,
+  company_base text collate "C" not null,
+  issuer_base text collate "C" not null,
+  primary key (workspace_id, id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+);
+create index alert_known_pair_ix on alert_known (workspace_id, company_base, issuer_base);
+create index alert_known_document_ix on alert_known (workspace_id, document_id);
+
+create table alert_setting (
+  workspace_id int primary key references workspace (id),
+  off text[] not null default '{}',
+  approval_limit bigint,
+  groups json
+);
+
+-- Documents whose alert reached a band for the first time, in the order in which it did. Kept for a month.
+create table alert_news (
+  workspace_id int not null,
+  id bigint generated by default as identity,
+  document_id bigint not null,
+  company_id int not null,
+  band smallint not null,
+  at timestamptz not null default now(),
+  primary key (workspace_id, id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+);
+create index alert_news_document_ix on alert_news (workspace_id, document_id);
+
+-- The last test of each rule. Documents are judged from the newest to the oldest, first NF-e, then CT-e.
+create table alert_test (
+  workspace_id int not null,
+  rule text not null,
+  asked_at timestamptz not null default now(),
+  -- date of issue of the oldest documents
+  since timestamp without time zone not null,
+  -- where it goes on; null: it has ended
+  type smallint,
+  at timestamp without time zone,
+  last_id bigint,
+  -- how many documents of this type it may still look at
+  left_of_type int not null,
+  total int not null,
+  -- there are more
+  capped boolean not null,
+  -- older documents were still being read when it was asked
+  unread boolean not null,
+  judged int not null default 0,
+  counts jsonb not null,
+  strongest jsonb not null,
+  failures smallint not null default 0,
+  served_at timestamptz not null default '-infinity',
+  lease_until timestamptz,
+  primary key (workspace_id, rule)
+);
+create index alert_test_due_ix on alert_test (served_at, workspace_id, rule) where type is not null;
+
+-- Rules that are only told in the digest, because too few of their alerts were confirmed.
+create table alert_downgrade (
+  workspace_id int not null,
+  rule text not null,
+  at timestamptz not null default now(),
+  -- what people had decided of its alerts by then
+  decided int not null,
+  confirmed int not null,
+  -- null: it holds
+  lifted_at timestamptz,
+  -- author_name
+  lifted_by int,
+  primary key (workspace_id, rule)
+);
+
+-- Documents that could not be judged, or not be read for it: tried again, and no automatic answer takes them for
+-- judged.
+create table alert_unjudged (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  again_at timestamptz not null,
+  primary key (workspace_id, document_id)
+);
+
+create table alert_due (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  again_at timestamptz not null,
+  primary key (workspace_id, document_id)
+);
+create index alert_due_ix on alert_due (workspace_id, again_at, document_id);
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Freight
+
+-- CT-e that a company pays, or receives while somebody else pays.
+create table freight (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  -- of its issue, milliseconds
+  at bigint not null,
+  -- vTPrest, cents
+  value bigint not null,
+  -- vCarga, cents
+  cargo bigint,
+  kilos double precision,
+  -- of its issue, minutes
+  utc_offset smallint not null,
+  tp_cte smallint not null,
+  tp_serv smallint not null,
+  -- documents, CT-e of the way before among them
+  cites int not null,
+  -- neither cancelled, denied nor replaced
+  standing boolean not null,
+  -- the company is the tomador
+  pays boolean not null,
+  -- it is the recipient
+  receives boolean not null,
+  -- to be judged
+  due boolean not null,
+  compared boolean not null generated always as (standing and pays and (tp_serv = 0) and (tp_cte in (0, 5))) stored,
+  chave text collate "C" not null,
+  -- CNPJ or CPF
+  carrier text collate "C" not null,
+  payer text collate "C",
+  -- SP-SC
+  lane text collate "C" not null,
+  -- its cities by IBGE code
+  way text collate "C" not null,
+  from_name text,
+  to_name text,
+  -- chaves of the NF-e that it carries
+  notes text[] not null,
+  primary key (workspace_id, document_id),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+) with (autovacuum_vacuum_insert_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02, fillfactor = 95);
+create index freight_lane_ix on freight (workspace_id, company_id, lane, at, chave) where compared;
+create index freight_way_ix on freight (workspace_id, company_id, way, at, chave) where compared;
+create index freight_due_ix on freight (workspace_id, document_id) where due;
+
+create table freight_citation (
+  workspace_id int not null,
+  chave text collate "C" not null,
+  document_id bigint not null,
+  primary key (workspace_id, chave, document_id)
+);
+
+create table freight_finding (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  -- as `document`
+  issued_at timestamp without time zone not null,
+  -- before it nothing is told: a note may come after its CT-e
+  told_at timestamptz not null,
+  -- of the bill, cents
+  value bigint not null,
+  code text collate "C" not null,
+  sentence text not null,
+  -- chaves
+  documents text[] not null,
+  primary key (workspace_id, document_id, code),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+) with (fillfactor = 90);
+create index freight_finding_list_ix on freight_finding (workspace_id, issued_at, document_id, code) include (company_id, value);
+
+-- Findings that a person looked at and found right. It holds while the finding says the same.
+create table freight_mark (
+  workspace_id int not null,
+  document_id bigint not null,
+  company_id int not null,
+  said_by int not null,
+  said_at timestamptz not null default now(),
+  code text collate "C" not null,
+  sentence text not null,
+  primary key (workspace_id, document_id, code),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
+);
+
+alter table account_company add foreign key (workspace_id, company_id) references company (workspace_id, id) on delete cascade;
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Functions that look across workspaces run as the owner; others as their caller.
+
+-- The workspace with the public id, whoever asks; the command line knows no other.
+create function workspace_for_public_id(p_public_id uuid) returns int language sql stable security definer set search_path to 'public', 'pg_temp'
+  as $$ select workspace_id from workspace_directory where public_id = p_public_id $$;
+
+create function forget_old_access() returns void language plpgsql security definer set search_path to 'public', 'pg_temp'
+  as $$
+declare ended uuid;
+begin
+  for ended in delete from session where expires_at <= now() returning public_id loop
+    perform pg_notify('vigia_session', ended::text);
   end loop;
-  foreach t in array array['capture_subscription', 'capture_refusal', 'outgoing_event', 'outgoing_event_call'] loop
-    execute format('create policy tenant on %I using (workspace_id = current_ws() or capturing()) with check (workspace_id = current_ws() or capturing())', t);
-  end loop;
-  foreach t in array array['capture_line', 'capture_call', 'capture_gap'] loop
-    execute format('create policy tenant on %I using (capturing() or exists (select 1 from capture_subscription s where s.line_id = %s and s.workspace_id = current_ws())) with check (capturing())',
-                   t, case when t = 'capture_line' then 'capture_line.id' else t || '.line_id' end);
-  end loop;
-  for t in select relname from pg_class
-            where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not in ('migration', 'installation', 'throttle') loop
-    execute format('alter table %I enable row level security', t);
-  end loop;
+  delete from mail_link where created_at < now() - interval '30 days';
+  delete from token_directory where kept_until <= now();
+  delete from throttle where until <= now();
 end $$;
-create policy tenant on workspace using (id = current_ws()) with check (id = current_ws());
-create policy operator on workspace using (operating()) with check (operating());
-create policy tenant on happening using (workspace_id = current_ws()) with check (workspace_id = current_ws() or capturing());
-create policy operator on happening for select using (operating());
-create policy operator on announcement for select using (operating());
-create policy tidying on announcement for delete using (operating());
-create policy operator on mail using (operating()) with check (true);
-create policy operator on contact_message using (operating()) with check (true);
-create policy everybody on circuit using (true) with check (true);
 
--- ---------------------------------------------------------------------------------------------------------------------------------------
--- What the application may ask or do beyond its rights: each gives away or changes just this
+-- The application may not change receipts. What a newer version understands of them is the one thing that may be said
+-- anew.
+create function restate_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[]) returns void language plpgsql security definer set search_path to 'public', 'pg_temp'
+  as $$
+begin
+  if p_ws is null or p_ws is distinct from current_ws() then return; end if;
+  execute format(
+    'update receipt r set problem = u.problem, unread = u.unread
+       from unnest($3, $4, $5) u (nsu, problem, unread)
+      where r.workspace_id = %s and r.company_id = $1 and r.service = $2 and r.nsu = u.nsu
+        and (r.problem, r.unread) is distinct from (u.problem, u.unread)', p_ws)
+    using p_company, p_service, p_nsu, p_problem, p_unread;
+end $$;
 
--- Before a session exists there is no workspace to be in. The directory says which one; then one row of that workspace is given away.
-create function account_for_login(p_email text)
-  returns table (workspace_id int, workspace_public_id uuid, account_id int, password_hash text, shared boolean)
-  language plpgsql stable security definer set search_path = public as $$
+-- The application may not change its installation but for the mark, which only grows.
+create function advance_mark(p_at_least bigint) returns TABLE(mark bigint, marked_at timestamptz) language sql security definer set search_path to 'public', 'pg_temp'
+  as $$ update installation i set mark = greatest(i.mark + 1, p_at_least), marked_at = now() returning i.mark, i.marked_at $$;
+
+create function storage_use() returns TABLE(wal_bytes double precision, temp_bytes double precision) language plpgsql stable security definer set search_path to 'pg_catalog', 'pg_temp'
+  as $$
+begin
+  return query select (select coalesce(sum(size), 0)::float8 from pg_ls_waldir()),
+                      (select d.temp_bytes::float8 from pg_stat_database d where datname = current_database());
+exception when insufficient_privilege then
+  return query select null::float8, null::float8;
+end $$;
+
+create function audit_digest(p_previous bytea, p_ws int, p_at timestamptz, p_account int, p_actor text, p_action text, p_description text, p_address text) returns bytea language sql stable parallel safe set search_path to 'pg_catalog', 'pg_temp'
+  as $$ select sha256(convert_to(json_build_array(encode(p_previous, 'hex'), p_ws, (extract(epoch from p_at) * 1000000)::bigint, p_account, p_actor, p_action,
+                                                  p_description, p_address)::text, 'UTF8')) $$;
+
+-- Adds an entry to the chain of its workspace, as the caller may. One call, so that what it costs tells no more than an
+-- insert does. The lock (by workspace; see platform/locks.ts) is held until the commit, which is about to come.
+create function append_audit(p_ws int, p_account int, p_actor text, p_action text, p_description text, p_address text, p_search text) returns void language plpgsql set search_path to 'public', 'pg_temp'
+  as $$
+declare previous bytea;
+begin
+  -- The transaction may have gone on to another workspace since. A statement, not set_config: only that reaches the other servers.
+  execute format('set local app.ws = %L', p_ws);
+  perform pg_advisory_xact_lock(7656015, p_ws);
+  -- A statement of its own: it sees what was committed during the wait for the lock.
+  select a.hash into previous from audit a where a.workspace_id = p_ws order by a.id desc limit 1;
+  insert into audit (workspace_id, at, account_id, actor, action, description, address, search, hash)
+  values (p_ws, now(), p_account, p_actor, p_action, p_description, p_address, p_search,
+          audit_digest(previous, p_ws, now(), p_account, p_actor, p_action, p_description, p_address));
+end $$;
+
+-- As before, with the new name.
+create function erase_workspace(p_ws int, p_max int) returns boolean language plpgsql security definer set search_path to 'public', 'pg_temp'
+  as $$
+declare
+  t text;
+  n int;
+  known text[] := array[
+    'outgoing_event_call', 'outgoing_event', 'document_export', 'document_event', 'document', 'supplier', 'receipt',
+    'count_year', 'count_month', 'count_day', 'capture_refusal', 'company_logo', 'certificate_use', 'certificate', 'company',
+    'happening', 'notice', 'announcement_position', 'announcement', 'mail_link', 'session', 'account', 'audit',
+    'token_directory', 'account_directory', 'mail', 'workspace_directory'
+  ];
+begin
+  -- Locked: two processes would remove rows to which rows that the other has yet to remove refer.
+  if p_ws is distinct from current_ws() or not exists (select from workspace where id = p_ws and erase_at <= now() for update) then
+    raise exception 'nobody wants workspace % erased', p_ws;
+  end if;
+  if exists (select from capture_subscription where workspace_id = p_ws) then
+    raise exception 'workspace % may be the only one that has what a capture line brought', p_ws;
+  end if;
+  -- What refers to others comes before them, and what later migrations added before all.
+  foreach t in array (
+    select coalesce(array_agg(c.relname::text order by c.relname), '{}') from pg_class c
+     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all (known)
+       and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'workspace_id' and not a.attisdropped)) || known
+  loop
+    execute format('delete from %I where workspace_id = $1 and ctid = any (array(select ctid from %I where workspace_id = $1 limit $2))', t, t)
+      using p_ws, p_max;
+    get diagnostics n = row_count;
+    if n > 0 then return true; end if;
+  end loop;
+  delete from workspace where id = p_ws;
+  return false;
+end $$;
+
+-- Removes a capture line that nobody receives any more, with its ledger. Not before its pause is over: a new line of
+-- the CNPJ begins without.
+create function erase_line(p_line int) returns void language plpgsql security definer set search_path to 'public', 'pg_temp'
+  as $$
+begin
+  if not capturing() or exists (select from capture_subscription where line_id = p_line)
+     or exists (select from capture_line where id = p_line and allowed_at > now()) then
+    raise exception 'capture line % is in use, or rests', p_line;
+  end if;
+  delete from capture_refusal where line_id = p_line;
+  delete from capture_gap where line_id = p_line;
+  delete from capture_call where line_id = p_line;
+  delete from capture_line where id = p_line;
+end $$;
+
+create function link_for_token(p_token_hash bytea) returns TABLE(workspace_id int, account_id int, purpose text, expires_at timestamptz, used_at timestamptz) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+  as $$
+#variable_conflict use_column
+declare d token_directory;
+begin
+  select * into d from token_directory where token_hash = p_token_hash;
+  return query select l.workspace_id, l.account_id, l.purpose, l.expires_at, l.used_at
+                 from mail_link l where l.workspace_id = d.workspace_id and l.token_hash = p_token_hash;
+end $$;
+
+-- The name of who did something, a person or a key; null: nobody knows any more.
+create function author_name(p_ws int, p_author int) returns text language sql stable
+  return case when (p_author < 0) then (select k.author from api_key k where ((k.workspace_id = author_name.p_ws) and (k.id = author_name.p_author))) else (select a.name from account a where ((a.workspace_id = author_name.p_ws) and (a.id = author_name.p_author))) end;
+
+-- Ends the API keys that an account has made since then, for who replaced a forgotten password; says which:
+-- docs/decisions/0037-api-keys.md.
+create function end_keys_made_by(p_ws int, p_account int, p_since timestamptz) returns TABLE(name text, start text) language sql set search_path to 'public', 'pg_temp'
+  as $$
+  with ended as (
+    select k.id, k.token_hash from api_key k
+     where k.workspace_id = p_ws and k.created_by = p_account and k.created_at >= p_since and k.token_hash is not null),
+  unlisted as (
+    delete from token_directory d using ended where d.workspace_id = p_ws and d.token_hash = ended.token_hash)
+  update api_key k set token_hash = null from ended where k.workspace_id = p_ws and k.id = ended.id
+  returning k.name, k.start
+$$;
+
+-- Before a session exists there is no workspace to be in. The directory says which one; then one row of that workspace
+-- is given away.
+create function account_for_login(p_email text) returns TABLE(workspace_id int, account_id int, password_hash text, shared boolean, last_workspace_id int) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+  as $$
 #variable_conflict use_column
 declare d account_directory;
 begin
   select * into d from account_directory where email = p_email;
-  return query select a.workspace_id, w.public_id, a.id, a.password_hash, a.shared
-                 from account a join workspace w on w.id = a.workspace_id where a.workspace_id = d.workspace_id and a.id = d.account_id;
+  return query select a.workspace_id, a.id, a.password_hash, a.shared, d.last_workspace_id
+                 from account a where a.workspace_id = d.workspace_id and a.id = d.account_id;
 end $$;
 
-create function session_for_token(p_token_hash bytea)
-  returns table (workspace_id int, workspace_public_id uuid, account_id int, account_name text, shared boolean,
-                 session_public_id uuid, seen_at timestamptz, expires_at timestamptz)
-  language plpgsql stable security definer set search_path = public as $$
+-- Like account_for_login, for somebody who shows a passkey: who says with it who they are has not named an e-mail.
+create function account_for_passkey(p_digest bytea) returns TABLE(workspace_id int, account_id int, email text, password_hash text, shared boolean, last_workspace_id int, credential_id text, public_key bytea, counter bigint) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+  as $$
 #variable_conflict use_column
-declare d token_directory;
+declare
+  d token_directory;
+  last_ws int;
+begin
+  select * into d from token_directory where token_hash = p_digest;
+  select l.last_workspace_id into last_ws from account_directory l
+   where (l.workspace_id, l.account_id) = (select p.workspace_id, p.account_id from passkey p where p.workspace_id = d.workspace_id and p.digest = p_digest);
+  return query select a.workspace_id, a.id, a.email, a.password_hash, a.shared, last_ws, p.credential_id, p.public_key, p.counter
+                 from passkey p
+                 join account a on a.workspace_id = p.workspace_id and a.id = p.account_id
+                where p.workspace_id = d.workspace_id and p.digest = p_digest;
+end $$;
+
+create function session_for_token(p_token_hash bytea) returns TABLE(workspace_id int, workspace_public_id uuid, account_id int, account_name text, shared boolean, role text, company_ids int[], home_workspace_id int, home_account_id int, lacks_factor boolean, access_over boolean, session_public_id uuid, seen_at timestamptz, expires_at timestamptz, proved_at timestamptz) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+  as $$
+#variable_conflict use_column
+declare
+  d token_directory;
+  requires boolean;
+  home_ws int;
+  home_id int;
+  shown boolean;
 begin
   select * into d from token_directory where token_hash = p_token_hash;
-  return query select s.workspace_id, w.public_id, s.account_id, a.name, a.shared, s.public_id, s.seen_at, s.expires_at
+  select w.requires_factor, coalesce(a.home_workspace_id, a.workspace_id), coalesce(a.home_account_id, a.id), s.with_factor
+    into requires, home_ws, home_id, shown
+    from session s join workspace w on w.id = s.workspace_id join account a on a.workspace_id = s.workspace_id and a.id = s.account_id
+   where s.workspace_id = d.workspace_id and w.id = d.workspace_id and a.workspace_id = d.workspace_id and s.token_hash = p_token_hash;
+  if requires and shown then
+    shown := exists (select from second_factor f where f.workspace_id = home_ws and f.account_id = home_id and f.confirmed_at is not null)
+          or exists (select from passkey p where p.workspace_id = home_ws and p.account_id = home_id);
+  end if;
+  return query select s.workspace_id, w.public_id, s.account_id, a.name, a.shared, a.role,
+                      case when not a.all_companies then array(select c.company_id from account_company c
+                                                                where c.workspace_id = d.workspace_id and c.account_id = a.id order by 1) end,
+                      home_ws, home_id, requires and not shown, coalesce(a.access_until <= now(), false),
+                      s.public_id, s.seen_at, s.expires_at, s.proved_at
                  from session s
                  join workspace w on w.id = s.workspace_id
                  join account a on a.workspace_id = s.workspace_id and a.id = s.account_id
-                where s.workspace_id = d.workspace_id and s.token_hash = p_token_hash and s.expires_at > now();
+                where s.workspace_id = d.workspace_id and w.id = d.workspace_id and a.workspace_id = d.workspace_id
+                  and s.token_hash = p_token_hash and s.expires_at > now();
 end $$;
 
-create function recovery_for_token(p_token_hash bytea)
-  returns table (workspace_id int, account_id int, expires_at timestamptz, used_at timestamptz)
-  language plpgsql stable security definer set search_path = public as $$
+-- One key, to who has it. A stranger's costs a look into the directory.
+create function key_for_token(p_token_hash bytea) returns TABLE(workspace_id int, workspace_public_id uuid, key_id int, key_public_id uuid, author text, scopes text[], company_ids int[], expires_at timestamptz, used_at timestamptz) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+  as $$
 #variable_conflict use_column
 declare d token_directory;
 begin
   select * into d from token_directory where token_hash = p_token_hash;
-  return query select r.workspace_id, r.account_id, r.expires_at, r.used_at
-                 from password_recovery r where r.workspace_id = d.workspace_id and r.token_hash = p_token_hash;
+  return query select k.workspace_id, w.public_id, k.id, k.public_id, k.author, k.scopes, k.company_ids, k.expires_at, k.used_at
+                 from api_key k join workspace w on w.id = k.workspace_id
+                where k.workspace_id = d.workspace_id and k.token_hash = p_token_hash and (k.expires_at is null or k.expires_at > now())
+                  and (w.erase_at is null or w.erase_at > now());
 end $$;
 
--- The workspace with the public id, whoever asks; the command line knows no other.
-create function workspace_for_public_id(p_public_id uuid) returns int
-  language sql stable security definer set search_path = public
-  as $$ select workspace_id from workspace_directory where public_id = p_public_id $$;
+-- One invitation, to who has its letter.
+create function invitation_for_token(p_token_hash bytea) returns TABLE(workspace_id int, invitation_id int, workspace_name text, email text, role text, inviter text, expires_at timestamptz, has_account boolean) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+  as $$
+#variable_conflict use_column
+declare
+  d token_directory;
+  guest text;
+  known boolean;
+begin
+  select * into d from token_directory where token_hash = p_token_hash;
+  select i.email into guest from invitation i where i.workspace_id = d.workspace_id and i.token_hash = p_token_hash;
+  known := exists (select from account_directory a where a.email = guest);
+  return query select i.workspace_id, i.id, w.name, i.email, i.role, a.name, i.expires_at, known
+                 from invitation i join workspace w on w.id = i.workspace_id
+                 left join account a on a.workspace_id = d.workspace_id and a.id = i.invited_by
+                where i.workspace_id = d.workspace_id and w.id = d.workspace_id and i.token_hash = p_token_hash
+                  and (w.erase_at is null or w.erase_at > now());
+end $$;
 
--- Of all workspaces; nothing else can be removed this way.
-create function forget_old_access() returns void language sql security definer set search_path = public
-  as $$ with ended as (delete from session where expires_at <= now() returning public_id)
-        select pg_notify('vigia_session', public_id::text) from ended;
-        delete from password_recovery where created_at < now() - interval '30 days';
-        delete from token_directory where kept_until <= now();
-        delete from throttle where until <= now() $$;
+-- Whose deadlines an address shows, as long as the person may see them; no companies named: all.
+create function feed_for_token(p_token_hash bytea) returns TABLE(workspace_id int, workspace_public_id uuid, company_ids int[], kind smallint) language plpgsql stable security definer set search_path to 'public', 'pg_temp'
+  as $$
+#variable_conflict use_column
+declare d token_directory;
+begin
+  select * into d from token_directory where token_hash = p_token_hash;
+  return query select f.workspace_id, w.public_id,
+                      case when not a.all_companies then array(select c.company_id from account_company c
+                                                                where c.workspace_id = d.workspace_id and c.account_id = a.id order by 1) end,
+                      f.kind
+                 from calendar_feed f
+                 join workspace w on w.id = f.workspace_id
+                 join account a on a.workspace_id = f.workspace_id and a.id = f.account_id
+                where f.workspace_id = d.workspace_id and w.id = d.workspace_id and a.workspace_id = d.workspace_id
+                  and f.token_hash = p_token_hash
+                  and (a.access_until is null or a.access_until > now()) and (w.erase_at is null or w.erase_at > now());
+end $$;
 
--- Before any workspace is entered: does another key seal what is kept here?
-create function certificates_sealed_otherwise(p_key_id text) returns boolean
-  language sql stable security definer set search_path = public
-  as $$ select exists (select 1 from certificate where replaced_at is null and key_id <> p_key_id) $$;
+create function pack_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_content bytea[], p_certificate int[]) returns int language plpgsql security definer set search_path to 'public', 'pg_temp'
+  as $$
+declare
+  known int[];
+  packed int;
+begin
+  if p_ws is null or p_ws is distinct from current_ws() then return 0; end if;
+  select array_agg(id) into known from dictionary;
+  execute format(
+    'update receipt r
+        set codec = case when u.content is null then -1 else get_byte(u.content, 1) end,
+            content = coalesce(u.content, r.content), issuer_certificate_id = u.certificate
+       from unnest($3, $4, $5) u (nsu, content, certificate)
+      where r.workspace_id = %1$s and r.company_id = $1 and r.service = $2 and r.nsu = u.nsu and r.codec = 0
+        and case
+              when u.content is null then u.certificate is null
+              when octet_length(u.content) < 16 or octet_length(r.content) < 18 then false
+              else get_byte(u.content, 0) = 214
+               and substring(u.content from 3 for 8) = substring(r.content from octet_length(r.content) - 7)
+               and octet_length(u.content) < octet_length(r.content)
+               and get_byte(u.content, 1) = any ($6)
+               and get_byte(u.content, 10) + 256 * get_byte(u.content, 11) = coalesce(
+                     (select octet_length(k.der) from issuer_certificate k where k.workspace_id = %1$s and k.id = u.certificate), 0)
+            end', p_ws)
+    using p_company, p_service, p_nsu, p_content, p_certificate, known;
+  get diagnostics packed = row_count;
+  return packed;
+end $$;
 
--- The application may not change receipts. What a newer version understands of them is the one thing that may be said anew.
-create function restate_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_problem text[], p_unread boolean[])
-  returns void language sql security definer set search_path = public
-  as $$ update receipt r set problem = u.problem, unread = u.unread
-          from unnest(p_nsu, p_problem, p_unread) u (nsu, problem, unread)
-         where p_ws = current_ws() and r.workspace_id = p_ws and r.company_id = p_company and r.service = p_service and r.nsu = u.nsu
-           and (r.problem, r.unread) is distinct from (u.problem, u.unread) $$;
+-- The numbers of all workspaces, from what stays on the coordinator when a server for rows is away:
+-- docs/decisions/0080-turns-while-a-server-is-away.md.
+create function all_workspaces() returns setof int language sql stable security definer set search_path to 'public', 'pg_temp' as $$ select workspace_id from workspace_directory $$;
+
+-- Notes the versions that workspaces have now, and returns those that had a later one. Whoever calls it holds a lock
+-- from before it looked.
+create function note_versions(p_workspaces int[], p_versions bigint[]) returns int[] language plpgsql security definer set search_path to 'public', 'pg_temp'
+  as $$
+declare older int[];
+begin
+  if not operating() then return '{}'; end if;
+  select array_agg(d.workspace_id order by d.workspace_id) into older
+    from unnest(p_workspaces, p_versions) s (id, version) join workspace_directory d on d.workspace_id = s.id
+   where s.version < d.version;
+  update workspace_directory d set version = s.version
+    from unnest(p_workspaces, p_versions) s (id, version) where d.workspace_id = s.id and d.version <> s.version;
+  return coalesce(older, '{}');
+end $$;
+
+-- Counts a read of the last hour from the same address, or adds an entry for it. The lock is that of `append_audit`.
+create function append_read(p_ws int, p_account int, p_actor text, p_description text, p_address text, p_search text) returns void language plpgsql set search_path to 'public', 'pg_temp'
+  as $$
+begin
+  execute format('set local app.ws = %L', p_ws);
+  perform pg_advisory_xact_lock(7656015, p_ws);
+  update audit a set times = a.times + 1
+   where a.workspace_id = p_ws and a.action = 'leitura' and a.description = p_description and a.actor = p_actor
+     and a.account_id is not distinct from p_account and a.address is not distinct from p_address and a.at > now() - interval '1 hour';
+  if not found then
+    perform append_audit(p_ws, p_account, p_actor, 'leitura', p_description, p_address, p_search);
+  end if;
+end $$;
+
+-- Pauses the webhooks and switches off the answer rules with which an account has something sent, for a person who
+-- replaced a forgotten password; returns which: docs/decisions/0037-api-keys.md.
+create function pause_sending_of(p_ws int, p_account int) returns TABLE(webhook text, rule text) language sql set search_path to 'public', 'pg_temp'
+  as $$
+  with paused as (
+    update webhook w set paused_at = now(), problem = 'A senha da conta que criou ou mudou este webhook por último foi recuperada.'
+     where w.workspace_id = p_ws and w.saved_by = p_account and w.paused_at is null
+    returning w.id, w.url),
+  held as (
+    update webhook_delivery d set next_at = 'infinity' from paused
+     where d.workspace_id = p_ws and d.webhook_id = paused.id and d.state = 'waiting' and d.version is not null),
+  switched as (
+    update answer_rule r set active = false
+     where r.workspace_id = p_ws and r.saved_by = p_account and r.active and r.answer in ('ciencia', 'ciencia-apos')
+    returning r.name)
+  select url, null from paused union all select null, name from switched
+$$;
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Row-level security. A table that a later migration makes needs the same: the tests ask the catalogue for each.
+
+-- The owner of the tables sees every workspace on connections of its own (migrations, a new master key, copies). A function
+-- that runs as the owner sees the workspace of its caller, except in the tables that are asked before a workspace is known.
+do $$ declare t text; begin
+  for t in select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+              and relname not in ('migration', 'installation', 'throttle') loop
+    execute format('alter table %I enable row level security, force row level security', t);
+    execute format('create policy owner on %I to current_user using (%s)', t, case
+      when t in ('account_directory', 'workspace_directory', 'token_directory', 'account', 'workspace', 'session', 'mail_link',
+                 'api_key', 'passkey', 'second_factor', 'account_company', 'invitation', 'calendar_feed', 'mail') then 'true'
+      else 'session_user not in (''vigia_app'', ''vigia_limited'')' end);
+  end loop;
+end $$;
+
+-- Rows of a workspace are seen by this workspace.
+do $$ declare t text; begin
+  for t in select relname from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r'
+              and exists (select from pg_attribute where attrelid = c.oid and attname = 'workspace_id')
+              and relname <> all (array['capture_refusal', 'capture_subscription', 'change_position', 'document_change', 'happening', 'mail', 'membership', 'outgoing_event', 'outgoing_event_call']) loop
+    execute format('create policy tenant on %I using (workspace_id = current_ws())', t);
+  end loop;
+end $$;
+create policy everybody on circuit using (true);
+create policy everybody on clock using (true);
+create policy everybody on clock_skew using (true);
+create policy everybody on dictionary using (true);
+create policy everybody on installation_key using (true);
+create policy everybody on restore using (true);
+create policy everybody on storage_probe using (true);
+create policy everybody on trouble using (true);
+create policy operator on alert_position using (operating());
+create policy operator on alert_test using (operating());
+create policy operator on announcement for select using (operating());
+create policy operator on api_key_use for select using (operating());
+create policy operator on certificate_batch using (operating());
+create policy operator on certificate_file using (operating());
+create policy operator on change_position using (operating());
+create policy operator on contact_message using (operating()) with check (true);
+create policy operator on content_position using (operating());
+create policy operator on document_change for select using (operating());
+create policy operator on document_export using (operating());
+create policy operator on erasure using (operating());
+create policy operator on happening for select using (operating());
+create policy operator on letter_turn using (operating());
+create policy operator on mail using (operating()) with check (true);
+create policy operator on webhook using (operating());
+create policy operator on webhook_delivery using (operating());
+create policy operator on workspace using (operating());
+create policy tenant on capture_call using (capturing() or exists (
+  select from capture_subscription s where s.line_id = capture_call.line_id and s.workspace_id = current_ws())) with check (capturing());
+create policy tenant on capture_gap using (capturing() or exists (
+  select from capture_subscription s where s.line_id = capture_gap.line_id and s.workspace_id = current_ws())) with check (capturing());
+create policy tenant on capture_line using (capturing() or exists (
+  select from capture_subscription s where s.line_id = capture_line.id and s.workspace_id = current_ws())) with check (capturing());
+create policy tenant on capture_refusal using (workspace_id = current_ws() or capturing());
+create policy tenant on capture_subscription using (workspace_id = current_ws() or capturing());
+create policy tenant on change_position using (workspace_id = current_ws() or capturing());
+create policy tenant on document_change using (workspace_id = current_ws() or capturing());
+create policy tenant on happening using (workspace_id = current_ws()) with check (workspace_id = current_ws() or capturing());
+create policy tenant on membership using ((current_ws() = workspace_id) or (current_ws() = home_workspace_id));
+create policy tenant on outgoing_event using (workspace_id = current_ws() or capturing());
+create policy tenant on outgoing_event_call using (workspace_id = current_ws() or capturing());
+create policy tenant on workspace using (id = current_ws());
+create policy tidying on announcement for delete using (operating());
+
+-- The limited login sees the companies that its transaction names. The owner may inherit what the login may, so the policy names it.
+do $$ declare t text; rule text; nobody text; begin
+  for t in select relname from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r'
+              and (relname in ('company', 'document_change', 'document_export', 'announcement')
+                   or exists (select from pg_attribute where attrelid = c.oid and attname = 'company_id')) loop
+    rule := case t
+      when 'company' then 'id = any ((select current_companies())::int[])'
+      when 'document_change' then
+        'exists (select from document d where d.workspace_id = document_change.workspace_id and d.id = document_id)'
+      when 'document_export' then 'company_ids <@ (select current_companies())'
+      -- Announcements of the operator are for everybody.
+      when 'announcement' then 'company_ids <@ (select current_companies()) or company_ids is null and what is null'
+      else 'company_id = any ((select current_companies())::int[])' end;
+    -- A row without company may be written, and is not seen.
+    nobody := case when rule like 'company\_id = %' then 'company_id is null or ' else '' end;
+    execute format('create policy companies on %I as restrictive to vigia_limited
+      using (current_user <> ''vigia_limited'' or (%s)) with check (current_user <> ''vigia_limited'' or (%s%2$s))', t, rule, nobody);
+  end loop;
+end $$;
+
+-- --------------------------------------------------------------------------------------------------------------
+-- Rights of the logins
+
+grant select, insert, update, delete on all tables in schema public to vigia_app, vigia_limited;
+revoke insert, update, delete on migration, installation, dictionary, certificate_use from vigia_app, vigia_limited;
+revoke update, delete on receipt, issuer_certificate, capture_call, outgoing_event_call, audit from vigia_app, vigia_limited;
+grant update (times) on audit to vigia_app, vigia_limited;
+grant usage on all sequences in schema public to vigia_app, vigia_limited;
+revoke execute on all functions in schema public from public;
+grant execute on all functions in schema public to vigia_app;
+grant execute on function current_ws(), capturing(), operating(), current_companies() to vigia_signer;
+-- The limited login calls no function that runs as the owner.
+do $$ declare f regprocedure; begin
+  for f in select oid from pg_proc where not prosecdef and pronamespace = 'public'::regnamespace loop
+    execute format('grant execute on function %s to vigia_limited', f);
+  end loop;
+end $$;
+
+-- Sealed keys are written by the application and read by the signer alone, which notes each use.
+revoke select on certificate from vigia_app, vigia_limited;
+do $$ begin
+  execute (select format('grant select (%s) on certificate to vigia_app, vigia_limited', string_agg(quote_ident(attname), ', '))
+             from pg_attribute
+            where attrelid = 'certificate'::regclass and attnum > 0 and not attisdropped and attname <> 'key_encrypted');
+end $$;
+revoke all on workspace_key, installation_key from vigia_app, vigia_limited;
+grant select (workspace_id, key_id), delete on workspace_key to vigia_app;
+grant select on certificate, outgoing_event, workspace_key, installation_key, certificate_use to vigia_signer;
+grant insert on certificate_use, workspace_key, installation_key to vigia_signer;
+
+-- Sign-in, members, webhooks and letters are asked with the login of everybody.
+revoke all on second_factor, recovery_code, passkey, mail_link, invitation, account_company, membership, certificate_batch,
+  certificate_file, webhook, webhook_delivery, calendar_feed, letter_choice, letter_turn, monthly_report, alert_name, alert_contact,
+  alert_citation, alert_histogram, alert_test, freight_citation from vigia_limited;

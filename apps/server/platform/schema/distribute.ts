@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type pg from 'pg'
+import { limitedRole } from '../database.ts'
 import { InstallationError } from '../installation.ts'
 
 /**
@@ -25,7 +24,7 @@ const functionsOfReceipts = ['pack_receipts', 'restate_receipts']
  * Whether the database of `client` is a coordinator of Citus that has servers for rows: what is distributed stays so also while none of them takes new shards. Refuses one that knows
  * servers and may use none: all rows would come to lie on the coordinator, and be moved by a later start.
  */
-export async function hasServersForRows(client: pg.Client): Promise<boolean> {
+export async function hasWorkerNodes(client: pg.Client): Promise<boolean> {
   const { rows: found } = await client.query("select from pg_extension where extname = 'citus'")
   if (found.length === 0) return false
   const { rows } = await client.query<{ distributed: boolean; usable: boolean; known: boolean }>(
@@ -43,7 +42,7 @@ export async function hasServersForRows(client: pg.Client): Promise<boolean> {
 /**
  * Has functions that change rows of a workspace carried out on its server; they take its number as `p_ws`.
  */
-export async function distributeFunctions(client: pg.Client): Promise<void> {
+async function distributeFunctions(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ signature: string }>(
     `select f.oid::regprocedure::text as signature from pg_proc f
       where f.pronamespace = 'public'::regnamespace and f.proname = any ($1)
@@ -62,7 +61,7 @@ export async function distributeFunctions(client: pg.Client): Promise<void> {
  * Distributes what belongs to a workspace by workspace, all of a workspace on one server, where the database is made for that; what is
  * distributed already stays. Each table is done by itself, with the rows that it has, when a later migration makes it.
  */
-export async function distribute(client: pg.Client): Promise<string[]> {
+export async function distribute(client: pg.Client): Promise<void> {
   const { rows: tables } = await client.query<{ name: string; unlogged: boolean; forced: boolean }>(
     `select c.relname as name, c.relpersistence = 'u' as unlogged, c.relforcerowsecurity as forced from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all ($1)
@@ -70,7 +69,7 @@ export async function distribute(client: pg.Client): Promise<string[]> {
       order by c.relname <> 'workspace', c.relname`,
     [sharedTables.filter((name) => name !== everywhere)],
   )
-  if (tables.length === 0) return []
+  if (tables.length === 0) return distributeFunctions(client)
   const names = tables.map(({ name }) => name)
   // A key that leads from or to a table that is not yet distributed is made anew afterwards.
   const { rows: keys } = await client.query<{ table: string; name: string; definition: string }>(
@@ -80,13 +79,7 @@ export async function distribute(client: pg.Client): Promise<string[]> {
     [names],
   )
   await client.query("set local citus.multi_shard_modify_mode = 'sequential'")
-  // What is older than its column, or of a version that did not know it.
-  if (names.includes('document_change'))
-    await client.query(
-      'update document_change c set company_id = d.company_id from document d where c.company_id is null and d.workspace_id = c.workspace_id and d.id = c.document_id',
-    )
-  // As one server has them: `migrate` makes them anew without the subquery that a distributed table may not have.
-  for (const name of names) await client.query(`drop policy if exists companies on ${name}`)
+  await foldCompanies(client, names)
   for (const { table, name } of keys) await client.query(`alter table ${table} drop constraint ${name}`)
   for (const { name, unlogged, forced } of tables) {
     // Rows are copied as the owner, by a statement that row-level security forbids who is held to it.
@@ -102,19 +95,51 @@ export async function distribute(client: pg.Client): Promise<string[]> {
   }
   for (const { table, name, definition } of keys)
     await client.query(`alter table ${table} add constraint ${name} ${definition}`)
-  return names
+  await grantColumns(client, names)
+  await distributeFunctions(client)
 }
 
 /**
- * What rights depend on where the database is distributed: how they are given, by whom, on which servers. To give them again asks all servers, so a
- * process could not start while one of them is away. `names` are the migrations that were applied.
+ * Narrows each permissive policy of these tables by the rule of `companies`: Citus makes a restrictive policy a permissive one on worker
+ * nodes, and a policy of a distributed table may have no subquery.
  */
-export async function stampRights(client: pg.Client, names: readonly string[]): Promise<string> {
-  const { rows } = await client.query<{ owner: string; nodes: string }>(
-    `select current_user as owner, (select string_agg(concat_ws(':', nodename, nodeport, isactive), ' ' order by nodeid) from pg_dist_node) as nodes`,
+export async function foldCompanies(client: pg.Client, names: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{
+    table: string
+    name: string
+    using: string | null
+    check: string | null
+    rule: string
+    checked: string
+  }>(
+    `select p.tablename as table, quote_ident(p.policyname) as name, p.qual as using,
+            case when p.cmd in ('ALL', 'UPDATE') then coalesce(p.with_check, p.qual) else p.with_check end as check,
+            c.qual as rule, c.with_check as checked
+       from pg_policies c join pg_policies p on p.schemaname = c.schemaname and p.tablename = c.tablename and p.roles = '{public}'
+      where c.schemaname = 'public' and c.policyname = 'companies' and c.tablename = any ($1)`,
+    [names],
   )
-  const sources = ['migrate.ts', 'distribute.ts'].map((file) => readFile(new URL(file, import.meta.url), 'utf8'))
-  return createHash('sha256')
-    .update(JSON.stringify([...(await Promise.all(sources)), rows, names]))
-    .digest('hex')
+  const flat = (table: string, rule: string) =>
+    table === 'document_change'
+      ? `(current_user <> '${limitedRole}' or company_id = any (current_companies()))`
+      : rule.replaceAll('( SELECT current_companies() AS current_companies)', 'current_companies()')
+  for (const { table, name, using, check, rule, checked } of rows) {
+    const parts = [
+      ...(using === null ? [] : [`using ((${using}) and ${flat(table, rule)})`]),
+      ...(check === null ? [] : [`with check ((${check}) and ${flat(table, checked)})`]),
+    ]
+    await client.query(`alter policy ${name} on ${table} ${parts.join(' ')}`)
+  }
+  for (const name of names) await client.query(`drop policy if exists companies on ${name}`)
+}
+
+// The rights to a whole table go to worker nodes with it, those to some of its columns do not.
+async function grantColumns(client: pg.Client, names: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ statement: string }>(
+    `select format('grant %s (%s) on %s to %s', a.privilege_type, string_agg(quote_ident(attname), ', '), attrelid::regclass, a.grantee::regrole) as statement
+       from pg_attribute, aclexplode(attacl) a
+      where attrelid = any ($1::regclass[]) and a.grantee <> 0 group by attrelid, a.privilege_type, a.grantee`,
+    [names],
+  )
+  for (const { statement } of rows) await client.query(statement)
 }

@@ -17,19 +17,6 @@ test.each([
   expect(() => requireVersion(version)).toThrow(named)
 })
 
-test('a start that ends in the middle leaves the application no right that it does not have', async () => {
-  await using database = await createDatabase()
-  const client = new pg.Client({ connectionString: database.url })
-  await client.connect()
-  // Fails after all tables were granted, before some rights are taken back.
-  await client.query('alter table audit rename to other')
-  await expect(migrate(database.url)).rejects.toThrow(/audit/)
-  const { rows } = await client.query(`select has_table_privilege('vigia_app', 'workspace_key', 'select') as keys,
-                                              has_table_privilege('vigia_app', 'receipt', 'delete') as receipts`)
-  await client.end()
-  expect(rows).toEqual([{ keys: false, receipts: false }])
-})
-
 test('a start refuses documents that were packed with a dictionary that it does not have', async () => {
   await using database = await createDatabase()
   const client = new pg.Client({ connectionString: database.url })

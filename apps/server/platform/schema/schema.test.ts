@@ -1,7 +1,7 @@
 import { glob, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, isCluster, onOneServer } from '../../../../tests/support/database.ts'
+import { createDatabase, isCluster } from '../../../../tests/support/database.ts'
 import { appRole } from '../database.ts'
 import { InstallationError } from '../installation.ts'
 import { sharedTables } from './distribute.ts'
@@ -48,37 +48,6 @@ test('a database made by another version of a migration is told, not touched', a
   await expect(migrate(database.url)).rejects.toThrow(InstallationError)
   await client.query("update migration set sha256 = substr(sha256, 2) where name like '0001%'")
   expect(await migrate(database.url)).toEqual({ applied: [] })
-})
-
-// A database of several servers is brought back by the copies of each, not table by table.
-onOneServer('a copy that was brought back on another server becomes that of its new owner', async () => {
-  const copy = await createDatabase()
-  // The password decides that of the application, which is one for the whole server.
-  const url = new URL(copy.url)
-  url.username = `owner_${crypto.randomUUID().slice(0, 8)}`
-  await client.query(`create role ${url.username} login createrole password '${decodeURIComponent(url.password)}';
-    grant ${url.username} to current_user; grant ${appRole} to ${url.username} with admin option;
-    alter database ${url.pathname.slice(1)} owner to ${url.username}`)
-  const inside = new pg.Client({ connectionString: copy.url })
-  await inside.connect()
-  // As pg_restore does it; where the old owner is unknown it cannot make the policies that name them.
-  await inside.query(`do $$ declare it record; begin
-    for it in select oid::regclass as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') loop
-      execute format('alter table %s owner to ${url.username}', it.name);
-    end loop;
-    for it in select oid::regprocedure as name from pg_proc where pronamespace = 'public'::regnamespace loop
-      execute format('alter function %s owner to ${url.username}', it.name);
-    end loop;
-  end $$; drop policy owner on company`)
-  await migrate(url.href)
-  const { rows } = await inside.query(
-    `select c.relname as name, p.polroles::regrole[]::text as owner from pg_class c left join pg_policy p on p.polrelid = c.oid and p.polname = 'owner'
-      where c.relnamespace = 'public'::regnamespace and c.relrowsecurity and p.polroles is distinct from array[c.relowner]`,
-  )
-  await inside.end()
-  expect(rows).toEqual([])
-  await copy[Symbol.asyncDispose]()
-  await client.query(`drop role ${url.username}`)
 })
 
 test('the role of the application owns nothing, is nobody else and cannot bypass row-level security', async () => {
