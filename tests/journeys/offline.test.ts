@@ -34,7 +34,7 @@ test('of documents the browser keeps nothing; without a connection the applicati
 })
 
 test('without a connection a screen that was not loaded fails inside the frame, and comes by itself with the connection', async () => {
-  const first = await site.resume(await site.createAccount('Eva'), '/dashboard')
+  const first = await site.resume(await site.createAccount('Eva'), '/health')
   // The console of another page may say that a script did not come.
   const page = await first.context().newPage()
   // The dashboard would load its welcome later.
@@ -47,6 +47,16 @@ test('without a connection a screen that was not loaded fails inside the frame, 
   await shown(page.getByRole('navigation').getByRole('link', { name: 'Dashboard', exact: true }))
   await page.context().setOffline(false)
   await shown(page.getByRole('heading', { level: 1, name: 'Prazos' }), 20_000)
+
+  // The person waits on another screen.
+  await page.context().setOffline(true)
+  await page.getByRole('link', { name: 'Vencimentos', exact: true }).click()
+  await shown(page.getByText(/^Sem internet só abrem as telas já carregadas\./))
+  await page.getByRole('link', { name: 'Prazos', exact: true }).click()
+  await shown(page.getByRole('heading', { level: 1, name: 'Prazos' }))
+  await page.context().setOffline(false)
+  await page.getByRole('link', { name: 'Vencimentos', exact: true }).click()
+  await shown(page.getByRole('heading', { level: 1, name: 'Vencimentos' }), 20_000)
 })
 
 test('the installed application shows the list of before until somebody signs out', async () => {

@@ -132,7 +132,7 @@ function Share({ nfe, cte, most }: { nfe: number; cte: number; most: number }) {
   return (
     <span aria-hidden className="flex h-2 w-24 max-2xl:w-14 max-xl:hidden">
       <span className="bg-brand" style={{ width: percent(nfe) }} />
-      <span className="border border-brand border-l-0 bg-brand-soft" style={{ width: percent(cte) }} />
+      {cte > 0 && <span className="border border-brand border-l-0 bg-brand-soft" style={{ width: percent(cte) }} />}
     </span>
   )
 }

@@ -8,21 +8,50 @@ interface ErrorBoundaryProps {
   children: ReactNode
 }
 
+const retryMs = 1000
+let wasOffline = false
+globalThis.window?.addEventListener('offline', () => {
+  wasOffline = true
+})
+
 /** Catches unexpected errors, most often a script that did not come: an older release, or no network. */
 export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boolean; offline: boolean }> {
   override state = { failed: false, offline: false }
+  #isGone = false
 
   static getDerivedStateFromError() {
-    return { failed: true, offline: !navigator.onLine }
+    return { failed: true, offline: wasOffline || !navigator.onLine }
   }
 
   override componentDidCatch(error: unknown) {
     console.error(error)
-    if (this.state.offline) addEventListener('online', reloadWhenReachable)
+    if (!this.state.offline) return
+    // A page does not fetch a script again that did not come.
+    if (navigator.onLine) this.#comeBack()
+    else addEventListener('online', this.#comeBack)
+  }
+
+  override componentDidMount() {
+    this.#isGone = false
   }
 
   override componentWillUnmount() {
-    removeEventListener('online', reloadWhenReachable)
+    this.#isGone = true
+    removeEventListener('online', this.#comeBack)
+  }
+
+  // The browser is online a moment before the server can be reached, and a reload that fails leaves the application.
+  readonly #comeBack = (): void => {
+    fetch('/health').then(
+      ({ ok }) => this.#reload(ok),
+      () => this.#reload(false),
+    )
+  }
+
+  #reload(isReachable: boolean) {
+    if (this.#isGone) return
+    if (isReachable) reload()
+    else setTimeout(this.#comeBack, retryMs)
   }
 
   override render() {
@@ -48,8 +77,3 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { failed: boole
 }
 
 const reload = () => location.reload()
-
-// The browser is online a moment before the server can be reached, and a reload that fails leaves the application.
-function reloadWhenReachable(): void {
-  fetch('/health').then(reload, () => setTimeout(reloadWhenReachable, 1000))
-}

@@ -46,8 +46,19 @@ describe('what a person typed', () => {
     'nota 1009727',
     'Nota Fiscal nº 1009727',
     'CT-e n. 1009727',
+    'NF. 1009727',
+    'nota fiscal eletrônica 1.009.727',
   ])('%s is a number', (text) => {
     expect(readWords(text).others).toMatchObject([{ number: 1_009_727 }])
+  })
+
+  test('a document is found as the product writes it', () => {
+    expect(readWords('NF-e 1.009.727 da ALFA LTDA').others).toMatchObject([
+      { number: 1_009_727 },
+      { name: 'alfa' },
+      { name: 'ltda' },
+    ])
+    expect(readWords('nota 1.500,00')).toMatchObject({ amounts: [{ from: '1500.00', to: '1500.00' }], others: [] })
   })
 
   test('a name that begins like a kind of document is a name', () => {

@@ -38,7 +38,7 @@ export interface Words {
 
 /** What a person typed, word by word, in any order. */
 export function readWords(typed: string): Words {
-  const text = typed.replace(beforeNumber, '').replace(beforeCode, '$1:')
+  const text = typed.replace(kindAndNumber, '$1').replace(beforeCode, '$1:')
   const words: Words = { chave: null, amounts: [], ranges: [], days: [], others: [] }
   const whole = cleanChave(text)
   if (whole.length === 44 && chaveShape.test(whole)) return { ...words, chave: whole }
@@ -57,9 +57,9 @@ export function readWords(typed: string): Words {
   return words
 }
 
-// "NF-e 1.009.727", "nota fiscal nº 12": the number of a document is stored without its kind.
-const beforeNumber =
-  /(?<!\S)(?:(?:nf-?e?|ct-?e|notas?(?:\s+fisca(?:l|is))?|conhecimentos?)[\s:]+(?:n[º°o]?\.?\s*)?|n[º°]\s*)(?=\d)/gi
+// "NF-e 1.009.727 da ALFA", "nota fiscal nº 12": the number of a document is stored without its kind.
+const kindAndNumber =
+  /(?<!\S)(?:(?:nf-?e?|ct-?e|notas?(?:\s+fisca(?:l|is)(?:\s+eletr[oô]nicas?)?)?|conhecimentos?)[\s:.]+(?:n[º°o]?\.?\s*)?|n[º°]\s*)(\d[\d.]*)(?:\s+d[aeo](?=\s))?/gi
 // "cfop 6102"; other kinds of terms are words of products too.
 const beforeCode = /(?<!\S)(cfop|ncm)[\s:]+(?=\d)/gi
 
