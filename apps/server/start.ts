@@ -497,5 +497,6 @@ export { InstallationError } from './platform/installation.ts'
 export { giveWayAltogether } from './platform/priority.ts'
 export { openReceived } from './platform/received/bytes.ts'
 export { connectSigner } from './signer/client.ts'
+export { openSigner } from './signer/in-process.ts'
 export { rotateMasterKey } from './signer/rotation.ts'
 export { packAll }

@@ -169,10 +169,10 @@ export async function openCertificationAuthority(
   }
 }
 
-/** The PFX/P12 file of a holder, with the chain, as a certification authority hands it over. */
+/** The PFX/P12 file of a holder, as a certification authority hands it over: with the chain, unless it is to be `alone`. */
 export async function issuePfx(
   authority: CertificationAuthority,
-  holder: CertificateSubject & { senha: string; legacy?: boolean },
+  holder: CertificateSubject & { senha: string; legacy?: boolean; alone?: boolean },
   now: number,
   pair?: KeyObject,
 ): Promise<Uint8Array> {
@@ -180,7 +180,7 @@ export async function issuePfx(
   const chain = [certificate, new X509Certificate(authority.intermediate), new X509Certificate(authority.root)]
   return writePfx({
     key,
-    certificates: chain.map((one) => one.raw),
+    certificates: (holder.alone ? [certificate] : chain).map((one) => one.raw),
     friendlyName: commonName(holder),
     password: holder.senha,
     legacy: holder.legacy ?? false,

@@ -58,7 +58,7 @@ export interface Simulator {
   seed: number
   /** With `sharedKey` on the one key that all of these have: making one takes long. */
   issueCertificate(
-    holder: CertificateSubject & { senha: string; legacy?: boolean; sharedKey?: boolean },
+    holder: CertificateSubject & { senha: string; legacy?: boolean; alone?: boolean; sharedKey?: boolean },
   ): Promise<Uint8Array>
   [Symbol.asyncDispose](): Promise<void>
 }

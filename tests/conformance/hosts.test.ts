@@ -1,12 +1,13 @@
 import { X509Certificate } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import type { LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@vigia/postgres/port'
 import { examineFile, examineHosts, fetchAuthorities, readConfig } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start } from '@vigia/simulator/start'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { order } from '../support/authority.ts'
+import { atPort, lookup } from '../support/servers/official-hosts.ts'
 
 // A host that behaves like the real ones, at the official names.
 let folder: string
@@ -21,9 +22,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const lookup: LookupFunction = (_name, { all }, done) =>
-  all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)
-
 async function serveAs(as?: SimulatorOptions['hostMode']): Promise<Simulator> {
   const directory = await mkdtemp(join(folder, 'simulator-'))
   return opened.use(await start({ port: 0, directory, hostMode: as }))
@@ -35,17 +33,12 @@ async function configFor(simulator: Simulator, trusted = simulator) {
   const file = join(dataDir, 'root.pem')
   await writeFile(file, trusted.ca)
   const config = readConfig(
-    { SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'ligados', SEFAZ_CA_FILE: file, DATA_DIR: dataDir },
+    { SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'desligados', SEFAZ_CA_FILE: file, DATA_DIR: dataDir },
     dataDir,
   )
-  const at = (url: string) => Object.assign(new URL(url), { port: String(simulator.port) }).href
-  const { distribution, manifestation } = config.sefaz.endpoints
-  const endpoints = {
-    distribution: { nfe: at(distribution.nfe), cte: at(distribution.cte) },
-    manifestation: at(manifestation),
-    cteEvents: { SP: at(config.sefaz.endpoints.cteEvents.SP!) },
-  }
-  return { ...config, sefaz: { ...config.sefaz, endpoints, answerMs: 5_000 } }
+  const { sefaz } = atPort(config, simulator.port)
+  const cteEvents = { SP: sefaz.endpoints.cteEvents.SP! }
+  return { ...config, sefaz: { ...sefaz, endpoints: { ...sefaz.endpoints, cteEvents }, answerMs: 5_000 } }
 }
 
 const cases = [
@@ -84,7 +77,7 @@ test('the 403 page of IIS reads as a certificate that was not seen or not accept
   expect((await examineHosts(config, { lookup })).every((host) => host.ok)).toBe(true)
 })
 
-test('a file of another company, of a person, or without its intermediates is told before anything leaves', async () => {
+test('a file of another company or of a person is told before anything leaves, one of an unknown authority by the host', async () => {
   const simulator = await serveAs()
   const config = await configFor(simulator)
   const check = (file: Uint8Array, wanted?: string) => examineFile(config, file, 'segredo', { lookup, wanted })
@@ -96,6 +89,41 @@ test('a file of another company, of a person, or without its intermediates is to
   const told = await check(unknown)
   expect(told.lines.join('\n')).toMatch(
     /autoridade que emitiu este certificado não é conhecida.*não viu ou não aceitou/s,
+  )
+})
+
+test('a certificate that is not yet valid, revoked, or without its intermediates is told', async () => {
+  const simulator = await serveAs(undefined)
+  const config = await configFor(simulator)
+  const holder = { cnpj: '44555666000181', nome: 'EMPRESA', senha: 'segredo' }
+  const check = async (file: Uint8Array) => (await examineFile(config, file, 'segredo', { lookup })).lines.join('\n')
+  expect(await check(await simulator.issueCertificate({ ...holder, alone: true }))).toMatch(
+    /não traz as autoridades intermediárias.*exporte-o de novo/s,
+  )
+  const revoked = await simulator.issueCertificate(holder)
+  await order(simulator, 'revocations', { cnpj: holder.cnpj })
+  expect(await check(revoked)).toMatch(/não viu ou não aceitou.*O que fazer: confira a validade, a revogação/s)
+  await order(simulator, 'clock', { advanceMs: 2 * 86_400_000 })
+  expect(await check(await simulator.issueCertificate(holder))).toMatch(/Nada foi enviado.*só começa a valer em/s)
+})
+
+test('a clock that is an hour off is a fault of its own', async () => {
+  const simulator = await serveAs('afterRequest')
+  const config = await configFor(simulator)
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 })
+  onTestFinished(() => void vi.useRealTimers())
+  const [host] = await examineHosts(config, { lookup })
+  expect([host!.ok, host!.clock]).toEqual([
+    false,
+    expect.stringMatching(/60 minutos à frente do servidor.*acerte o relógio/),
+  ])
+})
+
+test('an authority file that was half copied is told, and no host is asked', async () => {
+  const config = await configFor(stranger)
+  await writeFile(config.sefaz.caFiles[0]!, stranger.ca.slice(0, 500))
+  await expect(examineHosts(config, { lookup })).rejects.toThrow(
+    /root\.pem está incompleto ou danificado.*Copie-o de novo/,
   )
 })
 

@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@vigia/postgres/port'
-import { type Config, readConfig, start as startServer } from '@vigia/server/start'
+import { type Config, openSigner, readConfig, start as startServer } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
 import { weeksAgo } from './authority.ts'
 import { quickPasswords } from './passwords.ts'
+import { atPort, lookup } from './servers/official-hosts.ts'
 import { startPooler } from './servers/pooler.ts'
 import { proxies, startProxy } from './servers/proxy.ts'
 
@@ -26,6 +27,8 @@ export interface InstallationOptions {
   hourMs?: number
   /** Prepares the directory of the simulator before it starts. */
   prepareSimulator?: (directory: string) => void
+  /** In this ambiente, at the official addresses, which lead to the simulator. Its root is trusted unless `isRootKnown` is false. */
+  homologacao?: { isRootKnown?: boolean; port?: number }
   /** What the environment of an installation would say otherwise. */
   config?: Partial<Config>
 }
@@ -53,15 +56,18 @@ export async function startInstallation(databaseUrl: string, options: Installati
     DATABASE_URL: databaseUrl,
     SIMULATOR_PORT: String(simulator.port),
     LOG_LEVEL: 'error',
+    ...(options.homologacao && officialEnvironment(directory, options.homologacao.isRootKnown)),
   }
   const behind = stack.use(await standBehind(process.env.BEHIND, databaseUrl))
+  const read = atPace(readConfig(environment, dataDir), hourMs)
   const config = {
-    ...atPace(readConfig(environment, dataDir), hourMs),
+    ...(options.homologacao ? atPort(read, options.homologacao.port ?? simulator.port) : read),
     passwordCost: quickPasswords,
     ...behind.config,
     ...options.config,
   }
-  const server = stack.use(await startServer(config, { roles: options.roles ?? ['api', 'worker'] }))
+  const reachSigner = options.homologacao && ((url: string) => openSigner(config, url, { lookup }))
+  const server = stack.use(await startServer(config, { roles: options.roles ?? ['api', 'worker'], reachSigner }))
   const owned = stack.move()
   return {
     url: server.url && (await behind.front(server.url)),
@@ -69,6 +75,15 @@ export async function startInstallation(databaseUrl: string, options: Installati
     config,
     databaseUrl,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  }
+}
+
+function officialEnvironment(simulatorDirectory: string, isRootKnown = true): Record<string, string> {
+  return {
+    SEFAZ_AMBIENTE: 'homologacao',
+    CADASTRO: 'aberto',
+    PLANOS: 'desligados',
+    ...(isRootKnown && { SEFAZ_CA_FILE: join(simulatorDirectory, 'ca', 'root.pem') }),
   }
 }
 

@@ -149,7 +149,7 @@ export async function proveHolder(
   await lockLine(ctx, line)
   await ctx.db
     .updateTable('capture_subscription')
-    .set({ proved_at: sql<Date>`coalesce(proved_at, now())`, refused: null, refused_at: null })
+    .set({ proved_at: sql<Date>`coalesce(proved_at, now())`, refused: null, refused_at: null, last_failure: null })
     .where('line_id', '=', line.id)
     .where('workspace_id', '=', workspaceId)
     .where('company_id', '=', companyId)
@@ -183,6 +183,23 @@ export async function makeWay(
   await noteTry(ctx, line, holder, decision.nextInMs === null ? 24 * ctx.config.sefaz.hourMs : decision.allowedInMs)
   await noteRefusal(ctx, line, holder, decision.message)
   return orNext(ctx, line, { ...decision, message: noneAccepted })
+}
+
+/** Notes for the people of an unproved certificate why its query got no response. `ctx.db` is the transaction that writes it. */
+export async function noteFailureOfUnproved(
+  ctx: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+  { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
+  why: string,
+): Promise<void> {
+  await lockLine(ctx, line)
+  await ctx.db
+    .updateTable('capture_subscription')
+    .set({ last_failure: why })
+    .where('line_id', '=', line.id)
+    .where('workspace_id', '=', workspaceId)
+    .where('company_id', '=', companyId)
+    .execute()
 }
 
 /** Whether there is a certificate for queries of the line, now or later. `ctx.db` is a transaction of the capture. */

@@ -18,7 +18,7 @@ import {
   readArrivals,
 } from './delivery.ts'
 import { closePosition, takeOut } from './gaps/positions.ts'
-import { type Holder, makeWay, proveHolder } from './holder.ts'
+import { type Holder, makeWay, noteFailureOfUnproved, proveHolder } from './holder.ts'
 import { forgetKept, type KeptResponse, keepResponse } from './interrupted/kept.ts'
 import {
   type CaptureLine,
@@ -244,6 +244,7 @@ async function judgeFailure(
   silence: Decision,
 ): Promise<Decision> {
   const decision = mayBeOfTheCertificate(error) ? await makeWay(ctx, line, holder, silence) : silence
+  if (!holder.proved) await noteFailureOfUnproved(ctx, line, holder, silence.message)
   // A failure that only an unproved certificate met may be provoked by its owner: it does not count as an outage for all.
   if (isOfTheHost(error) && mayBeOfTheCertificate(error) && !holder.proved) return decision
   // Locks the line before the row of its service, as all code does that locks both.

@@ -72,7 +72,7 @@ async function readLines(db: Context['db'], workspaceId: number, { all, companie
     .selectFrom('capture_subscription as s')
     .innerJoin('capture_line as l', 'l.id', 's.line_id')
     .innerJoinLateral(gapsOfLine.as('g'), (join) => join.onTrue())
-    .select(['s.line_id', 's.company_id', 's.refused', 's.paused', 'g.missing', 'g.passed', 'g.lost'])
+    .select(['s.line_id', 's.company_id', 's.refused', 's.last_failure', 's.paused', 'g.missing', 'g.passed', 'g.lost'])
     .select(['l.state', 'l.failures', 'l.next_at', 'l.wanted', 'l.last_nsu', 'l.max_nsu'])
     .select([
       sql<ServiceCode>`l.service`.as('service'),

@@ -285,7 +285,8 @@ function unprovedState(
   }
   if (line.state === 'stopped') return { estado: 'parada', providencia: 'certificado', sentences: [stoppedBefore] }
   if (lateSince) return { estado: 'falha', sentences: [notYet, checkWorker] }
-  if (line.failures > 0) return { estado: 'falha', sentences: [notYet, checkAccess] }
+  if (line.failures > 0)
+    return { estado: 'falha', sentences: line.last_failure ? [line.last_failure] : [notYet, checkAccess] }
   return {
     estado: 'aguardando',
     sentences: ['A primeira consulta com este certificado confirma que ele é aceito pela SEFAZ.'],

@@ -938,6 +938,7 @@ interface CaptureSubscriptionTable {
   company_id: number
   delivered_nsu: Optional<bigint>
   proved_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+  last_failure: Optional<string | null>
   refused: Optional<string | null>
   refused_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   paused: Generated<boolean>
