@@ -12,7 +12,7 @@ import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { documentAddress, supplierAddress } from '../lib/addresses.ts'
 import { type CallInput, callBytes, errorMessage } from '../lib/api.ts'
-import { useCompanies } from '../lib/companies.ts'
+import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { notifyError, notifySuccess } from '../lib/notify.ts'
 import { read, useAction, useScreenQuery } from '../lib/query.ts'
 import { installmentSelectionQuery, installmentSumsQuery, installmentsQuery } from '../lib/response-adapter.ts'
@@ -20,6 +20,7 @@ import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { Labelled } from '../ui/form/labelled.tsx'
@@ -159,7 +160,7 @@ function FilterBar({ filter, grouping, onChange }: FilterBarProps) {
             id="due-company"
             all="Todas"
             value={filter.IdEmpresa ?? ''}
-            options={companies.map(({ id, razaoSocial }) => [id, razaoSocial])}
+            options={companyOptions(companies)}
             onChange={(IdEmpresa) => onChange({ IdEmpresa })}
           />
         </Labelled>
@@ -552,7 +553,8 @@ function ParcelChunk({
 const someone = 'alguém que não tem mais conta'
 
 function Parcel({ parcel, marking }: { parcel: Installment; marking: Marking }) {
-  const { idParcela, idDFe, chave, numero, emitente, cnpjCpfEmitente, empresa, vencimento, valor, vencida } = parcel
+  const { idParcela, idDFe, chave, numero, emitente, cnpjCpfEmitente, idEmpresa, empresa, vencimento, valor, vencida } =
+    parcel
   const mark = parcel.marcadaComoPaga
   const name = `parcela ${parcel.parcela} da nota ${numero.toLocaleString('pt-BR')} de ${emitente}`
   return (
@@ -576,7 +578,7 @@ function Parcel({ parcel, marking }: { parcel: Installment; marking: Marking }) 
           <Link to={documentAddress({ tipoDFe: 0, chave, idDFe })} className="text-brand underline underline-offset-3">
             NF-e {numero.toLocaleString('pt-BR')}
           </Link>
-          {parcel.parcela && `, parcela ${parcel.parcela}`} · {empresa}
+          {parcel.parcela && `, parcela ${parcel.parcela}`} · <CompanyName id={idEmpresa} name={empresa} />
         </span>
         {mark && (
           <span className="block text-muted text-sm">

@@ -10,6 +10,7 @@ import { useAction } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 import { saveFile } from '../ui/save-file.ts'
 import { bands, nameOf, states } from './words.ts'
@@ -27,7 +28,7 @@ const moment = (instant: string) => `${formatInstantDate(instant)} às ${formatT
 
 /** One document that looks wrong: what it is, why, and what a person says of it. */
 export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItemProps) {
-  const { faixa, estado, emitente, empresa, valor, emissao, motivos, decisao } = alert
+  const { faixa, estado, emitente, idEmpresa, empresa, valor, emissao, motivos, decisao } = alert
   const { label, tone, icon } = bands[faixa]
   return (
     <li className="py-4">
@@ -43,7 +44,7 @@ export function AlertItem({ alert, earlier = [], onKnown, onCompare }: AlertItem
         {estado !== 'nova' && <Badge tone={estado === 'confirmada' ? 'red' : 'plain'}>{states[estado]}</Badge>}
       </div>
       <p className="mt-0.5 text-muted text-sm tabular-nums">
-        {formatMoney(valor)} · emitida em {formatDate(emissao)} · {empresa}
+        {formatMoney(valor)} · emitida em {formatDate(emissao)} · <CompanyName id={idEmpresa} name={empresa} />
       </p>
       <ul className="mt-2 grid max-w-3xl gap-1.5" aria-label="Motivos">
         {motivos.map((reason) => (

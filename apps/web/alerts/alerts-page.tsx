@@ -4,7 +4,7 @@ import { ShieldCheck } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { CallInput } from '../lib/api.ts'
-import { useCompanies } from '../lib/companies.ts'
+import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { alertCountsQuery, alertQuery, alertRulesQuery, alertsQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
@@ -174,7 +174,7 @@ function FilterBar(bar: FilterBarProps) {
             id="alert-empresa"
             all="Todas"
             value={filter.IdEmpresa ?? ''}
-            options={companies.map(({ id, razaoSocial }) => [id, razaoSocial])}
+            options={companyOptions(companies)}
             onChange={(value) => onChange('IdEmpresa', value)}
           />
         </Labelled>

@@ -2,6 +2,7 @@ import { writeBrasiliaTime } from '@vigia/contract/text'
 import { type Alert, alertMax, setAlertState } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
+import { useCompanyText } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { alertRulesQuery } from '../lib/response-adapter.ts'
@@ -29,6 +30,7 @@ export function KnownDialog({ alert, onClose }: KnownDialogProps) {
   const rules = offered.flatMap(({ regra }) => (unchosen.includes(regra) ? [] : regra))
   const [ceiling, setCeiling] = useState('')
   const [months, setMonths] = useState(alertMax.knownMonths)
+  const textOf = useCompanyText()
   const [problem, setProblem] = useState<{ rules?: string; ceiling?: string }>({})
   const action = useAction(setAlertState, {
     errorToast: false,
@@ -60,7 +62,7 @@ export function KnownDialog({ alert, onClose }: KnownDialogProps) {
       open
       onClose={onClose}
       title="É conhecido"
-      description={`${nameOf(alert)} de ${alert.emitente}, para ${alert.empresa}.`}
+      description={`${nameOf(alert)} de ${alert.emitente}, para ${textOf(alert.idEmpresa, alert.empresa)}.`}
     >
       <DialogForm save="É conhecido" busy={action.isPending} error={action.error} onSave={save} onCancel={onClose}>
         <fieldset className="grid gap-1">

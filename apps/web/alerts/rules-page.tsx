@@ -16,6 +16,7 @@ import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -78,16 +79,16 @@ function Known() {
             </p>
           ) : (
             <ul className="ledger [&>li]:border-line [&>li]:border-b">
-              {entries.map(({ idConhecido, nome, emitente, empresa, teto, ate, quem, quando }) => (
+              {entries.map(({ idConhecido, nome, emitente, idEmpresa, empresa, teto, ate, quem, quando }) => (
                 <li key={idConhecido} className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1 py-2.5">
                   <div className="min-w-0 flex-1 basis-64">
                     <p className="break-words font-semibold">
                       {nome}: {emitente}
                     </p>
                     <p className="text-muted text-sm tabular-nums">
-                      {empresa} · {teto === null ? 'qualquer valor' : `até ${formatMoney(teto)}`} · até{' '}
-                      {formatInstantDate(ate)} · {quem ?? 'alguém que não tem mais conta'}, em{' '}
-                      {formatInstantDate(quando)}
+                      <CompanyName id={idEmpresa} name={empresa} /> ·{' '}
+                      {teto === null ? 'qualquer valor' : `até ${formatMoney(teto)}`} · até {formatInstantDate(ate)} ·{' '}
+                      {quem ?? 'alguém que não tem mais conta'}, em {formatInstantDate(quando)}
                     </p>
                   </div>
                   {may && (
@@ -126,7 +127,9 @@ function Habits() {
       <ul className="ledger [&>li]:border-line [&>li]:border-b">
         {data.silencios.map(({ idEmpresa, empresa, dias, comum, capturaParada }) => (
           <li key={idEmpresa} className="py-2.5">
-            <p className="break-words font-semibold">Silêncio: {empresa}</p>
+            <p className="break-words font-semibold">
+              Silêncio: <CompanyName id={idEmpresa} name={empresa} />
+            </p>
             <p className="text-muted text-sm">
               {capturaParada
                 ? `Nenhuma nota há ${dias} dias, e a captura está parada: veja a empresa.`

@@ -3,7 +3,7 @@ import { formatInstantDate, formatList } from '@vigia/contract/text'
 import { ArrowDown, ArrowUp, ListChecks, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { useCompanies } from '../lib/companies.ts'
+import { companyText, useCompanies, useCompanyText } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { accountQuery, answerRulesQuery } from '../lib/response-adapter.ts'
@@ -24,6 +24,7 @@ export function AnswerRulesPage() {
   const rules = useScreenQuery(answerRulesQuery, {})
   const { data: account } = useScreenQuery(accountQuery, {})
   const may = useMayDecide()
+  const textOf = useCompanyText()
   const [edited, setEdited] = useState<AnswerRule | 'new' | null>(null)
   const [removing, setRemoving] = useState<AnswerRule | null>(null)
   const remove = useAction(removeAnswerRule, {
@@ -77,7 +78,7 @@ export function AnswerRulesPage() {
             <p className="mt-4">
               {comCienciaParaTodas.length === 0
                 ? 'Para as notas que nenhuma regra alcança, nada sai sem uma pessoa.'
-                : `Para as notas que nenhuma regra alcança, a Ciência vai sozinha em ${someOf(comCienciaParaTodas.map(({ empresa }) => empresa))}, onde o botão está ligado.`}
+                : `Para as notas que nenhuma regra alcança, a Ciência vai sozinha em ${someOf(comCienciaParaTodas.map(({ idEmpresa, empresa }) => textOf(idEmpresa, empresa)))}, onde o botão está ligado.`}
             </p>
           </>
         )}
@@ -114,7 +115,10 @@ interface RulesProps {
 
 function Rules({ rules, may, onEdit, onRemove }: RulesProps) {
   const { data: companies = [] } = useCompanies()
-  const nameOf = (id: string) => companies.find((company) => company.id === id)?.razaoSocial ?? 'uma empresa'
+  const nameOf = (id: string) => {
+    const company = companies.find((one) => one.id === id)
+    return company ? companyText(company, companies) : 'uma empresa'
+  }
   const action = useAction(orderAnswerRules, { onSuccess: ({ message }) => notifySuccess(message) })
   const ids = rules.map(({ idRegra }) => idRegra)
   const swap = (at: number, other: number) =>

@@ -1,6 +1,7 @@
 import { archiveCompany, reactivateCompany } from '@vigia/contract/companies'
 import { ArchiveRestore } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
+import { useCompanyText } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
@@ -43,11 +44,12 @@ function useSuccessor(...ids: string[]): () => void {
 
 /** Takes a company that was archived back into use; `bare`: as an icon, in its row. */
 export function ReactivateButton({ id, razaoSocial, bare = false }: ArchivedProps & { bare?: boolean }) {
+  const name = useCompanyText()(id, razaoSocial)
   const succeed = useSuccessor(syncButtonId(id), captureHeading, companiesList)
   const action = useAction(reactivateCompany, {
     onSuccess: ({ message }) => {
       succeed()
-      notifySuccess(razaoSocial, { description: message })
+      notifySuccess(name, { description: message })
     },
   })
   return (
@@ -55,7 +57,7 @@ export function ReactivateButton({ id, razaoSocial, bare = false }: ArchivedProp
       id={reactivateId(id)}
       variant={bare ? 'ghost' : 'outline'}
       size={bare ? 'icon' : 'sm'}
-      aria-label={`Reativar ${razaoSocial}`}
+      aria-label={`Reativar ${name}`}
       title={bare ? 'Reativar' : undefined}
       tabIndex={bare ? besideLink : undefined}
       busy={action.isPending}
@@ -78,6 +80,7 @@ export function ArchivedNotice({ id, razaoSocial }: ArchivedProps) {
 
 /** Ends the captures of a company that is no client any more; its documents stay. */
 export function ArchiveSection({ companyId, company }: { companyId: string; company: CompanyDetail }) {
+  const textOf = useCompanyText()
   const [asking, setAsking] = useState(false)
   const succeed = useSuccessor(reactivateId(companyId))
   const action = useAction(archiveCompany, {
@@ -103,7 +106,7 @@ export function ArchiveSection({ companyId, company }: { companyId: string; comp
       </Button>
       <ConfirmDialog
         open={asking}
-        title={`Arquivar ${company.razaoSocial}?`}
+        title={`Arquivar ${textOf(companyId, company.razaoSocial)}?`}
         confirm="Arquivar"
         busy={action.isPending}
         onConfirm={() => action.mutate({ query: { id: companyId } })}

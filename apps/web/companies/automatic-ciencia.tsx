@@ -3,6 +3,7 @@ import { type Control, useController } from 'react-hook-form'
 import { Link } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
 import { type CompanyDetail, documentsQuery } from '../lib/response-adapter.ts'
+import { CompanyName } from '../ui/company-name.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Notice } from '../ui/notice.tsx'
 import type { CompanyFields } from './company-form.ts'
@@ -45,8 +46,9 @@ export function AutomaticCiencia({ control, companyId, company }: AutomaticCienc
         <div className="mt-3">
           <Notice tone="warning" title="Ao salvar, a Ciência passa a ser enviada sozinha">
             <p>
-              Ela vai para toda nota contra {company.razaoSocial} que chegar só como resumo, e também para as que já
-              chegaram e ainda estão no prazo, sem que alguém olhe cada uma. <SummaryCount companyId={companyId} />
+              Ela vai para toda nota contra <CompanyName id={companyId} name={company.razaoSocial} /> que chegar só como
+              resumo, e também para as que já chegaram e ainda estão no prazo, sem que alguém olhe cada uma.{' '}
+              <SummaryCount companyId={companyId} />
             </p>
             <p>
               Isso inclui notas de fornecedores que você não conhece. Uma Ciência registrada não pode ser desfeita; a

@@ -4,6 +4,7 @@ import { formatAtMoment, formatCount, formatInteger } from '@vigia/contract/text
 import { RefreshCw, X } from 'lucide-react'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, call } from '../lib/api.ts'
+import { useCompanyText } from '../lib/companies.ts'
 import { actionMessage } from '../lib/query.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
@@ -27,6 +28,7 @@ interface BulkRun {
 /** Requests the synchronization of several companies, one after another; the server decides when each query leaves. */
 export function useBulkSync() {
   const client = useQueryClient()
+  const textOf = useCompanyText()
   const [run, setRun] = useState<BulkRun | null>(null)
   const wanted = useRef(false)
   const stop = useCallback(() => {
@@ -48,8 +50,9 @@ export function useBulkSync() {
     }
     for (const company of companies) {
       if (!wanted.current) break
-      setRun({ ...state, name: company.razaoSocial })
-      const { next, isOver } = await requestSync(company, state)
+      const name = textOf(company.id, company.razaoSocial)
+      setRun({ ...state, name })
+      const { next, isOver } = await requestSync({ id: company.id, name }, state)
       state = next
       if (isOver) break
     }
@@ -65,7 +68,10 @@ export function useBulkSync() {
   }
 }
 
-async function requestSync(company: CompanyRow, state: BulkRun): Promise<{ next: BulkRun; isOver: boolean }> {
+async function requestSync(
+  company: { id: string; name: string },
+  state: BulkRun,
+): Promise<{ next: BulkRun; isOver: boolean }> {
   const done = state.done + 1
   try {
     const { success, data, message } = await call(synchronizeCompany, { query: { idEmpresa: company.id } })
@@ -79,7 +85,7 @@ async function requestSync(company: CompanyRow, state: BulkRun): Promise<{ next:
     const first = [state.later.first, at].filter((time) => time !== null).sort()[0] ?? null
     return { next: { ...state, done, later: { count: state.later.count + 1, first } }, isOver: false }
   } catch (error) {
-    const refused = [...state.refused, { name: company.razaoSocial, why: actionMessage(error, tryLater) }]
+    const refused = [...state.refused, { name: company.name, why: actionMessage(error, tryLater) }]
     // Without a plan, or signed out, the others would be refused the same way.
     const isOver = error instanceof ApiError && (error.status === 402 || error.status === 401)
     return { next: { ...state, done, refused }, isOver }

@@ -3,6 +3,7 @@ import { formatInstantDate, formatRelative, formatTime } from '@vigia/contract/t
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type ReactNode, useState } from 'react'
 import { hasEnded } from '../lib/capture.ts'
+import { useCompanyText } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
@@ -154,6 +155,7 @@ function Uses({ uses, now }: { uses: readonly Use[]; now: Date }) {
 }
 
 function Removal({ companyId, company }: Omit<CertificateCardProps, 'now'>) {
+  const textOf = useCompanyText()
   const [asking, setAsking] = useState(false)
   const mayManage = useMay('administrador')
   const action = useAction(removeCertificate, {
@@ -171,7 +173,7 @@ function Removal({ companyId, company }: Omit<CertificateCardProps, 'now'>) {
       </Button>
       <ConfirmDialog
         open={asking}
-        title={`Remover o certificado de ${company.razaoSocial}?`}
+        title={`Remover o certificado de ${textOf(companyId, company.razaoSocial)}?`}
         confirm="Remover certificado"
         danger
         busy={action.isPending}

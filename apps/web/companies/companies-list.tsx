@@ -5,6 +5,7 @@ import { Pencil } from 'lucide-react'
 import { useId, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
 import { type Capture, lampOf } from '../lib/capture.ts'
+import { useCompanyText } from '../lib/companies.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -167,6 +168,7 @@ interface CompanyItemProps {
 }
 
 function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps & { rowIndex: number | undefined }) {
+  const name = useCompanyText()(company.id, company.razaoSocial)
   const problems = problemsOf(company, now)
   const reasons = useId()
   const chosen = selection.ids.has(company.id)
@@ -179,7 +181,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
               bare
               className={clsx(markClass, 'shrink-0')}
               tabIndex={besideLink}
-              label={`Selecionar ${company.razaoSocial}`}
+              label={`Selecionar ${name}`}
               checked={chosen}
               onChange={() => selection.toggle(company.id)}
             />
@@ -237,6 +239,7 @@ interface ProblemsProps {
 
 /** What is wrong with a company, with the way to put it right. */
 function Problems({ company, problems, id }: ProblemsProps) {
+  const name = useCompanyText()(company.id, company.razaoSocial)
   const { search } = useLocation()
   const needed = remedies.filter(({ providencia }) => problems.some((capture) => capture.providencia === providencia))
   return (
@@ -257,7 +260,7 @@ function Problems({ company, problems, id }: ProblemsProps) {
           to={to(company)}
           state={{ list: search }}
           tabIndex={besideLink}
-          aria-label={`${words}: ${company.razaoSocial}`}
+          aria-label={`${words}: ${name}`}
           className={buttonClass({ variant: 'outline', size: 'sm', className: 'pointer-fine:-my-1 pointer-fine:h-7' })}
         >
           {words}
@@ -316,6 +319,7 @@ export function CompaniesItems({ companies, selection, now }: CompaniesListProps
 }
 
 function CompanyItem({ company, selection, now }: CompanyItemProps) {
+  const name = useCompanyText()(company.id, company.razaoSocial)
   const problems = problemsOf(company, now)
   return (
     <>
@@ -324,7 +328,7 @@ function CompanyItem({ company, selection, now }: CompanyItemProps) {
           bare
           className={markClass}
           tabIndex={besideLink}
-          label={`Selecionar ${company.razaoSocial}`}
+          label={`Selecionar ${name}`}
           checked={selection.ids.has(company.id)}
           onChange={() => selection.toggle(company.id)}
         />
@@ -391,6 +395,7 @@ function CompanyLink({ company, reasons, className }: CompanyLinkProps) {
 
 /** `reasons` is the id of the list of its problems, which are solved by editing the company. */
 function CompanyActions({ company, reasons }: { company: CompanyRow; reasons?: string | undefined }) {
+  const name = useCompanyText()(company.id, company.razaoSocial)
   const { search } = useLocation()
   const mayChange = useMay('fiscal')
   return (
@@ -401,7 +406,7 @@ function CompanyActions({ company, reasons }: { company: CompanyRow; reasons?: s
         // 'Voltar' leads back to the same list.
         state={{ list: search }}
         tabIndex={besideLink}
-        aria-label={`Editar ${company.razaoSocial}`}
+        aria-label={`Editar ${name}`}
         aria-describedby={reasons}
         title="Editar"
         className={buttonClass({ variant: 'ghost', size: 'icon' })}

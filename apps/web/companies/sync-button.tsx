@@ -2,6 +2,7 @@ import { synchronizeCompany } from '@vigia/contract/companies'
 import { clsx } from 'clsx'
 import { RefreshCw } from 'lucide-react'
 import { useRef } from 'react'
+import { useCompanyText } from '../lib/companies.ts'
 import { notifyBeginning, notifyError, notifyInfo } from '../lib/notify.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
@@ -25,11 +26,12 @@ export function SyncButton({ company }: { company: CompanyRow }) {
 function OwnSyncButton({ company }: { company: CompanyRow }) {
   // One toast, which tells first that it begins and then how it ended.
   const id = `sincronizar ${company.id}`
+  const name = useCompanyText()(company.id, company.razaoSocial)
   const begun = useRef(0)
   const tellResult = (tell: () => void) => setTimeout(tell, begun.current + readableMs - Date.now())
   const action = useAction(synchronizeCompany, {
     errorToast: false,
-    onSuccess: ({ message }) => tellResult(() => notifyInfo(company.razaoSocial, { description: message, id })),
+    onSuccess: ({ message }) => tellResult(() => notifyInfo(name, { description: message, id })),
     onError: (error) =>
       tellResult(() => notifyError('Erro ao sincronizar empresa', { description: actionMessage(error, tryLater), id })),
   })
@@ -37,7 +39,7 @@ function OwnSyncButton({ company }: { company: CompanyRow }) {
     <button
       id={syncButtonId(company.id)}
       type="button"
-      aria-label={`Sincronizar ${company.razaoSocial}`}
+      aria-label={`Sincronizar ${name}`}
       title="Sincronizar"
       // Not disabled: the focus would be lost.
       aria-disabled={action.isPending || undefined}
@@ -45,7 +47,7 @@ function OwnSyncButton({ company }: { company: CompanyRow }) {
       onClick={() => {
         if (action.isPending) return
         begun.current = Date.now()
-        notifyBeginning('Iniciando sincronização...', { description: `Sincronizando ${company.razaoSocial}`, id })
+        notifyBeginning('Iniciando sincronização...', { description: `Sincronizando ${name}`, id })
         action.mutate({ query: { idEmpresa: company.id } })
       }}
       className={buttonClass({ variant: 'ghost', size: 'icon' })}

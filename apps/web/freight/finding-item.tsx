@@ -8,12 +8,14 @@ import { useAction } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 
 const someone = 'alguém que não tem mais conta'
 
 /** One thing that does not fit in a bill, the documents behind it, and what a person says of it. */
 export function FindingItem({ finding }: { finding: FreightFinding }) {
-  const { regra, nome, numero, emitente, valor, emissao, empresa, frase, documentos, certo, desacordoAte } = finding
+  const { regra, nome, numero, emitente, valor, emissao, idEmpresa, empresa, frase, documentos, certo, desacordoAte } =
+    finding
   const may = useMay('fiscal')
   const action = useAction(markFreight, { onSuccess: ({ message }) => notifySuccess(message) })
   const set = (isRight: boolean) => action.mutate({ body: { idDFe: finding.idDFe, regra, certo: isRight, frase } })
@@ -32,7 +34,7 @@ export function FindingItem({ finding }: { finding: FreightFinding }) {
         <span className="ml-auto font-semibold tabular-nums">{formatMoney(valor)}</span>
       </div>
       <p className="mt-0.5 text-muted text-sm tabular-nums">
-        emitido em {formatDate(emissao)} · {empresa}
+        emitido em {formatDate(emissao)} · <CompanyName id={idEmpresa} name={empresa} />
         {desacordoAte && ` · desacordo até ${formatInstantDate(desacordoAte)}`}
       </p>
       <p className="mt-2 max-w-3xl break-words">{frase}</p>

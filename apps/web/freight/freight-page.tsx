@@ -13,7 +13,7 @@ import { PackageSearch } from 'lucide-react'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { callBytes, errorMessage } from '../lib/api.ts'
-import { useCompanies } from '../lib/companies.ts'
+import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { freightQuery } from '../lib/freight.ts'
 import { notifyError } from '../lib/notify.ts'
 import { useScreenQuery } from '../lib/query.ts'
@@ -133,7 +133,7 @@ function QuestionBar({ question, onChange }: BarProps) {
             id="freight-company"
             all="Todas"
             value={company}
-            options={companies.map(({ id, razaoSocial }) => [id, razaoSocial])}
+            options={companyOptions(companies)}
             onChange={(value) => onChange({ company: value })}
           />
         </Labelled>

@@ -1,6 +1,7 @@
 import { formatCount } from '@vigia/contract/text'
+import { formatCnpj } from '@vigia/dfe/cnpj'
 import { useDisconnectedSince } from './connection.ts'
-import { hasWords, isPartOfCnpj } from './matching.ts'
+import { bareCnpj, hasWords, isPartOfCnpj, plain } from './matching.ts'
 import { useScreenQuery } from './query.ts'
 import { type CompanyRow, companiesQuery } from './response-adapter.ts'
 
@@ -22,7 +23,57 @@ export function useWatchedCompanies() {
   return { known: lost ? undefined : data, lost }
 }
 
-/** The companies as something to choose from, and its words. */
+type Named = Pick<CompanyRow, 'id' | 'razaoSocial' | 'cnpj'>
+
+const namesakes = new WeakMap<readonly Named[], ReadonlyMap<string, string>>()
+
+// The CNPJ of each company that shares its name with another, by id.
+function namesakesOf(companies: readonly Named[]): ReadonlyMap<string, string> {
+  const known = namesakes.get(companies)
+  if (known) return known
+  const counts = new Map<string, number>()
+  const key = ({ razaoSocial }: Named) => plain(razaoSocial).trim()
+  for (const company of companies) counts.set(key(company), (counts.get(key(company)) ?? 0) + 1)
+  const found = new Map(
+    companies
+      .filter((company) => counts.get(key(company))! > 1)
+      .map(({ id, cnpj }) => [id, formatCnpj(bareCnpj(cnpj))]),
+  )
+  namesakes.set(companies, found)
+  return found
+}
+
+/** A company as text; its CNPJ is added where another one has the same name. */
+export function companyText(
+  { id, razaoSocial }: { id: string | null; razaoSocial: string },
+  among: readonly Named[],
+): string {
+  const cnpj = id === null ? undefined : namesakesOf(among).get(id)
+  return cnpj ? `${razaoSocial} (${cnpj})` : razaoSocial
+}
+
+/** The companies as the options of a select. */
+export const companyOptions = (companies: readonly Named[]) =>
+  companies.map((company) => [company.id, companyText(company, companies)] as const)
+
+const none: readonly CompanyRow[] = []
+
+// Reads the list that the menu keeps, because a row must not ask for it.
+const useKnownCompanies = () => useScreenQuery(companiesQuery, { query: {} }, { enabled: false }).data ?? none
+
+/** `companyText` among all companies of the workspace. */
+export function useCompanyText() {
+  const companies = useKnownCompanies()
+  return (id: string | null, razaoSocial: string) => companyText({ id, razaoSocial }, companies)
+}
+
+/** The CNPJ of a company, if another one has the same name. */
+export function useNamesakeCnpj(id: string | null): string | undefined {
+  const companies = useKnownCompanies()
+  return id === null ? undefined : namesakesOf(companies).get(id)
+}
+
+/** The companies as something to choose from, and its words. The CNPJ is always shown, because a choice here gives access. */
 export function useCompanyChoices() {
   const { data: items = [] } = useCompanies()
   return {
@@ -34,7 +85,7 @@ export function useCompanyChoices() {
     search: 'Buscar empresa por nome, CNPJ...',
     items,
     idOf: ({ id }: CompanyRow) => id,
-    labelOf: ({ razaoSocial }: CompanyRow) => razaoSocial,
+    labelOf: ({ razaoSocial, cnpj }: CompanyRow) => `${razaoSocial} (${formatCnpj(bareCnpj(cnpj))})`,
     matches: ({ razaoSocial, cnpj }: CompanyRow, typed: string) =>
       hasWords(razaoSocial, typed) || isPartOfCnpj(cnpj, typed),
     none: 'Nenhuma empresa cadastrada.',

@@ -6,7 +6,7 @@ import { Download, Percent } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { callBytes } from '../lib/api.ts'
-import { useCompanies } from '../lib/companies.ts'
+import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { notifyError } from '../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../lib/query.ts'
 import { reformSheetQuery } from '../lib/response-adapter.ts'
@@ -88,7 +88,7 @@ function Choices({ month, months, company, onChoose }: ChoicesProps) {
             id="reform-company"
             all="Todas"
             value={company}
-            options={companies.map(({ id, razaoSocial }) => [id, razaoSocial])}
+            options={companyOptions(companies)}
             onChange={(value) => onChoose('empresa', value)}
           />
         </Labelled>

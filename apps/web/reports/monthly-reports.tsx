@@ -7,7 +7,7 @@ import {
   subjectNames,
 } from '@vigia/contract/workspace'
 import { Link } from 'react-router'
-import { useCompanies } from '../lib/companies.ts'
+import { companyText, useCompanies } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
 import { monthlyReportsQuery } from '../lib/response-adapter.ts'
@@ -26,7 +26,8 @@ export function MonthlyReports({ question }: { question: ReportQuestion }) {
     ({ tipo, por, idEmpresa }) => tipo === subject && por === group && (idEmpresa ?? '') === company,
   )
   const nameOf = ({ tipo, por, idEmpresa }: MonthlyReport) => {
-    const whose = idEmpresa && (companies.find(({ id }) => id === idEmpresa)?.razaoSocial ?? 'uma empresa')
+    const company = companies.find(({ id }) => id === idEmpresa)
+    const whose = idEmpresa && (company ? companyText(company, companies) : 'uma empresa')
     return `${subjectNames[tipo]} por ${groupName(tipo, por)}${whose ? `, ${whose}` : ''}`
   }
   return (
@@ -55,7 +56,7 @@ export function MonthlyReports({ question }: { question: ReportQuestion }) {
             <li key={one.id} className="flex items-center justify-between gap-3 py-1.5">
               <Link
                 to={`/relatorios?${writeQuestion({ ...question, subject: one.tipo, group: one.por, company: one.idEmpresa ?? '', search: '', page: 1 })}`}
-                className="min-w-0 truncate underline underline-offset-3 hover:text-brand"
+                className="min-w-0 break-words underline underline-offset-3 hover:text-brand"
               >
                 {nameOf(one)}
               </Link>

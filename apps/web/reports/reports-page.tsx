@@ -13,7 +13,7 @@ import { ChartColumn } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { callBytes, errorMessage } from '../lib/api.ts'
-import { useCompanies } from '../lib/companies.ts'
+import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { notifyError } from '../lib/notify.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { reportQuery } from '../lib/response-adapter.ts'
@@ -116,7 +116,7 @@ function QuestionBar({ question, onChange }: BarProps) {
             id="report-company"
             all="Todas"
             value={company}
-            options={companies.map(({ id, razaoSocial }) => [id, razaoSocial])}
+            options={companyOptions(companies)}
             onChange={(value) => onChange({ company: value })}
           />
         </Labelled>

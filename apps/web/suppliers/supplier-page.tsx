@@ -11,7 +11,7 @@ import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import type { ReactNode } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
-import { useCompanies } from '../lib/companies.ts'
+import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { supplierQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
@@ -57,7 +57,7 @@ export function SupplierPage() {
             id="supplier-company"
             all="Todas"
             value={company}
-            options={companies.map(({ id, razaoSocial }) => [id, razaoSocial])}
+            options={companyOptions(companies)}
             onChange={(value) => setParams(value === '' ? {} : { empresa: value })}
           />
         </Labelled>

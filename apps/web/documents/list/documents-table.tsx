@@ -6,6 +6,7 @@ import { memo, type ReactNode } from 'react'
 import { Link } from 'react-router'
 import { supplierAddress } from '../../lib/addresses.ts'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
+import { CompanyName } from '../../ui/company-name.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
@@ -242,7 +243,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
   ),
   empresa: ({ row }) => (
     <span className="line-clamp-2 break-words leading-4.5" title={row.empresa ?? undefined}>
-      {row.empresa}
+      <CompanyName id={row.idEmpresa} name={row.empresa ?? ''} lines={2} />
     </span>
   ),
   valor: ({ row }) => formatMoney(row.valor),
@@ -266,7 +267,11 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
   participacao: ({ row, under }) => (
     <>
       <span className="block truncate">{participationLabel(row.tipoParticipacao)}</span>
-      {under && row.empresa && <Small title={row.empresa}>{row.empresa}</Small>}
+      {under && row.empresa && (
+        <Small title={row.empresa}>
+          <CompanyName id={row.idEmpresa} name={row.empresa} lines={1} />
+        </Small>
+      )}
     </>
   ),
   status: ({ row, now, under, compact }) => {

@@ -1,6 +1,7 @@
 import { clsx } from 'clsx'
 import { SlidersHorizontal } from 'lucide-react'
 import { Suspense, useEffect, useId, useRef, useState } from 'react'
+import { companyOptions } from '../../lib/companies.ts'
 import { lazyWithPreload } from '../../lib/lazy.ts'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
@@ -165,7 +166,7 @@ export function FilterBar({
               ...(filters.company === activeCompanies || companies.some(({ ativa }) => !ativa)
                 ? [[activeCompanies, 'Só as ativas'] as const]
                 : []),
-              ...companies.map((company) => [company.id, company.razaoSocial] as const),
+              ...companyOptions(companies),
             ]}
             onChange={(company) => change({ company })}
           />

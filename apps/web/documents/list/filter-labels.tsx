@@ -3,6 +3,7 @@ import { type Due, groupName, type ReportSubject, reportLine } from '@vigia/cont
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
+import { companyText } from '../../lib/companies.ts'
 import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { writeDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
@@ -33,7 +34,8 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
   const labels: [text: string, removal: Partial<Filters>][] = []
   if (filters.search) labels.push([`Pesquisa: ${filters.search}`, { search: '' }])
   if (filters.company) {
-    const name = companies.find(({ id }) => id === filters.company)?.razaoSocial ?? filters.company
+    const company = companies.find(({ id }) => id === filters.company)
+    const name = company ? companyText(company, companies) : filters.company
     labels.push([filters.company === activeCompanies ? 'Só empresas ativas' : `Empresa: ${name}`, { company: '' }])
   }
   const participation = kind.participations.find(({ code }) => String(code) === filters.participation)

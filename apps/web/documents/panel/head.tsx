@@ -10,6 +10,7 @@ import { actionFailure, useScreenQuery } from '../../lib/query.ts'
 import { type DocumentRow, documentsQuery, manifestationsQuery } from '../../lib/response-adapter.ts'
 import { useMay } from '../../lib/rights.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { CompanyName } from '../../ui/company-name.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
 import { useNow } from '../../ui/hooks/clock.ts'
@@ -61,7 +62,10 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
       <p className="break-words text-sm tabular-nums">
         {row.empresa && (
           <>
-            <span className="font-semibold">{row.empresa}</span> ·{' '}
+            <span className="font-semibold">
+              <CompanyName id={row.idEmpresa} name={row.empresa} />
+            </span>{' '}
+            ·{' '}
           </>
         )}
         {participationLabel(row.tipoParticipacao)} · {kind.type === 'nfe' ? 'emitida' : 'emitido'} em{' '}

@@ -1,5 +1,6 @@
 import type { DocumentDetail } from '@vigia/contract/documents'
 import { endSentence, formatInstantDate, formatTime } from '@vigia/contract/text'
+import { useCompanyText } from '../../lib/companies.ts'
 import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
@@ -15,6 +16,7 @@ interface PanelSummaryProps {
 
 /** The facts of a document, what is missing, and the documents that it refers to. */
 export function PanelSummary({ row, detail }: PanelSummaryProps) {
+  const textOf = useCompanyText()
   if (!detail) return <FactsSkeleton />
   return (
     <div className="grid gap-5 px-5 py-4 max-sm:px-4">
@@ -42,7 +44,7 @@ export function PanelSummary({ row, detail }: PanelSummaryProps) {
       {row?.chegadaEm && (
         <p className="text-muted text-sm tabular-nums">
           Chegou aqui em {formatInstantDate(row.chegadaEm)} às {formatTime(row.chegadaEm)},{' '}
-          {endSentence(`para ${row.empresa}`)}
+          {endSentence(`para ${textOf(row.idEmpresa, row.empresa ?? '')}`)}
         </p>
       )}
     </div>

@@ -76,7 +76,7 @@ export function SearchSelect({ id, all, value, options, onChange }: SearchSelect
               selected={option === box.current}
               onChoose={() => box.choose(option)}
             >
-              <span className="min-w-0 truncate">{option[1]}</span>
+              <span className="min-w-0 break-words">{option[1]}</span>
             </ListOption>
           ))}
       </div>
