@@ -272,6 +272,7 @@ const AlertTest = z.object({
       tipoDFe: z.number(),
       numero: z.number(),
       emitente: z.string(),
+      idEmpresa: z.string(),
       empresa: z.string(),
       valor: z.number(),
       emissao: z.string(),

@@ -43,6 +43,7 @@ export const FreightFinding = z.object({
   cnpjEmitente: z.string(),
   idEmpresa: z.string(),
   empresa: z.string(),
+  cnpjEmpresa: z.string(),
   valor: z.number().describe('Do CT-e.'),
   emissao: z.string(),
   regra: z.enum(freightCodes),

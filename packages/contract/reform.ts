@@ -21,6 +21,7 @@ const SheetDocument = z.object({
   tipoDFe: z.number(),
   numero: z.number(),
   emitente: z.string(),
+  idEmpresa: z.string(),
   empresa: z.string(),
   valor: z.number(),
   dataEmissao: z.string().describe('Data e hora locais do documento.'),

@@ -97,7 +97,7 @@ export async function readTest(
   const { counts, strongest } = test
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows: documents } = await sql<Named>`
-    select d.id::text, d.chave, d.type, d.number, s.name as issuer, c.name as company, d.amount::float8, d.issued_at as "issuedAt", d.issued_offset as "offset",
+    select d.id::text, d.chave, d.type, d.number, s.name as issuer, c.name as company, c.public_id as "companyPublicId", d.amount::float8, d.issued_at as "issuedAt", d.issued_offset as "offset",
            a.state
       from document d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
@@ -129,6 +129,7 @@ export async function readTest(
         tipoDFe: one.type,
         numero: one.number,
         emitente: one.issuer,
+        idEmpresa: one.companyPublicId,
         empresa: one.company,
         valor: one.amount,
         emissao: issuedText(one.issuedAt, one.offset),
@@ -149,6 +150,7 @@ interface Named {
   number: number
   issuer: string
   company: string
+  companyPublicId: string
   amount: number
   issuedAt: string
   offset: number | null

@@ -48,6 +48,7 @@ interface Row {
   taxId: string
   companyPublicId: string
   company: string
+  companyCnpj: string
   issuedAt: string
   offset: number | null
   until: Date | null
@@ -97,7 +98,7 @@ const ofCode = (code: FreightCode | undefined) => (code === undefined ? [] : [sq
 async function readRows(db: Database, workspaceId: number, rest: RawBuilder<unknown>): Promise<Row[]> {
   const { rows } = await sql<Row>`
     select f.document_id as id, f.code, f.sentence, f.documents, f.value, d.chave, d.type, d.number, s.name as issuer, s.tax_id as "taxId",
-           c.public_id as "companyPublicId", c.name as company, d.issued_at as "issuedAt", d.issued_offset as "offset",
+           c.public_id as "companyPublicId", c.name as company, c.cnpj as "companyCnpj", d.issued_at as "issuedAt", d.issued_offset as "offset",
            ${dueInDatabase(workspaceId, serviceCodes.cte, new Date())} as until, m.said_at as "saidAt",
            case when m.code is not null then ${nameOfAuthor(workspaceId, 'm.said_by')} end as by,
            to_char(f.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS') as place
@@ -210,6 +211,7 @@ async function toFindings(ctx: ListContext, workspaceId: number, rows: readonly 
       cnpjEmitente: row.taxId,
       idEmpresa: row.companyPublicId,
       empresa: row.company,
+      cnpjEmpresa: row.companyCnpj,
       valor: Number(row.value) / 100,
       emissao: issuedText(row.issuedAt, row.offset),
       regra: row.code,

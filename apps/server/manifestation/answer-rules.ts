@@ -158,6 +158,7 @@ export interface TestedNote {
   number: number
   issuer: string
   company: string
+  companyPublicId: string
   amount: number
   issuedAt: string
   before: TestedDecision
@@ -172,7 +173,7 @@ export async function testAnswerRules(
 ): Promise<{ total: number; decided: number; changed: number; examples: TestedNote[] }> {
   const switched = sql`(c.acknowledges_since is not null)`
   const notes = sql`
-    select d.id, d.chave, d.number, s.name as issuer, c.name as company, d.amount, d.issued_at,
+    select d.id, d.chave, d.number, s.name as issuer, c.name as company, c.public_id, d.amount, d.issued_at,
            b.rule as rule_before, b.leaves as leaves_before, a.rule as rule_after, a.leaves as leaves_after
       from document d
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
@@ -194,7 +195,7 @@ export async function testAnswerRules(
     select count(*)::int as total, count(*) filter (where rule_after = ${draftAt}::int)::int as decided,
            count(*) filter (where ${differs})::int as changed,
            (select json_agg(x) from (
-              select id::text, chave, number, issuer, company, amount::float8, issued_at as "issuedAt",
+              select id::text, chave, number, issuer, company, public_id as "companyPublicId", amount::float8, issued_at as "issuedAt",
                      json_build_object('rule', rule_before, 'leaves', leaves_before) as before,
                      json_build_object('rule', rule_after, 'leaves', leaves_after) as after
                 from n where ${differs} order by issued_at desc, id desc limit ${answerRuleMax.shown}) x) as examples

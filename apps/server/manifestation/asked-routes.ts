@@ -37,6 +37,7 @@ export const askedRoutes = [
           chave: answer.chave,
           numero: answer.number,
           emitente: answer.issuer,
+          idEmpresa: answer.companyPublicId,
           empresa: answer.company,
           valor: answer.amount,
           tpEvento: answer.tpEvento,

@@ -24,6 +24,7 @@ export interface AskedAnswer {
   documentId: bigint
   companyId: number
   company: string
+  companyPublicId: string
   type: ServiceCode
   chave: string
   number: number
@@ -60,7 +61,7 @@ export async function listAsked(
     ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
   ]
   const { rows } = await sql<AskedAnswer & { total: number }>`
-    select o.id, o.document_id as "documentId", o.company_id as "companyId", c.name as company, o.type, o.chave, d.number, s.name as issuer,
+    select o.id, o.document_id as "documentId", o.company_id as "companyId", c.name as company, c.public_id as "companyPublicId", o.type, o.chave, d.number, s.name as issuer,
            d.amount::float8 as amount, o.tp_evento as "tpEvento", o.justification, o.why, o.requested_at as "requestedAt",
            d.authorized_at as "authorizedAt", coalesce(${personOf(workspaceId, sql`o.requested_by`)} = ${accountId}::int, false) as own,
            ${areTwo(workspaceId, sql`${accountId}::int`)} as approvable, ${mayAnswerFor(workspaceId, personOf(workspaceId, sql`o.requested_by`))} as "askerMay",

@@ -109,6 +109,17 @@ test('what is to be told is known to be due', async () => {
   await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
 })
 
+test('a company that shares its name with another is announced with its CNPJ', async () => {
+  const office = await newWorkspace(ctx.db)
+  const [first] = await newCompanies(office, 2)
+  await inWorkspace(ctx, office, ({ db }) =>
+    sql`update company set name = 'VALE VERDE' where workspace_id = ${office}`.execute(db),
+  )
+  await happen(office, 'news', first)
+  await tellTogether(ctx, { workspaceId: office, what: 'news' }, writers.news!)
+  expect(await told(office)).toMatchObject([{ body: '1 de 1: VALE VERDE (00.000.000/0000-01)' }])
+})
+
 test('what is announced keeps the way to the screen that shows it', async () => {
   const office = await newWorkspace(ctx.db)
   const [company] = await newCompanies(office, 1)

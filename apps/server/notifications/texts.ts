@@ -1,4 +1,5 @@
 import { formatCount, formatList } from '@vigia/contract/text'
+import { type RawBuilder, sql } from 'kysely'
 
 /** One of several happenings that become one announcement. */
 export interface TopicItem {
@@ -39,3 +40,9 @@ export function named(companies: Iterable<string | null>): string {
   if (others <= 0) return formatList(names)
   return formatList([...names.slice(0, namedMax), `mais ${formatCount(others, 'empresa', 'empresas')}`])
 }
+
+/** The name of the company in alias `c`, with its CNPJ where another one of the workspace has the same name, for texts that name no id. */
+export const companyName: RawBuilder<string> = sql`case
+  when exists (select from company o where o.workspace_id = c.workspace_id and o.id <> c.id and lower(o.name) = lower(c.name))
+  then c.name || ' (' || regexp_replace(c.cnpj, '^(.{2})(.{3})(.{3})(.{4})(.{2})$', '\\1.\\2.\\3/\\4-\\5') || ')'
+  else c.name end`

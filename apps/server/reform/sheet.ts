@@ -5,6 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import { presence, readContents } from '../contents/contents.ts'
 import { readBacklog, standingOnly, sumKinds } from '../documents/documents.ts'
+import { companyName } from '../notifications/notifications.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { requestText } from './request-text.ts'
 
@@ -183,7 +184,7 @@ async function readMissing(db: Database, about: About, max: number) {
   }>`
     select s.tax_id as "taxId", max(s.name) as name, d.type, count(*)::int as documents, sum(d.amount)::float8 as value,
            (array_agg(d.number order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
-           case when count(distinct d.company_id) = 1 then (select c.name from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
+           case when count(distinct d.company_id) = 1 then (select ${companyName} from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
            count(*) over ()::int as known
       from (select d.* ${inMonth(about)} and d.type = 0 and i.findings & 1 <> 0) d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
@@ -207,11 +208,12 @@ interface DocumentRow {
   number: number
   issuer: string
   company: string
+  companyPublicId: string
   amount: number
   issuedAt: string
 }
 
-const documentColumns = sql`d.id, d.type, d.number, s.name as issuer, c.name as company, d.amount::float8 as amount, d.issued_at as "issuedAt"`
+const documentColumns = sql`d.id, d.type, d.number, s.name as issuer, c.name as company, c.public_id as "companyPublicId", d.amount::float8 as amount, d.issued_at as "issuedAt"`
 const documentJoins = ({ workspaceId }: About) => sql`
   join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
   join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id`
@@ -221,6 +223,7 @@ const toDocument = ({ ids }: Pick<Context, 'ids'>, { workspaceId }: About, row: 
   tipoDFe: row.type,
   numero: row.number,
   emitente: row.issuer,
+  idEmpresa: row.companyPublicId,
   empresa: row.company,
   valor: row.amount,
   dataEmissao: row.issuedAt.replace(' ', 'T'),

@@ -7,6 +7,7 @@ import { useAction, useScreenQuery } from '../lib/query.ts'
 import { alertTestQuery } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { TextNotice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
@@ -103,7 +104,8 @@ function Outcome({ test, isOn }: { test: AlertTest; isOn: boolean }) {
                 </p>
                 <p className="break-words">{one.frase}</p>
                 <p className="text-muted text-sm tabular-nums">
-                  {formatMoney(one.valor)} · emitida em {formatDate(one.emissao)} · {one.empresa} ·{' '}
+                  {formatMoney(one.valor)} · emitida em {formatDate(one.emissao)} ·{' '}
+                  <CompanyName id={one.idEmpresa} name={one.empresa} /> ·{' '}
                   {one.sem === null
                     ? 'sem a regra, nenhum alerta'
                     : `sem a regra, ${bands[one.sem].label.toLowerCase()}`}

@@ -11,6 +11,7 @@ import { accountQuery, askedQuery, twoPeopleQuery } from '../lib/response-adapte
 import { useMay, useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { DialogForm, toggle } from '../ui/form/dialog-form.tsx'
@@ -224,6 +225,7 @@ function AskedText({
   chave,
   numero,
   emitente,
+  idEmpresa,
   empresa,
   valor,
   descricao,
@@ -240,7 +242,7 @@ function AskedText({
         <Link to={`${list}?periodo=todos&busca=${chave}`} className="text-brand underline underline-offset-3">
           {tipoDFe === 0 ? 'NF-e' : 'CT-e'} {numero}
         </Link>{' '}
-        de {emitente}, {formatMoney(valor)}, para {empresa}
+        de {emitente}, {formatMoney(valor)}, para <CompanyName id={idEmpresa} name={empresa} />
       </p>
       {justificativa && <p className="break-words">{justificativa}</p>}
       <p className="break-words text-muted text-sm">

@@ -15,6 +15,7 @@ import { useCompanyChoices } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 import { AllOrChosen } from '../ui/form/all-or-chosen.tsx'
 import { DialogForm } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -303,11 +304,11 @@ function TestResult({ result }: { result: RouteData<typeof testAnswerRule> }) {
       </Notice>
       {exemplos.length > 0 && (
         <ul className="mt-3 max-h-64 overflow-y-auto border-line border-t text-sm [&>li]:border-line [&>li]:border-b [&>li]:py-2">
-          {exemplos.map(({ idDFe, numero, emitente, empresa, valor, emissao, antes, depois }) => (
+          {exemplos.map(({ idDFe, numero, emitente, idEmpresa, empresa, valor, emissao, antes, depois }) => (
             <li key={idDFe}>
               <p className="break-words">
                 <span className="font-semibold">NF-e {numero.toLocaleString('pt-BR')}</span> de {emitente},{' '}
-                {formatMoney(valor)}, em {formatDate(emissao)}, para {empresa}
+                {formatMoney(valor)}, em {formatDate(emissao)}, para <CompanyName id={idEmpresa} name={empresa} />
               </p>
               <p className="text-muted">
                 {decisionText(antes)} → {decisionText(depois)}

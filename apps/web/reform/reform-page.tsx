@@ -12,6 +12,7 @@ import { actionFailure, useScreenQuery } from '../lib/query.ts'
 import { reformSheetQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Labelled } from '../ui/form/labelled.tsx'
@@ -289,14 +290,14 @@ function Findings({ sheet, at }: { sheet: ReformSheet; at: Place }) {
 type SheetDocument = Omit<ReformSheet['creditos'][number], 'dias'>
 
 function DocumentLine({ document }: { document: SheetDocument }) {
-  const { tipoDFe, numero, emitente, empresa, valor, dataEmissao } = document
+  const { tipoDFe, numero, emitente, idEmpresa, empresa, valor, dataEmissao } = document
   return (
     <>
       <Link to={documentAddress(document)} className="font-semibold hover:underline hover:underline-offset-3">
         {tipoDFe === 2 ? 'CT-e' : 'NF-e'} {formatInteger(numero)} de {emitente}
       </Link>
       <span className="block text-muted text-sm tabular-nums">
-        {formatMoney(valor)} · {formatDate(dataEmissao)} · para {empresa}
+        {formatMoney(valor)} · {formatDate(dataEmissao)} · para <CompanyName id={idEmpresa} name={empresa} />
       </span>
     </>
   )

@@ -209,6 +209,7 @@ interface Row {
   nNF: number
   name: string
   company: string
+  companyCnpj: string
   companyPublicId: string
 }
 
@@ -244,7 +245,7 @@ async function readRows(
        order by ${at} ${direction}, i.document_id ${direction}, i.place ${direction} limit ${limit})
     select i.document_id, i.place, i.at::text as at, i.number, i.due_on::text, i.amount, i.issuer, ${isOverdue()} as overdue, i.paid_at,
            case when i.paid_by is not null then ${nameOfAuthor(workspaceId, 'i.paid_by')} end as "paidBy",
-           d.chave, d.number as "nNF", s.name, c.name as company, c.public_id as "companyPublicId"
+           d.chave, d.number as "nNF", s.name, c.name as company, c.cnpj as "companyCnpj", c.public_id as "companyPublicId"
       from page i
       join document d on d.workspace_id = ${workspaceId} and d.id = i.document_id
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
@@ -442,6 +443,7 @@ const columns: (SpreadsheetColumn & { of: (row: Row) => string })[] = [
   { title: 'Emitente', width: 40, kind: 'text', of: (row) => row.name },
   { title: 'CNPJ/CPF do emitente', width: 20, kind: 'text', of: (row) => row.issuer },
   { title: 'Empresa', width: 40, kind: 'text', of: (row) => row.company },
+  { title: 'CNPJ da empresa', width: 20, kind: 'text', of: (row) => row.companyCnpj },
   {
     title: 'Situação',
     width: 40,
