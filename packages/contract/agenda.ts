@@ -1,12 +1,10 @@
 import { z } from 'zod'
+import { dueAnswers } from './codes.ts'
 import { flag } from './fields.ts'
 import { route } from './route.ts'
 
 /** How many days ahead deadlines of answers are listed, today included; ours. */
 export const agendaDays = 15
-
-/** The answers that have a deadline. */
-export const dueAnswers = ['ciencia', 'manifestacao', 'desacordo'] as const
 
 /** Answers of one kind that can be given until the end of a day at most. */
 const Due = z.object({

@@ -120,3 +120,6 @@ export const purposes = ['1', '2', '3', '4', '5', '6'] as const
 
 /** How many groups of related CNPJ there are at most, and how many belong to one. */
 export const alertGroupMax = { groups: 50, bases: 30 }
+
+/** The answers that have a deadline. */
+export const dueAnswers = ['ciencia', 'manifestacao', 'desacordo'] as const

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { dueAnswers } from './agenda.ts'
 import { alertBands } from './alerts.ts'
+import { dueAnswers } from './codes.ts'
 import { amountText, flag, LocalDateTime, LocalDay, numberBetween, wholeNumber } from './fields.ts'
 import { SaveViewForm } from './forms.ts'
 import { Remark } from './remarks.ts'

@@ -1,36 +1,4 @@
-import { z } from 'zod'
 import type { Due } from './agenda.ts'
-import { listAsked } from './answer-rules.ts'
-
-/** What asks for a person; ours. `pendingLists` has what each number counts. */
-export const Pending = z.object({
-  /** NF-e of the last 90 days of which only the summary is here. */
-  resumos: z.number(),
-  /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
-  aguardandoResposta: z.number(),
-  /** NF-e and CT-e of the current month that were cancelled. */
-  canceladasNfe: z.number(),
-  canceladosCte: z.number(),
-  /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
-  vencemNfe: z.number(),
-  vencemCte: z.number(),
-  /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
-  mudaramNfe: z.number(),
-  mudaramCte: z.number(),
-  /** NF-e for which a rule suggests an answer, and answers that wait for a second person. */
-  confirmacoesSugeridas: z.number(),
-  desconhecimentosPreparados: z.number(),
-  aguardamSegunda: z.number(),
-  /** Open alerts, and those of the three graver bands. */
-  alertas: z.number(),
-  alertasCriticos: z.number(),
-  alertasAltos: z.number(),
-  alertasMedios: z.number(),
-  /** Parcels of the last twelve months that are overdue and that nobody marked as paid. */
-  parcelasVencidas: z.number(),
-  /** CT-e of the last three months with a finding that nobody found right. */
-  fretesAConferir: z.number(),
-})
 
 // A number and the link beside it come from one object: the call that lists what it counts, and the address that shows it.
 
@@ -91,7 +59,7 @@ export const dueDocuments = (due: Pick<Due, 'dia' | 'tipoDFe' | 'para'>): Number
   })
 
 /** What each number of the dashboard's `pendencias` counts on a day (aaaa-MM-dd) in São Paulo. */
-export function pendingLists(today: string): Record<keyof z.output<typeof Pending>, NumberList> {
+export function pendingLists(today: string) {
   const lately = { DataDe: `${addDays(today, -89)}T00:00:00`, DataAte: `${today}T23:59:59` }
   const month = today.slice(0, 7)
   const ofMonth = { DataDe: `${month}-01T00:00:00`, DataAte: `${addDays(`${addMonths(month, 1)}-01`, -1)}T23:59:59` }
@@ -99,7 +67,8 @@ export function pendingLists(today: string): Record<keyof z.output<typeof Pendin
   const dueSoon = { ...active, PrazoAte: addDays(today, 1), Ordem: 'prazo' } as const
   const waiting = (Status: number) => documents({ TipoDFe: 0, ...active, Status, ...lately, Ordem: 'prazo' })
   const marked = (TipoDFe: number, Marca: string) => documents({ TipoDFe, ...active, Marca })
-  const alerts = (Faixa: string) => ({ path: '/v1/api/Alertas', query: { Faixa }, to: `/alertas?faixa=${Faixa}` })
+  const list = (path: string, query: NumberList['query'], to: string): NumberList => ({ path, query, to })
+  const alerts = (Faixa: string) => list('/v1/api/Alertas', { Faixa }, `/alertas?faixa=${Faixa}`)
   const freight = { from: addMonths(month, -2), to: month }
   return {
     resumos: waiting(1),
@@ -112,21 +81,17 @@ export function pendingLists(today: string): Record<keyof z.output<typeof Pendin
     mudaramCte: marked(2, 'mudaram-depois'),
     confirmacoesSugeridas: marked(0, 'confirmacao-sugerida'),
     desconhecimentosPreparados: marked(0, 'desconhecimento-preparado'),
-    aguardamSegunda: { path: listAsked.path, query: {}, to: '/aprovacoes' },
-    alertas: { path: '/v1/api/Alertas', query: {}, to: '/alertas' },
+    aguardamSegunda: list('/v1/api/SegundaPessoa', {}, '/aprovacoes'),
+    alertas: list('/v1/api/Alertas', {}, '/alertas'),
     alertasCriticos: alerts('critico'),
     alertasAltos: alerts('alto'),
     alertasMedios: alerts('medio'),
-    parcelasVencidas: {
-      path: '/v1/api/Vencimentos/resumo',
-      query: { Situacao: 'vencidas' },
-      to: '/vencimentos?mostrar=vencidas',
-    },
-    fretesAConferir: {
-      path: '/v1/api/Fretes',
-      query: { MesDe: freight.from, MesAte: freight.to },
-      to: `/fretes?de=${freight.from}&ate=${freight.to}`,
-    },
+    parcelasVencidas: list('/v1/api/Vencimentos/resumo', { Situacao: 'vencidas' }, '/vencimentos?mostrar=vencidas'),
+    fretesAConferir: list(
+      '/v1/api/Fretes',
+      { MesDe: freight.from, MesAte: freight.to },
+      `/fretes?de=${freight.from}&ate=${freight.to}`,
+    ),
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { LocalDateTime, numberBetween, wholeNumber } from './fields.ts'
-import { Pending } from './pending.ts'
 import { route } from './route.ts'
 
 export {
@@ -9,7 +8,6 @@ export {
   calendarKinds,
   changeCalendar,
   type Due,
-  dueAnswers,
   feedDays,
   getCalendar,
   listDue,
@@ -55,7 +53,7 @@ export {
   testWebhook,
   WebhookForm,
 } from './changes.ts'
-export { type PlanKind, planKinds, trialDays } from './codes.ts'
+export { dueAnswers, type PlanKind, planKinds, trialDays } from './codes.ts'
 export { AlertSettingsForm } from './forms.ts'
 export {
   downloadFreight,
@@ -177,8 +175,35 @@ export const Dashboard = z.object({
   ),
   /** Ours: the days of the current month until today (aaaa-MM-dd), by date of issue, those without documents too. */
   documentosPorDia: z.array(z.object({ dia: z.string(), qtdNfe: z.number(), qtdCte: z.number() })),
-  /** Ours: what asks for a person. */
-  pendencias: Pending,
+  /** Ours: what asks for a person; `pendingLists` has what each number counts. */
+  pendencias: z.object({
+    /** NF-e of the last 90 days of which only the summary is here. */
+    resumos: z.number(),
+    /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
+    aguardandoResposta: z.number(),
+    /** NF-e and CT-e of the current month that were cancelled. */
+    canceladasNfe: z.number(),
+    canceladosCte: z.number(),
+    /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
+    vencemNfe: z.number(),
+    vencemCte: z.number(),
+    /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
+    mudaramNfe: z.number(),
+    mudaramCte: z.number(),
+    /** NF-e for which a rule suggests an answer, and answers that wait for a second person. */
+    confirmacoesSugeridas: z.number(),
+    desconhecimentosPreparados: z.number(),
+    aguardamSegunda: z.number(),
+    /** Open alerts, and those of the three graver bands. */
+    alertas: z.number(),
+    alertasCriticos: z.number(),
+    alertasAltos: z.number(),
+    alertasMedios: z.number(),
+    /** Parcels of the last twelve months that are overdue and that nobody marked as paid. */
+    parcelasVencidas: z.number(),
+    /** CT-e of the last three months with a finding that nobody found right. */
+    fretesAConferir: z.number(),
+  }),
   /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
   avisos: z.array(z.string()),
   /** Ours: what arrives can be stored. */

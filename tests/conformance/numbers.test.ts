@@ -78,6 +78,11 @@ async function countIn({ path, query }: NumberList): Promise<number> {
 const today = () => new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10)
 const numbers = Object.keys(pendingLists(today())) as (keyof Dashboard['pendencias'])[]
 
+test('each number of what is pending has a list', async () => {
+  const { body } = await client.call<Dashboard>('GET', '/v1/api/Dashboard')
+  expect(Object.keys(body.data.pendencias).sort()).toEqual(numbers.sort())
+})
+
 test.each(numbers)('the list of %s has as many rows as its number says', async (name) => {
   const { body } = await client.call<Dashboard>('GET', '/v1/api/Dashboard')
   expect(body.data.pendencias[name]).toBeGreaterThan(0)

@@ -232,7 +232,10 @@ test('the names of the navigation lead to one place on every screen', async () =
   const changes = {
     qtdDocumentosPorEmpresa: month.qtdDocumentosPorEmpresa.map((row) => ({ ...row, idEmpresa: 'um' })),
     ultimosDocumentosProcessados: month.ultimosDocumentosProcessados.map((entry) => ({ ...entry, idDfe: 'um' })),
-    pendencias: { resumos: 2, aguardandoResposta: 1, canceladasNfe: 3, canceladosCte: 4 },
+    pendencias: {
+      ...{ resumos: 2, aguardandoResposta: 1, canceladasNfe: 3, canceladosCte: 4 },
+      ...{ alertas: 198, alertasCriticos: 5, parcelasVencidas: 3_381, fretesAConferir: 268, aguardamSegunda: 6 },
+    },
   }
   await respond(page, '/v1/api/Dashboard', { json: success({ ...month, ...changes }) })
   // Two companies without a certificate: every light tells of trouble.
@@ -252,4 +255,13 @@ test('the names of the navigation lead to one place on every screen', async () =
     for (const name of ['Dashboard', 'Notas Fiscais', 'CTe', 'Alertas', 'Empresas', 'Prazos', 'Ajuda'])
       expect(await page.getByRole('link', { name }).count(), `${name} on ${screen}`).toBe(1)
   }
+  // Each number beside them leads to what it counts, and answers that wait for approval have a line of their own.
+  const numbers = page.getByRole('navigation', { name: 'Principal' }).getByRole('link', { name: /, ver quais$/ })
+  const told = await numbers.evaluateAll((all) => all.map((link) => `${link.textContent} ${link.getAttribute('href')}`))
+  expect(told).toEqual([
+    '198 /alertas',
+    expect.stringMatching(/^268 \/fretes\?de=\d{4}-\d\d&ate=\d{4}-\d\d$/),
+    '3.381 /vencimentos?mostrar=vencidas',
+    '6 /aprovacoes',
+  ])
 })

@@ -36,7 +36,7 @@ export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefin
             <span>
               Nada precisa de você agora.
               <span className="block text-muted text-sm">
-                Notas sem resposta, cancelamentos e certificados perto do fim aparecem aqui.
+                Prazos, alertas, notas sem resposta e certificados perto do fim aparecem aqui.
               </span>
             </span>
           </li>

@@ -1,3 +1,5 @@
+import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
+import { pendingLists } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import {
   Building2,
@@ -11,26 +13,60 @@ import {
   ReceiptText,
   TriangleAlert,
   Truck,
+  UserCheck,
   WalletCards,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
+import { useScreenQuery } from '../lib/query.ts'
+import { type Dashboard, dashboardQuery } from '../lib/response-adapter.ts'
 import { productName, productVersion } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
 import { Tooltip } from '../ui/overlay/tooltip.tsx'
 import { listTarget, SavedViews, useSavedViews } from './saved-views.tsx'
 import { WatchLink } from './watch-link.tsx'
 
-const items: readonly { to: string; label: string; icon: LucideIcon }[] = [
+/** A screen, and the number of the dashboard that stands beside it; with `onlyWaiting` it is there while something waits. */
+interface Item {
+  to: string
+  label: string
+  icon: LucideIcon
+  number?: { name: keyof NonNullable<Dashboard['pendencias']>; one: string; many: string }
+  onlyWaiting?: boolean
+}
+
+const items: readonly Item[] = [
   { to: '/dashboard', label: 'Dashboard', icon: LayoutDashboard },
   { to: '/notas-fiscais', label: 'Notas Fiscais', icon: ReceiptText },
   { to: '/cte', label: 'CTe', icon: Truck },
-  { to: '/alertas', label: 'Alertas', icon: TriangleAlert },
+  {
+    to: '/alertas',
+    label: 'Alertas',
+    icon: TriangleAlert,
+    number: { name: 'alertas', one: 'alerta aberto', many: 'alertas abertos' },
+  },
   { to: '/relatorios', label: 'Relatórios', icon: ChartColumn },
-  { to: '/fretes', label: 'Auditoria de fretes', icon: PackageSearch },
+  {
+    to: '/fretes',
+    label: 'Auditoria de fretes',
+    icon: PackageSearch,
+    number: { name: 'fretesAConferir', one: 'CTe a conferir', many: 'CTe a conferir' },
+  },
   { to: '/reforma', label: 'IBS e CBS', icon: Percent },
   { to: '/empresas', label: 'Empresas', icon: Building2 },
   { to: '/prazos', label: 'Prazos', icon: CalendarClock },
-  { to: '/vencimentos', label: 'Vencimentos', icon: WalletCards },
+  {
+    to: '/vencimentos',
+    label: 'Vencimentos',
+    icon: WalletCards,
+    number: { name: 'parcelasVencidas', one: 'parcela vencida', many: 'parcelas vencidas' },
+  },
+  {
+    to: '/aprovacoes',
+    label: 'Aprovações',
+    icon: UserCheck,
+    number: { name: 'aguardamSegunda', one: 'resposta aguarda aprovação', many: 'respostas aguardam aprovação' },
+    onlyWaiting: true,
+  },
   { to: '/help', label: 'Ajuda', icon: CircleQuestionMark },
 ]
 
@@ -43,6 +79,12 @@ interface NavigationProps {
 
 export function Navigation({ collapsed = false, onIntent, onFollow }: NavigationProps) {
   const views = useSavedViews()
+  const { data } = useScreenQuery(dashboardQuery, {}, { refreshMs: 60_000 })
+  const lists = pendingLists(writeBrasiliaTime(new Date()).slice(0, 10))
+  const entries = items.flatMap((item) => {
+    const count = (item.number && data?.pendencias?.[item.number.name]) ?? 0
+    return item.onlyWaiting && count === 0 ? [] : [{ ...item, count }]
+  })
   return (
     <div className="flex h-full flex-col overflow-hidden">
       <Link
@@ -55,9 +97,12 @@ export function Navigation({ collapsed = false, onIntent, onFollow }: Navigation
       </Link>
       <nav aria-label="Principal" className="flex-1 overflow-y-auto px-1.5 py-3">
         <ul className="grid gap-0.5">
-          {items.map(({ to, label, icon: Icon }) => (
-            <li key={to}>
-              <Tooltip text={label} when={collapsed}>
+          {entries.map(({ to, label, icon: Icon, number, count }) => (
+            <li key={to} className="relative">
+              <Tooltip
+                text={number && count > 0 ? `${label}: ${formatCount(count, number.one, number.many)}` : label}
+                when={collapsed}
+              >
                 <NavLink
                   to={listTarget(to, views)}
                   onClick={onFollow}
@@ -66,6 +111,7 @@ export function Navigation({ collapsed = false, onIntent, onFollow }: Navigation
                   className={({ isActive }) =>
                     clsx(
                       'relative flex h-9 items-center gap-3 rounded-control px-2.25 transition-colors duration-150 focus-visible:-outline-offset-2 pointer-coarse:h-11',
+                      number && count > 0 && !collapsed && 'pr-16',
                       isActive
                         ? 'bg-sunken font-semibold before:absolute before:inset-y-2 before:left-0 before:w-0.5 before:rounded-full before:bg-ink'
                         : 'text-muted hover:bg-sunken hover:text-ink',
@@ -74,8 +120,23 @@ export function Navigation({ collapsed = false, onIntent, onFollow }: Navigation
                 >
                   <Icon aria-hidden className="size-4.5 shrink-0" />
                   <span className={clsx('truncate', collapsed && 'sr-only')}>{label}</span>
+                  {number && count > 0 && collapsed && (
+                    <span aria-hidden className="absolute top-1.5 right-1.5 size-2 rounded-full bg-brand" />
+                  )}
                 </NavLink>
               </Tooltip>
+              {number && count > 0 && !collapsed && (
+                <Link
+                  to={lists[number.name].to}
+                  onClick={onFollow}
+                  // The names of screens are names of other links.
+                  aria-label={`${formatInteger(count)}, ver quais`}
+                  title={formatCount(count, number.one, number.many)}
+                  className="absolute top-1.5 right-2.25 flex h-6 min-w-6 items-center justify-center rounded-full border border-line bg-surface px-1.5 text-muted text-sm tabular-nums hover:border-ink hover:text-ink pointer-coarse:top-1 pointer-coarse:h-9 pointer-coarse:min-w-9"
+                >
+                  {formatInteger(count)}
+                </Link>
+              )}
               {!collapsed && <SavedViews path={to} views={views} onFollow={onFollow} />}
             </li>
           ))}
