@@ -222,6 +222,8 @@ create table capture_subscription (
   -- a day later.
   refused text,
   refused_at timestamptz,
+  -- Why the last query with an unproved certificate of this company got no response, in words for its people; null: it got one.
+  last_failure text,
   -- Nothing is asked with the certificate of a paused company, nor delivered to it; it catches up when the pause ends.
   paused boolean not null default false,
   primary key (line_id, workspace_id, company_id)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bakery, chooseCertificate, shown, textOf, useSite } from '../site.ts'
+import { bakery, chooseCertificate, focusedText, shown, textOf, useSite } from '../site.ts'
 
 // The product in homologação at the official addresses, as an office meets it; a lookup leads them to hosts that ask for the certificate after
 // the request, as IIS does.
@@ -15,8 +15,9 @@ test('from sign-up to the first listed and printed document', async () => {
   await page.getByRole('textbox', { name: /^Senha/ }).fill('segredo-123')
   await page.getByRole('button', { name: 'Cadastrar', exact: true }).click()
   await page.waitForURL('**/login')
+  await expect.poll(() => focusedText(page)).toBe('Entrar')
   await page.getByRole('textbox', { name: /^Senha/ }).fill('segredo-123')
-  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Entrar', exact: true }).click()
   await page.waitForURL('**/dashboard')
 
   await site.go(page, '/empresas/nova')
