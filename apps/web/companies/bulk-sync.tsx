@@ -113,7 +113,7 @@ export function BulkSyncResult({ run, now, onStop, onClose }: BulkSyncResultProp
     return (
       <div className="mb-4 rounded border border-line bg-surface px-4 py-3">
         <div className="flex items-center gap-4">
-          <p className="min-w-0 flex-1 truncate">
+          <p className="min-w-0 flex-1 break-words">
             Pedindo a sincronização {run.done + 1} de {run.total}: <span className="font-semibold">{run.name}</span>
           </p>
           <Button size="sm" variant="outline" onClick={onStop}>

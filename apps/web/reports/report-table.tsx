@@ -112,8 +112,9 @@ function Name({ row, question }: { row: ReportRow; question: ReportQuestion }) {
       ) : (
         <span className="block truncate">{nome}</span>
       )}
-      <span className="block truncate text-muted text-sm">
-        {produto.fornecedor} · {produto.codigo}
+      <span className="flex text-muted text-sm">
+        <span className="truncate">{produto.fornecedor}</span>
+        <span className="shrink-0 whitespace-pre"> · {produto.codigo}</span>
       </span>
     </span>
   )

@@ -67,7 +67,7 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
       aria-label="Filtros em uso"
       className={clsx(
         'flex items-center gap-1.5',
-        inRow ? 'min-w-0 overflow-x-auto p-1 [scrollbar-width:none] [&>li]:max-w-60 [&>li]:shrink-0' : 'flex-wrap',
+        inRow ? 'min-w-0 overflow-x-auto p-1 [scrollbar-width:none] [&>li]:max-w-none [&>li]:shrink-0' : 'flex-wrap',
       )}
     >
       {labels.map(([text, removal]) => (
