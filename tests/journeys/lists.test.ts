@@ -369,6 +369,20 @@ test('among many companies one is found by typing a part of its name', async () 
   await expect.poll(() => Object.keys(paramsOf(calls.at(-1)))).not.toContain('IdEmpresa')
 })
 
+test.each([
+  ['/notas-fiscais?alerta=critico', 'Nenhuma nota fiscal com estes filtros'],
+  ['/relatorios', 'Nenhuma compra neste período'],
+  ['/relatorios?tipo=fretes&por=participante&empresa=', 'Nenhum frete desta empresa neste período'],
+  ['/vencimentos', 'Nenhuma parcela a pagar'],
+  ['/vencimentos?mostrar=pagas&empresa=', 'Nenhuma parcela marcada como paga com estes filtros'],
+  ['/fretes?estado=certos&empresa=', 'Nenhum achado dito certo com estes filtros'],
+  ['/reforma?empresa=', 'Nenhum documento recebido por esta empresa em'],
+])('%s without rows says what is true of its filter', async (path, title) => {
+  const page = await member()
+  await go(page, path.endsWith('=') ? path + idEmpresa : path)
+  await shown(page.getByText(title))
+})
+
 test('pagination: a window of five around the current page, and where one is', async () => {
   let pages = 12
   const { page, calls } = await open('nfe', () => pageOf(threeRows, pages))

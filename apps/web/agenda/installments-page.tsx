@@ -304,17 +304,19 @@ function Limits({ sums: { desde, faltaLer }, filter }: Pick<GroupsProps, 'sums' 
 }
 
 function Nothing({ filter }: { filter: Filter }) {
-  const filtered = Object.keys(filter).length > 1
+  const { Situacao: state, ...choices } = filter
+  const filtered = Object.keys(choices).length > 0
   return (
     <div className="ledger">
       <Empty
         icon={<WalletCards />}
         title={
-          filter.Situacao === 'pagas'
-            ? 'Nenhuma parcela marcada como paga'
-            : filtered
-              ? 'Nenhuma parcela neste filtro'
-              : 'Nenhuma parcela a pagar'
+          {
+            abertas: 'Nenhuma parcela a pagar',
+            'a-vencer': 'Nenhuma parcela a vencer',
+            vencidas: 'Nenhuma parcela vencida',
+            pagas: 'Nenhuma parcela marcada como paga',
+          }[state ?? 'abertas'] + (filtered ? ' com estes filtros' : '')
         }
       >
         As parcelas vêm do grupo de cobrança das notas completas. Notas sem esse grupo, resumos e notas canceladas não

@@ -285,9 +285,9 @@ function Nothing({ question, isReading }: { question: Question; isReading: boole
         icon={<PackageSearch />}
         title={
           state === 'certos'
-            ? 'Nenhum achado dito certo'
+            ? `Nenhum achado dito certo ${isNarrow ? 'com estes filtros' : 'neste período'}`
             : isNarrow
-              ? 'Nada com isso neste período'
+              ? `Nada com estes filtros neste período${isReading ? ', até agora' : ''}`
               : isReading
                 ? 'Ainda não há achados: a leitura continua'
                 : 'Nada a contestar neste período'

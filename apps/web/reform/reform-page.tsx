@@ -116,7 +116,10 @@ function Sheet({ sheet, company }: { sheet: ReformSheet; company: string }) {
       )}
       {nothing ? (
         <div className="ledger">
-          <Empty icon={<Percent />} title={`Nenhum documento recebido em ${formatMonth(sheet.mes)}`}>
+          <Empty
+            icon={<Percent />}
+            title={`Nenhum documento recebido${company ? ' por esta empresa' : ''} em ${formatMonth(sheet.mes)}`}
+          >
             Os documentos completos entram aqui depois de lidos por dentro.
           </Empty>
         </div>

@@ -198,8 +198,14 @@ function SheetButton({ question }: { question: ReportQuestion }) {
 
 const barsMax = 12
 
+const nothing: Record<ReportQuestion['subject'], string> = {
+  compras: 'Nenhuma compra',
+  emitidas: 'Nenhuma nota emitida',
+  fretes: 'Nenhum frete',
+}
+
 function Content({ report, question, onChange }: BarProps & { report: Report }) {
-  const { subject, group, search, page } = question
+  const { subject, group, company, search, page } = question
   const { linhas, total, totalDePaginas, faltam } = report
   const isEmpty = linhas.length === 0 && total.anterior === 0 && total.anoAnterior === 0
   return (
@@ -218,7 +224,7 @@ function Content({ report, question, onChange }: BarProps & { report: Report }) 
         <div className="ledger">
           <Empty
             icon={<ChartColumn />}
-            title={search ? 'Nada com isso neste período' : 'Nenhum documento neste período'}
+            title={`${search ? 'Nada com isso' : nothing[subject]}${company ? ' desta empresa' : ''} neste período`}
           >
             {search
               ? 'Escreva menos, ou escolha outro período ou empresa.'

@@ -51,7 +51,10 @@ export function SupplierProducts({ root, company }: SupplierProductsProps) {
         <Loaded query={query}>
           {({ items, totalDeItens, totalDePaginas, incompleto }) =>
             items.length === 0 ? (
-              <Empty icon={<PackageSearch />} title={typed ? 'Nenhum produto com isso' : 'Nenhum produto lido'}>
+              <Empty
+                icon={<PackageSearch />}
+                title={`Nenhum produto ${typed ? 'com isso' : 'lido'}${company ? ' nas notas desta empresa' : ''}`}
+              >
                 {typed
                   ? 'Procure por uma parte do nome, do código, do NCM ou do GTIN.'
                   : 'Os produtos vêm das notas completas recebidas nos últimos 24 meses.'}

@@ -26,7 +26,7 @@ export function EmptyList({ kind, filters, companies, pageCount, counted, onChan
   // The current month is in no label: a person who searches for one note must learn that it is of another month.
   const wider: Filters = chosen
     ? { ...filters, period: null, page: 1 }
-    : { ...defaultFilters(today), period: lastDays(today, 89) }
+    : { ...filters, period: lastDays(today, 89), page: 1 }
   const others = useScreenQuery(documentsQuery, { query: toQuery(wider, kind) }, { enabled: counted })
   const found = others.isPlaceholderData ? 0 : (others.data?.totalDeItens ?? 0)
   const when = filters.period && isCurrentMonth(filters.period, today) ? 'neste mês' : 'neste período'
