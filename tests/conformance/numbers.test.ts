@@ -89,6 +89,25 @@ test.each(numbers)('the list of %s has as many rows as its number says', async (
   expect(await countIn(pendingLists(today())[name])).toBe(body.data.pendencias[name])
 })
 
+test('the lists of the month, of each company and of each day have as many rows', async () => {
+  const { body } = await client.call<Dashboard>('GET', '/v1/api/Dashboard')
+  const { qtdNfe, qtdCte, qtdDocumentosPorEmpresa: companies, documentosPorDia: days } = body.data
+  const month = today().slice(0, 7)
+  const last = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).toISOString().slice(0, 10)
+  const count = (TipoDFe: number, from: string, to: string, more: NumberList['query'] = {}) => {
+    const query = { TipoDFe, DataDe: `${from}T00:00:00`, DataAte: `${to}T23:59:59`, ...more }
+    return countIn({ path: '/v1/api/DocumentosFiscais', query, to: '' })
+  }
+  expect([await count(0, `${month}-01`, last), await count(2, `${month}-01`, last)]).toEqual([qtdNfe, qtdCte])
+  for (const { idEmpresa: IdEmpresa, qtdNfe, qtdCte } of companies)
+    expect([
+      await count(0, `${month}-01`, last, { IdEmpresa }),
+      await count(2, `${month}-01`, last, { IdEmpresa }),
+    ]).toEqual([qtdNfe, qtdCte])
+  for (const { dia, qtdNfe, qtdCte } of days)
+    expect([await count(0, dia, dia), await count(2, dia, dia)], dia).toEqual([qtdNfe, qtdCte])
+})
+
 test('the list of each line of Prazos has as many rows, and the sum that it says', async () => {
   const { body } = await client.call<Due[]>('GET', '/v1/api/Prazos')
   expect(new Set(body.data.map(({ tipoDFe, para }) => `${tipoDFe} ${para}`)).size).toBe(3)

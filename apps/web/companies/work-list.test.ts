@@ -5,6 +5,7 @@ import {
   arrange,
   countOf,
   daysLeft,
+  isOffered,
   monitoringOf,
   percentText,
   problemsOf,
@@ -161,4 +162,17 @@ test.each([
   [0, 0, '100%'],
 ])('%i of %i are %s', (part, whole, words) => {
   expect(percentText(part, whole)).toBe(words)
+})
+
+test('a certificate that was revoked, has ended or ends soon is in one list each, offered where it has companies', () => {
+  const revoked = company('revogada', { validadeCertificadoA1: inDays(-3), certificadoRevogadoEm: inDays(-9) })
+  const ended = company('vencida', { validadeCertificadoA1: inDays(-1) })
+  const some = [revoked, ended, company('último dia', { validadeCertificadoA1: inDays(30) }), company('bem')]
+  const view = readView(new URLSearchParams())
+  const named = (so: string) =>
+    arrange(some, readView(new URLSearchParams({ so })), now).map(({ razaoSocial }) => razaoSocial)
+  expect(['revogado', 'vencido', 'a-vencer'].map(named)).toEqual([['revogada'], ['vencida'], ['último dia']])
+  expect(isOffered('vencido', view, some, now)).toBe(true)
+  expect(isOffered('vencido', view, [revoked], now)).toBe(false)
+  expect(isOffered('certificado', view, some, now)).toBe(false)
 })
