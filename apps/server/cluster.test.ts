@@ -21,13 +21,9 @@ import {
   withoutCitus,
 } from '../../tests/support/servers/cluster.ts'
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
-import { requireReady } from './accounts/readiness.ts'
 import { noteRisen } from './alerts/news.ts'
-import { lookForOlderServers } from './changes/changes.ts'
 import { eraseDue } from './deletion/deletion.ts'
 import { packSome } from './documents/packing/packing.ts'
-import { lookAtServers } from './jobs/reach.ts'
-import { compareServerClocks } from './jobs/servers.ts'
 import { decideAsked, listAsked } from './manifestation/asked.ts'
 import { manifestationKinds } from './manifestation/kinds.ts'
 import { requestEvents } from './manifestation/requests.ts'
@@ -36,7 +32,7 @@ import { saveTwoFrom } from './manifestation/two-people.ts'
 import type { Context } from './platform/context.ts'
 import { inWorkspace, openDatabase, readWorkspace } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
-import { findRestore, releaseRestore } from './platform/restore.ts'
+import { releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import { insertAccount, testSession } from './platform/testing.ts'
 import { listTroubles } from './platform/trouble.ts'
@@ -271,7 +267,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       const workspaceId = await workspaceOf(second.cnpj)
       const before = await received(first.cnpj)
       const capture = theirs.captured({ timeoutMs: 100_000 })
-      // An online isolation never ends when a row of the shard is changed in its first moments: docs/decisions/0086-a-cluster-that-is-used.md.
+      // An online isolation never ends when a row of the shard is changed in its first moments: docs/run/citus.md.
       await superuser.query(
         `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'block_writes')`,
         [workspaceId],
@@ -400,26 +396,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       await lost.start()
     }
     await vi.waitFor(async () => expect(await status()).toBe(200), patience)
-    await vi.waitFor(async () => expect(await lookAtServers(ctx)).toEqual([]), patience)
     expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
-  })
-
-  test('while no server for rows responds, nobody is told that the program is ready', async () => {
-    await requireReady(ctx)
-    await Promise.all(cluster.workers.map((worker) => worker.kill()))
-    try {
-      expect(await lookAtServers(ctx)).toEqual(cluster.workers.map(({ port }) => `127.0.0.1:${port}`).sort())
-      // A look is good for a second.
-      await vi.waitFor(() => expect(requireReady(ctx)).rejects.toMatchObject({ code: 'unavailable' }), patience)
-    } finally {
-      await Promise.all(cluster.workers.map((worker) => worker.start()))
-    }
-    await vi.waitFor(async () => expect(await lookAtServers(ctx)).toEqual([]), patience)
-    await vi.waitFor(() => requireReady(ctx), patience)
-    await vi.waitFor(
-      async () => expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('servidores'),
-      patience,
-    )
   })
 
   test('an answer that two people want is sent, and no other', async () => {
@@ -454,56 +431,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     const [approved] = await decideAsked(ctx, approves!, { chosen, reason: null })
     expect(approved!.refusal).toBeNull()
     await vi.waitFor(async () => expect(await stateOf()).toEqual(['registered']), patience)
-  })
-
-  test('a server for rows that came back older than the coordinator is noticed once, and nothing leaves', async () => {
-    await lookForOlderServers(ctx)
-    expect(await findRestore(ctx)).toBeNull()
-    const own = await workspaceOf(first.cnpj)
-    await superuser.query('update change_position set version = version - 1 where workspace_id = $1', [own])
-    await superuser.query(
-      "insert into restore (found_at, copy_of) values (now() - interval '2 days', now() - interval '3 days')",
-    )
-    await lookForOlderServers(ctx)
-    const found = await findRestore(ctx)
-    // What was done since the one that nobody released yet may be missing, too.
-    expect(found).toMatchObject({ copyOf: null })
-    expect(found!.foundAt.getTime()).toBeGreaterThan(Date.now() - 600_000)
-    expect((await listTroubles(ctx)).map(({ key }) => key)).toContain('retrocesso')
-    await releaseRestore(ctx)
-    expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('retrocesso')
-    await lookForOlderServers(ctx)
-    expect(await findRestore(ctx)).toBeNull()
-  })
-
-  test('a server for rows whose clock is off is told by its name, until it is right', async () => {
-    const { port } = cluster.workers[0]!
-    const server = new pg.Client({ connectionString: `postgres://postgres@127.0.0.1:${port}/vigia` })
-    await server.connect()
-    const told = async () => {
-      // Connections between the servers are kept, with what they began with.
-      await using db = openDatabase(cluster.url, { connections: 1 })
-      await compareServerClocks({ ...ctx, db })
-      return (await listTroubles(ctx)).filter(({ key }) => key === 'relogios').map(({ sentence }) => sentence)
-    }
-    try {
-      expect(await told()).toEqual([])
-      // Nobody can set the clock of a machine here.
-      await server.query(`set citus.enable_ddl_propagation = off;
-        create schema wrong; grant usage on schema wrong to vigia_app;
-        create function wrong.clock_timestamp() returns timestamptz language sql as 'select pg_catalog.clock_timestamp() - interval ''3 hours''';
-        alter role vigia_app in database vigia set search_path = wrong, pg_catalog, public`)
-      expect(await told()).toEqual([expect.stringContaining(`o de 127.0.0.1:${port} está 3 h atrasado`)])
-      await server.query(
-        `create or replace function wrong.clock_timestamp() returns timestamptz language sql as 'select pg_catalog.clock_timestamp() + interval ''20 s'''`,
-      )
-      expect(await told()).toEqual([])
-    } finally {
-      await server.query(
-        'alter role vigia_app in database vigia reset search_path; drop schema if exists wrong cascade',
-      )
-      await server.end()
-    }
   })
 
   test('what waits for the release of a restore is counted and let go', async () => {

@@ -13,7 +13,7 @@ import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
-import { forgetChanges, leaveGivenVersions, lookForOlderServers, noteHowFar } from './changes/changes.ts'
+import { forgetChanges, leaveGivenVersions } from './changes/changes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements, createRevocationReview } from './companies/companies.ts'
@@ -42,7 +42,6 @@ import type { Health } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
 import { lateLoops, longMs, repeat, together } from './jobs/jobs.ts'
-import { watchServerClocks, watchServers } from './jobs/servers.ts'
 import { watch } from './jobs/watch.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
@@ -221,7 +220,6 @@ export async function start(
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
     const serving = withPool('api')
-    stack.use(watchServers(serving))
     const hub = openHub(serving, databaseUrl, findSession)
     const limited = openNext(pools.limited)
     await requireRole(limited, limitedRole)
@@ -269,7 +267,6 @@ export async function start(
     // Before anything is asked or sent.
     const lookForRestore = async () => {
       await advanceMark(working)
-      await lookForOlderServers(working)
       await leaveGivenVersions(working)
       // The server of a workspace may be away: the others do not wait for it, and no event leaves before the restore is released.
       await readBackEvents(working, { registered }).catch((err: unknown) =>
@@ -277,8 +274,6 @@ export async function start(
       )
     }
     await lookForRestore()
-    begin(watchServers(working, (ids) => noteHowFar(working, ids)))
-    begin(watchServerClocks(working))
     begin(repeat(markEveryMs, lookForRestore, working.log, longMs))
     begin(await startCaptureWorker(working))
     begin(await startManifestationWorker(working, { registered }))

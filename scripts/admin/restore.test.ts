@@ -10,7 +10,7 @@ const company = {
   automatic: 1,
   requested: 0,
 }
-const readBack = { events: true, read: 1, unread: [], unasked: [], older: false }
+const readBack = { events: true, read: 1, unread: [], unasked: [] }
 const described = (changes: Partial<typeof readBack | { unread: string[]; unasked: string[] }>) =>
   describeReadBack({ companies: [company], readBack: { ...readBack, ...changes } }).join('\n')
 
@@ -27,7 +27,6 @@ test('what is known of what happened after the copy is said, by company where so
   expect(described({ unasked: ['44555666000181', company.cnpj] })).toMatch(
     /2 empresas não são consultadas agora .*e de 1 delas esperam manifestações .*:\n {4}12\.ABC/,
   )
-  expect(described({ older: true })).toContain('não é buscado de novo')
 })
 
 test('a release that is too soon is refused with an error, unless it is wanted nevertheless', () => {

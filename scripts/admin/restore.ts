@@ -54,7 +54,7 @@ const namedMax = 10
 /** What is known of what happened after the copy, for a terminal. */
 export function describeReadBack({
   companies,
-  readBack: { events, read, unread, unasked, older },
+  readBack: { events, read, unread, unasked },
 }: Pick<Held, 'companies' | 'readBack'>): string[] {
   const names = new Map(companies.map(({ cnpj, name }) => [cnpj, name]))
   const list = (cnpjs: readonly string[]) => [
@@ -77,11 +77,6 @@ export function describeReadBack({
       ? [
           `  ${formatCount(unasked.length, 'empresa não é consultada', 'empresas não são consultadas')} agora (captura desligada, em pausa, parada ou sem certificado)${holding.length > 0 ? `, e de ${holding.length} delas esperam manifestações ou está ligada a Ciência automática:` : '.'}`,
           ...list(holding),
-        ]
-      : []),
-    ...(older
-      ? [
-          '  Um servidor do banco de dados distribuído voltou sozinho a um momento anterior: o que falta nele não é buscado de novo, e as linhas acima não dizem nada sobre isso.',
         ]
       : []),
   ]

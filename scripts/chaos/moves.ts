@@ -90,7 +90,7 @@ async function moveOne(database: pg.ClientBase, chance: Chance, step: Step): Pro
   )
   if (alone.length === 0) {
     step.name = 'an isolation'
-    // An online one may never end: docs/decisions/0086-a-cluster-that-is-used.md.
+    // An online one may never end: docs/run/citus.md.
     await database.query(
       `select isolate_tenant_to_new_shard('workspace', $1::int, 'CASCADE', shard_transfer_mode => 'block_writes')`,
       [id],

@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
-import { andReachable } from '../jobs/reach.ts'
 import { jumpMinMs, movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -173,7 +172,7 @@ export const begunTests = sql`select from alert_test t where ${isBegun} and (lea
 export async function claimTest(ctx: WithDatabase): Promise<TestTurn | null> {
   const lane = {
     due: isBegun,
-    order: sql`(select max(o.served_at) from alert_test o where o.workspace_id = t.workspace_id ${andReachable(ctx, 'o.workspace_id')}), t.workspace_id, t.served_at, t.rule`,
+    order: sql`(select max(o.served_at) from alert_test o where o.workspace_id = t.workspace_id), t.workspace_id, t.served_at, t.rule`,
   }
   return asOperator(ctx, async ({ db }) => {
     const claimed = await claimRows<TestTurn, typeof lane>(db, {
@@ -294,7 +293,7 @@ export async function moveTests(ctx: Pick<Context, 'db'>, jumpMs: number): Promi
       'alert_test',
       sql`type is not null and lease_until is not null`,
       { lease_until: movedPause(sql.ref('lease_until'), leaseMs + jumpMinMs, jumpMs) },
-      { key: ['workspace_id', 'rule'], further: (column) => andReachable(ctx, column) },
+      { key: ['workspace_id', 'rule'] },
     ),
   )
 }

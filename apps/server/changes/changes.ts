@@ -1,11 +1,9 @@
 import { sql } from 'kysely'
 import { shownTo } from '../companies/companies.ts'
-import { andReachable, lookAtServers, reachable } from '../jobs/reach.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
-import { asOperator, beforeCommit, inWorkspace, isDistributed, readWorkspace } from '../platform/database.ts'
+import { asOperator, beforeCommit, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { holdLock } from '../platform/locks.ts'
-import { findRestore, noteOlderServer } from '../platform/restore.ts'
+import { findRestore } from '../platform/restore.ts'
 import type { Change, ChangeKind } from './change.ts'
 
 export type { Change, ChangeKind } from './change.ts'
@@ -234,10 +232,9 @@ export async function leaveGivenVersions(ctx: Pick<Context, 'db'>): Promise<void
   const floor = restore.foundAt.getTime()
   const { rows } = await asOperator(ctx, ({ db }) =>
     sql<{ id: number }>`
-      select w.id from workspace w left join change_position q on q.workspace_id = w.id ${andReachable({ db }, 'q.workspace_id')}
-       where (q.version is null or q.version < ${floor}) ${andReachable({ db }, 'w.id')}`.execute(db),
+      select w.id from workspace w left join change_position q on q.workspace_id = w.id
+       where (q.version is null or q.version < ${floor})`.execute(db),
   )
-  // One by one: a statement for all would ask a server that is away.
   for (const { id } of rows)
     await inWorkspace(ctx, id, ({ db }) =>
       sql`
@@ -246,34 +243,4 @@ export async function leaveGivenVersions(ctx: Pick<Context, 'db'>): Promise<void
         db,
       ),
     )
-}
-
-/**
- * Notes how far all workspaces are, and whether one is less far than before: then the server that has it came back from a copy, and the others did not. What it lacks nobody asks the
- * authority for again, because the coordinator knows it for captured; events that it has for unsent may have left. Nothing where there is one server.
- */
-export async function lookForOlderServers(ctx: Pick<Context, 'db' | 'log'>): Promise<void> {
-  if (!(await isDistributed(ctx))) return
-  await lookAtServers(ctx, (ids) => noteHowFar(ctx, ids))
-  await noteHowFar(ctx, reachable(ctx))
-}
-
-/** As `lookForOlderServers`, for these workspaces; null: all. To be called before anything of a server leaves that was away. */
-export async function noteHowFar(ctx: Pick<Context, 'db' | 'log'>, ids: readonly number[] | null): Promise<void> {
-  if (ids?.length === 0) return
-  await asOperator(ctx, async ({ db, log }) => {
-    // Who waits for a server that was cut off in this moment waits with the lock.
-    await sql`set local statement_timeout = '20s'`.execute(db)
-    await holdLock({ db }, 'versions')
-    const { rows } = await sql<{ id: number; version: string }>`
-      select workspace_id as id, version from change_position where true ${ids ? sql`and workspace_id = any (${[...ids]}::int[])` : sql``}`.execute(
-      db,
-    )
-    const { rows: noted } = await sql<{ older: number[] }>`
-      select note_versions(${rows.map(({ id }) => id)}::int[], ${rows.map(({ version }) => version)}::bigint[]) as older`.execute(
-      db,
-    )
-    const { older } = noted[0]!
-    if (older.length > 0) await noteOlderServer({ db, log }, older)
-  })
 }

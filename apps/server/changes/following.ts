@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
-import { andReachable } from '../jobs/reach.ts'
 import { jumpMinMs, movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
@@ -34,7 +33,7 @@ export function dueTurns({ table }: Follower): RawBuilder<unknown> {
 /** Takes the workspace that waited longest of those in which something changed, or is due (`next_at`); null: none. */
 export async function claimTurn(ctx: WithDatabase, { table }: Follower): Promise<Turn | null> {
   const lane = {
-    due: sql`(a.next_at <= now() or exists (select from change_position p where p.workspace_id = a.workspace_id and p.version > a.version ${andReachable(ctx, 'p.workspace_id')}))`,
+    due: sql`(a.next_at <= now() or exists (select from change_position p where p.workspace_id = a.workspace_id and p.version > a.version))`,
     // One that has much to read waits with each that has little.
     order: sql`a.served_at, a.workspace_id`,
   }
@@ -42,8 +41,7 @@ export async function claimTurn(ctx: WithDatabase, { table }: Follower): Promise
     await sql`
       insert into ${sql.table(table)} (workspace_id, version, walked_type, walked_at, walked_id)
       select p.workspace_id, p.version, 0, '-infinity', 0 from change_position p
-       where not exists (select from ${sql.table(table)} a where a.workspace_id = p.workspace_id ${andReachable(ctx, 'a.workspace_id')})
-         ${andReachable(ctx, 'p.workspace_id')} limit 100
+       where not exists (select from ${sql.table(table)} a where a.workspace_id = p.workspace_id) limit 100
       on conflict do nothing`.execute(db)
     const claimed = await claimRows<Turn, typeof lane>(db, {
       table: sql`${sql.table(table)} a`,
@@ -98,7 +96,7 @@ export async function moveTurns(ctx: Pick<Context, 'db'>, { table }: Follower, j
         lease_until: movedPause(sql.ref('lease_until'), leaseMs + jumpMinMs, jumpMs),
         ...(jumpMs < 0 ? { next_at: sql`case when ${wasNow} then now() else next_at end` } : {}),
       },
-      { key: ['workspace_id'], further: (column) => andReachable(ctx, column) },
+      { key: ['workspace_id'] },
     ),
   )
 }

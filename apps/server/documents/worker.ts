@@ -4,7 +4,6 @@ import { type RawBuilder, sql } from 'kysely'
 import { findLogoOf, listUnreadable } from '../companies/companies.ts'
 import { isDue } from '../jobs/due.ts'
 import { claimRows, fromNow, LeaseLost, startJobs, together } from '../jobs/jobs.ts'
-import { andReachable } from '../jobs/reach.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inWorkspace, limitTo, readWorkspace } from '../platform/database.ts'
@@ -83,15 +82,14 @@ export function startExportWorker(ctx: Context, limited: Database): AsyncDisposa
 export const waitingExports = sql`select from document_export where state = 'waiting'`
 
 export async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<HeldExport | null> {
-  const among = andReachable(ctx, 'o.workspace_id')
   const lane = {
     due: sql`state = 'waiting' and ${queueOf('document_export')} = ${queue} and not exists (
       select from document_export o
-       where o.workspace_id = document_export.workspace_id and o.lease_until > now() and ${queueOf('o')} = ${queue} ${among})`,
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() and ${queueOf('o')} = ${queue})`,
     // Who was served longest ago: a workspace that asks for ten waits with each for those that had none.
     order: sql`(
       select max(o.lease_until) from document_export o
-       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour' ${among}) nulls first, requested_at, id`,
+       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at, id`,
     set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
   }
   return asOperator(ctx, async ({ db }) => {

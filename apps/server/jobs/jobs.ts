@@ -3,7 +3,6 @@ import type { Database } from '../platform/context.ts'
 import { isDistributed } from '../platform/database.ts'
 import type { Logger } from '../platform/log.ts'
 import { pause } from '../platform/pause.ts'
-import { andReachable } from './reach.ts'
 
 /** A kind of job: rows of a table, of which every process takes those that are due. */
 export interface JobKind<Job, Done = void> {
@@ -228,7 +227,7 @@ export async function claimRows<Row, L extends Lane>(
     const names = [...new Set([column, ...key])]
     const { rows: seen } = await sql<Record<string, unknown> & { version: string }>`
       select ${sql.join(names.map((name) => sql.ref(name)))}, xmin::text as version from ${table}
-       where ${firstOf({ ...lane, due: sql`${lane.due} ${andReachable({ db }, column)}` }, rowsMax + 8)}`.execute(db)
+       where ${firstOf(lane, rowsMax + 8)}`.execute(db)
     const rows: Row[] = []
     for (const row of seen) {
       if (rows.length === rowsMax) break
@@ -262,13 +261,10 @@ export async function countUnderWay(
   {
     workspace = sql`workspace_id`,
     jobs = sql`count(*)`,
-    further = sql``,
-  }: Partial<Record<'workspace' | 'jobs' | 'further', RawBuilder<unknown>>> = {},
+  }: Partial<Record<'workspace' | 'jobs', RawBuilder<unknown>>> = {},
 ): Promise<UnderWay> {
   const { rows } = await sql<{ id: number; n: number }>`
-    select ${workspace} as id, ${jobs}::int as n from ${table} where lease_until > now() ${further} group by 1`.execute(
-    db,
-  )
+    select ${workspace} as id, ${jobs}::int as n from ${table} where lease_until > now() group by 1`.execute(db)
   return new Map(rows.map(({ id, n }) => [id, n]))
 }
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { claimRows, startJobs } from '../jobs/jobs.ts'
-import { andReachable } from '../jobs/reach.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
 import { queueLetters } from './letters.ts'
@@ -32,7 +31,7 @@ export function startLetterWorker(ctx: Context): AsyncDisposable {
 
 /** Takes a workspace in which there is news, or in which a letter is due; null: none. */
 export async function claimTurn(ctx: WithDatabase): Promise<Turn | null> {
-  const news = sql`(select p.news_id from alert_position p where p.workspace_id = t.workspace_id ${andReachable(ctx, 'p.workspace_id')})`
+  const news = sql`(select p.news_id from alert_position p where p.workspace_id = t.workspace_id)`
   const lane = {
     due: sql`(t.next_at <= now() or t.news_id < ${news})`,
     order: sql`t.next_at, t.workspace_id`,
@@ -43,8 +42,7 @@ export async function claimTurn(ctx: WithDatabase): Promise<Turn | null> {
     await sql`
       insert into letter_turn (workspace_id, news_id)
       select p.workspace_id, 0 from alert_position p
-       where p.news_id > 0 and not exists (select from letter_turn t where t.workspace_id = p.workspace_id ${andReachable(ctx, 't.workspace_id')})
-         ${andReachable(ctx, 'p.workspace_id')} limit 100
+       where p.news_id > 0 and not exists (select from letter_turn t where t.workspace_id = p.workspace_id) limit 100
       on conflict do nothing`.execute(db)
     const claimed = await claimRows<Turn, typeof lane>(db, {
       table: sql`letter_turn t`,

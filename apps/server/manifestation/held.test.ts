@@ -153,7 +153,7 @@ test('it is known which companies were asked for to the end since, and without t
     const held = (await listHeld(ctx))!
     return [held.readBack, isTooSoon(held)]
   }
-  const readBack = { events: true, read: 0, unread: [], unasked: [], older: false }
+  const readBack = { events: true, read: 0, unread: [], unasked: [] }
   const none = [{ ...readBack, unread: [other, company] }, true]
   // From the copy, written while the clock was ahead of the one by which the restore was found.
   await respond('distNSU', 138)

@@ -6,7 +6,6 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, releaseRestore, restoresOf } from '../platform/restore.ts'
 import type { Service } from '../platform/service.ts'
-import { listTroubles } from '../platform/trouble.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from '../webhooks/webhooks.ts'
 import { readAnswerRules, sends } from './answer-rules.ts'
 import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
@@ -34,8 +33,6 @@ export interface ReadBack {
   read: number
   unread: string[]
   unasked: string[]
-  /** A server for rows came back alone: what it lacks nobody asks for again. */
-  older: boolean
 }
 
 // After a restore the authority may move our cursor to its own: what lies between is fetched one by one, for hours. Such a gap lies above the first position that was asked
@@ -59,13 +56,11 @@ async function findReadBack(ctx: Pick<Context, 'db' | 'config'>, foundAt: Date):
   )
   const of = (wanted: (typeof rows)[number]['state']) =>
     rows.flatMap(({ cnpj, state }) => (state === wanted ? cnpj : []))
-  const troubles = await listTroubles(ctx)
   return {
     events: await wasReadBack(ctx, foundAt),
     read: of('read').length,
     unread: of('unread'),
     unasked: of('unasked'),
-    older: troubles.some(({ key }) => key === 'retrocesso'),
   }
 }
 
@@ -77,8 +72,8 @@ export function isTooSoon({
   companies: readonly { cnpj: string }[]
   readBack: ReadBack
 }): boolean {
-  const { events, unread, unasked, older } = readBack
-  return !events || older || unread.length > 0 || companies.some(({ cnpj }) => unasked.includes(cnpj))
+  const { events, unread, unasked } = readBack
+  return !events || unread.length > 0 || companies.some(({ cnpj }) => unasked.includes(cnpj))
 }
 
 /** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { andReachable } from '../jobs/reach.ts'
 import { findOutage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
@@ -41,7 +40,7 @@ export async function findHoldups(
   const { rows } = await inCapture(ctx, ({ db }) =>
     sql<HoldupRow>`
       with blocked as materialized (
-        select b.cnpj, b.type, max(b.next_at) as until from outgoing_event b where ${blocksAuthor} ${andReachable({ db }, 'b.workspace_id')} group by b.cnpj, b.type)
+        select b.cnpj, b.type, max(b.next_at) as until from outgoing_event b where ${blocksAuthor} group by b.cnpj, b.type)
       select o.id, o.type, o.chave, greatest(o.next_at, now()) as "dueAt", b.until as "blockedUntil",
              (select max(e.next_at) from outgoing_event e where e.workspace_id = ${workspaceId} and ${comesBefore}) as "behindUntil"
         from outgoing_event o left join blocked b on b.cnpj = o.cnpj and b.type = o.type

@@ -3,10 +3,9 @@ import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/documents.ts'
 import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
-import { andReachable, keepReachable, reachable } from '../jobs/reach.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { movedPause, writeChanged } from '../platform/clock.ts'
-import type { Context, Database } from '../platform/context.ts'
+import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 import { isHeld } from '../platform/restore.ts'
@@ -107,12 +106,10 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
   const isUp = reachableCondition(ctx.config, await pausedServices(ctx))
   return inCapture(ctx, async ({ db }) => {
-    // What is claimed has to be of the workspaces whose authors were looked up.
-    keepReachable({ db })
     const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${isHeld}
-       and not exists (select 1 from outgoing_event e where ${comesBefore} ${andReachable({ db }, 'e.workspace_id')})`
+       and not exists (select 1 from outgoing_event e where ${comesBefore})`
     // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
-    const { rows } = await sql`${dueEvents} ${andReachable({ db }, 'workspace_id')} limit 1`.execute(db)
+    const { rows } = await sql`${dueEvents} limit 1`.execute(db)
     if (rows.length === 0) return null
     // One claim at a time: two would not see each other's authors.
     await holdLock({ db }, 'eventClaims')
@@ -125,14 +122,12 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     // Authors are those of all workspaces, which may be on different servers: so they are looked up first.
     const { rows: authors } = await sql<Author>`
       select b.cnpj, b.type, bool_or(${blocksAuthor}) as blocked from outgoing_event b
-       where (b.state in ('waiting', 'sending') and b.lease_until > now() or ${blocksAuthor}) ${andReachable({ db }, 'b.workspace_id')} group by b.cnpj, b.type`.execute(
+       where (b.state in ('waiting', 'sending') and b.lease_until > now() or ${blocksAuthor}) group by b.cnpj, b.type`.execute(
       db,
     )
-    authors.push(...(await readHiddenAuthors(db)))
     const isNotBlocked = isNoneOf(authors.filter(({ blocked }) => blocked))
     const underWay = await countUnderWay(db, sql`outgoing_event`, {
       jobs: sql`count(distinct lease_by)`,
-      further: andReachable({ db }, 'workspace_id'),
     })
     // Events that a person requested come first: the person waits for the response. Of each kind, those of who has the fewest batches under way.
     const wanted = kindsOfTurn.flatMap((kind) =>
@@ -162,18 +157,6 @@ interface Author {
   type: ServiceCode
   /** By the authority; otherwise a batch of it is under way. */
   blocked: boolean
-}
-
-// A workspace on a server that is away may have a batch under way, or be blocked, with the same CNPJ.
-async function readHiddenAuthors(db: Database): Promise<Author[]> {
-  const ids = reachable({ db })
-  if (!ids) return []
-  const { rows } = await sql<{ cnpj: string }>`
-    select l.cnpj from capture_line l join capture_subscription s on s.line_id = l.id
-     group by l.cnpj having bool_or(s.workspace_id <> all (${[...ids]}::int[])) and bool_or(s.workspace_id = any (${[...ids]}::int[]))`.execute(
-    db,
-  )
-  return rows.flatMap(({ cnpj }) => Object.values(serviceCodes).map((type) => ({ cnpj, type, blocked: true })))
 }
 
 function isNoneOf(authors: readonly Author[]): RawBuilder<unknown> {
@@ -250,8 +233,7 @@ export async function movePauses(ctx: Pick<Context, 'db' | 'config'>, jumpMs: nu
       next_at: movedPause(sql.ref('next_at'), longest, jumpMs),
       lease_until: movedPause(sql.ref('lease_until'), leaseMsOf(ctx.config), jumpMs),
     },
-    // Claims do not wait for a server that is away.
-    { key, further: (column) => andReachable(ctx, column) },
+    { key },
   )
 }
 

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { isDue } from '../jobs/due.ts'
 import { startJobs } from '../jobs/jobs.ts'
-import { andReachable } from '../jobs/reach.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { type Announcement, lockTelling, type TopicItem, tell, type Writer } from './notifications.ts'
@@ -56,8 +55,8 @@ export const happenings = sql`select from happening`
 export async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<DueHappening | null> {
   const { rows } = await asOperator(ctx, ({ db }) =>
     sql<DueHappening>`
-      select h.workspace_id as "workspaceId", h.what from (${newest(andReachable({ db }, 'workspace_id'))}) h
-       where h.ready and h.what = any (${kinds}::text[]) and not ${toldLately(ctx.config.announcementPauseMs, andReachable({ db }, 'a.workspace_id'))}
+      select h.workspace_id as "workspaceId", h.what from (${newest()}) h
+       where h.ready and h.what = any (${kinds}::text[]) and not ${toldLately(ctx.config.announcementPauseMs)}
        order by h.ready_at limit 1`.execute(db),
   )
   return rows[0] ?? null

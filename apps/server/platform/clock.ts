@@ -282,18 +282,14 @@ export function movedPause(
 
 /**
  * Writes these values into those of the rows for which they differ. Returns how many. With the `key` of a table whose rows belong to workspaces they are
- * computed first: one statement writes no clock into rows of several servers. What changes meanwhile was written after the jump, and stays. `further`: a condition about the column
- * of the workspace, to begin with `and`.
+ * computed first: one statement writes no clock into rows of several servers. What changes meanwhile was written after the jump, and stays.
  */
 export async function writeChanged(
   { db }: Pick<Context, 'db'>,
   table: string,
   rows: RawBuilder<unknown>,
   values: Record<string, RawBuilder<unknown>>,
-  {
-    key = [],
-    further = () => sql``,
-  }: { key?: readonly string[]; further?: (column: string) => RawBuilder<unknown> } = {},
+  { key = [] }: { key?: readonly string[] } = {},
 ): Promise<number> {
   const columns = Object.entries(values)
   if (key.length > 0) {
@@ -303,12 +299,13 @@ export async function writeChanged(
     const moved = sql.join(columns.map(([name, value]) => sql`${value} as ${sql.ref(`new_${name}`)}`))
     const { numAffectedRows } = await sql`
       with moved as materialized (
-        select ${all((name) => sql.ref(name), [...key, ...own])}, ${moved} from ${sql.table(table)} where ${rows} ${further('workspace_id')})
+        select ${all((name) => sql.ref(name), [...key, ...own])}, ${moved} from ${sql.table(table)} where ${rows})
       update ${sql.table(table)} t set ${all((name) => sql`${sql.ref(name)} = m.${sql.ref(`new_${name}`)}`, own)} from moved m
        where ${all((name) => sql`t.${sql.ref(name)} = m.${sql.ref(name)}`, key, sql` and `)}
          and ${all((name) => sql`t.${sql.ref(name)} is not distinct from m.${sql.ref(name)}`, own, sql` and `)}
-         and (${all((name) => sql`m.${sql.ref(name)} is distinct from m.${sql.ref(`new_${name}`)}`, own, sql` or `)})
-         ${further('t.workspace_id')}`.execute(db)
+         and (${all((name) => sql`m.${sql.ref(name)} is distinct from m.${sql.ref(`new_${name}`)}`, own, sql` or `)})`.execute(
+      db,
+    )
     return Number(numAffectedRows ?? 0)
   }
   const names = sql.join(columns.map(([name]) => sql.ref(name)))

@@ -108,28 +108,6 @@ export async function noteRestore(ctx: Pick<Context, 'db' | 'log'>, copyOf: Date
   )
 }
 
-/** Notes that a server for the rows of these workspaces came back from a copy, and its coordinator did not: as a restore of which nobody knows from when it is. */
-export async function noteOlderServer(
-  ctx: Pick<Context, 'db' | 'log'>,
-  workspaceIds: readonly number[],
-): Promise<void> {
-  ctx.log.error(
-    { workspaces: workspaceIds.length, first: workspaceIds.slice(0, 20) },
-    'a server for rows is older than the coordinator: documents may be missing, and no event leaves before it is released',
-  )
-  // One that is not released begins anew: what was done since it was found may be missing again.
-  const { rows } = await sql`
-    update restore set ${foundNow}, copy_of = null where released_at is null returning id`.execute(ctx.db)
-  if (rows.length === 0) await sql`${insertFound}, null`.execute(ctx.db)
-  const { length } = workspaceIds
-  await noteTrouble(
-    ctx,
-    'retrocesso',
-    `Um servidor do banco de dados distribuído voltou a um momento anterior ao do coordenador, com ${length === 1 ? 'um espaço de trabalho' : `${length} espaços de trabalho`} (números no registro do programa). Documentos que ele já tinha podem faltar, e não são buscados de novo na SEFAZ. O que fazer: pare o programa e traga o coordenador e todos os servidores de volta ao mesmo ponto, ou traga este de uma cópia mais nova; depois libere o envio de manifestações, de webhooks e dos e-mails que já esperavam, que até lá ficam parados: npm run admin -- restauracao.`,
-    { anew: true },
-  )
-}
-
 /** A restore that nobody has released yet; null: none. */
 export async function findRestore({ db }: WithDatabase): Promise<{ foundAt: Date; copyOf: Date | null } | null> {
   const row = await db
@@ -144,7 +122,6 @@ export async function findRestore({ db }: WithDatabase): Promise<{ foundAt: Date
 export async function releaseRestore({ db }: WithDatabase): Promise<void> {
   await db.updateTable('restore').set({ released_at: sql<Date>`now()` }).where('released_at', 'is', null).execute()
   await endTrouble({ db }, 'restauracao')
-  await endTrouble({ db }, 'retrocesso')
 }
 
 /**

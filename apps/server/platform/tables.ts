@@ -110,7 +110,6 @@ interface AccountDirectoryTable {
 interface WorkspaceDirectoryTable {
   public_id: string
   workspace_id: number
-  version: Generated<bigint>
 }
 interface TokenDirectoryTable {
   token_hash: Buffer

@@ -17,20 +17,10 @@ const kinds = {
     shown:
       'O relógio do sistema está errado, e por isso consultas podem atrasar e horários podem aparecer trocados. Os documentos já guardados estão seguros. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
-  relogios: {
-    title: 'Os relógios dos servidores do banco de dados diferem',
-    shown:
-      'Os relógios dos servidores do sistema diferem, e por isso consultas, manifestações e avisos podem atrasar e horários podem aparecer trocados. Os documentos já guardados estão seguros. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
-  },
   restauracao: {
     title: 'Uma cópia de segurança foi restaurada',
     shown:
       'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam, e com elas os webhooks e os e-mails que já estavam na fila. Confira se as opções das suas empresas estão como você deixou.',
-  },
-  retrocesso: {
-    title: 'Um servidor do banco de dados voltou a um momento anterior',
-    shown:
-      'Uma parte do banco de dados do sistema voltou a um momento anterior. Documentos que já estavam aqui podem faltar, e o que foi mudado desde então (cadastros, certificados, opções, senhas, anotações) pode estar como antes. Isso não é buscado de novo na SEFAZ: quem administra o sistema foi avisado e precisa trazer de volta o que falta. Até lá nenhuma manifestação é enviada; as que foram pedidas esperam, e com elas os webhooks e os e-mails que já estavam na fila.',
   },
   consultas: {
     title: 'Nada é consultado na SEFAZ',
@@ -47,7 +37,6 @@ const kinds = {
     shown:
       'A captura, as manifestações, os alertas, as exportações e os e-mails estão em pausa por um problema do sistema. Os documentos já guardados estão seguros, os novos esperam na SEFAZ, que os guarda por cerca de 90 dias, e o que foi pedido espera na fila. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
-  servidores: { title: 'Um servidor do banco de dados não responde' },
   copia: { title: 'As cópias de segurança não estão em dia' },
   replica: { title: 'A réplica de leitura não está em uso' },
   servico: { title: 'A SEFAZ não atende este servidor' },

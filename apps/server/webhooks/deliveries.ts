@@ -4,7 +4,6 @@ import { type Change, readChanges, wireOf } from '../changes/changes.ts'
 import type { Session } from '../http/http.ts'
 import { countTry } from '../http/throttle.ts'
 import { claimRows, countUnderWay, fewestFirst, fromNow } from '../jobs/jobs.ts'
-import { andReachable } from '../jobs/reach.ts'
 import { warn } from '../notifications/notifications.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -35,18 +34,18 @@ export interface FedWebhook {
   id: number
 }
 
-const mayBeFed = (further = sql``) => sql`w.paused_at is null and w.fed_at < now() - ${feedPauseMs} * interval '1 ms'
-      and exists (select from change_position p where p.workspace_id = w.workspace_id and p.version > w.version ${further})`
+const mayBeFed = sql`w.paused_at is null and w.fed_at < now() - ${feedPauseMs} * interval '1 ms'
+      and exists (select from change_position p where p.workspace_id = w.workspace_id and p.version > w.version)`
 
 /** Without these `claimFeeding` finds nothing. */
-export const dueFeedings = sql`select from webhook w where ${mayBeFed()}`
+export const dueFeedings = sql`select from webhook w where ${mayBeFed}`
 
 /** An address for which something may have changed, and which has room for it; null: none. */
 export async function claimFeeding(ctx: WithDatabase): Promise<FedWebhook | null> {
   const lane = {
-    due: sql`${mayBeFed(andReachable(ctx, 'p.workspace_id'))}
+    due: sql`${mayBeFed}
       and (select count(*) from (select from webhook_delivery d
-                                  where d.workspace_id = w.workspace_id and d.webhook_id = w.id and d.state = 'waiting' ${andReachable(ctx, 'd.workspace_id')} limit ${waitingMax}) x) < ${waitingMax}`,
+                                  where d.workspace_id = w.workspace_id and d.webhook_id = w.id and d.state = 'waiting' limit ${waitingMax}) x) < ${waitingMax}`,
     order: sql`w.fed_at`,
     set: sql`fed_at = now()`,
   }
@@ -131,19 +130,19 @@ export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | n
   const lane = {
     due: sql`d.state = 'waiting' and d.next_at <= now() and (d.version is null or not ${isHeld})
       and exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id
-                                          and (d.version is null or (w.paused_at is null and w.rest_until <= now())) ${andReachable(ctx, 'w.workspace_id')})
+                                          and (d.version is null or (w.paused_at is null and w.rest_until <= now())))
       and not exists (select from webhook_delivery e
                        where e.workspace_id = d.workspace_id and e.webhook_id = d.webhook_id and e.document_id = d.document_id
-                         and e.id < d.id and e.state = 'waiting' ${andReachable(ctx, 'e.workspace_id')})`,
+                         and e.id < d.id and e.state = 'waiting')`,
     order: sql`d.next_at, d.id`,
     set: sql`attempts = attempts + 1`,
   }
   return asOperator(ctx, async ({ db }) => {
     // Mostly nothing is due, and to plan the statements of the lanes costs more than to look.
-    const { rows } = await sql`${dueDeliveries} ${andReachable({ db }, 'workspace_id')} limit 1`.execute(db)
+    const { rows } = await sql`${dueDeliveries} limit 1`.execute(db)
     if (rows.length === 0) return null
     // Slow receivers of a few workspaces would otherwise take every place that becomes free.
-    const underWay = await countUnderWay(db, sql`webhook_delivery`, { further: andReachable({ db }, 'workspace_id') })
+    const underWay = await countUnderWay(db, sql`webhook_delivery`)
     const claimed = await claimRows<HeldDelivery, typeof lane>(db, {
       table: sql`webhook_delivery d`,
       key: ['workspace_id', 'id'],

@@ -199,11 +199,6 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: `select workspace_for_public_id('00000000-0000-4000-8000-000000001002') as id`,
     gives: [{ id: theirs }],
   },
-  all_workspaces: {
-    why: 'whose turn it is while a server for rows is away; the numbers say nothing more',
-    call: 'select count(*) > 0 as some from all_workspaces()',
-    gives: [{ some: true }],
-  },
   forget_old_access: {
     why: 'tidies up for all; nothing that still counts can be removed',
     call: 'select forget_old_access()::text as done',
@@ -238,11 +233,6 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     why: 'who reads a calendar shows a secret alone; it tells the workspace of the secret',
     call: `select workspace_id, company_ids from feed_for_token('feed')`,
     gives: [{ workspace_id: theirs, company_ids: null }],
-  },
-  note_versions: {
-    why: 'only for who looks after all workspaces',
-    call: `select note_versions('{${theirs}}', '{5}') as older`,
-    gives: [{ older: [] }],
   },
   advance_mark: {
     why: 'belongs to the installation',
