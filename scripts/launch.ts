@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import {
   type Config,
   createHealth,
+  describeHosts,
   examineHosts,
   type Health,
   holdPort,
@@ -245,7 +246,7 @@ async function reportHosts(config: Config): Promise<void> {
     const faults = hosts.filter(({ ok }) => !ok)
     const told = `Servidores da SEFAZ: ${hosts.length - faults.length} de ${hosts.length} conferidos sem falha.`
     const clock = hosts.flatMap(({ clock }) => clock ?? []).slice(0, 1)
-    console.log(['', told, ...clock, ...faults.flatMap(({ lines }) => ['', ...lines])].join('\n'))
+    console.log(['', told, ...clock, ...describeHosts(faults)].join('\n'))
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
   }

@@ -4,6 +4,7 @@ import { parseCnpj } from '@vigia/dfe/cnpj'
 import {
   checkCompany,
   checkFile,
+  describeHosts,
   examineFile,
   examineHosts,
   fetchAuthorities,
@@ -77,7 +78,7 @@ function read(args: string[]): Options {
 
 async function hosts(): Promise<void> {
   const found = await examineHosts(configure())
-  tell({ ok: found.every(({ ok }) => ok), lines: found.flatMap(({ lines }) => [...lines, '']) })
+  tell({ ok: found.every(({ ok }) => ok), lines: describeHosts(found) })
 }
 
 function tell({ ok, lines }: { ok: boolean; lines: string[] }): void {

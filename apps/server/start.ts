@@ -474,7 +474,7 @@ export {
 export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'
 export { examineFile } from './capture/check/file.ts'
-export { examineHosts, fetchAuthorities } from './capture/check/hosts.ts'
+export { describeHosts, examineHosts, fetchAuthorities } from './capture/check/hosts.ts'
 export { findCompleteness } from './capture/completeness.ts'
 export { type Config, ConfigError, readConfig } from './config.ts'
 export { listContactMessages } from './contact/contact.ts'

@@ -39,6 +39,12 @@ export async function examineHosts(config: HostsConfig, { lookup }: Options = {}
   )
 }
 
+/** The lines of all, those of hosts that say the same once. */
+export function describeHosts(hosts: ExaminedHost[]): string[] {
+  const alike = Map.groupBy(hosts, ({ lines }) => lines.slice(1).join('\n'))
+  return [...alike].flatMap(([lines, some]) => ['', some.map(({ report }) => report.host).join(', '), lines])
+}
+
 const clockDifferenceMaxMs = 5 * 60_000
 
 function describeHost(
@@ -135,7 +141,7 @@ async function fetchCertificate(
   try {
     return new X509Certificate(await fetch(address))
   } catch (error) {
-    return error instanceof OutboundError ? error.problem : 'não é um certificado'
+    return error instanceof OutboundError ? 'o endereço não respondeu com o arquivo' : 'não é um certificado'
   }
 }
 
