@@ -429,7 +429,6 @@ export const SessionRow = z.object({
   expiraEm: z.string(),
   endereco: z.string().nullable(),
   /** The country or the part of the world that the address belongs to, in words, or "rede local". */
-  lugar: z.string().nullable(),
   /** As the program calls itself. */
   navegador: z.string().nullable(),
 })

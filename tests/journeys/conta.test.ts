@@ -156,7 +156,7 @@ test('the sessions: this one is marked, one or all others end after a question',
   expect(await textOf(sessions.first())).toContain('Esta sessão')
   expect(await sessions.first().getByRole('button').count()).toBe(0)
   expect(await textOf(sessions.nth(1))).toMatch(
-    /usada na última hora · rede local · 127\.0\.0\.1 · aberta em \d\d\/\d\d\/\d{4} às \d\d:\d\d/,
+    /usada na última hora · 127\.0\.0\.1 · aberta em \d\d\/\d\d\/\d{4} às \d\d:\d\d/,
   )
 
   await sessions

@@ -1,6 +1,5 @@
 import { formatBrasiliaDayAndTime, formatList } from '@vigia/contract/text'
 import { z } from 'zod'
-import { addressInWords } from '../http/region.ts'
 import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { createConfirmation } from './confirmation.ts'
@@ -107,9 +106,7 @@ function secondFactorChanged(
       what === 'ligada'
         ? { label: 'Fale com a Gente', url: `${publicUrl}/#contato` }
         : { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
-    footnote: address
-      ? `Isso veio do endereço de rede ${addressInWords(address)}.`
-      : 'Isso foi feito por quem administra o sistema.',
+    footnote: address ? `Isso veio do endereço de rede ${address}.` : 'Isso foi feito por quem administra o sistema.',
   }
 }
 
@@ -128,7 +125,7 @@ function confirmationLink(
       'Se não foi você, não confirme e não é preciso fazer nada: sem a confirmação nenhum aviso desta conta é enviado a você.',
     ],
     button: { label: 'Confirmar o e-mail', url: `${publicUrl}/confirmar-email/${token}` },
-    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${addressInWords(address)}.`,
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
   }
 }
 
@@ -145,7 +142,7 @@ function newEmailLetter(
       'Se não foi você, não confirme e não é preciso fazer nada: sem a confirmação nada muda.',
     ],
     button: { label: 'Confirmar o e-mail', url: `${publicUrl}/confirmar-email/${token}` },
-    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${addressInWords(address)}.`,
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
   }
 }
 
@@ -158,7 +155,7 @@ function emailWillChange({ productName, publicUrl }: Words, { at, address }: z.i
       'Se não foi, troque a senha agora: isso desfaz o pedido e encerra as outras sessões. Em "Minha conta" você também desiste da troca.',
     ],
     button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
-    footnote: `O pedido veio do endereço de rede ${addressInWords(address)}.`,
+    footnote: `O pedido veio do endereço de rede ${address}.`,
   }
 }
 
@@ -183,7 +180,7 @@ function emailChanged({ productName, publicUrl }: Words, { at, address }: z.infe
       'Se não foi, fale com a gente agora: suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Fale com a Gente', url: `${publicUrl}/#contato` },
-    footnote: `A confirmação veio do endereço de rede ${addressInWords(address)}.`,
+    footnote: `A confirmação veio do endereço de rede ${address}.`,
   }
 }
 
@@ -213,7 +210,7 @@ function recoveryLink(
       'Se não foi você, não é preciso fazer nada: a senha continua a mesma, e só quem recebe este e-mail pode usar o link.',
     ],
     button: { label: 'Criar senha nova', url: `${publicUrl}/atualizar-senha/${token}` },
-    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${addressInWords(address)}.`,
+    footnote: `Pedido feito em ${formatBrasiliaDayAndTime(new Date(at))}, do endereço de rede ${address}.`,
   }
 }
 
@@ -258,7 +255,7 @@ function passwordChanged(
       'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou, remove as passkeys e apaga as chaves de API dos últimos 30 dias e põe em pausa os webhooks e as regras que enviam. Suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Abrir a tela de login', url: `${publicUrl}/login` },
-    footnote: `A troca veio do endereço de rede ${addressInWords(address)}.`,
+    footnote: `A troca veio do endereço de rede ${address}.`,
   }
 }
 
@@ -288,6 +285,6 @@ function newDevice(
       'Se não foi, troque a senha agora: a senha nova encerra as outras sessões. Em "Minha conta" você vê onde a conta está aberta. Suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Abrir a minha conta', url: `${publicUrl}/conta` },
-    footnote: `A entrada veio do endereço de rede ${addressInWords(address)}.`,
+    footnote: `A entrada veio do endereço de rede ${address}.`,
   }
 }

@@ -88,7 +88,7 @@ describe('the letter', () => {
         url: expect.stringMatching(/^https:\/\/vigia\.exemplo\.com\.br\/atualizar-senha\/[\w-]{43}$/),
       },
       footnote: expect.stringMatching(
-        /^Pedido feito em \d\d\/\d\d\/\d{4}, \d\d:\d\d, do endereço de rede 192\.0\.2\.4 \(rede local\)\.$/,
+        /^Pedido feito em \d\d\/\d\d\/\d{4}, \d\d:\d\d, do endereço de rede 192\.0\.2\.4\.$/,
       ),
     })
     expect(JSON.stringify(letter)).not.toContain('golpe')

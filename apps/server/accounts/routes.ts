@@ -28,7 +28,6 @@ import {
 } from '@vigia/contract/accounts'
 import { listWorkspaces, switchWorkspace } from '@vigia/contract/workspace'
 import { handle, weights } from '../http/http.ts'
-import { regionOf } from '../http/region.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import * as accounts from './accounts.ts'
@@ -158,7 +157,6 @@ export const accountRoutes = [
         vistaEm: seenAt.toISOString(),
         expiraEm: expiresAt.toISOString(),
         endereco: address,
-        lugar: regionOf(address),
         navegador: agent || null,
       })),
     }

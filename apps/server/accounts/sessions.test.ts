@@ -70,7 +70,7 @@ describe('a login', () => {
     expect(await letters()).toHaveLength(1)
     const letter = (await accounts.letter('aparelho-novo', person.email))!
     expect(letter.paragraphs[0]).toMatch(/por um programa que esta conta não usou nos últimos dias: curl\.$/)
-    expect(letter.footnote).toBe('A entrada veio do endereço de rede 192.0.2.77 (rede local).')
+    expect(letter.footnote).toBe('A entrada veio do endereço de rede 192.0.2.77.')
   })
 
   test('that fails gets the same answer whether or not there is an account', async () => {

@@ -247,10 +247,6 @@ export const fieldTexts: Record<string, FieldWords> = {
     description:
       'De uma visão, a consulta do endereço da lista, como status=1&ordem=valor; de um arquivo, onde ele está.',
   },
-  lugar: {
-    description:
-      'País do endereço de rede, em palavras; de endereços IPv6 às vezes só a região do mundo. "rede local": não é um endereço da internet. null: não se sabe.',
-  },
   inicial: { description: 'A navegação de quem chama abre a lista com esta visão.' },
   guardadaPor: { description: 'Quem guardou a visão por último; null se não tem mais conta.' },
   emailNovo: { description: 'E-mail que falta confirmar para ser o da conta; null: nenhum.' },

@@ -1,7 +1,6 @@
 import type { Scope } from '@vigia/contract/route'
 import { formatBrasiliaDayAndTime, formatList } from '@vigia/contract/text'
 import { z } from 'zod'
-import { addressInWords } from '../http/region.ts'
 import type { MailKind } from '../mail/mail.ts'
 
 const Made = z.object({
@@ -33,7 +32,7 @@ const made: MailKind = async ({ config: { productName, publicUrl } }, { payload 
       'Se não foi, apague a chave agora em Integrações, e troque a senha: trocar a senha não apaga a chave. Suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Abrir Integrações', url: `${publicUrl}/integracoes#chaves` },
-    ...(address && { footnote: `A chave foi criada do endereço de rede ${addressInWords(address)}.` }),
+    ...(address && { footnote: `A chave foi criada do endereço de rede ${address}.` }),
   }
 }
 

@@ -8,7 +8,6 @@ import {
 } from '@vigia/contract/text'
 import { isOfCte } from '@vigia/dfe/chave'
 import { z } from 'zod'
-import { addressInWords } from '../http/region.ts'
 import type { MailKind } from '../mail/mail.ts'
 import { listScreen, named, type Writer } from '../notifications/notifications.ts'
 
@@ -209,7 +208,7 @@ const changed: MailKind = async ({ config: { productName, publicUrl } }, { paylo
       'Se não, mude o valor de volta agora em "Aprovações" e veja ali e na auditoria o que foi enviado desde então.',
     ],
     button: { label: 'Abrir as aprovações', url: `${publicUrl}/aprovacoes` },
-    ...(address && { footnote: `Isso veio do endereço de rede ${addressInWords(address)}.` }),
+    ...(address && { footnote: `Isso veio do endereço de rede ${address}.` }),
   }
 }
 

@@ -1,6 +1,5 @@
 import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { z } from 'zod'
-import { addressInWords } from '../http/region.ts'
 import type { MailKind } from '../mail/mail.ts'
 import { readLetter } from './invitations.ts'
 
@@ -37,7 +36,7 @@ const administrator: MailKind = async ({ config: { productName, publicUrl } }, {
         : 'Se não, mude o papel de volta agora em "Equipe" e, se foi com a sua conta, troque a senha. Os documentos guardados continuam seguros.',
     ],
     button: { label: 'Abrir a equipe', url: `${publicUrl}/equipe` },
-    ...(address && { footnote: `Isso veio do endereço de rede ${addressInWords(address)}.` }),
+    ...(address && { footnote: `Isso veio do endereço de rede ${address}.` }),
   }
 }
 

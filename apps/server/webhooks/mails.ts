@@ -2,7 +2,6 @@ import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { keptDays } from '../changes/changes.ts'
-import { addressInWords } from '../http/region.ts'
 import { type MailKind, whyReceived } from '../mail/mail.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { patienceDays } from './deliveries.ts'
@@ -63,7 +62,7 @@ const told: MailKind = async ({ config: { productName, publicUrl } }, { payload 
       'Se não foi, apague o webhook agora em Integrações e troque a senha: trocar a senha não apaga o webhook. Suas empresas e seus documentos continuam guardados.',
     ],
     button: { label: 'Abrir Integrações', url: `${publicUrl}/integracoes#webhooks` },
-    ...(address && { footnote: `Isso veio do endereço de rede ${addressInWords(address)}.` }),
+    ...(address && { footnote: `Isso veio do endereço de rede ${address}.` }),
   }
 }
 

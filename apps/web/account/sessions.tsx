@@ -93,7 +93,7 @@ export function Sessions({ shared }: { shared: boolean }) {
 
 function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () => void }) {
   const now = useNow()
-  const { atual, navegador, endereco, lugar, abertaEm, workspace } = session
+  const { atual, navegador, endereco, abertaEm, workspace } = session
   const Icon = isPhone(navegador) ? Smartphone : MonitorSmartphone
   const device = describeDevice(navegador)
   return (
@@ -108,7 +108,6 @@ function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () =>
           {[
             workspace,
             seen(session, now),
-            lugar,
             endereco,
             `aberta em ${formatInstantDate(abertaEm)} às ${formatTime(abertaEm)}`,
           ]

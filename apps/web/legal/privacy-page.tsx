@@ -103,10 +103,6 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa, priva
                 ]}
               />
               <p>
-                O país de onde uma sessão foi usada sai de uma tabela que vem com o programa, com dados IP2Location LITE
-                (lite.ip2location.com): ninguém fica sabendo do endereço.
-              </p>
-              <p>
                 Sem telemetria: o programa não informa a quem o fez, nem a mais ninguém, que está instalado, como é
                 usado ou o que falhou.
               </p>
