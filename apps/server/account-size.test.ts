@@ -29,7 +29,6 @@ const ownBytes: Record<string, number> = {
   account: peopleMax * 2 * row,
   account_company: peopleMax * companies * 100,
   account_directory: peopleMax * 2 * row,
-  alert_downgrade: 100 * row,
   alert_position: row,
   alert_setting: 50_000,
   alert_test: 100 * row,

@@ -215,10 +215,6 @@ export const AlertRule = z.object({
   confirmados: z.number(),
   conhecidos: z.number(),
   precisao: z.number().nullable().describe('Confirmados entre os que uma pessoa decidiu, de 0 a 1; null: nenhum.'),
-  soNoResumo: z
-    .string()
-    .nullable()
-    .describe('Desde quando os alertas da regra só aparecem no resumo, porque quase nenhum foi confirmado; null: não.'),
 })
 /** What the browser receives as a rule. */
 export type AlertRule = z.output<typeof AlertRule>
@@ -311,18 +307,6 @@ export const getAlertTest = route({
   refusals: [404],
   params: z.object({ id: z.string() }),
   data: AlertTest,
-})
-
-/** Has a rule told like others again; ours. */
-export const liftAlertRule = route({
-  method: 'POST',
-  path: '/v1/api/Alertas/regras/{id}/avisar',
-  access: 'session',
-  atLeast: 'administrador',
-  summary: 'Volta a avisar dos alertas de uma regra que estava só no resumo. 409: ela não estava.',
-  refusals: [404, 409],
-  params: z.object({ id: z.string() }),
-  data: z.array(AlertRule),
 })
 
 const Habits = z.object({

@@ -30,7 +30,6 @@ export {
   getAlert,
   getAlertTest,
   type KnownAlert,
-  liftAlertRule,
   listAlertHabits,
   listAlertRules,
   listAlerts,

@@ -671,15 +671,6 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     })
     return { params: { id: 'S10' } }
   },
-  'POST /v1/api/Alertas/regras/{id}/avisar': async (two) => {
-    await two.owner.query(
-      `insert into alert_downgrade (workspace_id, rule, decided, confirmed)
-       select workspace_id, 'S15', 0, 0 from account where email = $1
-       on conflict (workspace_id, rule) do update set lifted_at = null`,
-      [two.mine.account.email],
-    )
-    return { params: { id: 'S15' } }
-  },
   'GET /v1/api/Alertas/evidencias/{idDFe}': async (two) => ({ params: { idDFe: await newAlert(two) }, id: 'idDFe' }),
   'GET /v1/api/Alertas/habitos': () => ({}),
   'GET /v1/api/Alertas/conhecidos': () => ({}),

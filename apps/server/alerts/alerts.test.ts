@@ -14,7 +14,6 @@ import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { isDoubted, isJudgedOrLate } from './alerts.ts'
-import { isOnlyInDigest } from './downgrading.ts'
 import { claimTurn as claimOwnTurn, due, restAfterTurn, takeTurn } from './following.ts'
 import { readStoredSettings } from './judging.ts'
 import { readCaptured, readCompanies } from './reading.ts'
@@ -441,56 +440,6 @@ test('a rule is tried on the last ninety days, switched off or on, and nothing c
   const stranger = await newOffice()
   await expect(run('GET', path, stranger.ana, { params })).rejects.toMatchObject({ code: 'not-found' })
   await expect(run('POST', '/testar', ana, { params: { id: 'S99' } })).rejects.toMatchObject({ code: 'not-found' })
-})
-
-test('a rule that hardly anybody finds right is told in the digest only, until somebody lifts that', async () => {
-  const { workspaceId, companyId, ana, deliver, judge, list, say, held } = await newOffice()
-  await deliver(...twins)
-  await judge()
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`
-      insert into alert_known (workspace_id, company_id, document_id, until, said_by, rule, company_base, issuer_base)
-      select ${workspaceId}, ${companyId}::int, n, now(), ${ana.accountId}, 'S10', '', ''
-        from generate_series(-48, 0) n returning id`.execute(db),
-  )
-  const [alert] = await list({ Regra: 'S10' })
-  const about = { idsDFe: [alert!.idDFe] }
-  const rule = async () => {
-    const all = (await run('GET', '/regras', ana, {})).data as { id: string; soNoResumo: string | null }[]
-    return all.find(({ id }) => id === 'S10')
-  }
-  const inDigest = async () => {
-    const found = () =>
-      sql<boolean>`exists (select from alert a where a.workspace_id = d.workspace_id and a.document_id = d.id and ${isOnlyInDigest(workspaceId)})`
-    return held(found)
-  }
-  const told = () =>
-    inWorkspace(ctx, workspaceId, async ({ db }) => {
-      const { rows } = await sql<{ payload: object }>`
-        select payload from happening where workspace_id = ${workspaceId} and what = 'regra-rebaixada'`.execute(db)
-      return rows.map(({ payload }) => payload)
-    })
-  await say({ ...about, estado: 'em-analise' })
-  expect(await rule()).toMatchObject({ conhecidos: 49, precisao: 0, soNoResumo: null })
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update alert set rules = '{S09,S10}' where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(db),
-  )
-  expect(await inDigest()).toEqual([])
-  // With the fiftieth decision, the only one that finds it right.
-  await say({ ...about, estado: 'confirmada' })
-  await judge()
-  expect(await told()).toEqual([{ rule: 'S10', decided: 50, confirmed: 1 }])
-  expect(await rule()).toMatchObject({ confirmados: 1, precisao: 0.02, soNoResumo: expect.any(String) })
-  expect(await inDigest()).toEqual([2])
-  const lift = () => run('POST', '/regras/{id}/avisar', ana, { params: { id: 'S10' } })
-  await lift()
-  await expect(lift()).rejects.toMatchObject({ code: 'conflict' })
-  // What was decided before says nothing any more.
-  await say({ ...about, estado: 'em-analise' })
-  await say({ ...about, estado: 'confirmada' })
-  await judge()
-  expect(await rule()).toMatchObject({ soNoResumo: null })
-  expect(await told()).toHaveLength(1)
 })
 
 test('the evidence of an alert is its document, those compared, their events and the words, as bytes', async () => {

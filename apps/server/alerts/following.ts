@@ -15,7 +15,6 @@ import {
 } from '../changes/changes.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import { downgradeRules } from './downgrading.ts'
 import { type Judging, judgeAfter, judgeDue, judgeThese, noteUnjudged, together, type Within } from './judging.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
@@ -136,8 +135,6 @@ export async function takeTurn(
         documents += judgedMax
         if (!isTime()) break
       }
-      // What people decided has this turn come, and they may see some companies only: here all are counted.
-      if (portion.ids.length === 0) await downgradeRules(inside, workspaceId)
       const { next } = portion
       const more = portion.more || isDue || reviewedId !== null
       await sql`

@@ -5,7 +5,6 @@ import { readHiding, shownConditions, shownTo } from '../companies/companies.ts'
 import { announce, named, type Writer } from '../notifications/notifications.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
-import { downgraded, isOnlyInDigest } from './downgrading.ts'
 import { gravestFirst, isOpen, type ListContext, readRows, ruleName, toAlerts } from './list.ts'
 import { records } from './store.ts'
 
@@ -66,7 +65,7 @@ async function tellOpenPages(db: Database, workspaceId: number, documentIds: rea
       join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and ${shownTo('c', 'd')}
-     where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[]) and not ${isOnlyInDigest(workspaceId)}
+     where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[])
      order by ${gravestFirst}`.execute(db)
   for (const [companyId, some] of Map.groupBy(rows, ({ companyId }) => companyId)) {
     const { type, number, issuer, fired } = some[0]!
@@ -122,7 +121,7 @@ const raised: Writer = {
 }
 
 /** The announcements of this slice. */
-export const alertAnnouncements: Readonly<Record<string, Writer>> = { alerta: raised, 'regra-rebaixada': downgraded }
+export const alertAnnouncements: Readonly<Record<string, Writer>> = { alerta: raised }
 
 /** Which news somebody is written of: those after one and up to another. */
 export interface NewsRange {
@@ -149,7 +148,7 @@ export async function readNews(
     sql`a.score > 0`,
     sql`a.document_id in (select n.document_id from alert_news n
                            where n.workspace_id = ${workspaceId} and n.id > ${after} and n.id <= ${upTo} ${onlyCritical ? sql`and n.band = ${critical}` : sql``})`,
-    ...(onlyCritical ? [sql`a.band = ${critical}`, sql`not ${isOnlyInDigest(workspaceId)}`] : []),
+    ...(onlyCritical ? [sql`a.band = ${critical}`] : []),
     ...shown,
   ]
   const found = sql`from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id where ${sql.join(conditions, sql` and `)}`

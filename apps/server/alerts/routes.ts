@@ -5,7 +5,6 @@ import {
   getAlert,
   getAlertSettings,
   getAlertTest,
-  liftAlertRule,
   listAlertHabits,
   listAlertRules,
   listAlerts as listAlertsRoute,
@@ -21,7 +20,6 @@ import { getCompanyId } from '../companies/companies.ts'
 import { handle, weights } from '../http/http.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { liftRule } from './downgrading.ts'
 import { openEvidence } from './evidence.ts'
 import { type Backlog, readBacklog } from './following.ts'
 import { readHabits } from './habits.ts'
@@ -128,15 +126,6 @@ export const alertRoutes = [
     const data = await readWorkspace(ctx, workspaceId, (ctx) => readTest(ctx, workspaceId, params.id))
     if (data === null) throw new AppError('not-found', 'Esta regra ainda não foi testada.')
     return { data }
-  }),
-
-  handle(liftAlertRule, weights.heavy, async (ctx, { params, session }) => {
-    const { workspaceId } = session
-    const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
-      await liftRule({ db }, session, params.id)
-      return listRules({ db }, workspaceId)
-    })
-    return { data, message: 'Os alertas desta regra voltam a avisar. O que já passou fica como está.' }
   }),
 
   handle(listAlertHabits, weights.heavy, async (ctx, { session: { workspaceId } }) => ({

@@ -9,7 +9,6 @@ import type { Session } from '../http/http.ts'
 import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
-import { readDecided, readDowngraded } from './downgrading.ts'
 import { holdPosition } from './following.ts'
 import { readStoredSettings } from './judging.ts'
 import { besideDocument, isLearning, isUnanswered, ruleName } from './list.ts'
@@ -224,6 +223,26 @@ const families = {
   cancellation: 'cancelamento',
 } as const
 
+/** What people decided of the alerts of a rule. */
+interface Decided {
+  confirmed: number
+  /** Said to be known. */
+  known: number
+}
+
+/** What people decided, by rule; `ctx.db` is inside the workspace. */
+async function readDecided({ db }: WithDatabase, workspaceId: number): Promise<Map<string, Decided>> {
+  // An alert that is known again stands for what was said of it, whatever it says now.
+  const { rows } = await sql<Decided & { rule: string }>`
+    select rule, count(*) filter (where confirmed)::int as confirmed, count(*) filter (where not confirmed)::int as known from (
+      select unnest(a.stated_rules) as rule, true as confirmed from alert a where a.workspace_id = ${workspaceId} and a.state = 'confirmada'
+      union all
+      select rule, false from (
+        select distinct k.rule, k.document_id from alert_known k where k.workspace_id = ${workspaceId}) k) x
+     group by 1`.execute(db)
+  return new Map(rows.map(({ rule, ...decided }) => [rule, decided]))
+}
+
 /** The rules with what came of them; `ctx.db` is inside the workspace. */
 export async function listRules({ db }: WithDatabase, workspaceId: number): Promise<AlertRule[]> {
   // What was said of stays counted, also when nothing is wrong any more.
@@ -232,7 +251,6 @@ export async function listRules({ db }: WithDatabase, workspaceId: number): Prom
       from alert a cross join lateral (select unnest(a.rules) as rule union select unnest(a.stated_rules)) r
      where a.workspace_id = ${workspaceId} group by 1`.execute(db)
   const decided = await readDecided({ db }, workspaceId)
-  const downgraded = await readDowngraded({ db }, workspaceId)
   const { rows: settings } = await sql<{ off: string[] }>`
     select off from alert_setting where workspace_id = ${workspaceId}`.execute(db)
   const counts = new Map(rows.map(({ rule, fired }) => [rule, fired]))
@@ -250,7 +268,6 @@ export async function listRules({ db }: WithDatabase, workspaceId: number): Prom
       confirmados: confirmed,
       conhecidos: known,
       precisao: confirmed + known === 0 ? null : Math.round((100 * confirmed) / (confirmed + known)) / 100,
-      soNoResumo: downgraded.get(id)?.toISOString() ?? null,
     }
   })
 }

@@ -1687,21 +1687,6 @@ create table alert_test (
 );
 create index alert_test_due_ix on alert_test (served_at, workspace_id, rule) where type is not null;
 
--- Rules that are only told in the digest, because too few of their alerts were confirmed.
-create table alert_downgrade (
-  workspace_id int not null,
-  rule text not null,
-  at timestamptz not null default now(),
-  -- what people had decided of its alerts by then
-  decided int not null,
-  confirmed int not null,
-  -- null: it holds
-  lifted_at timestamptz,
-  -- author_name
-  lifted_by int,
-  primary key (workspace_id, rule)
-);
-
 -- Documents that could not be judged, or not be read for it: tried again, and no automatic answer takes them for
 -- judged.
 create table alert_unjudged (

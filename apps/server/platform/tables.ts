@@ -574,15 +574,6 @@ interface AlertUnjudgedTable {
   company_id: number
   again_at: Timestamp
 }
-interface AlertDowngradeTable {
-  workspace_id: number
-  rule: string
-  at: Timestamp
-  decided: number
-  confirmed: number
-  lifted_at: Optional<Date | null>
-  lifted_by: Optional<number | null>
-}
 interface SavedViewTable {
   workspace_id: number
   id: Generated<number>
@@ -1210,7 +1201,6 @@ export interface Tables {
   alert_known: AlertKnownTable
   alert_setting: AlertSettingTable
   alert_test: AlertTestTable
-  alert_downgrade: AlertDowngradeTable
   alert_unjudged: AlertUnjudgedTable
   saved_view: SavedViewTable
   first_view: FirstViewTable

@@ -1,12 +1,5 @@
 import { formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
-import {
-  type AlertRule,
-  alertMax,
-  liftAlertRule,
-  removeKnownAlert,
-  switchAlertRule,
-  testAlertRule,
-} from '@vigia/contract/workspace'
+import { type AlertRule, alertMax, removeKnownAlert, switchAlertRule, testAlertRule } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
@@ -14,7 +7,6 @@ import { useAction, useScreenQuery } from '../lib/query.ts'
 import { accountQuery, alertHabitsQuery, alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
 import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
-import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
 import { Switch } from '../ui/form/switch.tsx'
@@ -203,34 +195,8 @@ function RuleItem({ rule }: { rule: AlertRule }) {
           </p>
         </>
       )}
-      <Downgraded rule={rule} />
       {may && <Test rule={rule} />}
     </li>
-  )
-}
-
-function Downgraded({ rule: { id, nome, soNoResumo } }: { rule: AlertRule }) {
-  const may = useMayDecide()
-  const action = useAction(liftAlertRule, { onSuccess: ({ message }) => notifySuccess(message) })
-  if (!soNoResumo) return null
-  return (
-    <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1">
-      <Badge tone="yellow">Só no resumo</Badge>
-      <span className="text-muted text-sm">
-        Desde {formatInstantDate(soNoResumo)}, porque quase nenhum alerta foi confirmado: ela não avisa mais na hora.
-      </span>
-      {may && (
-        <Button
-          variant="outline"
-          size="sm"
-          aria-label={`Voltar a avisar: ${nome}`}
-          busy={action.isPending}
-          onClick={() => action.mutate({ params: { id } })}
-        >
-          Voltar a avisar
-        </Button>
-      )}
-    </div>
   )
 }
 

@@ -377,7 +377,7 @@ export const situations: readonly Article[] = [
       'Cada documento que chega é comparado com o que já está aqui: emitente novo com valor alto, valor fora do comum, o mesmo número duas vezes, nota parecida com outra, nome quase igual ao de um fornecedor conhecido, assinatura que não confere, cancelamento depois de conferida. Cada motivo é uma frase com os números, e “Comparar” põe os dois documentos lado a lado.',
       '“É conhecido” cala aqueles motivos para o mesmo emitente e a mesma empresa, até o valor e o dia que você disser; falhas de integridade e documentos de teste continuam a aparecer. Nos primeiros trinta dias e trinta documentos de uma empresa, o que depende dos hábitos dela só é mostrado, sem contar.',
       'Enquanto um alerta grave está em aberto, a Ciência automática daquele documento espera por uma pessoa; três dias antes do fim do prazo o sino avisa. Um alerta não acusa ninguém: é um motivo para olhar antes de pagar.',
-      '“Baixar evidências” junta num ZIP o XML e os eventos do documento e dos comparados, os motivos e a linha do tempo. Nas regras, quem administra testa cada uma nos últimos 90 dias antes de a ligar; uma regra de que quase nada foi confirmado passa a avisar só no resumo, até alguém voltar a avisar.',
+      '“Baixar evidências” junta num ZIP o XML e os eventos do documento e dos comparados, os motivos e a linha do tempo. Nas regras, quem administra testa cada uma nos últimos 90 dias antes de a ligar, e desliga a que quase nunca acerta.',
     ],
     keywords:
       'evidencia prova zip testar regra precisao alerta suspeita suspeitas fraude golpe duplicada nota fria boleto falso conhecido comparar regras',
