@@ -1,8 +1,10 @@
+import { useEffect } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 import { LandingPage } from './landing/landing-page.tsx'
 import { prefetchApplication } from './landing/prefetch.ts'
 import { writeToUsId } from './landing/write-to-us.tsx'
 import { contactHash } from './lib/contact.ts'
+import { expiredHash, useSession } from './lib/session.ts'
 import { site } from './lib/site.ts'
 import { ContactHost, preloadContact } from './shell/contact-host.tsx'
 import './styles.css'
@@ -22,9 +24,23 @@ createRoot(document.body.appendChild(document.createElement('div')), {
     const fallback = document.getElementById(writeToUsId)
     if (fallback instanceof HTMLDialogElement && !fallback.open) fallback.showModal()
   },
-}).render(<ContactHost />)
+}).render(
+  <>
+    <ContactHost />
+    <LoginAfterExpiry />
+  </>,
+)
 if (location.hash === contactHash) preloadContact()
 prefetchApplication(async () => {
   const [{ preloadScreen }] = await Promise.all([import('./screens.ts'), import('./router.tsx')])
   await Promise.all(['/login', '/register'].map(preloadScreen))
 })
+
+// A 401 leads to the login from here too (section 4).
+function LoginAfterExpiry() {
+  const { expired } = useSession()
+  useEffect(() => {
+    if (expired) location.assign(`/login${expiredHash}`)
+  }, [expired])
+  return null
+}

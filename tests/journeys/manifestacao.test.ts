@@ -265,6 +265,9 @@ async function answerBoth(page: Page, summary: ListRow, carried: ListRow) {
   await dialog.getByRole('button', { name: 'Enviar' }).click()
   await shown(page.getByText(`Ficou de fora: NF-e ${carried.numero} de ${carried.emitente}.`), 20_000)
   await expect.poll(() => selectedText(page).count()).toBe(0)
+  // No other toast hides it.
+  const result = page.locator('[data-sonner-toast]').filter({ hasText: 'Ficou de fora' })
+  expect(await result.getAttribute('data-expanded')).toBe('true')
   await page.getByRole('button', { name: 'Selecionar de novo' }).click()
   expect(await textOf(selectedText(page))).toBe('1 selecionada')
 }

@@ -86,4 +86,13 @@ test('a 401 of a call of ours, and of a screen for visitors, leads to the login 
   await page.getByRole('button', { name: 'Cadastrar' }).click()
   await onPath(page, '/login')
   await shown(page.getByText(expired, { exact: true }))
+
+  await go(page, '/#contato')
+  await respond(page, '/v1/api/Contato', { status: 401, json: failure('Não autorizado', [], 401) })
+  await page.getByLabel('Nome').fill('Ana Souza')
+  await page.getByLabel('Email').fill('ana@exemplo.com.br')
+  await page.getByLabel('Mensagem').fill('Temos 40 CNPJs.')
+  await page.getByRole('button', { name: 'Enviar mensagem' }).click()
+  await onPath(page, '/login')
+  await shown(page.getByText(expired, { exact: true }))
 })

@@ -9,7 +9,7 @@ import { lazyWithPreload } from '../lib/lazy.ts'
 import { dismissNotifications, notifyError, notifySuccess } from '../lib/notify.ts'
 import { arePasskeysHere, askForPasskey } from '../lib/passkeys.ts'
 import { actionMessage, useAction } from '../lib/query.ts'
-import { forgetExpiry, openSession, useSession } from '../lib/session.ts'
+import { expiredHash, forgetExpiry, openSession, useSession } from '../lib/session.ts'
 import { hasPlans, site } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -38,7 +38,8 @@ const wrongCredentials = 'Credenciais inválidas.'
 
 export function LoginPage() {
   const navigate = useNavigate()
-  const state: LoginState = useLocation().state ?? {}
+  const location = useLocation()
+  const state: LoginState = location.hash === expiredHash ? { expired: true } : (location.state ?? {})
   const [sentTo, setSentTo] = useState<string>()
   useEffect(forgetExpiry, [])
   const submit = useRef<HTMLButtonElement>(null)

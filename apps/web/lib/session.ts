@@ -76,6 +76,9 @@ export function expireSession(token: string | undefined) {
   changeState({ session: null, expired: true })
 }
 
+/** With this hash in its address the login screen says that the session has ended: pages without the router lead there. */
+export const expiredHash = '#expirada'
+
 /** The login screen has told it: other screens may be opened again. */
 export function forgetExpiry() {
   if (state.expired) changeState({ ...state, expired: false })

@@ -1,6 +1,6 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
 import { useEffect } from 'react'
-import { Toaster as Sonner, toast } from 'sonner'
+import { Toaster as Sonner, toast, useSonner } from 'sonner'
 import { showWith } from '../../lib/notify.ts'
 import { useMedia } from '../hooks/narrow.ts'
 import { useCovered } from './covered.ts'
@@ -12,11 +12,12 @@ const belowTitle = 64
 
 /**
  * Toast colours of section 9: success green, error red, warning yellow, info blue. At most two are seen, one behind the other until a pointer or
- * the focus is on them; the buttons of a dialog and a panel stay free.
+ * the focus is on them, or one has an action; the buttons of a dialog and a panel stay free.
  */
 export function Toaster() {
   const covered = useCovered()
   const wide = useMedia('(width >= 64rem)')
+  const { toasts } = useSonner()
   // Toasts are shown from now on: before it was mounted, they would have been lost.
   useEffect(() => showWith(toast), [])
   return (
@@ -25,6 +26,7 @@ export function Toaster() {
       offset={{ top: belowTitle, bottom: 16, left: 16, right: 16 }}
       mobileOffset={{ top: belowTitle, bottom: 12, left: 12, right: 12 }}
       closeButton
+      expand={toasts.some(({ action }) => Boolean(action))}
       visibleToasts={2}
       duration={5000}
       containerAriaLabel="Avisos"
