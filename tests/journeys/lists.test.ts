@@ -383,6 +383,28 @@ test.each([
   await shown(page.getByText(title))
 })
 
+test('the CNPJ that tells two companies of one name apart is cut neither in a row nor in a label', async () => {
+  const page = await member({ viewport: { width: 1366, height: 768 } })
+  const cnpjs = ['20.000.000/0001-07', '20.000.013/0001-78']
+  const razaoSocial = 'UNIFORMES E EPI VALE VERDE LTDA'
+  await respond(page, '/v1/api/Empresas/obter-empresas', {
+    json: success(cnpjs.map((cnpj, index) => ({ id: `e${index}`, razaoSocial, cnpj, ativa: true }))),
+  })
+  const rows = threeRows.map((one, index) => ({ ...one, idEmpresa: `e${index % 2}`, empresa: razaoSocial }))
+  await respond(page, list, pageOf(rows))
+  await go(page, '/notas-fiscais')
+  const inRow = row(page, 'EMITENTE 1').getByText(cnpjs[1]!)
+  await shown(inRow)
+  const cell = (await row(page, 'EMITENTE 1').getByRole('cell').filter({ hasText: cnpjs[1]! }).boundingBox())!
+  const number = (await inRow.boundingBox())!
+  expect(number.x + number.width).toBeLessThanOrEqual(cell.x + cell.width)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await go(page, '/notas-fiscais?empresa=e1')
+  const label = page.getByRole('list', { name: 'Filtros em uso' }).getByText(`Empresa: ${razaoSocial} (${cnpjs[1]})`)
+  await shown(label)
+  expect(await label.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true)
+})
+
 test('pagination: a window of five around the current page, and where one is', async () => {
   let pages = 12
   const { page, calls } = await open('nfe', () => pageOf(threeRows, pages))

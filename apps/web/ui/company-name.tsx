@@ -20,9 +20,9 @@ export function CompanyName({ id, name, lines }: CompanyNameProps) {
       </>
     )
   return (
-    <span className={clsx('flex gap-x-1', lines === 2 && 'flex-wrap')}>
+    <span className={clsx('flex', lines === 1 && 'gap-x-0.5', lines === 2 && 'flex-wrap')}>
       <span className="min-w-0 truncate">{name}</span>
-      <span className="shrink-0 tabular-nums">({cnpj})</span>
+      <span className="shrink-0 tabular-nums">{cnpj}</span>
     </span>
   )
 }

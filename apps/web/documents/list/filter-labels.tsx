@@ -75,9 +75,9 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
           <button
             type="button"
             onClick={() => onChange(removal)}
-            className="flex h-6 max-w-full items-center gap-1 rounded-full border border-line bg-surface pr-1.5 pl-2.5 text-sm hover:border-ink pointer-coarse:h-9"
+            className="flex min-h-6 max-w-full items-center gap-1 rounded-2xl border border-line bg-surface pr-1.5 pl-2.5 text-left text-sm hover:border-ink pointer-coarse:min-h-9"
           >
-            <span className="truncate">
+            <span className="min-w-0 break-words">
               <span className="sr-only">Remover filtro </span>
               {text}
             </span>
