@@ -185,32 +185,6 @@ test('going back closes the dialog and nothing else, keeps what was typed, and w
   expect(await selectedText(page).count()).toBe(0)
 })
 
-test('what was typed survives a reload, for the same documents alone, until it is cancelled', async () => {
-  const { page, found } = await open(summaries)
-  const [one, other] = found as [ListRow, ListRow]
-  const dialog = await answer(page, 'Desconhecimento', [one])
-  const text = dialog.getByLabel('Justificativa')
-  await text.fill('Nunca compramos deste emitente.')
-  await page.reload()
-  await shown(rowsOf(page))
-  await answer(page, 'Desconhecimento', [one])
-  await expect.poll(() => text.inputValue()).toBe('Nunca compramos deste emitente.')
-  await page.goBack()
-  await dialog.waitFor({ state: 'detached' })
-  await box(page, one).click()
-  await answer(page, 'Desconhecimento', [other])
-  expect(await text.inputValue()).toBe('')
-  await dialog.getByRole('button', { name: 'Cancelar' }).click()
-  await box(page, other).click()
-  await answer(page, 'Desconhecimento', [one])
-  await expect.poll(() => text.inputValue()).toBe('Nunca compramos deste emitente.')
-  await dialog.getByRole('button', { name: 'Cancelar' }).click()
-  await dialog.waitFor({ state: 'detached' })
-  await box(page, one).click()
-  await answer(page, 'Desconhecimento', [one])
-  expect(await text.inputValue()).toBe('')
-})
-
 test('the result of a sending whose screen was left is told elsewhere', async () => {
   const { page, found, address } = await open(summaries, { path: '/help' })
   const [chosen] = found.filter(isUnanswered)

@@ -80,16 +80,16 @@ test('the installed application shows the list of before until somebody signs ou
   expect(await page.evaluate(() => localStorage.getItem('vigia.lists'))).toBeNull()
 })
 
-test('what was typed survives a reload, and goes when the person leaves', async () => {
+test('the browser asks before what was typed and not sent is lost by a reload', async () => {
   const page = await site.resume(await site.createAccount('Davi'), '/auditoria#contato')
   const message = page.getByLabel('Mensagem')
-  await message.fill('A captura parou ontem.')
-  await page.reload()
-  await expect.poll(() => message.inputValue()).toBe('A captura parou ontem.')
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Sair' }).click()
-  await page.waitForURL('**/login')
-  expect(await page.evaluate(() => sessionStorage.getItem('vigia.drafts'))).toBeNull()
+  await message.click()
+  await message.pressSequentially('A captura parou ontem.')
+  page.once('dialog', (question) => void question.dismiss())
+  const asked = page.waitForEvent('dialog')
+  await page.evaluate(() => location.reload())
+  expect((await asked).type()).toBe('beforeunload')
+  expect(await message.inputValue()).toBe('A captura parou ontem.')
 })
 
 async function isKept(page: Page): Promise<void> {

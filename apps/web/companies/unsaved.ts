@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { notifyInfo } from '../lib/notify.ts'
+import { useUnloadQuestion } from '../lib/unload-question.ts'
 
 /** For links by which the page is left on purpose: whoever presses them has already decided, and is not asked. */
 export const decided = { 'data-decided': true }
@@ -11,9 +12,9 @@ export const decided = { 'data-decided': true }
 export function useUnsaved(dirty: boolean, saving: boolean) {
   const navigate = useNavigate()
   const [wanted, setWanted] = useState<string | null>(null)
+  useUnloadQuestion(dirty)
   useEffect(() => {
     if (!dirty) return
-    const onUnload = (event: BeforeUnloadEvent) => event.preventDefault()
     const onClick = (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest('a') : null
       const leads = link?.origin === location.origin && link.pathname !== location.pathname && !link.download
@@ -23,13 +24,9 @@ export function useUnsaved(dirty: boolean, saving: boolean) {
       event.stopPropagation()
       setWanted(link.pathname + link.search + link.hash)
     }
-    addEventListener('beforeunload', onUnload)
     // Before the router sees it.
     document.addEventListener('click', onClick, { capture: true })
-    return () => {
-      removeEventListener('beforeunload', onUnload)
-      document.removeEventListener('click', onClick, { capture: true })
-    }
+    return () => document.removeEventListener('click', onClick, { capture: true })
   }, [dirty])
   // What is on its way to the server is not lost.
   const loses = useRef(false)

@@ -42,10 +42,6 @@ const storage = [
     'De quais empresas você já deixou a página da primeira captura, para não mostrá-la de novo. Fica até você apagar os dados do site.',
   ],
   [
-    <code key="name">vigia.drafts</code>,
-    'O que você escreveu e ainda não enviou, em “Fale com a Gente” e nas manifestações. Some quando é enviado, quando você sai ou quando a aba é fechada.',
-  ],
-  [
     <code key="name">vigia.shell</code>,
     'O código das telas, sem nenhum dado seu, para que abram sem conexão. É trocado a cada versão nova.',
   ],

@@ -19,8 +19,6 @@ const sessionKey = 'vigia.session'
 export const searchesKey = 'vigia.searches'
 /** The lists that the installed application shows without a connection, and whose they are; they do not outlive the session either. */
 export const listsKey = 'vigia.lists'
-/** What was typed in this tab and not sent, and by whom; only a session that expires leaves it, to the same person. */
-export const draftsKey = 'vigia.drafts'
 /** The screen with which a session begins. */
 const start = '/dashboard'
 const listeners = new Set<() => void>()
@@ -93,7 +91,6 @@ function forgetOthers(session: WebSession | null) {
   for (const [storage, key] of [
     [localStorage, searchesKey],
     [localStorage, listsKey],
-    [sessionStorage, draftsKey],
   ] as const)
     if (owner === null || readOwned(storage, key)?.owner !== owner) storage.removeItem(key)
 }

@@ -6,10 +6,10 @@ import { type RefObject, useEffect, useRef } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import type { z } from 'zod'
 import { useContact } from '../lib/contact.ts'
-import { useDraft } from '../lib/drafts.ts'
 import { actionMessage, queryClient, useAction, useScreenQuery } from '../lib/query.ts'
 import { accountQuery } from '../lib/response-adapter.ts'
 import { useSession } from '../lib/session.ts'
+import { useUnloadQuestion } from '../lib/unload-question.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
@@ -35,11 +35,11 @@ export function ContactDialog() {
 function ContactContent() {
   const { open, show, close } = useContact()
   const form = useContactForm()
-  const forgetDraft = useDraft(form, 'contato')
   const trap = useRef<HTMLInputElement>(null)
   // Opens again on a failure: a person who closed it would believe that the message was sent.
-  const action = useAction(sendContact, { errorToast: false, onError: show, onSuccess: forgetDraft })
+  const action = useAction(sendContact, { errorToast: false, onError: show })
   const sent = action.isSuccess
+  useUnloadQuestion(!sent && form.formState.isDirty)
   const { reset: resetAction } = action
   const { reset: resetForm } = form
   useEffect(() => {

@@ -2,10 +2,10 @@ import { justificationMaxOf } from '@vigia/contract/manifestation'
 import { formatInteger, formatMoney } from '@vigia/contract/text'
 import { UserCheck } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { useDraft } from '../../lib/drafts.ts'
 import { notifyError, notifyInfo, notifySuccess, notifyWarning } from '../../lib/notify.ts'
 import { useScreenQuery } from '../../lib/query.ts'
 import { type DocumentRow, twoPeopleQuery } from '../../lib/response-adapter.ts'
+import { useUnloadQuestion } from '../../lib/unload-question.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Textarea } from '../../ui/form/textarea.tsx'
@@ -41,18 +41,13 @@ interface ManifestationDialogProps {
 const footerClass = 'flex flex-wrap justify-end gap-2 border-line border-t px-5 py-3.5'
 
 /** Explains an answer, says to how many documents it goes and which are left out, sends it, and shows the result of each. */
-export function ManifestationDialog({ open, ids: chosen, onClose: onEnd, ...rest }: ManifestationDialogProps) {
+export function ManifestationDialog({ open, ids: chosen, onClose, ...rest }: ManifestationDialogProps) {
   const { onSent, onSelectAgain, ...about } = rest
   const { kind, answer, known } = about
   const [ids, setIds] = useState(chosen)
   const [results, setResults] = useState<SendingResult[]>()
   const form = useAnswerForm(answer)
-  // Only for the same documents: what was said of some is not said of others.
-  const forgetDraft = useDraft(form, [kind.type, answer.code, ...chosen].join(' '))
-  const onClose = () => {
-    forgetDraft()
-    onEnd()
-  }
+  useUnloadQuestion(open && !results && form.formState.isDirty)
   const texts = useKeptTexts(kind, answer, form)
   const isGone = useGone()
   useClosedByBack(open, () => {
@@ -65,7 +60,6 @@ export function ManifestationDialog({ open, ids: chosen, onClose: onEnd, ...rest
   if (!open) return null
   if (!results) {
     const onDone = (answered: SendingResult[], message: string, barred: Barred) => {
-      forgetDraft()
       const all = [...answered, ...barred.map(notAllowed)]
       const sent = all.filter(({ situacao }) => wasSent.has(situacao))
       if (sent.length > 0) onSent(sent.map(({ idDfe }) => idDfe))
