@@ -105,7 +105,7 @@ auditoria verificar (ou: audit verify)
 
 restauracao
 restauracao liberar [--sem-ciencia] [--sem-avisos] [--fazer]
-  Com o programa no ar. Depois que o banco voltou de uma cópia de segurança, nenhuma manifestação sai sozinha: o que foi mudado
+  Com o programa no ar. Quando o ambiente de produção começa, e depois que o banco voltou de uma cópia de segurança, nenhuma manifestação sai sozinha: o que foi mudado
   depois da cópia não está nela, como uma Ciência automática que alguém desligou. Sem palavra, mostra as opções de cada empresa e
   o que espera; com liberar, tudo sai; com --sem-ciencia, a Ciência automática de todas as empresas é desligada antes. Webhooks esperam também,
   e os e-mails que já estavam na fila da cópia: com --sem-avisos, o que já esperava nela, e pode ter saído depois, não sai de novo.

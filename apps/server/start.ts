@@ -87,7 +87,7 @@ import { embeddedCluster, InstallationError, prepareInstallation } from './platf
 import { createLogger } from './platform/log.ts'
 import { beginDictionaries } from './platform/received/dictionaries.ts'
 import { followReplica } from './platform/replica.ts'
-import { advanceMark } from './platform/restore.ts'
+import { advanceMark, noteFirstHold } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
@@ -274,6 +274,7 @@ export async function start(
       )
     }
     await lookForRestore()
+    await noteFirstHold(working)
     begin(repeat(markEveryMs, lookForRestore, working.log, longMs))
     begin(await startCaptureWorker(working))
     begin(await startManifestationWorker(working, { registered }))

@@ -151,6 +151,17 @@ const AskedAnswer = z.object({
   minha: z.boolean().describe('Quem chama, ou uma chave de API sua, a pediu: pode retirá-la, e não aprová-la.'),
   impedimento: z.string().nullable().describe('Por que quem chama não pode aprovar; null: pode.'),
 })
+const heldFields = {
+  idDFe: true,
+  tipoDFe: true,
+  chave: true,
+  numero: true,
+  emitente: true,
+  empresa: true,
+  descricao: true,
+  motivo: true,
+  pedidaEm: true,
+} as const
 /** An answer that waits for a second person. */
 export type AskedAnswer = z.output<typeof AskedAnswer>
 
@@ -202,6 +213,35 @@ export const listAsked = route({
   atLeast: 'leitura',
   summary: 'As respostas que esperam por uma segunda pessoa, da mais antiga à mais nova, até 300.',
   data: z.object({ items: z.array(AskedAnswer), totalDeItens: z.number() }),
+})
+
+/** The events that wait for the first release of a production installation; ours. */
+export const listHeldEvents = route({
+  method: 'GET',
+  path: `${askedBase}/retidas`,
+  access: 'session',
+  atLeast: 'leitura',
+  summary:
+    'O que sairia se o envio de manifestações fosse liberado, até 300, onde a instalação começou em produção e ninguém o liberou ainda.',
+  data: z.object({
+    desde: z.string().nullable().describe('Desde quando o envio espera; null: não espera.'),
+    items: z.array(AskedAnswer.pick(heldFields)),
+    totalDeItens: z.number(),
+    impedimento: z.string().nullable().describe('Por que quem chama não pode liberar; null: pode.'),
+  }),
+})
+
+/** Lets them leave; ours. */
+export const releaseHeldEvents = route({
+  method: 'POST',
+  path: `${askedBase}/liberar`,
+  access: 'session',
+  atLeast: 'administrador',
+  proof: 'always',
+  summary:
+    'Libera o envio de manifestações de uma instalação que começou em produção. 409: ela tem mais de um workspace, e libera quem a administra.',
+  refusals: [409],
+  data: z.null(),
 })
 
 /** Approves or refuses answers that wait; ours. */

@@ -20,7 +20,7 @@ export async function manageRestore(config: Config, args: string[]): Promise<voi
     return
   }
   if (task === 'liberar') {
-    console.log(describeReadBack(held).join('\n'))
+    if (!held.isFirst) console.log(describeReadBack(held).join('\n'))
     refuseTooSoon(held, options)
     await operate(config, (ctx) =>
       releaseHeld(ctx, {
@@ -84,7 +84,7 @@ export function describeReadBack({
 
 /** What is held, for a terminal. */
 export function describeHeld(held: Held): string {
-  const { foundAt, copyOf, companies, rules, mails, deliveries } = held
+  const { isFirst, foundAt, copyOf, companies, rules, mails, deliveries } = held
   const when = copyOf ? ` para o que era em ${moment(copyOf)}` : ''
   const lines = companies.map(({ name, cnpj, acknowledgesSince, automatic, requested }) => {
     const ciencia = acknowledgesSince
@@ -95,8 +95,14 @@ export function describeHeld(held: Held): string {
     )
   })
   return [
-    `O banco de dados voltou${when}; isso foi notado em ${moment(foundAt)}. Nenhuma manifestação sai até ser liberada.`,
-    'As opções abaixo são as da cópia: quem as mudou depois precisa mudá-las de novo.',
+    ...(isFirst
+      ? [
+          `Esta instalação começou no ambiente de produção em ${moment(foundAt)}. Nenhuma manifestação sai até ser liberada.`,
+        ]
+      : [
+          `O banco de dados voltou${when}; isso foi notado em ${moment(foundAt)}. Nenhuma manifestação sai até ser liberada.`,
+          'As opções abaixo são as da cópia: quem as mudou depois precisa mudá-las de novo.',
+        ]),
     '',
     ...(rules > 0
       ? [
@@ -110,11 +116,12 @@ export function describeHeld(held: Held): string {
           `  Esperam também ${formatCount(mails, 'e-mail', 'e-mails')} e ${formatCount(deliveries.waiting, 'entrega', 'entregas')} a webhooks; ${mails} e ${deliveries.fromCopy} já esperavam na cópia, e podem ter saído depois dela: com --sem-avisos, essas não saem.`,
         ]
       : []),
-    '',
-    ...describeReadBack(held),
+    ...(isFirst ? [] : ['', ...describeReadBack(held)]),
     '',
     'Para liberar tudo:                                npm run admin -- restauracao liberar',
     'Para desligar antes a Ciência automática de todas: npm run admin -- restauracao liberar --sem-ciencia',
-    'Para não repetir o que já esperava na cópia:        npm run admin -- restauracao liberar --sem-avisos',
+    ...(isFirst
+      ? []
+      : ['Para não repetir o que já esperava na cópia:        npm run admin -- restauracao liberar --sem-avisos']),
   ].join('\n')
 }

@@ -335,6 +335,7 @@ const proofs: Record<string, 'always' | GoodInput[]> = {
   'POST /v1/api/RegrasDeResposta/ordenar': 'always',
   'POST /v1/api/RegrasDeResposta/apagar': 'always',
   'POST /v1/api/SegundaPessoa/decidir': [many('idsPedido')],
+  'POST /v1/api/SegundaPessoa/liberar': 'always',
   'PUT /v1/api/SegundaPessoa/valor': 'always',
   // Certificates, and the switch with which events leave in a company's name.
   'POST /v1/api/Empresas': 'always',

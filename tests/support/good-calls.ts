@@ -615,6 +615,8 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
     id: 'idRegra',
   }),
   'GET /v1/api/SegundaPessoa': () => ({}),
+  'GET /v1/api/SegundaPessoa/retidas': () => ({}),
+  'POST /v1/api/SegundaPessoa/liberar': () => ({}),
   'GET /v1/api/SegundaPessoa/valor': () => ({}),
   'PUT /v1/api/SegundaPessoa/valor': () => ({ body: { valor: null } }),
   'POST /v1/api/SegundaPessoa/decidir': async (two) => ({

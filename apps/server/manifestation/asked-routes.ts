@@ -1,12 +1,21 @@
-import { decideAsked, getTwoPeople, listAsked, saveTwoPeople } from '@vigia/contract/manifestation'
+import {
+  decideAsked,
+  getTwoPeople,
+  listAsked,
+  listHeldEvents,
+  releaseHeldEvents,
+  saveTwoPeople,
+} from '@vigia/contract/manifestation'
 import { endSentence, formatCount } from '@vigia/contract/text'
 import { deadlineOf, eventName } from '../documents/documents.ts'
 import { handle, type Session, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { beyondLimit, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { findFirstHold } from '../platform/restore.ts'
 import { serviceOf } from '../platform/service.ts'
 import { decideAsked as decide, listAsked as list, refusalOf } from './asked.ts'
+import { listFirstEvents, releaseFirst, whyNotRelease } from './held.ts'
 import { readTwoPeople, saveTwoFrom } from './two-people.ts'
 
 export const askedRoutes = [
@@ -51,6 +60,37 @@ export const askedRoutes = [
         })),
       },
     }
+  }),
+
+  handle(listHeldEvents, weights.heavy, async (shown, { session }) => {
+    const ctx = beyondLimit(shown)
+    const since = await findFirstHold(ctx)
+    if (since === null) return { data: { desde: null, items: [], totalDeItens: 0, impedimento: null } }
+    const { workspaceId } = session
+    const { total, events } = await readWorkspace(ctx, workspaceId, (ctx) => listFirstEvents(ctx, session))
+    return {
+      data: {
+        desde: since.toISOString(),
+        items: events.map((event) => ({
+          idDFe: ctx.ids.encode(workspaceId, event.documentId),
+          tipoDFe: event.type,
+          chave: event.chave,
+          numero: event.number,
+          emitente: event.issuer,
+          empresa: event.company,
+          descricao: eventName(serviceOf(event.type), event.tpEvento),
+          motivo: event.why,
+          pedidaEm: event.requestedAt.toISOString(),
+        })),
+        totalDeItens: total,
+        impedimento: await whyNotRelease(ctx, session),
+      },
+    }
+  }),
+
+  handle(releaseHeldEvents, weights.none, async (ctx, { session }) => {
+    await releaseFirst(beyondLimit(ctx), session)
+    return { data: null, message: 'Envio liberado: o que espera sai nos próximos segundos.' }
   }),
 
   handle(decideAsked, weights.heavy, async (shown, { body, session }) => {

@@ -3,18 +3,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { copyDatabase, createDatabase, execute } from '../../../tests/support/database.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../documents/testing.ts'
 import { claimMail, settleMail } from '../mail/queue.ts'
 import type { Context } from '../platform/context.ts'
-import { inCapture, inWorkspace } from '../platform/database.ts'
+import { inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { prepareInstallation } from '../platform/installation.ts'
-import { advanceMark, findRestore } from '../platform/restore.ts'
+import { advanceMark, findFirstHold, findRestore, noteFirstHold } from '../platform/restore.ts'
 import { migrate } from '../platform/schema/migrate.ts'
 import { listNotices } from '../platform/trouble.ts'
 import { claimDelivery } from '../webhooks/deliveries.ts'
-import { isTooSoon, listHeld, readBackEvents, releaseHeld } from './held.ts'
+import {
+  isTooSoon,
+  listFirstEvents,
+  listHeld,
+  readBackEvents,
+  releaseFirst,
+  releaseHeld,
+  whyNotRelease,
+} from './held.ts'
 import { findHoldups } from './holdups.ts'
 import { writeJournal } from './journal.ts'
 import { acknowledgePending } from './manifestation.ts'
@@ -288,4 +296,69 @@ test('a second restore while the first is not released begins anew: what was don
   expect(await readBackEvents(ctx, { registered })).toBe(1)
   const told = await ctx.db.selectFrom('trouble').select('told_at').where('key', '=', 'restauracao').execute()
   expect(told).toEqual([{ told_at: null }])
+})
+
+describe('the first start in production', () => {
+  let database: Awaited<ReturnType<typeof createDatabase>>
+  let ctx: Context
+  let office: Office
+
+  beforeAll(async () => {
+    database = await createDatabase()
+    await prepareInstallation(database.url, 'producao')
+    ctx = contextOf(database.url)
+    office = await newOffice(ctx)
+    await execute(database.url, "update company set acknowledges_since = '2026-11-01T12:00:00Z'")
+    await store(ctx, office, 'nfe', [arrive(1, resNFe({ number: 1, issuedAt: daysAgo(1) }))])
+    await acknowledgePending(ctx, office.workspaceId, office.companyId)
+  })
+  afterAll(async () => {
+    await ctx.db.destroy()
+    await database[Symbol.asyncDispose]()
+  })
+  beforeEach(async () => {
+    await execute(database.url, 'update installation set held_since = now()')
+    await noteFirstHold(ctx)
+  })
+
+  test('only the first start in production holds events', async () => {
+    await execute(database.url, 'update installation set held_since = null')
+    await prepareInstallation(database.url, 'producao')
+    expect(await findFirstHold(ctx)).toBeNull()
+    await execute(database.url, 'delete from installation')
+    await prepareInstallation(database.url, 'homologacao')
+    expect(await findFirstHold(ctx)).toBeNull()
+    await execute(database.url, 'delete from installation')
+    await prepareInstallation(database.url, 'producao')
+    expect(await findFirstHold(ctx)).toBeInstanceOf(Date)
+  })
+
+  test('an event waits until an administrator releases it, and screens say so', async () => {
+    expect(await claimBatch(ctx)).toBeNull()
+    const { rows } = await inCapture(ctx, ({ db }) => sql<{ id: bigint }>`select id from outgoing_event`.execute(db))
+    const holdups = await findHoldups(ctx, office.workspaceId, [rows[0]!.id])
+    expect(holdups.get(rows[0]!.id)!.message).toMatch(/^Esta instalação começou no ambiente de produção: nenhuma/)
+    expect(await listNotices(ctx)).toMatchObject([{ key: 'liberacao' }])
+    const shown = await readWorkspace(ctx, office.workspaceId, (ctx) => listFirstEvents(ctx, office.session))
+    expect(shown).toMatchObject({ total: 1, events: [{ number: 1, tpEvento: 210210 }] })
+
+    await expect(releaseFirst(ctx, { ...office.session, role: 'fiscal' })).rejects.toMatchObject({ code: 'conflict' })
+    expect(await claimBatch(ctx)).toBeNull()
+    await releaseFirst(ctx, office.session)
+    expect(await listNotices(ctx)).toEqual([])
+    const audit = await readWorkspace(ctx, office.workspaceId, ({ db }) =>
+      db.selectFrom('audit').select('description').orderBy('id', 'desc').executeTakeFirst(),
+    )
+    expect(audit?.description).toBe('Liberou o envio de manifestações pela primeira vez nesta instalação.')
+    expect(await claimBatch(ctx)).not.toBeNull()
+  })
+
+  test('no workspace releases the events of another: the operator does', async () => {
+    await newOffice(ctx)
+    expect(await whyNotRelease(ctx, office.session)).toMatch(/^Esta instalação tem mais de um workspace/)
+    await expect(releaseFirst(ctx, office.session)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await listHeld(ctx)).toMatchObject({ isFirst: true, copyOf: null, companies: [{ automatic: 1 }] })
+    await releaseHeld(ctx, { withoutAutomatic: false })
+    expect(await listHeld(ctx)).toBeNull()
+  })
 })

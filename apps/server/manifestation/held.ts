@@ -1,11 +1,15 @@
+import { askedMax } from '@vigia/contract/manifestation'
 import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
+import { readHiding, shownConditions } from '../companies/companies.ts'
+import type { Session } from '../http/http.ts'
 import { countHeldMails, dropHeldMails } from '../mail/mail.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
-import { findRestore, releaseRestore, restoresOf } from '../platform/restore.ts'
-import type { Service } from '../platform/service.ts'
+import { AppError } from '../platform/errors.ts'
+import { findFirstHold, findRestore, releaseFirstHold, releaseRestore, restoresOf } from '../platform/restore.ts'
+import type { Service, ServiceCode } from '../platform/service.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from '../webhooks/webhooks.ts'
 import { readAnswerRules, sends } from './answer-rules.ts'
 import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
@@ -34,6 +38,8 @@ export interface ReadBack {
   unread: string[]
   unasked: string[]
 }
+
+const nothingMissing: ReadBack = { events: true, read: 0, unread: [], unasked: [] }
 
 // After a restore the authority may move our cursor to its own: what lies between is fetched one by one, for hours. Such a gap lies above the first position that was asked
 // for since; those below are older than the copy, unless the authority told of the restore: then some companies were asked for before.
@@ -78,6 +84,8 @@ export function isTooSoon({
 
 /** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
 export async function listHeld(ctx: Pick<Context, 'db' | 'config'>): Promise<{
+  /** The first events of the production environment wait; nothing was restored. */
+  isFirst: boolean
   foundAt: Date
   copyOf: Date | null
   readBack: ReadBack
@@ -88,8 +96,9 @@ export async function listHeld(ctx: Pick<Context, 'db' | 'config'>): Promise<{
   deliveries: { waiting: number; fromCopy: number }
 } | null> {
   const restore = await findRestore(ctx)
-  if (!restore) return null
-  const readBack = await findReadBack(ctx, restore.foundAt)
+  const foundAt = restore?.foundAt ?? (await findFirstHold(ctx))
+  if (foundAt === null) return null
+  const readBack = restore ? await findReadBack(ctx, foundAt) : nothingMissing
   const { rows: waiting } = await inCapture(ctx, ({ db }) =>
     sql<Pick<HeldCompany, 'companyId' | 'automatic' | 'requested'>>`
       select company_id as "companyId", count(*) filter (where requested_by is null)::int as automatic,
@@ -117,7 +126,8 @@ export async function listHeld(ctx: Pick<Context, 'db' | 'config'>): Promise<{
     }
   }
   const [mails, deliveries] = [await countHeldMails(ctx), await countHeldDeliveries(ctx)]
-  return { ...restore, readBack, companies, rules, mails, deliveries }
+  const copyOf = restore?.copyOf ?? null
+  return { isFirst: !restore, foundAt, copyOf, readBack, companies, rules, mails, deliveries }
 }
 
 // As the plans name them.
@@ -131,7 +141,7 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
 }
 
 /**
- * Lets events leave again after a restore. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
+ * Lets events leave again after a restore, or for the first time. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
  * because of them is withdrawn when its turn comes, and each workspace turns them on again where it wants them. `withoutNotices`: mails and deliveries to webhooks that are in
  * the copy, and may have left since it was made, do not leave.
  */
@@ -140,6 +150,9 @@ export async function releaseHeld(
   { withoutAutomatic, withoutNotices = false }: { withoutAutomatic: boolean; withoutNotices?: boolean },
 ): Promise<void> {
   const held = withoutAutomatic ? await listHeld(ctx) : null
+  const because = held?.isFirst
+    ? 'antes de liberar o envio de manifestações pela primeira vez'
+    : 'porque o banco de dados voltou de uma cópia de segurança'
   for (const { workspaceId, companyId, name, acknowledgesSince } of held?.companies ?? []) {
     if (acknowledgesSince === null) continue
     await inWorkspace(ctx, workspaceId, async ({ db }) => {
@@ -149,19 +162,77 @@ export async function releaseHeld(
         .where('workspace_id', '=', workspaceId)
         .where('id', '=', companyId)
         .execute()
-      const what = `Desligou a Ciência automática de ${name}, porque o banco de dados voltou de uma cópia de segurança.`
+      const what = `Desligou a Ciência automática de ${name}, ${because}.`
       await recordAudit({ db }, { workspaceId, accountName: operator }, 'empresa', what)
     })
   }
-  if (withoutAutomatic) await switchRulesOff(ctx)
+  if (withoutAutomatic) await switchRulesOff(ctx, because)
   if (withoutNotices) {
     await dropHeldMails(ctx)
     await dropHeldDeliveries(ctx)
   }
   await releaseRestore(ctx)
+  await releaseFirstHold(ctx)
 }
 
-async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
+/** An event of a workspace that leaves when the first ones are released. */
+interface FirstEvent {
+  documentId: bigint
+  type: ServiceCode
+  chave: string
+  number: number
+  issuer: string
+  company: string
+  tpEvento: number
+  why: string
+  requestedAt: Date
+}
+
+/** The events of a workspace that a release lets leave, the longest waiting first. `ctx.db` is a transaction inside it. */
+export async function listFirstEvents(
+  { db }: WithDatabase,
+  { workspaceId, companies }: Pick<Session, 'workspaceId' | 'companies'>,
+): Promise<{ total: number; events: FirstEvent[] }> {
+  const conditions = [
+    sql`o.workspace_id = ${workspaceId} and o.state in ('waiting', 'sending')`,
+    ...(companies ? [sql`o.company_id = any (${companies}::int[])`] : []),
+    ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
+  ]
+  const { rows } = await sql<FirstEvent & { total: number }>`
+    select o.document_id as "documentId", o.type, o.chave, d.number, s.name as issuer, c.name as company, o.tp_evento as "tpEvento", o.why,
+           o.requested_at as "requestedAt", count(*) over ()::int as total
+      from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      join company c on c.workspace_id = o.workspace_id and c.id = o.company_id
+     where ${sql.join(conditions, sql` and `)} order by o.requested_at, o.id limit ${askedMax}`.execute(db)
+  return { total: rows[0]?.total ?? 0, events: rows }
+}
+
+const ofSeveral =
+  'Esta instalação tem mais de um workspace: quem administra o sistema confere o que espera em todos e libera o envio com npm run admin -- restauracao liberar.'
+const notKeeper = 'Libera o envio quem é administrador do workspace e vê todas as empresas dele.'
+
+/** Why somebody may not release the first events of the installation; null: they may. */
+export async function whyNotRelease(
+  ctx: Pick<Context, 'db'>,
+  { role, companies }: Pick<Session, 'role' | 'companies'>,
+): Promise<string | null> {
+  if (role !== 'administrador' || companies !== null) return notKeeper
+  return (await listWorkspaces(ctx)).length > 1 ? ofSeveral : null
+}
+
+/** Lets the first events of an installation with one workspace leave, in the name of its administrator. */
+export async function releaseFirst(ctx: Pick<Context, 'db'>, session: Session): Promise<void> {
+  if ((await findFirstHold(ctx)) === null) return
+  const refusal = await whyNotRelease(ctx, session)
+  if (refusal !== null) throw new AppError('conflict', refusal)
+  await inWorkspace(ctx, session.workspaceId, (ctx) =>
+    recordAudit(ctx, session, 'manifestacao', 'Liberou o envio de manifestações pela primeira vez nesta instalação.'),
+  )
+  await releaseFirstHold(ctx)
+}
+
+async function switchRulesOff(ctx: Pick<Context, 'db'>, because: string): Promise<void> {
   for (const workspaceId of await listWorkspaces(ctx))
     await inWorkspace(ctx, workspaceId, async ({ db }) => {
       const rules = await db
@@ -174,7 +245,7 @@ async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
         .execute()
       if (rules.length === 0) return
       const names = formatList(rules.map(({ name }) => `“${name}”`))
-      const what = `Desligou regras de resposta (${names}), porque o banco de dados voltou de uma cópia de segurança.`
+      const what = `Desligou regras de resposta (${names}), ${because}.`
       await recordAudit({ db }, { workspaceId, accountName: operator }, 'manifestacao', what)
     })
 }

@@ -8,7 +8,7 @@ import { movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
-import { isHeld } from '../platform/restore.ts'
+import { areEventsHeld } from '../platform/restore.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 
@@ -95,7 +95,7 @@ interface ClaimedEvent extends QueuedEvent {
 export const dueEvents = sql`select from outgoing_event where state in ('waiting', 'sending') and next_at <= now()`
 
 /**
- * Claims the events that have waited longest of those that may be sent now, of a workspace with the fewest batches under way. None after a restore that nobody released; not to a paused service, not of an author with a batch under way or
+ * Claims the events that have waited longest of those that may be sent now, of a workspace with the fewest batches under way. None before a person has released the first ones, or a restore; not to a paused service, not of an author with a batch under way or
  * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
  */
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
@@ -106,7 +106,7 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
   const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
   const isUp = reachableCondition(ctx.config, await pausedServices(ctx))
   return inCapture(ctx, async ({ db }) => {
-    const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${isHeld}
+    const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${areEventsHeld}
        and not exists (select 1 from outgoing_event e where ${comesBefore})`
     // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
     const { rows } = await sql`${dueEvents} limit 1`.execute(db)

@@ -28,7 +28,9 @@ create table installation (
   id_key bytea not null,
   created_at timestamptz not null default now(),
   mark bigint not null default 0,
-  marked_at timestamptz not null default now()
+  marked_at timestamptz not null default now(),
+  -- since when no event leaves because nobody has released the first ones of the production environment; null: they leave
+  held_since timestamptz
 );
 
 -- From this one come tokens of recovery links and tickets of exports.
@@ -2203,6 +2205,7 @@ end $$;
 
 grant select, insert, update, delete on all tables in schema public to vigia_app, vigia_limited;
 revoke insert, update, delete on migration, installation, dictionary, certificate_use from vigia_app, vigia_limited;
+grant update (held_since) on installation to vigia_app, vigia_limited;
 revoke update, delete on receipt, issuer_certificate, capture_call, outgoing_event_call, audit from vigia_app, vigia_limited;
 grant update (times) on audit to vigia_app, vigia_limited;
 grant usage on all sequences in schema public to vigia_app, vigia_limited;

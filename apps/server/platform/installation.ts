@@ -10,16 +10,18 @@ export class InstallationError extends Error {
 
 /**
  * Binds a migrated database to its ambiente, once and for ever: NSUs of two ambientes are different sequences, and documents without
- * fiscal value must never stand beside real ones. Returns the key of the outside ids.
+ * fiscal value must never stand beside real ones. In production no event leaves until a person releases the first ones. Returns the key of the
+ * outside ids.
  */
 export async function prepareInstallation(url: string, ambiente: string): Promise<Buffer> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query('insert into installation (ambiente, id_key) values ($1, $2) on conflict do nothing', [
-      ambiente,
-      randomBytes(16),
-    ])
+    await client.query(
+      `insert into installation (ambiente, id_key, held_since) values ($1, $2, case when $1 = 'producao' then now() end)
+       on conflict do nothing`,
+      [ambiente, randomBytes(16)],
+    )
     const { rows } = await client.query<{ ambiente: string; id_key: Buffer }>(
       'select ambiente, id_key from installation',
     )

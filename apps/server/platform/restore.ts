@@ -118,6 +118,28 @@ export async function findRestore({ db }: WithDatabase): Promise<{ foundAt: Date
   return row ?? null
 }
 
+/** Since when the first events of the production environment wait for a release; null: they leave. */
+export async function findFirstHold({ db }: WithDatabase): Promise<Date | null> {
+  const row = await db.selectFrom('installation').select('held_since as since').executeTakeFirst()
+  return row?.since ?? null
+}
+
+/** Tells the operator and the dashboard that the first events wait. */
+export async function noteFirstHold(ctx: Pick<Context, 'db'>): Promise<void> {
+  if ((await findFirstHold(ctx)) === null) return
+  await noteTrouble(
+    ctx,
+    'liberacao',
+    'Esta instalação começou no ambiente de produção. A captura funciona, e nenhuma manifestação sai até uma pessoa conferir o que espera. O que fazer: confira e libere o envio em “Aguardam segunda pessoa” (/aprovacoes), ou com npm run admin -- restauracao.',
+  )
+}
+
+/** Lets the first events leave. */
+export async function releaseFirstHold({ db }: WithDatabase): Promise<void> {
+  await db.updateTable('installation').set({ held_since: null }).where('held_since', 'is not', null).execute()
+  await endTrouble({ db }, 'liberacao')
+}
+
 /** Lets events leave again. */
 export async function releaseRestore({ db }: WithDatabase): Promise<void> {
   await db.updateTable('restore').set({ released_at: sql<Date>`now()` }).where('released_at', 'is', null).execute()
@@ -144,3 +166,6 @@ export const restoresOf = (line: RawBuilder<unknown>) => sql`(
 
 /** True while a restore is not released: for conditions of statements. */
 export const isHeld = sql<boolean>`exists (select 1 from restore where released_at is null)`
+
+/** True while no event leaves. */
+export const areEventsHeld = sql<boolean>`(${isHeld} or exists (select 1 from installation where held_since is not null))`

@@ -12,6 +12,7 @@ interface InstallationTable {
   ambiente: string
   id_key: Buffer
   created_at: Timestamp
+  held_since: Optional<Date | null>
 }
 interface WorkspaceTable {
   id: Generated<number>

@@ -22,6 +22,11 @@ const kinds = {
     shown:
       'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam, e com elas os webhooks e os e-mails que já estavam na fila. Confira se as opções das suas empresas estão como você deixou.',
   },
+  liberacao: {
+    title: 'As manifestações esperam por uma liberação',
+    shown:
+      'Esta instalação começou no ambiente de produção. A captura funciona, e nenhuma manifestação sai até uma pessoa conferir o que espera e liberar o envio, em “Aguardam segunda pessoa”; o que for pedido até lá continua na fila.',
+  },
   consultas: {
     title: 'Nada é consultado na SEFAZ',
     shown:

@@ -21,6 +21,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Dialog } from '../ui/overlay/dialog.tsx'
 import { Page } from '../ui/page.tsx'
+import { HeldEvents } from './held-events.tsx'
 
 /** The answers that wait for a second person, and from which amount on they do. */
 export function AskedPage() {
@@ -33,6 +34,7 @@ export function AskedPage() {
       site={productName}
       subtitle="Respostas a partir de um valor só são enviadas quando outra pessoa as aprova."
     >
+      <HeldEvents />
       <Setting />
       <Loaded query={asked}>
         {({ items, totalDeItens }) =>

@@ -22,6 +22,7 @@ import {
   getTwoPeople,
   listAnswerRules,
   listAsked,
+  listHeldEvents,
   listManifestations,
   listManifestationTexts,
   previewManifestation,
@@ -79,6 +80,7 @@ export const dashboardQuery = query(getDashboard, (data) => toDashboard(object(d
 // Calls of our own: a server that responds with something else does not know them.
 export const answerRulesQuery = ownQuery(listAnswerRules, { regras: [], comCienciaParaTodas: [] })
 export const askedQuery = ownQuery(listAsked, { items: [], totalDeItens: 0 })
+export const heldEventsQuery = ownQuery(listHeldEvents, { desde: null, items: [], totalDeItens: 0, impedimento: null })
 export const twoPeopleQuery = ownQuery(getTwoPeople, { empresasSemSegunda: [] })
 export const dueQuery = ownQuery(listDue, [])
 export const supplierQuery = ownQuery(getSupplier, { raiz: '', nome: '', meses: [], situacoes: [], recentes: {} })

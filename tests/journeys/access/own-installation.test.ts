@@ -1,10 +1,16 @@
 import { createAccount, operate } from '@vigia/server/start'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
-import { shown, useSite } from '../site.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { expectAccessible, query, shown, useSite } from '../site.ts'
 
 const site = useSite({ roles: ['api'], config: { signUp: 'invitation', plans: false } })
 const aboutPlans = /\bplanos?\b|gr[áa]tis|R\$ ?(9,97|49,87)|cart[ãa]o de cr[ée]dito|teste ou o/i
+
+const ana = { nome: 'Ana Souza', email: 'ana@escritorio.example', senha: '' }
+beforeAll(async () => {
+  const password = await operate(site.product.config, (ctx) => createAccount(ctx, { name: ana.nome, email: ana.email }))
+  ana.senha = password!
+})
 
 async function expectNoPlans(page: Page) {
   await shown(page.getByRole('heading', { level: 1 }))
@@ -21,10 +27,7 @@ test('an installation by invitation without plans speaks of neither a plan nor a
   expect(await register.getByRole('textbox').count()).toBe(0)
   await expectNoPlans(register)
 
-  const { config } = site.product
-  const email = 'ana@escritorio.example'
-  const senha = await operate(config, (ctx) => createAccount(ctx, { name: 'Ana Souza', email }))
-  const page = await site.enter({ nome: 'Ana Souza', email, senha: senha! })
+  const page = await site.enter(ana)
   for (const path of ['/dashboard', '/conta', '/empresas', '/empresas/nova', '/help', '/auditoria']) {
     await site.go(page, path)
     await expectNoPlans(page)
@@ -32,4 +35,17 @@ test('an installation by invitation without plans speaks of neither a plan nor a
   await page.getByRole('button', { name: 'Usuário' }).click()
   await shown(page.getByText('Conectado como'))
   await expectNoPlans(page)
+})
+
+test('its administrator releases the first events where they are shown', async () => {
+  await query(site.product, 'update installation set held_since = now()')
+  const page = await site.enter(ana)
+  await site.go(page, '/aprovacoes')
+  const title = page.getByRole('heading', { name: 'O envio à SEFAZ ainda não foi liberado' })
+  await shown(title)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Liberar o envio' }).click()
+  await shown(page.getByText('Envio liberado: o que espera sai nos próximos segundos.'))
+  await expect.poll(() => title.count()).toBe(0)
+  expect(await query(site.product, 'select from installation where held_since is not null')).toEqual([])
 })
