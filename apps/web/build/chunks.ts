@@ -11,7 +11,7 @@ export const chunks: Rolldown.CodeSplittingGroup[] = [
     name: 'data',
     test: modules(
       '@tanstack/(react-query|query-core)',
-      '/web/(lib/(companies|notify|query)|ui/(copy-button|period/date-range-picker|overlay/(lazy-with-trigger|tooltip)))',
+      '/web/(lib/(companies|notify|query)|ui/(company-name|copy-button|period/date-range-picker|overlay/(lazy-with-trigger|tooltip)))',
     ),
   },
   // What opens over a screen and is loaded after it: see ui/overlay/lazy-with-trigger.tsx.
