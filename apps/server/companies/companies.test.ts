@@ -377,7 +377,7 @@ test('without an active plan there is room for a thousand certificates, with tho
                                chain_pem, key_encrypted, key_id, uploaded_by, replaced_at)
       select c.workspace_id, c.company_id, c.holder_cnpj, c.holder_name, c.issuer, n::text, c.valid_from, c.valid_to, n::text,
              c.chain_pem, '', '', c.uploaded_by, now()
-        from certificate c, generate_series(2, 1000) n where c.company_id = ${id}`.execute(db),
+        from certificate c, generate_series(2, 1000) n where c.company_id = ${id} returning id`.execute(db),
   )
   await expect(change(id, {}, certificateOf(matriz))).rejects.toThrow(
     /^Sem um plano ativo cabem 1\.000 certificados, .* os que estão aqui continuam em uso\./,

@@ -1,7 +1,7 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { type MailKind, whyReceived } from '../mail/mail.ts'
-import { announce, companyName, warn } from '../notifications/notifications.ts'
+import { announce, companyNameIn, warn } from '../notifications/notifications.ts'
 import { keptByAuthority } from '../plans/plans.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -64,7 +64,7 @@ async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: numbe
        where workspace_id = ${workspaceId} and proved_at is not null`.execute(db)
     const { rows } = await sql<UsedCertificate>`
       select k.id, (extract(epoch from k.valid_to - now()) / 86400)::float8 as "daysLeft",
-             json_agg(json_build_object('publicId', c.public_id, 'name', c.name, 'shown', ${companyName}, 'cnpj', c.cnpj)
+             json_agg(json_build_object('publicId', c.public_id, 'name', c.name, 'shown', ${companyNameIn(workspaceId)}, 'cnpj', c.cnpj)
                       order by c.id <> k.company_id, c.search, c.id) as companies,
              to_char(k.valid_to at time zone 'America/Sao_Paulo', 'DD/MM/YYYY HH24:MI') as "validTo",
              to_char(k.revoked_at at time zone 'America/Sao_Paulo', 'DD/MM/YYYY') as revoked,

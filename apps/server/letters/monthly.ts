@@ -2,7 +2,7 @@ import { formatInteger } from '@vigia/contract/text'
 import { monthlyReportsMax, type ReportGroup, type ReportSubject } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import type { Session } from '../http/http.ts'
-import { companyName } from '../notifications/notifications.ts'
+import { companyNameIn } from '../notifications/notifications.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 
@@ -24,7 +24,7 @@ export interface Monthly {
 /** Those of a person, in the order in which they were chosen. `db` is inside the workspace. */
 export async function readMonthly({ db }: WithDatabase, { workspaceId, accountId }: Person): Promise<Monthly[]> {
   const { rows } = await sql<Monthly>`
-    select m.id, m.subject, m.grouping as "group", m.company_id as "companyId", c.public_id as "publicId", ${companyName} as "companyName"
+    select m.id, m.subject, m.grouping as "group", m.company_id as "companyId", c.public_id as "publicId", ${companyNameIn(workspaceId)} as "companyName"
       from monthly_report m left join company c on c.workspace_id = m.workspace_id and c.id = m.company_id
      where m.workspace_id = ${workspaceId} and m.account_id = ${accountId} order by m.id`.execute(db)
   return rows

@@ -246,7 +246,7 @@ const rejected = (message: string): Change => ({
 const onItsWay = ({ isUnknown }: QueuedEvent, xml: string): Change => ({
   state: 'sending',
   signed_xml: xml,
-  sent_at: isUnknown ? sql<Date>`coalesce(sent_at, now())` : sql<Date>`now()`,
+  sent_at: isUnknown ? sql<Date>`least(sent_at, now())` : sql<Date>`now()`,
   c_stat: null,
   x_motivo: null,
 })

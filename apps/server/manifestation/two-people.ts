@@ -5,7 +5,7 @@ import { recordAudit } from '../audit/audit.ts'
 import { conclusive, disagreement } from '../documents/documents.ts'
 import type { Session } from '../http/http.ts'
 import { queueMail } from '../mail/mail.ts'
-import { announce, companyName } from '../notifications/notifications.ts'
+import { announce, companyNameIn } from '../notifications/notifications.ts'
 import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -117,7 +117,7 @@ export async function readTwoPeople(
     db,
   )
   const { rows: alone } = await sql<{ name: string }>`
-    select o.name from (select c.workspace_id, c.id as company_id, ${companyName} as name from company c where c.workspace_id = ${workspaceId} and c.active
+    select o.name from (select c.workspace_id, c.id as company_id, ${companyNameIn(workspaceId)} as name from company c where c.workspace_id = ${workspaceId} and c.active
                      and (${companies}::int[] is null or c.id = any (${companies}::int[]))) o
      where (select count(distinct ${homeOf('a')}) from account a where a.workspace_id = ${workspaceId} and ${mayAnswer(workspaceId, 'a')}) < 2
      order by o.name`.execute(db)

@@ -7,7 +7,7 @@ import { asOperator, inWorkspace } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 import type { TopicItem } from './texts.ts'
 
-export { companyName, companyScreen, listScreen, named, type TopicItem } from './texts.ts'
+export { companyNameIn, companyScreen, listScreen, named, type TopicItem } from './texts.ts'
 
 /** Writes the text for all that happened of one kind. */
 export interface Writer {

@@ -4,7 +4,7 @@ import { startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { type Announcement, lockTelling, type TopicItem, tell, type Writer } from './notifications.ts'
-import { companyName } from './texts.ts'
+import { companyNameIn } from './texts.ts'
 
 export type Writers = Readonly<Record<string, Writer>>
 
@@ -81,7 +81,7 @@ export async function tellTogether(
            -- "is true" has it look into a hash table. As a join, the table being empty most of the time, it compares each with each.
            and (coalesce(h.company_id, 0) in (select coalesce(company_id, 0) from ready)) is true
         returning h.id, h.company_id, h.payload, h.session_id)
-      select t.id, t.company_id as "companyId", ${companyName} as company, c.public_id as "companyPublicId", t.payload, t.session_id as "sessionId"
+      select t.id, t.company_id as "companyId", ${companyNameIn(workspaceId)} as company, c.public_id as "companyPublicId", t.payload, t.session_id as "sessionId"
         from taken t left join company c on c.workspace_id = ${workspaceId} and c.id = t.company_id
        order by t.id`.execute(ctx.db)
     if (rows.length === 0) return

@@ -43,9 +43,9 @@ export function named(companies: Iterable<string | null>): string {
 
 /**
  * The name of the company in alias `c`, with its CNPJ where another one of the workspace has the same name, for texts that name no id. The
- * shared names are one set, because comparing each company with each takes half a minute for ten thousand.
+ * shared names are one set: comparing each company with each takes half a minute for ten thousand.
  */
-export const companyName: RawBuilder<string> = sql`case
-  when (c.workspace_id, lower(c.name)) in (select o.workspace_id, lower(o.name) from company o group by 1, 2 having count(*) > 1)
+export const companyNameIn = (workspaceId: number): RawBuilder<string> => sql`case
+  when lower(c.name) in (select lower(o.name) from company o where o.workspace_id = ${workspaceId} group by 1 having count(*) > 1)
   then c.name || ' (' || regexp_replace(c.cnpj, '^(.{2})(.{3})(.{3})(.{4})(.{2})$', '\\1.\\2.\\3/\\4-\\5') || ')'
   else c.name end`

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import { presence, readContents } from '../contents/contents.ts'
 import { readBacklog, standingOnly, sumKinds } from '../documents/documents.ts'
-import { companyName } from '../notifications/notifications.ts'
+import { companyNameIn } from '../notifications/notifications.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { requestText } from './request-text.ts'
 
@@ -184,7 +184,7 @@ async function readMissing(db: Database, about: About, max: number) {
   }>`
     select s.tax_id as "taxId", max(s.name) as name, d.type, count(*)::int as documents, sum(d.amount)::float8 as value,
            (array_agg(d.number order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
-           case when count(distinct d.company_id) = 1 then (select ${companyName} from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
+           case when count(distinct d.company_id) = 1 then (select ${companyNameIn(about.workspaceId)} from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
            count(*) over ()::int as known
       from (select d.* ${inMonth(about)} and d.type = 0 and i.findings & 1 <> 0) d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
