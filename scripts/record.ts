@@ -25,8 +25,9 @@ const senha = 'notas-em-dia-2026'
 
 // Moments of this run, and ids of rows that no list names.
 const masked = new Set(
-  `token id idSessao idPessoa ultimaConsulta proximaConsulta ultimaResposta criadaEm expiraEm vistaEm abertaEm enviadoEm
-  validoDe validoAte validadeCertificadoA1 revogacaoConferidaEm avaliadoEm testeAte`.split(/\s+/),
+  `token id ultimaConsulta proximaConsulta ultimaResposta ultimaSincronizacaoNFe ultimaSincronizacaoCTe criadaEm
+  expiraEm vistaEm abertaEm enviadoEm validoDe validoAte validadeCertificadoA1 revogacaoConferidaEm avaliadoEm testeAte
+  quando desde`.split(/\s+/),
 )
 /** Labels of companies and documents, whose ids are drawn anew in each run. */
 const labels = new Map<string, string>()
