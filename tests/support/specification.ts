@@ -96,7 +96,7 @@ function requireSuccess<Data>(answer: SpecificationResponse<Data>): Specificatio
 }
 
 const innards =
-  /\bat .+:\d+:\d+|node_modules|\.ts\b|\bselect\b.+\bfrom\b|undefined|\[object|zod|unexpected token|postgres/i
+  /\bat .+:\d+:\d+|node_modules|\.ts\b|\bselect\b.+\bfrom\b|undefined|\[object|\bzod|unexpected token|postgres/i
 
 /** Section 3: success, message, data, errors (list of strings), and statusCode on failures; nothing else. */
 function requireEnvelope<Data>(call: string, response: Response, text: string): SpecificationResponse<Data> {
