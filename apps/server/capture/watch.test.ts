@@ -1,8 +1,9 @@
 import { SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { findOutage, noteFailure, noteSilence, outageSentence } from '../platform/circuit.ts'
-import { inCapture } from '../platform/database.ts'
+import { tellOperator } from '../mail/operator.ts'
+import { findOutage, noteAnswer, noteFailure, noteSilence, outageSentence } from '../platform/circuit.ts'
+import { asOperator, inCapture } from '../platform/database.ts'
 import { listTroubles } from '../platform/trouble.ts'
 import { noCertificate } from './rules.ts'
 import { changeLines, linesOf, newCompany, openInstallation, ours, retireLines, type TestContext } from './testing.ts'
@@ -89,6 +90,22 @@ test('a host whose encryption cannot be accepted is one outage at the first fail
     / sem conexão segura para todas as empresas .*criptografia/,
   )
   expect(await findOutage(ctx, cte)).toBeNull()
+})
+
+test('a host without a route is told to the operator at the first failure, once for all companies', async () => {
+  const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
+  const error = new SefazError('unreached', { detail: 'ENETUNREACH' })
+  for (let company = 0; company < 3; company++) for (const url of [nfe, cte]) await noteSilence(ctx, url, error)
+  await noteAnswer(ctx, nfe)
+  await noteSilence(ctx, nfe, error)
+  expect(await troubles()).toEqual([expect.stringMatching(/^servico: .*não atende às conexões.* e .*porta 443/)])
+  await sql`update trouble set since = now() - interval '6 minutes'`.execute(ctx.db)
+  await tellOperator({ ...ctx, config: { ...ctx.config, operatorEmail: 'plantao@vigia.example' } })
+  const mails = await asOperator(ctx, ({ db }) => db.selectFrom('mail').select('recipient').execute())
+  expect(mails).toEqual([{ recipient: 'plantao@vigia.example' }])
+  await noteAnswer(ctx, nfe)
+  await noteAnswer(ctx, cte)
+  expect(await troubles()).toEqual([])
 })
 
 test('lines that stopped are listed by reason, and those of one reason wake within an hour, none before it may', async () => {

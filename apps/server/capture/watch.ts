@@ -63,14 +63,14 @@ async function describeStopped(ctx: WatchContext): Promise<string | null> {
   return `${formatCount(total, 'captura parou', 'capturas pararam')} com uma recusa da SEFAZ que não é do certificado nem do CNPJ, e não ${one ? 'volta sozinha' : 'voltam sozinhas'}: ${formatList(told)}. ${safe} O que fazer: entenda e corrija a causa; depois, npm run admin -- wake mostra as capturas paradas por motivo e as acorda aos poucos.`
 }
 
-// Because waiting mends none of these, the operator hears of them at once.
+// Because waiting mends none of these, the operator hears of them at the first failure.
 const mendedHere = ['tls-chain', 'encryption', 'unreached']
 
 async function describeOutages({ db, config }: WatchContext): Promise<string | null> {
   const { rows } = await sql<{ address: string; since: Date; reason: string; detail: string | null }>`
     select address, since, coalesce(reason, 'sem motivo') as reason, detail from circuit
-     where open_until is not null
-       and (since < now() - ${silentHours * config.sefaz.hourMs} * interval '1 ms' or reason = any(${mendedHere}))
+     where failures > 0 and reason = any(${mendedHere})
+        or open_until is not null and since < now() - ${silentHours * config.sefaz.hourMs} * interval '1 ms'
      order by address`.execute(db)
   const [first] = rows
   if (!first) return null
