@@ -1,5 +1,6 @@
+import { readConfig } from '@vigia/server/start'
 import { expect, test } from 'vitest'
-import { describeOverflow, describePlans, readPlanOrder } from './plans.ts'
+import { describeOverflow, describePlans, managePlans, readPlanOrder } from './plans.ts'
 
 const now = new Date('2026-11-20T01:00:00Z')
 const read = (line: string) => readPlanOrder(line.split(' ').filter(Boolean), now)
@@ -43,6 +44,14 @@ test.each([
   ['ativar --email a@x.example --tipo basico --ate 2026-11-18', /^O dia 2026-11-18 já passou\. Nada foi alterado\./],
 ])('"%s" is refused in words', (line, words) => {
   expect(() => read(line)).toThrow(words)
+})
+
+test('an installation without plans activates and ends none', async () => {
+  const config = { ...readConfig({}, process.cwd()), plans: false }
+  for (const line of ['ativar --email a@x.example --tipo basico', 'encerrar --email a@x.example'])
+    await expect(managePlans(config, line.split(' '))).rejects.toThrow(
+      'Esta instalação não tem planos (PLANOS=desligados): nenhuma captura para por causa de um. Nada foi alterado.',
+    )
 })
 
 test('plans are shown with how they stand', () => {

@@ -19,12 +19,13 @@ type PlanOrder =
 /** Shows the plans of all workspaces, or activates or ends one. */
 export async function managePlans(config: Config, args: string[]): Promise<void> {
   const order = readPlanOrder(args, new Date())
+  // The list is also that of the accounts.
+  if (order.task !== 'list' && !config.plans)
+    throw new StartError(
+      'Esta instalação não tem planos (PLANOS=desligados): nenhuma captura para por causa de um. Nada foi alterado.',
+    )
   await operate(config, async (ctx) => {
     if (order.task === 'list') return console.log(describePlans(await listPlans(ctx)))
-    if (!ctx.config.plans)
-      throw new StartError(
-        'Esta instalação não tem planos (PLANOS=desligados): nenhuma captura para por causa de um. Nada foi alterado.',
-      )
     const changed =
       order.task === 'activate' ? await grantPlan(ctx, order.email, order) : await withdrawPlan(ctx, order.email)
     const listed = await findPlan(ctx, order.email)
