@@ -2,12 +2,11 @@ import { X509Certificate } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { pinnedAuthorities } from '@vigia/sefaz/chain'
 
-// Makes packages/sefaz/carried-authorities.ts of the pinned authorities that FILE holds, as lib/env/ca.js of the npm package node-mde 0.14.13
-// (MIT) does: node scripts/authorities.ts FILE
+// Writes packages/sefaz/carried-authorities.ts from the pinned authorities that the package node-mde (MIT) carries: node scripts/authorities.ts
 
-const [, , file] = process.argv
-if (!file) throw new Error('name the file with the certificates')
-const text = (await readFile(file, 'utf8')).replaceAll('\\r\\n', '\n').replaceAll('\\n', '\n')
+const text = (await readFile(new URL(import.meta.resolve('node-mde/lib/env/ca.js')), 'utf8'))
+  .replaceAll('\\r\\n', '\n')
+  .replaceAll('\\n', '\n')
 const found = (text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [])
   .map((pem) => new X509Certificate(pem))
   .filter(({ fingerprint256 }) => pinnedAuthorities.some(({ sha256 }) => sha256 === fingerprint256))
