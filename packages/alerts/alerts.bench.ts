@@ -1,9 +1,9 @@
 import { quantile, report } from '../../bench/measure.ts'
-import { createArchive } from './archive.ts'
 import { judge } from './judge.ts'
 import { nameKeys, nameProbes, normalName } from './names.ts'
 import { rules } from './rules.ts'
 import { defaultSettings } from './settings.ts'
+import { createArchive } from './support/archive.ts'
 import { randomOf } from './support/facts.ts'
 import { asOf, generate, randomName } from './support/generate.ts'
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../tests/support/seed.ts'
-import { createArchive } from './archive.ts'
 import type { AlertFacts } from './facts.ts'
 import { thresholdsOf, valueBucket } from './history.ts'
 import { judge, type Verdict } from './judge.ts'
 import { areAlike, nameKeys, nameProbes, normalName } from './names.ts'
 import { type AllowEntry, defaultSettings } from './settings.ts'
+import { createArchive } from './support/archive.ts'
 import { companyOf, freight, insideOf, later, note, randomOf, supplierOf } from './support/facts.ts'
 import { generate } from './support/generate.ts'
 

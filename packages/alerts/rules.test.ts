@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createArchive } from './archive.ts'
 import { contactsOf, contactText } from './contacts.ts'
 import type { AlertEvent, AlertFacts } from './facts.ts'
 import { itemsOf, type NamedLine } from './items.ts'
 import { judge } from './judge.ts'
 import { forbiddenWords } from './rules/cancellation.ts'
 import { defaultSettings } from './settings.ts'
+import { createArchive } from './support/archive.ts'
 import { companyOf, freight, insideOf, later, note, supplierOf } from './support/facts.ts'
 
 // Each rule at its edge: where it fires, where it just does not, and the innocent look-alike that its guard names.

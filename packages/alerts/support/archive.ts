@@ -1,4 +1,4 @@
-import { type AlertFacts, baseOf, cancellationOf, isPurchase } from './facts.ts'
+import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '../facts.ts'
 import {
   type Affected,
   affectedBy,
@@ -30,9 +30,9 @@ import {
   twinRange,
   twinsMax,
   valueBucket,
-} from './history.ts'
-import { nameKeys, normalName } from './names.ts'
-import { cents, dayMs, instantOf } from './values.ts'
+} from '../history.ts'
+import { nameKeys, normalName } from '../names.ts'
+import { cents, dayMs, instantOf } from '../values.ts'
 
 /** All documents of a workspace in memory, one version of each, for tests, benches and back-tests: it answers what a database answers by its indexes. */
 export interface Archive {
