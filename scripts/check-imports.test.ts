@@ -181,30 +181,10 @@ test('files that import one another in a circle', () => {
   expect(circle(['packages/dfe/a.ts', 'b'], ['packages/dfe/c.ts', 'b'])).toEqual([])
 })
 
-test('an exports map has eight entries at most, and each exists', () => {
-  const wide = workspace('packages/xml', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'])
-  const found = checkImports([], [wide])
-  expect(found).toHaveLength(10)
-  expect(found.join()).toContain('exports 9 entries: 8 at most')
-})
-
-test('a folder has thirty sources at most, and forty files with its tests', () => {
-  const folder = (sources: number, tests: number) =>
-    [...Array(sources + tests).keys()].map((index) => ({
-      path: `packages/xml/x${index}.${index < sources ? 'ts' : 'test.ts'}`,
-      text: 'export const x = 1',
-    }))
-  for (const [sources, tests] of [
-    [30, 10],
-    [0, 40],
-  ] as const)
-    expect(checkImports(folder(sources, tests), [])).toEqual([])
-  for (const [sources, tests] of [
-    [31, 0],
-    [30, 11],
-    [0, 41],
-  ] as const)
-    expect(checkImports(folder(sources, tests), [])).toEqual([expect.stringContaining('give a part of them a folder')])
+test('each entry of an exports map exists', () => {
+  expect(checkImports([], [workspace('packages/xml', ['a'])])).toEqual([
+    expect.stringContaining('which does not exist'),
+  ])
 })
 
 describe('declared dependencies', () => {

@@ -110,10 +110,6 @@ const testDatabase = {
   mayImport: ['apps/server/platform/schema/migrate.ts', 'apps/server/platform/database.ts'],
 }
 
-const exportsMax = 8
-// Of sources in one folder, and together with the tests beside them.
-const sourcesMax = 30
-const filesMax = 40
 const browserFolders = ['packages/dfe', 'packages/contract', 'apps/web']
 // The part of a package that the browser needs, where another part needs Node.
 const browserFiles: Record<string, string[]> = {
@@ -127,7 +123,6 @@ export function checkImports(files: readonly SourceFile[], workspaces: readonly 
   const repository = new Repository(workspaces)
   return [
     ...workspaces.flatMap((workspace) => checkExports(workspace, files)),
-    ...checkFolders(files),
     ...files.flatMap((file) => [
       ...checkShape(file),
       ...importsOf(file.text).flatMap((found) =>
@@ -312,23 +307,9 @@ function checkWeb(file: string, target: string): string | string[] {
   return `${from} may import ${from === 'lib' || from === 'ui' ? 'lib' : 'ui and lib'}, not ${to}`
 }
 
-function checkFolders(files: readonly SourceFile[]): string[] {
-  const folders = Map.groupBy(files, (file) => path.posix.dirname(file.path))
-  return [...folders].flatMap(([folder, inside]) => {
-    const sources = inside.filter((file) => !isTest(file.path)).length
-    if (sources <= sourcesMax && inside.length <= filesMax) return []
-    return `${folder} has ${sources} sources, ${inside.length} files with tests: ${sourcesMax} and ${filesMax} at most, so give a part of them a folder`
-  })
-}
-
-function checkExports({ folder, name, exports }: NpmPackage, files: readonly SourceFile[]): string[] {
+function checkExports({ folder, exports }: NpmPackage, files: readonly SourceFile[]): string[] {
   if (folder === '') return []
   const problems: string[] = []
-  const count = Object.keys(exports).length
-  if (count > exportsMax)
-    problems.push(
-      `${folder}/package.json: ${name} exports ${count} entries: ${exportsMax} at most, so join or hide some`,
-    )
   for (const [entry, target] of Object.entries(exports)) {
     const file = path.posix.join(folder, target)
     if (!files.some((candidate) => candidate.path === file))
