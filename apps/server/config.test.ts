@@ -257,23 +257,6 @@ test('copies have a folder and a key of their own, or neither', () => {
   ])
 })
 
-test('copies may go to a bucket, over TLS and with a key', () => {
-  const [key, directory] = [Buffer.alloc(32, 1).toString('base64'), 's3://copias-da-empresa/vigia']
-  const login = { BACKUP_KEY: key, BACKUP_S3_KEY_ID: 'ID', BACKUP_S3_SECRET: 'segredo' }
-  const s3 = { bucket: 'copias-da-empresa', prefix: 'vigia/', region: 'us-east-1', keyId: 'ID', secret: 'segredo' }
-  expect(readConfig({ ...login, BACKUP_DIR: `${directory}/` }, '/srv').backup).toEqual({
-    directory,
-    s3: { ...s3, endpoint: undefined },
-    key: Buffer.alloc(32, 1),
-    days: 30,
-  })
-  expect(problems({ ...login, BACKUP_DIR: 's3://Copias' })[0]).toMatch(/^BACKUP_DIR deve ser uma pasta, ou s3:/)
-  expect(problems({ BACKUP_KEY: key, BACKUP_DIR: directory })[0]).toMatch(/^BACKUP_S3_KEY_ID e BACKUP_S3_SECRET são/)
-  expect(problems({ ...login, BACKUP_DIR: 'copies' })[0]).toMatch(/^BACKUP_S3_… só valem/)
-  const at = (endpoint: string) => problems({ ...login, BACKUP_DIR: directory, BACKUP_S3_ENDPOINT: endpoint })
-  expect(at('http://s3.exemplo.com.br')[0]).toMatch(/^BACKUP_S3_ENDPOINT deve ser https/)
-})
-
 test('outside the simulation a demo login is complete or absent', () => {
   const real = { SEFAZ_AMBIENTE: 'homologacao', CADASTRO: 'aberto', PLANOS: 'ligados' }
   expect(problems({ ...real, DEMO_EMAIL: 'a@b.com' })[0]).toMatch(/^DEMO_EMAIL e DEMO_PASSWORD/)

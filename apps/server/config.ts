@@ -5,17 +5,6 @@ import { z } from 'zod'
 import { readSiteFile, type SiteFile } from './http/site-file.ts'
 import { defaultPrintThreads } from './print/printer.ts'
 
-/** A bucket for copies; without `endpoint` it is one of AWS in `region`. */
-interface S3Place {
-  bucket: string
-  /** Empty, or ending in a slash. */
-  prefix: string
-  endpoint?: string
-  region: string
-  keyId: string
-  secret: string
-}
-
 /** Everything the program takes from its environment, read once and frozen. */
 export interface Config {
   port: number
@@ -41,7 +30,7 @@ export interface Config {
   newMasterKey?: Buffer
   newMasterKeyCommand?: string
   /** Where copies of the embedded database go, the key that encrypts them, and from how many days back they must bring it; null: nowhere. */
-  backup: { directory: string; s3?: S3Place; key: Buffer; days: number } | null
+  backup: { directory: string; key: Buffer; days: number } | null
   /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
   signerSocket?: string
   /** Who may make an account: anybody, or only people who were invited. */
@@ -241,10 +230,6 @@ const environment = z.object({
   MASTER_KEY_COMMAND: absolutePath.optional(),
   NEW_MASTER_KEY_COMMAND: absolutePath.optional(),
   BACKUP_DIR: z.string().optional(),
-  BACKUP_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.exemplo.com.br').optional(),
-  BACKUP_S3_REGION: z.string().default('us-east-1'),
-  BACKUP_S3_KEY_ID: z.string().optional(),
-  BACKUP_S3_SECRET: z.string().optional(),
   BACKUP_KEY: secretKey.optional(),
   BACKUP_DAYS: whole(3_650, 30),
   SIGNER_SOCKET: absolutePath.refine((text) => Buffer.byteLength(text) <= 100, 'deve ter até 100 bytes').optional(),
@@ -311,7 +296,6 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string,
   problems.push(...combinations(given, result.data, isSigner))
   if (
     given.BACKUP_DIR &&
-    !given.BACKUP_DIR.startsWith('s3:') &&
     !relative(resolve(cwd, given.DATA_DIR ?? './data'), resolve(cwd, given.BACKUP_DIR)).startsWith('..')
   )
     problems.push(
@@ -322,32 +306,6 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string,
   problems.push(...ofSite.map((problem) => `SITE_FILE (${siteFile}): ${problem}.`))
   if (!result.success || problems.length > 0) throw new ConfigError(problems)
   return deepFreeze(toConfig(result.data, site, cwd))
-}
-
-const bucketAddress = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w.-]+(?:\/[\w.-]+)*))?\/?$/
-
-function problemsOfS3(given: Record<string, string | undefined>): string[] {
-  const problems: string[] = []
-  const isS3 = given.BACKUP_DIR?.startsWith('s3:')
-  if (isS3 && !bucketAddress.test(given.BACKUP_DIR!))
-    problems.push('BACKUP_DIR deve ser uma pasta, ou s3://balde/prefixo em letras, números, pontos e hifens.')
-  if (isS3 && !(given.BACKUP_S3_KEY_ID && given.BACKUP_S3_SECRET))
-    problems.push('BACKUP_S3_KEY_ID e BACKUP_S3_SECRET são obrigatórias quando BACKUP_DIR é s3://….')
-  if (!isS3 && Object.keys(given).some((name) => name.startsWith('BACKUP_S3_')))
-    problems.push('BACKUP_S3_… só valem quando BACKUP_DIR é s3://balde/prefixo.')
-  const endpoint = URL.parse(given.BACKUP_S3_ENDPOINT ?? '')
-  if (endpoint?.protocol === 'http:' && !ownNames.includes(endpoint.hostname))
-    problems.push('BACKUP_S3_ENDPOINT deve ser https://…: sem TLS só se chega a esta máquina.')
-  return problems
-}
-
-/** A folder, or a bucket: `directory` names it for people. */
-function placeOfCopies(env: Environment, address: string, cwd: string): { directory: string; s3?: S3Place } {
-  const [, bucket, prefix] = bucketAddress.exec(address) ?? []
-  const [keyId, secret] = [env.BACKUP_S3_KEY_ID, env.BACKUP_S3_SECRET]
-  if (!bucket || !keyId || !secret) return { directory: resolve(cwd, address) }
-  const s3 = { bucket, prefix: prefix ? `${prefix}/` : '', region: env.BACKUP_S3_REGION, keyId, secret }
-  return { directory: address.replace(/\/$/, ''), s3: { ...s3, endpoint: env.BACKUP_S3_ENDPOINT } }
 }
 
 // Looks at the raw values, so that these problems are reported together with those of single variables.
@@ -369,7 +327,6 @@ function combinations(
       problems.push(`${name} e ${name}_COMMAND dizem a mesma coisa de dois jeitos: informe só uma delas.`)
   if (!given.BACKUP_DIR !== !given.BACKUP_KEY)
     problems.push('BACKUP_DIR e BACKUP_KEY vão juntas: informe as duas ou nenhuma.')
-  problems.push(...problemsOfS3(given))
   if (given.BACKUP_KEY && given.BACKUP_KEY === given.MASTER_KEY)
     problems.push('BACKUP_KEY deve ser outra que MASTER_KEY: quem abre uma cópia não deve abrir os certificados.')
   if (given.DATABASE_DIRECT_URL && loginOf(given.DATABASE_URL) !== loginOf(given.DATABASE_DIRECT_URL))
@@ -472,7 +429,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     signerSocket: env.SIGNER_SOCKET,
     backup:
       env.BACKUP_DIR && env.BACKUP_KEY
-        ? { ...placeOfCopies(env, env.BACKUP_DIR, cwd), key: env.BACKUP_KEY, days: env.BACKUP_DAYS }
+        ? { directory: resolve(cwd, env.BACKUP_DIR), key: env.BACKUP_KEY, days: env.BACKUP_DAYS }
         : null,
     signUp: env.CADASTRO === 'convite' ? 'invitation' : 'open',
     plans: env.PLANOS === 'ligados',

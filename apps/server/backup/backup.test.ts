@@ -1,7 +1,4 @@
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -27,7 +24,7 @@ import { claimLine, type Line, lineAt, preferLine, readLines, segmentOf } from '
 import { type BackupPlace, storeOf } from './place.ts'
 import { seal, unseal } from './sealed.ts'
 import { shipWal } from './shipping.ts'
-import { backupMetrics, shipAndTell } from './worker.ts'
+import { shipAndTell } from './worker.ts'
 
 let folder: string
 const key = Buffer.alloc(32, 1)
@@ -300,38 +297,6 @@ test('the log is taken to the copies; where it cannot be, the operator is told, 
   const failing = { ...shipping, free: () => Promise.reject(Object.assign(new Error('no'), { code: 'EIO' })) }
   await shipAndTell(ctx, failing)
   expect(await told()).toMatch(/é de outro banco de dados.*não pôde ser lida ou gravada \(EIO\)/)
-  await db.destroy()
-})
-
-test('a bucket that accepts and stays silent stops neither the worker from discarding and telling nor the metrics', async () => {
-  const silent = createServer(() => {})
-  silent.listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  await using database = await createDatabase()
-  const db = openDatabase(database.url)
-  const { port } = silent.address() as AddressInfo
-  const s3 = {
-    endpoint: `http://127.0.0.1:${port}`,
-    region: 'sa-east-1',
-    bucket: 'copies',
-    prefix: '',
-    keyId: 'ID',
-    secret: 'a secret',
-  }
-  const own: BackupPlace = { ...place('silent'), s3 }
-  const config: Config = { ...readConfig({ DATA_DIR: folder }, '/'), backup: own }
-  const ctx = { db, config, log: createLogger('silent') }
-  const archive = join(folder, 'archive-silent')
-  await mkdir(archive)
-  await writeFile(join(archive, '000000010000000000000001'), 'x')
-  const shipping = { place: own, archive, identify: async () => identity('77'), free: async () => 1e8, patienceMs: 50 }
-  await shipAndTell(ctx, shipping)
-  expect(await readdir(archive)).toEqual([])
-  const [trouble] = await listTroubles(ctx)
-  expect(trouble!.sentence).toMatch(/não respondeu a tempo.*foi descartado/)
-  expect(await backupMetrics(ctx).metrics()).not.toMatch(/^vigia_backup_base_age_seconds /m)
-  silent.closeAllConnections()
-  silent.close()
   await db.destroy()
 })
 

@@ -82,8 +82,7 @@ export async function beginCopies(
 }
 
 // The folder itself may not be there yet.
-async function isOnDisk({ directory, s3 }: BackupPlace, other: string): Promise<boolean> {
-  if (s3) return false
+async function isOnDisk({ directory }: BackupPlace, other: string): Promise<boolean> {
   for (let path = directory; ; path = dirname(path)) {
     const found = await stat(path).catch(() => null)
     if (found) return found.dev === (await stat(other)).dev

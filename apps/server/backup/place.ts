@@ -9,17 +9,8 @@ import type { Store } from './store.ts'
 
 export type BackupPlace = NonNullable<Config['backup']>
 
-const buckets = new WeakMap<object, Promise<Store>>()
-
-/** What the settings name. The library of buckets is loaded where there is one only. */
-export async function storeOf({ directory, s3 }: Pick<BackupPlace, 'directory' | 's3'>): Promise<Store> {
-  if (!s3) return folderStore(directory)
-  const opened = buckets.get(s3) ?? import('./s3.ts').then(({ openBucket }) => openBucket(s3))
-  buckets.set(s3, opened)
-  return opened
-}
-
-function folderStore(directory: string): Store {
+/** What the settings name. */
+export async function storeOf({ directory }: Pick<BackupPlace, 'directory'>): Promise<Store> {
   const pathOf = (name: string) => join(directory, name)
   return {
     async list(folder) {

@@ -7,7 +7,6 @@ import { type EmbeddedPostgres, startPostgres } from '@vigia/postgres/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { thorough } from '../../../tests/support/seed.ts'
-import { startBucketServer } from '../../../tests/support/servers/s3.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openDatabase } from '../platform/database.ts'
 import { embeddedCluster, prepareInstallation } from '../platform/installation.ts'
@@ -160,35 +159,6 @@ test('each moment leads to what the installation had then, whatever was restored
   await ship(third)
   expect(await reached({})).toEqual([3, 202])
 }, 400_000)
-
-test('copies in a bucket are made, listed, tried and brought back as those in a folder', async () => {
-  const machine = running.at(-1)!
-  const login = { bucket: 'copies', region: 'sa-east-1', keyId: 'ID', secret: 'a secret' }
-  await using bucket = await startBucketServer(login)
-  const s3 = { ...login, endpoint: bucket.endpoint, prefix: 'vigia/' }
-  const inBucket = (config: Config): Config => ({
-    ...config,
-    backup: { ...config.backup!, directory: 's3://copies/vigia', s3 },
-  })
-  const config = inBucket(machine.config)
-  await expect(backUp(config)).rejects.toThrow('Em s3://copies/vigia não estão as cópias desta instalação')
-  // Never on the disk of the database.
-  await beginCopies(config, { sameDisk: false })
-  const { base } = await backUp(config)
-  await write(machine, 901)
-  await ship({ ...machine, config })
-  expect((await listCopies(config)).bases).toMatchObject([{ name: base.name, timeline: base.timeline }])
-  const elsewhere = inBucket(configOf('from-bucket'))
-  const { contents } = await restore(elsewhere, {})
-  expect(contents.mark).toBe(901)
-  expect(bucket.openUploads()).toBe(0)
-  const names = [...bucket.objects.keys()]
-  expect(names.every((name) => name.startsWith('vigia/'))).toBe(true)
-  const cluster = bucket.objects.get(`vigia/bases/${base.name}/cluster`)!
-  cluster.content = Buffer.from(cluster.content)
-  cluster.content[cluster.content.length >> 1]! ^= 1
-  await expect(tryRestore(elsewhere, {})).rejects.toThrow('não abre')
-}, 120_000)
 
 test('two databases that were restored from the same copies apart from each other are told from each other', async () => {
   const [machine] = running
