@@ -206,7 +206,7 @@ export const fieldTexts: Record<string, FieldWords> = {
   idConhecido: { description: 'O conhecido, como `Alertas/conhecidos` o dá.' },
   para: { description: 'A resposta que o documento espera.' },
   totalDeEmpresas: { description: 'De quantas empresas são.' },
-  empresas: { description: 'Os nomes de até três delas.' },
+  empresas: { description: 'Os nomes de até três delas, com o CNPJ onde outra tem o mesmo nome.' },
   anotacoes: { description: 'As observações que pessoas do workspace escreveram, da mais antiga à mais nova.' },
   idObservacao: { description: 'A observação, como `anotacoes` a dá.' },
   apagavel: { description: 'Quem chama pode apagá-la: escreveu-a, ou administra o workspace.' },

@@ -58,3 +58,11 @@ test('what ends stands under its day, what has ended under today', () => {
     to: '/notas-fiscais?periodo=todos&empresa=ativas&prazoDe=2026-11-26&prazoAte=2026-11-26&prazoPara=ciencia&ordem=prazo',
   })
 })
+
+test('of two companies with one name each entry says the CNPJ', () => {
+  const companies = [
+    company({ cnpj: '11222333000181', validadeCertificadoA1: at(26) }),
+    company({ id: 'y', razaoSocial: 'Sol', cnpj: '12ABC34501DE35' }),
+  ]
+  expect(agendaOf([], companies, now)[0]!.entries[0]!.words).toBe('Certificado vence: SOL (11.222.333/0001-81)')
+})

@@ -1,6 +1,7 @@
 import { formatCount, formatList, formatMoney, formatTime, writeBrasiliaTime } from '@vigia/contract/text'
 import { type Due, dueDocuments } from '@vigia/contract/workspace'
 import { capturesOf, hasEnded } from '../lib/capture.ts'
+import { companyText } from '../lib/companies.ts'
 import type { CompanyRow } from '../lib/response-adapter.ts'
 
 /** Something that ends on a day, and the screen for it. */
@@ -41,12 +42,13 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
   const today = dayOf(now)
   const last = dayOf(new Date(now.getTime() + certificateDays * 86_400_000))
   for (const company of companies.filter(({ ativa }) => ativa)) {
-    const { id, razaoSocial, validadeCertificadoA1: validity } = company
+    const { id, validadeCertificadoA1: validity } = company
+    const name = companyText(company, companies)
     if (validity !== null && dayOf(new Date(validity)) <= last) {
       const ended = hasEnded(validity, now)
       add(ended ? today : dayOf(new Date(validity)), {
         kind: 'certificate',
-        words: `Certificado ${ended ? 'vencido' : 'vence'}: ${razaoSocial}`,
+        words: `Certificado ${ended ? 'vencido' : 'vence'}: ${name}`,
         detail: ended
           ? 'Sem outro a captura não continua.'
           : `Às ${formatTime(validity)}. Depois, sem outro, a captura não continua.`,
@@ -57,7 +59,7 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
       if (estado === 'bloqueada' && proximaConsulta !== null && !causaComum)
         add(dayOf(new Date(proximaConsulta)), {
           kind: 'capture',
-          words: `Pausa da captura de ${servico === 'nfe' ? 'NF-e' : 'CTe'} termina: ${razaoSocial}`,
+          words: `Pausa da captura de ${servico === 'nfe' ? 'NF-e' : 'CTe'} termina: ${name}`,
           detail: `Às ${formatTime(proximaConsulta)}. Nada se perde: a SEFAZ guarda o que falta.`,
           to: `/empresas/editar/${id}`,
         })

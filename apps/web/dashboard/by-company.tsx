@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import type { Dashboard } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
+import { CompanyName } from '../ui/company-name.tsx'
 import { useMedia } from '../ui/hooks/narrow.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 
@@ -94,7 +95,7 @@ function CompanyLine({ row, most }: { row: CompanyTotals; most: number }) {
             to={`/empresas/editar/${idEmpresa}`}
             className="break-words font-semibold hover:text-brand hover:underline"
           >
-            {razaoSocial}
+            <CompanyName id={idEmpresa} name={razaoSocial} />
           </Link>
         )}
         {valorNfeCte !== null && <span className="block text-muted text-sm">{formatMoney(valorNfeCte)}</span>}

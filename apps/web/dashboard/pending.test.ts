@@ -94,6 +94,10 @@ test('a company with a problem is named, and of many the first', () => {
   expect(detail(many.slice(0, 1))).toBe('a')
   expect(detail(many.slice(0, 3))).toBe('a, b e c')
   expect(detail(many)).toBe('a, b, c e mais 2')
+  const ended = { ...company('a', inDays(-1)), cnpj: '11222333000181' }
+  expect(pendingOf(nothing, [ended, { ...company('b', inDays(90)), razaoSocial: 'A' }], now)[0]?.detail).toBe(
+    'a (11.222.333/0001-81)',
+  )
 })
 
 test('links for answers cover the 90 days that the server counts, links for cancelled notes the month', () => {

@@ -1,6 +1,7 @@
 import { formatInteger, formatList, writeBrasiliaTime } from '@vigia/contract/text'
 import { pendingLists } from '@vigia/contract/workspace'
 import { type CertificateState, capturesOf, certificateState, isTroubled } from '../lib/capture.ts'
+import { companyText } from '../lib/companies.ts'
 import type { CompanyRow, Dashboard } from '../lib/response-adapter.ts'
 
 /** Something that needs a person: how often, what, and the screen for it. */
@@ -64,15 +65,15 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
       'empresa com problema na captura',
       'empresas com problema na captura',
       '/empresas?so=problema',
-      { urgent: true, detail: namesOf(troubled) },
+      { urgent: true, detail: namesOf(troubled, all) },
     ),
     line(revoked.length, 'certificado revogado', 'certificados revogados', certificatesPath(revoked, 'revogado'), {
       urgent: true,
-      detail: namesOf(revoked),
+      detail: namesOf(revoked, all),
     }),
     line(ended.length, 'certificado vencido', 'certificados vencidos', certificatesPath(ended, 'vencido'), {
       urgent: true,
-      detail: namesOf(ended),
+      detail: namesOf(ended, all),
     }),
     listed('vencemNfe', 'nota com prazo de resposta até amanhã', 'notas com prazo de resposta até amanhã', {
       urgent: true,
@@ -104,7 +105,7 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
       'certificado vence em até 30 dias',
       'certificados vencem em até 30 dias',
       certificatesPath(ending, 'a-vencer'),
-      { detail: namesOf(ending) },
+      { detail: namesOf(ending, all) },
     ),
     listed(
       'resumos',
@@ -128,8 +129,8 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
 
 const namedMax = 3
 
-function namesOf(companies: readonly CompanyRow[]): string {
-  const names = companies.map(({ razaoSocial }) => razaoSocial)
+function namesOf(companies: readonly CompanyRow[], all: readonly CompanyRow[]): string {
+  const names = companies.map((company) => companyText(company, all))
   const rest = names.length - namedMax
   return formatList(rest > 0 ? [...names.slice(0, namedMax), `mais ${formatInteger(rest)}`] : names)
 }

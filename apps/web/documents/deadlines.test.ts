@@ -6,21 +6,22 @@ const words = (ate: Date, para: 'ciencia' | 'manifestacao' | 'desacordo' = 'cien
   describeDeadline({ para, ate: ate.toISOString() }, now)
 
 test.each([
-  [new Date(2026, 10, 20, 14, 10), 'Ciência: hoje, 14:10', 'now'],
-  [new Date(2026, 10, 21, 0, 5), 'Ciência: amanhã', 'now'],
-  [new Date(2026, 10, 23, 23, 59), 'Ciência: 3 dias', 'soon'],
-  [new Date(2026, 10, 27, 1, 0), 'Ciência: 7 dias', 'soon'],
-  [new Date(2026, 10, 28, 1, 0), 'Ciência: 8 dias', 'calm'],
-] as const)('%s is "%s"', (ate, short, urgency) => {
-  expect(words(ate)).toMatchObject({ short, urgency })
+  [new Date(2026, 10, 20, 14, 10), 'hoje, 14:10', 'now'],
+  [new Date(2026, 10, 21, 0, 5), 'amanhã', 'now'],
+  [new Date(2026, 10, 23, 23, 59), '3 dias', 'soon'],
+  [new Date(2026, 10, 27, 1, 0), '7 dias', 'soon'],
+  [new Date(2026, 10, 28, 1, 0), '8 dias', 'calm'],
+] as const)('%s is "Ciência: %s"', (ate, left, urgency) => {
+  expect(words(ate)).toMatchObject({ name: 'Ciência', left, urgency })
 })
 
 test('each kind of answer has its text', () => {
   expect(words(new Date(2026, 10, 30, 12, 0), 'manifestacao')).toMatchObject({
-    short: 'Resposta: 10 dias',
+    name: 'Resposta',
+    left: '10 dias',
     long: 'A resposta final pode ser dada até 30/11 às 12:00',
   })
-  expect(words(new Date(2026, 10, 30, 12, 0), 'desacordo')?.short).toBe('Desacordo: 10 dias')
+  expect(words(new Date(2026, 10, 30, 12, 0), 'desacordo')).toMatchObject({ name: 'Desacordo', left: '10 dias' })
 })
 
 test('a passed deadline and an invalid date have no text', () => {

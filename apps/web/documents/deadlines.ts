@@ -4,8 +4,10 @@ import type { DocumentRow } from '../lib/response-adapter.ts'
 type Deadline = NonNullable<DocumentRow['prazo']>
 
 interface DeadlineTexts {
-  /** "Ciência: 3 dias". */
-  short: string
+  /** "Ciência". */
+  name: string
+  /** "3 dias". */
+  left: string
   /** "A Ciência pode ser dada até 23/11/2026 às 14:10". */
   long: string
   urgency: 'calm' | 'soon' | 'now'
@@ -25,7 +27,8 @@ export function describeDeadline({ para, ate }: Deadline, now: Date): DeadlineTe
   const days = daysBetween(now, end)
   const left = days === 0 ? `hoje, ${formatTime(ate)}` : days === 1 ? 'amanhã' : `${days} dias`
   return {
-    short: `${name}: ${left}`,
+    name,
+    left,
     long: `${sentence} ${formatShortDay(end)} às ${formatTime(ate)}`,
     urgency: days <= 2 ? 'now' : days <= 7 ? 'soon' : 'calm',
   }

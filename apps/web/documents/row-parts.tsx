@@ -126,7 +126,7 @@ export function DeadlineText({ prazo, now }: { prazo: DocumentRow['prazo']; now:
   return (
     <span title={words.long} className={clsx('flex min-w-0 items-center gap-1 tabular-nums', className)}>
       <Icon aria-hidden className="size-3.5 shrink-0" />
-      <span className="truncate">{words.short}</span>
+      <span className="min-w-0 truncate">{words.name}:</span> <span className="shrink-0">{words.left}</span>
     </span>
   )
 }

@@ -1,4 +1,5 @@
 import type { Due } from '@vigia/contract/workspace'
+import { formatCnpj } from '@vigia/dfe/cnpj'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import type { Context } from '../../platform/context.ts'
@@ -60,6 +61,8 @@ test('answers are listed by the day until which they can be given, with companie
     { dia: dayOf(5), tipoDFe: 0, para: 'manifestacao', totalDeItens: 1, valorTotal: 7, ...one },
     { dia: dayOf(1), tipoDFe: 2, para: 'desacordo', totalDeItens: 1, valorTotal: 50, ...one },
   ])
+  await insertCompany(ctx.db, workspaceId, { cnpj: '11222333000181', name: 'Sol' })
+  expect((await list())[0]).toMatchObject({ totalDeEmpresas: 1, empresas: [`SOL (${formatCnpj(company)})`] })
   await inWorkspace(ctx, workspaceId, ({ db }) => db.updateTable('company').set({ archived_at: new Date() }).execute())
   expect(await list()).toEqual([])
 })

@@ -2,6 +2,7 @@ import { agendaDays, type Due, listDue } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
 import { handle, weights } from '../../http/http.ts'
+import { companyNameIn } from '../../notifications/notifications.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import type { ServiceCode } from '../../platform/service.ts'
@@ -43,13 +44,15 @@ export async function readDue(
   const chosen = companies === null ? [] : [sql`d.company_id = any (${companies}::int[])`]
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows } = await sql<DueRow>`
-    select u.day::text, u.ciencia, count(*)::int as n, sum(u.amount) as amount, count(distinct u.company_id)::int as companies,
-           (array_agg(distinct c.name order by c.name))[1:3] as names
+    select u.day::text, u.ciencia, sum(u.n)::int as n, sum(u.amount) as amount, count(*)::int as companies,
+           (array_agg(c.name order by c.name))[1:3] as names
       from (select (${dueInDatabase(workspaceId, type, now)} at time zone 'America/Sao_Paulo')::date as day,
-                   ${isCienciaDue(workspaceId, type, now)} as ciencia, d.amount, d.company_id
+                   ${isCienciaDue(workspaceId, type, now)} as ciencia, d.company_id, count(*) as n, sum(d.amount) as amount
               from document d
-             where ${all([dueUntil(workspaceId, type, now, endOf(now, days)), ...chosen, ...shown])}) u
-      join company c on c.workspace_id = ${workspaceId} and c.id = u.company_id and c.active
+             where ${all([dueUntil(workspaceId, type, now, endOf(now, days)), ...chosen, ...shown])}
+             group by 1, 2, 3) u
+      join (select c.id, ${companyNameIn(workspaceId)} as name from company c where c.workspace_id = ${workspaceId} and c.active) c
+        on c.id = u.company_id
      group by 1, 2 order by 1, 2 desc`.execute(db)
   return rows.map(({ day, ciencia, n, amount, companies, names }) => ({
     dia: day,
