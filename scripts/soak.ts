@@ -8,12 +8,14 @@ import { runSuite, type SuiteResult } from './suite.ts'
 
 // The whole suite again and again, each time with another seed, every case of the property tests, and every size and theme of the screens;
 // every fourth time beside four processes that keep the cores busy, and every fourth time the chaos with several APIs and workers behind it. `npm run soak -- --times 4 apps/server/capture` repeats a part of it.
+// `npm run soak -- --citus` runs the server's tests once on a coordinator with two worker nodes.
 
 const busyProcesses = 4
 const { values, positionals: filters } = parseArgs({
-  options: { times: { type: 'string', default: '20' } },
+  options: { times: { type: 'string', default: '20' }, citus: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
+if (values.citus) process.exit(await runOnCitus())
 const times = Number(values.times)
 if (!Number.isInteger(times) || times < 1) throw new Error(`--times takes a whole number, not ${values.times}`)
 
@@ -41,6 +43,13 @@ for (const { seed, failures } of red) {
   for (const failure of failures) console.log(`  ${failure}`)
 }
 process.exitCode = red.length > 0 ? 1 : 0
+
+async function runOnCitus(): Promise<number> {
+  const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
+  const args = [vitest, 'run', ...(filters.length > 0 ? filters : ['apps/server'])]
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, CITUS: '1' } })
+  return new Promise((resolve) => child.once('close', (code) => resolve(code ?? 1)))
+}
 
 async function repeat(seed: string, busy: boolean, file: string): Promise<SuiteResult> {
   await using stack = new AsyncDisposableStack()
