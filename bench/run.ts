@@ -23,7 +23,6 @@ const programs: Record<string, string | string[]> = {
   idle: '../apps/server/capture/idle.bench.ts',
   items: '../apps/server/contents/items.bench.ts',
   list: '../apps/server/documents/list.bench.ts',
-  replica: '../apps/server/documents/search/replica.bench.ts',
   reports: '../apps/server/reports/reports.bench.ts',
   leaving: '../apps/server/documents/leaving.bench.ts',
   api: './api.ts',

@@ -121,18 +121,6 @@ test('a variable without a value is not set', () => {
   expect(readConfig({ SMTP_URL: '' }, '/').mail.smtpUrl).toBeUndefined()
 })
 
-test('a replica is one of an external database, and has the same', () => {
-  const [DATABASE_URL, DATABASE_REPLICA_URL] = ['postgres://vigia:x@db/vigia', 'postgres://replica:5433']
-  expect(problems({ DATABASE_REPLICA_URL })).toEqual([expect.stringMatching(/pede DATABASE_URL/)])
-  expect(problems({ DATABASE_URL, DATABASE_REPLICA_URL: `${DATABASE_REPLICA_URL}/outro` })).toEqual([
-    expect.stringMatching(/^DATABASE_REPLICA_URL nomeia outro banco/),
-  ])
-  for (const path of ['', '/', '/vigia'])
-    expect(readConfig({ DATABASE_URL, DATABASE_REPLICA_URL: `${DATABASE_REPLICA_URL}${path}` }, '/')).toMatchObject({
-      databaseReplicaUrl: `${DATABASE_REPLICA_URL}${path}`,
-    })
-})
-
 test('all problems are told at once, each with the name of its variable', () => {
   const found = problems({
     PORT: 'tres mil',

@@ -15,8 +15,6 @@ export interface Config {
   databaseUrl?: string
   /** A pooler in front of it, which gives a connection to each transaction. */
   poolerUrl?: string
-  /** A standby of it that answers reads; absent: it answers all of them itself. */
-  databaseReplicaUrl?: string
   publicUrl: string
   /** The names by which it may be called: that of `publicUrl`, and those by which only this machine reaches itself. */
   hostNames: string[]
@@ -213,7 +211,6 @@ const environment = z.object({
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgres://usuario:senha@servidor:5432/vigia').optional(),
   DATABASE_DIRECT_URL: url(['postgres:', 'postgresql:'], 'postgres://usuario:senha@servidor:5432/vigia').optional(),
-  DATABASE_REPLICA_URL: url(['postgres:', 'postgresql:'], 'postgres://replica:5432').optional(),
   PUBLIC_URL: url(['http:', 'https:'], 'https://vigia.exemplo.com.br').optional(),
   PRODUCT_NAME: z.string().max(60, 'deve ter no máximo 60 caracteres').default('Vigia Fiscal'),
   LOG_LEVEL: z
@@ -333,10 +330,6 @@ function combinations(
     problems.push(
       'DATABASE_DIRECT_URL vai com DATABASE_URL, com o mesmo usuário e a mesma senha: uma é o próprio PostgreSQL, a outra o pooler diante dele.',
     )
-  if (given.DATABASE_REPLICA_URL && !given.DATABASE_URL)
-    problems.push('DATABASE_REPLICA_URL pede DATABASE_URL: o banco embutido não tem réplica.')
-  else if (![undefined, '', '/', databaseOf(given.DATABASE_URL)].includes(databaseOf(given.DATABASE_REPLICA_URL)))
-    problems.push('DATABASE_REPLICA_URL nomeia outro banco que DATABASE_URL: uma réplica tem o mesmo.')
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
   if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
@@ -367,8 +360,6 @@ function loginOf(address: string | undefined): string | undefined {
   const { username, password, searchParams } = URL.parse(address ?? '') ?? {}
   return address && [searchParams?.get('user') || username, searchParams?.get('password') || password].join(':')
 }
-
-const databaseOf = (address = '') => URL.parse(address)?.pathname
 
 // Each can be accepted by its name, so that nobody runs it without having read what it means.
 function risksOfProduction(given: Record<string, string | undefined>, isSigner: boolean): string[] {
@@ -417,7 +408,6 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     dataDir,
     databaseUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     poolerUrl: env.DATABASE_DIRECT_URL && env.DATABASE_URL,
-    databaseReplicaUrl: env.DATABASE_REPLICA_URL,
     publicUrl,
     hostNames: [...ownNames, publicName],
     productName: env.PRODUCT_NAME,

@@ -86,7 +86,6 @@ import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, InstallationError, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
 import { beginDictionaries } from './platform/received/dictionaries.ts'
-import { followReplica } from './platform/replica.ts'
 import { advanceMark, noteFirstHold } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import type { Service } from './platform/service.ts'
@@ -201,19 +200,6 @@ export async function start(
     opened[name] = db
     return { ...ctx, db }
   }
-  const replicaUrl = config.databaseReplicaUrl
-  const replica = replicaUrl ? stack.use(followReplica(ctx, databaseUrl, replicaUrl)) : null
-  // It may have been taken out of the configuration.
-  if (!replica) await endTrouble(ctx, 'replica').catch((err: unknown) => ctx.log.warn({ err }, 'trouble was not ended'))
-  // `db` for what only reads.
-  const readingOf = (db: Database, whole: keyof typeof pools, limited: keyof typeof pools): Database => {
-    if (!replica) return db
-    const { reading, ...own } = replica.reading(db, { whole: pools[whole], limited: pools[limited] })
-    opened[whole] = own.whole
-    opened[limited] = own.limited
-    return reading
-  }
-  const replicaMetrics = replica ? [replica.metrics] : []
   // An API that asks nothing must know too, and say it before somebody waits.
   stack.use(repeat(proveEveryMs, async () => void (await ctx.storage.prove()), ctx.log))
   let url = ''
@@ -223,8 +209,7 @@ export async function start(
     const hub = openHub(serving, databaseUrl, findSession)
     const limited = openNext(pools.limited)
     await requireRole(limited, limitedRole)
-    const reading = readingOf(serving.db, 'replica', 'limitedReplica')
-    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited, reading })
+    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited })
     const close = prepareClosing(app, ctx.log)
     // Who is sent away to come back later finds nobody listening here any more.
     stack.defer(async () => {
@@ -235,7 +220,7 @@ export async function start(
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
     const metrics = createMetrics(serving, opened, {
-      own: [hub.metrics, ...replicaMetrics],
+      own: [hub.metrics],
       installation: [backupMetrics(serving)],
     })
     serveMetrics(app, serving, contract, metrics)
@@ -256,7 +241,6 @@ export async function start(
     const working = withPool('worker')
     const limited = openNext(pools.limitedWorker)
     await requireRole(limited, limitedRole)
-    const exporting = readingOf(working.db, 'replicaWorker', 'limitedReplicaWorker')
     const loops: AsyncDisposable[] = []
     // Whatever a webhook or a mail server still takes, no query begins.
     stack.use(together(loops))
@@ -314,7 +298,7 @@ export async function start(
     begin(startTeller(working, writers))
     begin(repeat(tidyUpEveryMs, tidyUp, working.log, longMs))
     begin(repeat(usesEveryMs, () => recordUses(working), working.log))
-    begin(startExportWorker({ ...working, db: exporting }, limited))
+    begin(startExportWorker(working, limited))
     begin(startWebhookWorker(working))
     begin(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
     begin(startContentWorker(working))
@@ -343,8 +327,7 @@ export async function start(
       operatorMails,
     ]
     begin(startMailWorker(working, Object.assign({}, ...mails)))
-    const measured = () =>
-      createMetrics(working, opened, { own: replicaMetrics, installation: [backupMetrics(working)] })
+    const measured = () => createMetrics(working, opened, { installation: [backupMetrics(working)] })
     health?.tell(measured).add([], opened)
     health?.add('worker', async () => {
       await requireReady(working)

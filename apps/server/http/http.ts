@@ -129,13 +129,13 @@ const ofStrangers =
 
 /**
  * A Fastify server of `handlers`, in which `guest` serves its own path, and `keys` open calls too; call `listen` or `inject` on it. Who may see some
- * companies only is served from `limited`, and from nothing where there is none. Calls that only read are served from `reading`, where there is one.
+ * companies only is served from `limited`, and from nothing where there is none.
  */
 export async function serveRoutes(
   ctx: Context,
   handlers: Handled[],
   authenticate: Authenticate,
-  { guest, keys, limited, reading }: { guest?: Guest; keys?: Keys; limited?: Database; reading?: Database } = {},
+  { guest, keys, limited }: { guest?: Guest; keys?: Keys; limited?: Database } = {},
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
@@ -212,7 +212,7 @@ export async function serveRoutes(
     session: createPlaces({ ...callsAtOnce, beside: besideIn(ctx.config), full: ofWorkspaces }),
     public: createPlaces({ ...callsAtOnce, all: 8, heavy: 6, full: ofStrangers }),
   }
-  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited, reading })
+  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited })
   return app
 }
 
@@ -260,13 +260,11 @@ function addRoute(
     keys,
     places,
     limited,
-    reading,
   }: {
     authenticate: Authenticate
     keys: Keys | undefined
     places: Record<'session' | 'public', Places>
     limited: Database | undefined
-    reading: Database | undefined
   },
 ): void {
   const sessions = new WeakMap<FastifyRequest, Session>()
@@ -296,7 +294,7 @@ function addRoute(
         session = await againOf(ctx, request, session, { authenticate, keys })
         requireMay(session, route)
       }
-      const answer = await run(contextOf(ctx, { limited, reading }, session, route), input, session, caller)
+      const answer = await run(contextOf(ctx, limited, session, route), input, session, caller)
       if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
       const { data, message } = answer as { data: unknown; message?: string }
       const envelope: Envelope<unknown> = {
@@ -333,16 +331,14 @@ const ofAdministrators =
 const ofAllCompanies =
   'Isto é só para quem vê todas as empresas do workspace. Nada foi lido nem alterado: peça a quem administra.'
 
-// What is the person's own has nothing to do with companies. What a call is asked for that changes something, it reads where it writes.
+// What is the person's own has nothing to do with companies.
 function contextOf(
   ctx: Context,
-  { limited, reading }: Record<'limited' | 'reading', Database | undefined>,
+  limited: Database | undefined,
   session: Session | null,
   route: RouteDefinition,
 ): Context {
   if (!session || route.atLeast === 'pessoa') return ctx
-  if (reading && route.method === 'GET')
-    return contextOf({ ...ctx, db: reading }, { limited, reading: undefined }, session, route)
   if (!session.companies) return ctx
   if (!limited) throw new Error('there is no database for who may see some companies only')
   return { ...ctx, db: limitTo(limited, session.companies, ctx.db) }

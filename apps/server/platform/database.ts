@@ -50,8 +50,6 @@ export interface PoolOptions {
   pooler?: boolean
   /** Nobody waits for what is done with them: on one machine the database does what people wait for first. */
   patient?: boolean
-  /** How long is waited for a connection, also for one that others use; absent: as long as it takes. */
-  connectTimeoutMs?: number
 }
 
 /**
@@ -76,26 +74,6 @@ export const pools = {
   limited: { connections: 5, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: limitedRole },
   /** Of the workers: for the exports of these people. */
   limitedWorker: { connections: 2, lockTimeoutMs: 0, statementTimeoutMs: 0, role: limitedRole, patient: true },
-  /** Of each process with a replica: what the primary is asked before a read takes place there. */
-  horizon: { connections: 2, lockTimeoutMs: 1_000, statementTimeoutMs: 1_000, connectTimeoutMs: 1_000 },
-  /** On the replica, of the API; what takes longer begins anew on the primary. */
-  replica: { connections: 10, lockTimeoutMs: 0, statementTimeoutMs: 10_000, connectTimeoutMs: 1_000 },
-  limitedReplica: {
-    connections: 5,
-    lockTimeoutMs: 0,
-    statementTimeoutMs: 10_000,
-    connectTimeoutMs: 1_000,
-    role: limitedRole,
-  },
-  /** On the replica, for the exports of the workers. */
-  replicaWorker: { connections: 4, lockTimeoutMs: 0, statementTimeoutMs: 0, connectTimeoutMs: 1_000 },
-  limitedReplicaWorker: {
-    connections: 2,
-    lockTimeoutMs: 0,
-    statementTimeoutMs: 0,
-    connectTimeoutMs: 1_000,
-    role: limitedRole,
-  },
 } satisfies Record<string, PoolOptions>
 
 /** A pool of connections of a role, `appRole` unless told otherwise, to the database at `url`, the address of its owner. Close with `destroy`. */
@@ -104,37 +82,31 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
     connections,
     lockTimeoutMs,
     statementTimeoutMs,
-    connectTimeoutMs,
     role = appRole,
     pooler = false,
     patient = false,
   } = { ...pools.task, ...options } as PoolOptions
   const pool = new pg.Pool(
     pooler
-      ? { connectionString: addressOf(url, role), max: connections, types, connectionTimeoutMillis: connectTimeoutMs }
+      ? { connectionString: addressOf(url, role), max: connections, types }
       : {
           ...connectionTo(url, lockTimeoutMs, role),
           max: connections,
           types,
           statement_timeout: statementTimeoutMs,
-          connectionTimeoutMillis: connectTimeoutMs,
         },
   )
   const settings = pooler ? localSettings(lockTimeoutMs, statementTimeoutMs) : null
   // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
-  const clients = new Set<pg.PoolClient>()
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    clients.add(client)
     if (patient) giveWayInDatabase(...serverOf(client))
     saveTrips(client, settings, db.getExecutor().adapter)
   })
-  pool.on('remove', (client) => clients.delete(client))
   poolOf.set(db, pool)
-  clientsOf.set(db, clients)
   return db
 }
 
@@ -290,13 +262,6 @@ export async function isDistributed({ db }: WithDatabase): Promise<boolean> {
   return rows[0]!.there
 }
 
-const clientsOf = new WeakMap<Database, ReadonlySet<pg.PoolClient>>()
-
-/** Ends the connections of `db`, as `openDatabase` made it, without asking their server, which may not respond: who waits for it gets an error. */
-export function breakOff(db: Database): void {
-  for (const client of clientsOf.get(db) ?? []) serverOf(client)[1].destroy()
-}
-
 /** Makes sure that the connections of `db` are those of `role`, cannot see past row-level security, nor become somebody who can. */
 export async function requireRole(db: Database, role: DatabaseRole): Promise<void> {
   const { rows } = await sql<{ name: string; login: string; free: boolean }>`
@@ -360,24 +325,6 @@ export function beyondLimit<C extends WithDatabase>(ctx: C): C {
   return limit ? { ...ctx, db: limit.whole } : ctx
 }
 
-/** Where transactions of `readWorkspace` may take place besides the primary. */
-export interface Elsewhere {
-  /**
-   * Has `read` done with a connection there, of the limited login if told so, whose transactions see all that the primary showed until this call. Null: that is not
-   * possible now, or did not come to its end; nothing has happened then.
-   */
-  read<T>(isLimited: boolean, read: (db: Database) => Promise<T>): Promise<{ result: T } | null>
-}
-
-const elsewheres = new WeakMap<Database, Elsewhere>()
-
-/** `db`, whose transactions of `readWorkspace` take place elsewhere while that is possible; all others do not. */
-export function readingFrom(db: Database, elsewhere: Elsewhere): Database {
-  const reading = db.withTables()
-  elsewheres.set(reading, elsewhere)
-  return reading
-}
-
 // The first statement of a transaction that `of` begins.
 async function applyLimit(db: Database, of: Database): Promise<void> {
   const limit = limits.get(of)
@@ -399,7 +346,7 @@ export function inWorkspace<C extends WithDatabase, T>(
 
 /**
  * Like `inWorkspace`, on one unchanging picture of the data and unable to write. Inside a transaction, which has entered the workspace already,
- * `work` is part of it. It changes nothing but what it returns: what fails elsewhere (`readingFrom`) begins anew on the primary.
+ * `work` is part of it.
  */
 export async function readWorkspace<C extends WithDatabase, T>(
   ctx: C,
@@ -407,20 +354,16 @@ export async function readWorkspace<C extends WithDatabase, T>(
   work: (ctx: C) => Promise<T>,
 ): Promise<T> {
   if (ctx.db.isTransaction) return work(ctx)
-  const read = (from: Database) =>
-    from
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute(async (db) => {
-        await applyLimit(db, ctx.db)
-        // `auto` lets prepared statements keep their plans (`executePrepared`); all others are planned for their parameters as before.
-        await sql`${enter(workspaceId)}; set local plan_cache_mode = auto`.execute(db)
-        return work({ ...ctx, db })
-      })
-  const limit = limits.get(ctx.db)
-  const done = await elsewheres.get(limit?.whole ?? ctx.db)?.read(limit !== undefined, read)
-  return done ? done.result : read(ctx.db)
+  return ctx.db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (db) => {
+      await applyLimit(db, ctx.db)
+      // `auto` lets prepared statements keep their plans (`executePrepared`); all others are planned for their parameters as before.
+      await sql`${enter(workspaceId)}; set local plan_cache_mode = auto`.execute(db)
+      return work({ ...ctx, db })
+    })
 }
 
 /** Runs `work` in one transaction of the capture, which sees the conversations of all workspaces. */

@@ -43,7 +43,6 @@ const kinds = {
       'A captura, as manifestações, os alertas, as exportações e os e-mails estão em pausa por um problema do sistema. Os documentos já guardados estão seguros, os novos esperam na SEFAZ, que os guarda por cerca de 90 dias, e o que foi pedido espera na fila. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
   copia: { title: 'As cópias de segurança não estão em dia' },
-  replica: { title: 'A réplica de leitura não está em uso' },
   servico: { title: 'A SEFAZ não atende este servidor' },
   paradas: { title: 'Capturas pararam com uma recusa da SEFAZ' },
 } satisfies Record<string, { title: string; shown?: string }>
