@@ -197,11 +197,10 @@ export function explain(error: unknown, config: Config): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'EADDRINUSE') return portInUse(config.port, 'PORT')
   if (!config.databaseUrl || !(error instanceof Error)) return error
-  const hosts = [config.databaseUrl, config.poolerUrl].flatMap((url) => (url ? new URL(url).host : []))
   // Class 28: login refused; 3D000: no such database; 42501: the login may not do something.
   if (/^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|28|3D000|42501)/.test(code))
     return new StartError(
-      `O servidor de DATABASE_URL (${hosts.join(', ')}) não pôde ser usado: ${error.message || code}.`,
+      `O servidor de DATABASE_URL (${new URL(config.databaseUrl).host}) não pôde ser usado: ${error.message || code}.`,
     )
   return error
 }

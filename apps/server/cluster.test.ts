@@ -30,12 +30,11 @@ import { requestEvents } from './manifestation/requests.ts'
 import { contextOf } from './manifestation/testing.ts'
 import { saveTwoFrom } from './manifestation/two-people.ts'
 import type { Context } from './platform/context.ts'
-import { inWorkspace, openDatabase, readWorkspace } from './platform/database.ts'
+import { inWorkspace, readWorkspace } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
 import { releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import { insertAccount, testSession } from './platform/testing.ts'
-import { listTroubles } from './platform/trouble.ts'
 import { claimDelivery } from './webhooks/deliveries.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from './webhooks/webhooks.ts'
 
@@ -323,37 +322,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       } finally {
         await client.end()
       }
-    }
-  })
-
-  test('when the beginning or the end of a transaction is refused, its statement changes nothing by itself', async () => {
-    const { query } = pg.Client.prototype
-    const refused = 'select 1 / 0'
-    intrusions.push(refused)
-    const url = new URL(cluster.url)
-    url.searchParams.set('application_name', 'refused')
-    // Of these connections only: those of the product go on meanwhile.
-    const refuse = (which: string) =>
-      function (this: pg.Client, text: string, values?: unknown[]) {
-        const { connectionParameters } = this as unknown as { connectionParameters: { application_name?: string } }
-        const isOurs = connectionParameters.application_name === 'refused'
-        return Reflect.apply(query, this, [isOurs && text === which ? refused : text, values])
-      } as typeof query
-    for (const { which, pooler } of ['begin', 'commit'].flatMap((which) => [
-      { which, pooler: false },
-      { which, pooler: true },
-    ])) {
-      await using db = openDatabase(url.href, { connections: 1, pooler })
-      pg.Client.prototype.query = refuse(which)
-      try {
-        const write = db
-          .transaction()
-          .execute((db) => sql`insert into trouble (key, sentence) values ('x', '')`.execute(db))
-        await expect(write).rejects.toMatchObject({ code: '22012' })
-      } finally {
-        pg.Client.prototype.query = query
-      }
-      expect((await listTroubles(ctx)).map(({ key }) => key)).not.toContain('x')
     }
   })
 

@@ -108,14 +108,6 @@ test('every variable arrives', () => {
   expect(config.newMasterKey).toEqual(Buffer.alloc(32, 8))
 })
 
-test('with a direct address the other one is that of a pooler, with the same login', () => {
-  const env = { DATABASE_URL: 'postgres://a:b@pooler:6432/vigia', DATABASE_DIRECT_URL: 'postgres://a:b@db/vigia' }
-  expect(readConfig(env, '/')).toMatchObject({ databaseUrl: env.DATABASE_DIRECT_URL, poolerUrl: env.DATABASE_URL })
-  expect(readConfig({ DATABASE_URL: env.DATABASE_URL }, '/').poolerUrl).toBeUndefined()
-  for (const DATABASE_URL of ['', 'postgres://a:c@pooler:6432/vigia', 'postgres://c:b@pooler:6432/vigia'])
-    expect(problems({ ...env, DATABASE_URL }).join()).toContain('DATABASE_DIRECT_URL vai com DATABASE_URL')
-})
-
 test('a variable without a value is not set', () => {
   expect(readConfig({ PORT: '', SMTP_URL: '  ', MASTER_KEY: '' }, '/')).toMatchObject({ port: 3000 })
   expect(readConfig({ SMTP_URL: '' }, '/').mail.smtpUrl).toBeUndefined()

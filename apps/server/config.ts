@@ -11,10 +11,8 @@ export interface Config {
   /** The address that the port is opened on. */
   listenHost: string
   dataDir: string
-  /** Set: an external PostgreSQL instead of the embedded one; its own address, not that of a pooler. */
+  /** Set: an external PostgreSQL instead of the embedded one. */
   databaseUrl?: string
-  /** A pooler in front of it, which gives a connection to each transaction. */
-  poolerUrl?: string
   publicUrl: string
   /** The names by which it may be called: that of `publicUrl`, and those by which only this machine reaches itself. */
   hostNames: string[]
@@ -210,7 +208,6 @@ const environment = z.object({
   ),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgres://usuario:senha@servidor:5432/vigia').optional(),
-  DATABASE_DIRECT_URL: url(['postgres:', 'postgresql:'], 'postgres://usuario:senha@servidor:5432/vigia').optional(),
   PUBLIC_URL: url(['http:', 'https:'], 'https://vigia.exemplo.com.br').optional(),
   PRODUCT_NAME: z.string().max(60, 'deve ter no máximo 60 caracteres').default('Vigia Fiscal'),
   LOG_LEVEL: z
@@ -326,10 +323,6 @@ function combinations(
     problems.push('BACKUP_DIR e BACKUP_KEY vão juntas: informe as duas ou nenhuma.')
   if (given.BACKUP_KEY && given.BACKUP_KEY === given.MASTER_KEY)
     problems.push('BACKUP_KEY deve ser outra que MASTER_KEY: quem abre uma cópia não deve abrir os certificados.')
-  if (given.DATABASE_DIRECT_URL && loginOf(given.DATABASE_URL) !== loginOf(given.DATABASE_DIRECT_URL))
-    problems.push(
-      'DATABASE_DIRECT_URL vai com DATABASE_URL, com o mesmo usuário e a mesma senha: uma é o próprio PostgreSQL, a outra o pooler diante dele.',
-    )
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
   if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
@@ -353,12 +346,6 @@ function choicesOfOperator(given: Record<string, string | undefined>, ambiente: 
       'PLANOS deve ser escolhido: ligados (7 dias de teste; depois a captura para até que você ative um plano) ou desligados (a captura nunca para por causa de um plano, e nenhuma tela fala disso).',
   }
   return Object.entries(choices).flatMap(([name, sentence]) => (given[name] ? [] : sentence))
-}
-
-// The passwords of the other logins are derived from that of the owner.
-function loginOf(address: string | undefined): string | undefined {
-  const { username, password, searchParams } = URL.parse(address ?? '') ?? {}
-  return address && [searchParams?.get('user') || username, searchParams?.get('password') || password].join(':')
 }
 
 // Each can be accepted by its name, so that nobody runs it without having read what it means.
@@ -406,8 +393,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     port: env.PORT,
     listenHost: env.LISTEN_HOST,
     dataDir,
-    databaseUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
-    poolerUrl: env.DATABASE_DIRECT_URL && env.DATABASE_URL,
+    databaseUrl: env.DATABASE_URL,
     publicUrl,
     hostNames: [...ownNames, publicName],
     productName: env.PRODUCT_NAME,

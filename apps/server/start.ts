@@ -73,15 +73,7 @@ import { planMails } from './plans/mails.ts'
 import { planRoutes } from './plans/routes.ts'
 import { warnOfPlan } from './plans/warnings.ts'
 import type { Context, Database } from './platform/context.ts'
-import {
-  appRole,
-  limitedRole,
-  openDatabase,
-  type PoolOptions,
-  pools,
-  requireRole,
-  requireSameDatabase,
-} from './platform/database.ts'
+import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, InstallationError, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
@@ -194,7 +186,7 @@ export async function start(
     reachSigner,
   })
   const opened: Record<string, Database> = {}
-  const openNext = (pool: PoolOptions) => openPool(config, databaseUrl, stack, pool)
+  const openNext = (pool: PoolOptions) => openPool(databaseUrl, stack, pool)
   const withPool = (name: Role): Context => {
     const db = openNext(pools[name])
     opened[name] = db
@@ -370,10 +362,9 @@ async function openContext(
 ): Promise<{ ctx: Context; databaseUrl: string; died: Promise<void> }> {
   const { url, died } = await openStorage(config, stack, options)
   const idKey = await prepareInstallation(url, config.sefaz.ambiente)
-  const db = openPool(config, url, stack, pools.task)
+  const db = openPool(url, stack, pools.task)
   const log = createLogger(config.logLevel)
   await requireRole(db, appRole)
-  if (config.poolerUrl) await requireSameDatabase(url, db)
   const signer = await reachSigner(url)
   stack.defer(async () => {
     signer[Symbol.dispose]?.()
@@ -392,14 +383,8 @@ async function openContext(
   return { ctx, databaseUrl: url, died }
 }
 
-// What needs a session goes around a pooler: migrations, what processes tell each other (`keepListening`), and the signer.
-function openPool(
-  { poolerUrl }: Pick<Config, 'poolerUrl'>,
-  url: string,
-  stack: AsyncDisposableStack,
-  pool: PoolOptions,
-): Database {
-  const db = poolerUrl ? openDatabase(poolerUrl, { ...pool, pooler: true }) : openDatabase(url, pool)
+function openPool(url: string, stack: AsyncDisposableStack, pool: PoolOptions): Database {
+  const db = openDatabase(url, pool)
   stack.defer(() => db.destroy())
   return db
 }

@@ -7,7 +7,6 @@ import { type Simulator, type SimulatorOptions, start as startSimulator } from '
 import { weeksAgo } from './authority.ts'
 import { quickPasswords } from './passwords.ts'
 import { atPort, lookup } from './servers/official-hosts.ts'
-import { startPooler } from './servers/pooler.ts'
 import { proxies, startProxy } from './servers/proxy.ts'
 
 /** The whole product at work. */
@@ -58,7 +57,7 @@ export async function startInstallation(databaseUrl: string, options: Installati
     LOG_LEVEL: 'error',
     ...(options.homologacao && officialEnvironment(directory, options.homologacao.isRootKnown)),
   }
-  const behind = stack.use(await standBehind(process.env.BEHIND, databaseUrl))
+  const behind = stack.use(await standBehind(process.env.BEHIND))
   const read = atPace(readConfig(environment, dataDir), hourMs)
   const config = {
     ...(options.homologacao ? atPort(read, options.homologacao.port ?? simulator.port) : read),
@@ -94,17 +93,13 @@ interface Behind {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-// BEHIND=nginx, caddy or pgbouncer: any test runs with one of them in between, as deploy/ has it.
-async function standBehind(what: string | undefined, databaseUrl: string): Promise<Behind> {
+// BEHIND=nginx or caddy: any test runs with one of them in between, as deploy/ has it.
+async function standBehind(what: string | undefined): Promise<Behind> {
   const stack = new AsyncDisposableStack()
   const dispose = { [Symbol.asyncDispose]: () => stack.disposeAsync() }
   if (!what) return { config: {}, front: async (url) => url, ...dispose }
-  if (what === 'pgbouncer') {
-    const pooler = stack.use(await startPooler(databaseUrl))
-    return { config: { poolerUrl: pooler.url }, front: async (url) => url, ...dispose }
-  }
   const kind = proxies.find((kind) => kind === what)
-  if (!kind) throw new Error('BEHIND is nginx, caddy or pgbouncer')
+  if (!kind) throw new Error('BEHIND is nginx or caddy')
   const ports = { port: await freePort(), securePort: await freePort() }
   const publicUrl = `http://localhost:${ports.port}`
   return {

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, WithDatabase } from './context.ts'
-import { InstallationError } from './installation.ts'
 import { giveWayInDatabase } from './priority.ts'
 import type { Tables } from './tables.ts'
 
@@ -46,8 +45,6 @@ export interface PoolOptions {
   lockTimeoutMs: number
   role?: DatabaseRole
   statementTimeoutMs: number
-  /** The address is that of a pooler, which gives a connection to each transaction: nothing of a session is used. */
-  pooler?: boolean
   /** Nobody waits for what is done with them: on one machine the database does what people wait for first. */
   patient?: boolean
 }
@@ -83,20 +80,14 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
     lockTimeoutMs,
     statementTimeoutMs,
     role = appRole,
-    pooler = false,
     patient = false,
   } = { ...pools.task, ...options } as PoolOptions
-  const pool = new pg.Pool(
-    pooler
-      ? { connectionString: addressOf(url, role), max: connections, types }
-      : {
-          ...connectionTo(url, lockTimeoutMs, role),
-          max: connections,
-          types,
-          statement_timeout: statementTimeoutMs,
-        },
-  )
-  const settings = pooler ? localSettings(lockTimeoutMs, statementTimeoutMs) : null
+  const pool = new pg.Pool({
+    ...connectionTo(url, lockTimeoutMs, role),
+    max: connections,
+    types,
+    statement_timeout: statementTimeoutMs,
+  })
   // A lost connection is replaced by the pool, and its user gets an error of its own; without listeners it would end the
   // process.
   pool.on('error', () => {})
@@ -104,7 +95,7 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   pool.on('connect', (client) => {
     client.on('error', () => {})
     if (patient) giveWayInDatabase(...serverOf(client))
-    saveTrips(client, settings, db.getExecutor().adapter)
+    namePrepared(client)
   })
   poolOf.set(db, pool)
   return db
@@ -116,68 +107,15 @@ function serverOf(client: pg.PoolClient): [backend: number, socket: Socket] {
   return [processID, connection.stream]
 }
 
-// The beginning of a transaction leaves with its first statement, and a prepared statement by its name. `settings`: with them each transaction begins, and a
-// statement outside of one gets one of its own; then nothing has a name, because the next transaction is another session's.
-function saveTrips(client: pg.PoolClient, settings: string | null, adapter: object): void {
+// A prepared statement leaves by its name.
+function namePrepared(client: pg.PoolClient): void {
   const send = client.query.bind(client) as (query: string | pg.QueryConfig, values?: unknown[]) => Promise<unknown>
-  let begin: string | null = null
-  let isInside = false
-  const query = async (text: string, values: unknown[] = []): Promise<unknown> => {
-    if (typeof text !== 'string') return send(text, values)
-    if (text === 'begin' || text.startsWith('start transaction')) {
-      begin = text
-      isInside = true
-      return { rows: [] }
-    }
-    // One after a commit that failed may find the transaction open still.
-    if (settings && !isInside && text !== 'rollback') return alone(text, values)
-    if (text === 'commit' || text === 'rollback') isInside = false
-    const begun = begin
-    begin = null
-    if (begun) {
-      // Citus hands on the whole text in which a setting comes, and a server that has begun warns of a second beginning.
-      const isApart = distributed.get(adapter) ?? (await learn())
-      const opening = settings ? [begun, settings] : [begun]
-      const before = isApart ? opening : [opening.join('; ')]
-      if (!isApart && values.length === 0) return lastOf(await send([...before, text].join('; ')))
-      if (isApart && settingsOnly.test(text)) return lastOf(await sendAtOnce([...before, text]))
-      for (const one of before) await send(one)
-    }
-    const name = settings ? undefined : prepared.get(text)
+  const query = (text: string, values?: unknown[]) => {
+    const name = prepared.get(text)
     return name ? send({ name, text, values }) : send(text, values)
-  }
-  // None waits for the one before it to be answered.
-  const sendAtOnce = (texts: readonly string[]) => {
-    Object.assign(client, { pipeline: true })
-    return Promise.all(texts.map((text) => send(text)))
-  }
-  // By this connection: who waits for it may hold all others.
-  const learn = async () => {
-    const { rows } = (await send(askDistributed)) as pg.QueryResult<{ there: boolean }>
-    distributed.set(adapter, rows[0]!.there)
-    return rows[0]!.there
-  }
-  const alone = async (text: string, values: unknown[]) => {
-    // Statements that are sent together are one transaction.
-    if (values.length === 0) return lastOf(await send(`${settings}; ${text}`))
-    await send(`begin; ${settings}`)
-    try {
-      const result = await send(text, values)
-      await send('commit')
-      return result
-    } catch (error) {
-      await send('rollback').catch(() => {})
-      throw error
-    }
   }
   client.query = query as typeof client.query
 }
-
-// What is sent before the beginning was answered is carried out by itself when that fails: nothing but this does no harm then.
-const settingsOnly = /^set local [^;]+(;\s*set local [^;]+)*$/
-
-// Several statements at once give a list.
-const lastOf = (result: unknown) => [result].flat(2).at(-1)
 
 // Names of prepared statements by their texts. Each connection holds their plans in memory.
 const prepared = new Map<string, string>()
@@ -203,14 +141,6 @@ const sessionSettings = {
   default_text_search_config: 'pg_catalog.simple',
   // Has `set local` reach the other servers of a database that is distributed over several; a server that is alone knows nothing of it.
   'citus.propagate_set_commands': 'local',
-}
-
-function localSettings(lockTimeoutMs: number, statementTimeoutMs: number): string {
-  // Theirs last: what comes after the one of Citus would be handed on to servers for rows.
-  const settings = { lock_timeout: lockTimeoutMs, statement_timeout: statementTimeoutMs, ...sessionSettings }
-  return Object.entries(settings)
-    .map(([name, value]) => `set local ${name} = '${value}'`)
-    .join('; ')
 }
 
 /** How a role connects to the database at `url`, the address of its owner: so that it can never act as the owner. */
@@ -249,15 +179,14 @@ export function poolUse(db: Database): { open: number; idle: number; waiting: nu
 
 const distributed = new WeakMap<object, boolean>()
 
-const askDistributed = "select exists (select from pg_extension where extname = 'citus') as there"
-
 /** Whether the database is distributed over several servers (Citus); `db` may be a transaction. Asked once for each pool. */
 export async function isDistributed({ db }: WithDatabase): Promise<boolean> {
   // One for a pool and its transactions.
   const { adapter } = db.getExecutor()
   const known = distributed.get(adapter)
   if (known !== undefined) return known
-  const { rows } = await sql.raw<{ there: boolean }>(askDistributed).execute(db)
+  const { rows } = await sql<{ there: boolean }>`
+    select exists (select from pg_extension where extname = 'citus') as there`.execute(db)
   distributed.set(adapter, rows[0]!.there)
   return rows[0]!.there
 }
@@ -272,24 +201,6 @@ export async function requireRole(db: Database, role: DatabaseRole): Promise<voi
   const { name, login, free } = rows[0]!
   if (name !== role || login !== role || free)
     throw new Error(`connections of ${login} act as ${name}${free ? ', who may do more than the application' : ''}`)
-}
-
-/** Makes sure that `db`, behind a pooler, is the database at `url`: one would be migrated and another one written otherwise. */
-export async function requireSameDatabase(url: string, db: Database): Promise<void> {
-  const direct = openDatabase(url, { connections: 1 })
-  const ask = async (db: Database) => {
-    const { rows } = await sql<{ one: string }>`
-      select concat_ws(' ', current_database(), pg_postmaster_start_time()) as one`.execute(db)
-    return rows[0]!.one
-  }
-  try {
-    if ((await ask(direct)) === (await ask(db))) return
-  } finally {
-    await direct.destroy()
-  }
-  throw new InstallationError(
-    'O pooler em DATABASE_URL leva a outro banco de dados que DATABASE_DIRECT_URL. Corrija a linha dele em [databases].',
-  )
 }
 
 /** What somebody may see who may not see all of their workspace, and the database that shows all. */

@@ -30,7 +30,7 @@ export function giveWayInDatabase(backend: number, socket: Pick<Socket, 'localPo
   if (groupOf(backend)?.name !== groupOf(process.pid)?.name) lowerGroup(backend, () => isBackend(backend, socket))
 }
 
-// Behind a pooler, or on another machine, the number is that of something else.
+// On another machine the number is that of something else.
 function isBackend(id: number, { localPort }: Pick<Socket, 'localPort'>): boolean {
   try {
     const title = readFileSync(`/proc/${id}/cmdline`, 'utf8')
