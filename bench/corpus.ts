@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type Simulator, steadyTrade } from '@vigia/simulator/start'
+import type { Simulator } from '@vigia/simulator/start'
 import { askForAll } from '../tests/support/authority.ts'
 import { findSamples } from '../tests/support/samples.ts'
 
@@ -47,24 +47,4 @@ export async function sampleDocuments(): Promise<CorpusDocZip[] | null> {
     }
   }
   return found
-}
-
-const traded: Record<string, Pick<CorpusDocZip, 'service' | 'schema'>> = {
-  nfeProc: { service: 'nfe', schema: 'procNFe_v4.00.xsd' },
-  cteProc: { service: 'cte', schema: 'procCTe_v4.00.xsd' },
-  cteSimpProc: { service: 'cte', schema: 'procCTeSimp_v4.00.xsd' },
-}
-
-/** Notes and bills of freight of two years of steady trade, at least so many, the oldest first; without events. */
-export async function tradedDocuments(
-  directory: string,
-  company: { cnpj: string; nome: string; uf: string },
-  count: number,
-): Promise<CorpusDocZip[]> {
-  const until = Date.now()
-  const files = await steadyTrade({ directory, company, from: until - 730 * 86_400_000, until, count: count * 1.2 })
-  return files.flatMap((xml, n) => {
-    const kind = traded[/<(\w+)/.exec(xml.replace(/<\?[^>]*\?>/, ''))?.[1] ?? '']
-    return kind ? [{ ...kind, nsu: String(n + 1), base64: gzipSync(xml).toString('base64') }] : []
-  })
 }

@@ -5,34 +5,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { start } from '@vigia/simulator/start'
 import { weeksAgo } from '../tests/support/authority.ts'
-import { generatedDocuments, sampleDocuments, tradedDocuments } from './corpus.ts'
+import { generatedDocuments, sampleDocuments } from './corpus.ts'
 
 // `npm run bench` runs all, `npm run bench -- read` one. Each prints one line of JSON with what it is compared against.
-const programs: Record<string, string | string[]> = {
-  read: '../apps/server/documents/read.bench.ts',
-  ingest: '../apps/server/documents/ingest.bench.ts',
-  capture: './capture.ts',
-  crowd: './crowd.ts',
-  register: './register.ts',
-  renew: './renew.ts',
-  events: './events.ts',
-  print: '../packages/print/print.bench.ts',
-  sheets: '../packages/print/sheets.bench.ts',
-  alerts: '../packages/alerts/alerts.bench.ts',
-  follow: '../apps/server/alerts/follow.bench.ts',
-  idle: '../apps/server/capture/idle.bench.ts',
-  items: '../apps/server/contents/items.bench.ts',
-  list: '../apps/server/documents/list.bench.ts',
-  reports: '../apps/server/reports/reports.bench.ts',
-  leaving: '../apps/server/documents/leaving.bench.ts',
-  api: './api.ts',
-  users: './users.ts',
-  volume: ['../apps/server/documents/packing/volume.bench.ts', '../apps/server/large.bench.ts'],
-  neighbours: './neighbours.ts',
-  hub: './hub.ts',
-  web: './web.ts',
-  cluster: '../apps/server/cluster.bench.ts',
-  isolation: '../apps/server/isolation.bench.ts',
+const programs: Record<string, string[]> = {
+  read: ['../apps/server/documents/read.bench.ts'],
+  ingest: ['../apps/server/documents/ingest.bench.ts'],
+  capture: ['./capture.ts'],
+  print: ['../packages/print/print.bench.ts'],
+  alerts: ['../packages/alerts/alerts.bench.ts'],
+  list: ['../apps/server/documents/list.bench.ts', '../apps/server/reports/reports.bench.ts'],
+  hub: ['./hub.ts'],
+  web: ['./web.ts'],
 }
 
 const wanted = process.argv.slice(2)
@@ -54,11 +38,7 @@ try {
     const options = { port: 0, directory: join(directory, 'simulator'), seed: 1, since: weeksAgo(), companies }
     await using simulator = await start(options)
     const generated = (await Promise.all(companies.map((company) => generatedDocuments(simulator, company)))).flat()
-    const isVolume = wanted.length === 0 || wanted.includes('volume')
-    const trade = isVolume
-      ? await tradedDocuments(join(directory, 'trade'), companies[0]!, Number(process.env.SAMPLE ?? 3_000))
-      : null
-    for (const [name, documents] of Object.entries({ generated, samples: await sampleDocuments(), trade })) {
+    for (const [name, documents] of Object.entries({ generated, samples: await sampleDocuments() })) {
       if (!documents) continue
       corpora[name] = join(directory, `${name}.json`)
       await writeFile(corpora[name], JSON.stringify(documents))

@@ -14,8 +14,6 @@ import { openLedger } from './ledger.ts'
 import type { Reception } from './publication.ts'
 import { listen } from './server.ts'
 
-export { steadyTrade } from './generate/trade.ts'
-
 export interface SimulatorOptions {
   /** 0: any free one. */
   port: number
