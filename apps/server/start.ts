@@ -452,6 +452,7 @@ export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './deletion/deletio
 export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>
   rebuildDocuments(ctx, done, readAnew)
 export type { MeasuredProcess } from './http/metrics.ts'
+export { describeApi } from './http/openapi.ts'
 export { createHealth, type Health, openProbes } from './http/probes.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
 export { isTooSoon, listHeld, releaseHeld } from './manifestation/manifestation.ts'

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { type Envelope, mayAs, memberRoles, type RouteDefinition, scopes } from '@vigia/contract/route'
 import { routes } from '@vigia/server/start'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -518,6 +519,18 @@ const beginnings = {
   'text/calendar': 'BEGIN:VCALENDAR',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'PK',
 }
+
+test('what the server publishes is valid OpenAPI 3.1 to somebody who did not write it, with every route', async () => {
+  const response = await fetch(new URL('/docs/json', two.product.url))
+  const published = (await response.json()) as { paths: Record<string, Record<string, object>> }
+  const validator = new Validator()
+  expect(await validator.validate(structuredClone(published))).toEqual({ valid: true })
+  expect(validator.version).toBe('3.1')
+  const described = Object.entries(published.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(described.sort()).toEqual(routes.map(({ route }) => `${route.method} ${route.path}`).sort())
+})
 
 test.each(all)('%s answers a good call as its description says', async (name, route) => {
   const input = await goodFor(name)
