@@ -98,7 +98,6 @@ async function startProduct(): Promise<string> {
     DATABASE_URL: postgres.url,
     SIMULATOR_PORT: String(simulator.port),
     MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-    CAPTURE_CONVERSATIONS: '1',
     LOG_LEVEL: 'error',
   }
   const run = (mode: string): ChildProcess =>

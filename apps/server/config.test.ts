@@ -343,40 +343,10 @@ test('the configuration cannot be changed', () => {
   expect(() => Object.assign(config.sefaz, { hourMs: 1 })).toThrow(TypeError)
 })
 
-test('the times of sessions and of the channel to open pages can all be a tenth', () => {
-  const normal = readConfig({}, '/')
-  expect(normal).toMatchObject({
-    sessionMs: 30 * 86_400_000,
-    hub: {
-      sweepMs: 1_000,
-      pingMs: 15_000,
-      clientSilenceMs: 30_000,
-      handshakeMs: 15_000,
-      pollMs: 50_000,
-      detachedMs: 15_000,
-    },
-  })
-  const quick = readConfig(
-    {
-      SESSION_SECONDS: '2',
-      HUB_PING_MS: '1500',
-      HUB_CLIENT_TIMEOUT_MS: '3000',
-      HUB_HANDSHAKE_TIMEOUT_MS: '1500',
-      HUB_POLL_MS: '9000',
-      HUB_DETACHED_MS: '1500',
-    },
-    '/',
-  )
-  expect(quick).toMatchObject({
-    sessionMs: 2_000,
-    hub: { sweepMs: 100, expiryGraceMs: 500, pingMs: 1_500, clientSilenceMs: 3_000, pollMs: 9_000 },
-  })
-  expect(problems({ SESSION_SECONDS: '2592001', HUB_PING_MS: '0', HUB_POLL_MS: '100000' })).toEqual([
+test('a login lasts thirty days at most', () => {
+  expect(readConfig({}, '/').sessionMs).toBe(30 * 86_400_000)
+  expect(readConfig({ SESSION_SECONDS: '2' }, '/').sessionMs).toBe(2_000)
+  expect(problems({ SESSION_SECONDS: '2592001' })).toEqual([
     'SESSION_SECONDS deve ser um número inteiro de 1 a 2592000.',
-    'HUB_PING_MS deve ser um número inteiro de 1 a 29000.',
-    'HUB_POLL_MS deve ser um número inteiro de 1 a 95000.',
-  ])
-  expect(problems({ HUB_CLIENT_TIMEOUT_MS: '15000' })).toEqual([
-    expect.stringMatching(/^HUB_CLIENT_TIMEOUT_MS deve ser maior/),
   ])
 })

@@ -183,8 +183,6 @@ const whole = (max: number, fallback: number) =>
 
 // People are told that a session lasts thirty days at most.
 const sessionSecondsMax = 30 * 86_400
-// Of the client: it gives up after thirty seconds of silence, and abandons a poll after a hundred.
-const [pingMsMax, pollMsMax] = [29_000, 95_000]
 
 // The names by which only this machine reaches itself.
 const ownNames = ['localhost', '127.0.0.1', '[::1]']
@@ -249,16 +247,6 @@ const environment = z.object({
   CORS_ORIGINS: list(isOrigin, 'deve ter endereços como https://erp.exemplo.com.br, separados por vírgula'),
   WEBHOOK_HOSTS: list(isHost, 'deve ter nomes como erp.interno:8443, separados por vírgula'),
   TRUSTED_PROXIES: list(isNetwork, 'deve ter endereços IP ou redes como 10.0.0.0/8, separados por vírgula'),
-  CAPTURE_CONVERSATIONS: z
-    .string()
-    .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'deve ser um número de 1 a 64')
-    .default('32')
-    .transform(Number),
-  PRINT_THREADS: z
-    .string()
-    .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'deve ser um número de 1 a 64')
-    .default(String(defaultPrintThreads))
-    .transform(Number),
   METRICS_TOKEN: z
     .string()
     .regex(/^[\w.~+/-]{16,200}$/, 'deve ter pelo menos 16 letras e números')
@@ -266,11 +254,6 @@ const environment = z.object({
   PROBE_PORT: port(0).optional(),
   SESSION_SECONDS: whole(sessionSecondsMax, sessionSecondsMax),
   SESSION_IDLE_SECONDS: whole(sessionSecondsMax, 7 * 86_400),
-  HUB_PING_MS: whole(pingMsMax, 15_000),
-  HUB_CLIENT_TIMEOUT_MS: whole(600_000, 30_000),
-  HUB_HANDSHAKE_TIMEOUT_MS: whole(600_000, 15_000),
-  HUB_POLL_MS: whole(pollMsMax, 50_000),
-  HUB_DETACHED_MS: whole(600_000, 15_000),
   SIMULATOR_PORT: port(3443),
   SIMULATOR_ARCHIVE: z.string().optional(),
   SIMULATOR_ARCHIVE_ANSWERED: flag,
@@ -325,8 +308,6 @@ function combinations(
     problems.push('BACKUP_KEY deve ser outra que MASTER_KEY: quem abre uma cópia não deve abrir os certificados.')
   if (given.SMTP_URL && !given.MAIL_FROM)
     problems.push('MAIL_FROM é obrigatória com SMTP_URL: é o endereço de quem envia os e-mails.')
-  if (env && env.HUB_CLIENT_TIMEOUT_MS <= env.HUB_PING_MS)
-    problems.push('HUB_CLIENT_TIMEOUT_MS deve ser maior que HUB_PING_MS: o navegador só responde quando ouve.')
   if (env && ambiente === 'simulado' && env.PORT !== 0 && env.PORT === env.SIMULATOR_PORT)
     problems.push(`PORT e SIMULATOR_PORT são a mesma porta (${env.PORT}): escolha outra para uma delas.`)
   return problems
@@ -422,14 +403,23 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     corsOrigins: env.CORS_ORIGINS,
     webhookHosts: env.WEBHOOK_HOSTS,
     trustedProxies: env.TRUSTED_PROXIES,
-    printThreads: env.PRINT_THREADS,
+    printThreads: defaultPrintThreads,
     metricsToken: env.METRICS_TOKEN,
     probePort: env.PROBE_PORT,
     sessionMs: env.SESSION_SECONDS * 1000,
     sessionIdleMs: env.SESSION_IDLE_SECONDS * 1000,
     // What OWASP recommends.
     passwordCost: { memoryCost: 19_456, timeCost: 2 },
-    hub: hubConfig(env),
+    // The client gives up after thirty seconds of silence, and abandons a poll after a hundred.
+    hub: {
+      sweepMs: 1_000,
+      pingMs: 15_000,
+      clientSilenceMs: 30_000,
+      handshakeMs: 15_000,
+      pollMs: 50_000,
+      detachedMs: 15_000,
+      expiryGraceMs: 5_000,
+    },
     announcementPauseMs: 60_000,
     sefaz: sefazConfig(env, dataDir, cwd),
     simulator: simulated
@@ -442,19 +432,6 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
         }
       : null,
   }
-}
-
-function hubConfig(env: Environment): HubConfig {
-  const times = {
-    pingMs: env.HUB_PING_MS,
-    clientSilenceMs: env.HUB_CLIENT_TIMEOUT_MS,
-    handshakeMs: env.HUB_HANDSHAKE_TIMEOUT_MS,
-    pollMs: env.HUB_POLL_MS,
-    detachedMs: env.HUB_DETACHED_MS,
-  }
-  // They are looked at often enough for the shortest of them, and the clocks of both sides may differ by a few looks.
-  const sweepMs = Math.max(10, Math.min(1_000, Math.round(Math.min(...Object.values(times)) / 15)))
-  return { ...times, sweepMs, expiryGraceMs: 5 * sweepMs }
 }
 
 function demoLogin(env: Environment, simulated: boolean): Config['demo'] {
@@ -481,7 +458,7 @@ function sefazConfig(env: Environment, dataDir: string, cwd: string): SefazConfi
     pagePauseMs: hourMs / 1800,
     marginMs: hourMs / 12,
     answerMs: 60_000,
-    conversations: env.CAPTURE_CONVERSATIONS,
+    conversations: 32,
   }
 }
 

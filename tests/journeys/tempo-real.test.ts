@@ -19,7 +19,7 @@ import {
 
 const metricsToken = 'figuras-para-a-prova'
 // A page whose clock stands still sends no ping: with the usual limit the hub would disconnect it.
-const { hub } = readConfig({ HUB_CLIENT_TIMEOUT_MS: '600000' }, process.cwd())
+const hub = { ...readConfig({}, process.cwd()).hub, clientSilenceMs: 600_000 }
 const site = useSite(
   { simulator: { companies: [bakery], documentsEach: 20 }, config: { metricsToken, announcementPauseMs: 1, hub } },
   { alone: true },

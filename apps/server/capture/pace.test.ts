@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
 import { conversationsNow, notePace } from './pace.ts'
 
-const sefazOf = (env: Record<string, string> = {}) => ({ ...readConfig(env, '/').sefaz })
+const sefazOf = (conversations = 32) => ({ ...readConfig({}, '/').sefaz, conversations })
 const respond = (sefaz: ReturnType<typeof sefazOf>, durationMs: number | null, times = 100) => {
   for (let time = 0; time < times; time++) notePace(sefaz, durationMs)
 }
@@ -20,9 +20,9 @@ test('an authority that takes its time and responds gets more at once, one that 
   expect(conversationsNow(sefaz)).toBe(8)
 })
 
-test('never more than CAPTURE_CONVERSATIONS', () => {
-  const sefaz = sefazOf({ CAPTURE_CONVERSATIONS: '12' })
+test('never more than the configured conversations', () => {
+  const sefaz = sefazOf(12)
   respond(sefaz, 60_000)
   expect(conversationsNow(sefaz)).toBe(12)
-  expect(conversationsNow(sefazOf({ CAPTURE_CONVERSATIONS: '4' }))).toBe(4)
+  expect(conversationsNow(sefazOf(4))).toBe(4)
 })
