@@ -141,10 +141,10 @@ test('a company counts as one with a problem when its lamp and its text show one
 
 test('a synchronization that people switched off is no trouble', () => {
   const off = company('desligada', { sincronizacaoAutomatica: false })
-  expect(monitoringOf([off], now)).toEqual({ percent: '100%', note: 'Monitoramento ativo, 2 desligadas' })
+  expect(monitoringOf([off], now)).toEqual({ percent: '100%', note: 'Monitoramento ativo, 2 consultas desligadas' })
   expect(monitoringOf([off, company('bem')], now)).toEqual({
     percent: '100%',
-    note: 'Monitoramento ativo, 2 desligadas',
+    note: 'Monitoramento ativo, 2 consultas desligadas',
   })
   expect(monitoringOf([off, company('falha', {}, 'falha')], now)).toEqual({
     percent: '0%',

@@ -153,7 +153,10 @@ export function monitoringOf(companies: readonly CompanyRow[], now: Date): { per
     waiting > 0 &&
       (troubled > 0 ? `${waiting} em espera` : formatCount(waiting, 'consulta em espera', 'consultas em espera')),
     troubled + waiting === 0 && 'Monitoramento ativo',
-    off > 0 && formatCount(off, 'desligada', 'desligadas'),
+    off > 0 &&
+      (troubled + waiting > 0
+        ? formatCount(off, 'desligada', 'desligadas')
+        : formatCount(off, 'consulta desligada', 'consultas desligadas')),
   ]
   return { percent: percentText(planned - troubled - waiting, planned), note: parts.filter(Boolean).join(', ') }
 }
