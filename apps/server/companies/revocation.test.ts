@@ -13,7 +13,7 @@ import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
 import { findCertificateOwner, listCertificates } from './companies.ts'
-import { createRevocationReview } from './revocation.ts'
+import { createRevocationReview, revocationProblemText } from './revocation.ts'
 
 const [cnpj, filial] = ['44555666000181', '44555666000262']
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -45,9 +45,9 @@ afterEach(async () => {
 
 const inside = <T>(work: (ctx: Pick<Context, 'db'>) => Promise<T>) => inWorkspace(ctx, workspaceId, work)
 
-async function addCertificate(holder: string, issuer = simulator): Promise<number> {
+async function addCertificate(holder: string, issuer = simulator, { alone = false } = {}): Promise<number> {
   const company = await insertCompany(ctx.db, workspaceId, { cnpj: holder })
-  const pfx = await issuer.issueCertificate({ cnpj: holder, nome: 'EMPRESA', senha: 'segredo' })
+  const pfx = await issuer.issueCertificate({ cnpj: holder, nome: 'EMPRESA', senha: 'segredo', alone })
   const { certificate, chain, serialNumber, validFrom, validTo } = await readCertificate(pfx, 'segredo')
   const values = {
     workspace_id: workspaceId,
@@ -163,6 +163,13 @@ test('nobody is asked about a certificate of an authority that is not trusted, a
   await review(ctx, workspaceId)
   expect(await stateOf(id)).toMatchObject({ revocation_problem: 'unknown-authority', revocation_checked_at: null })
   expect(await usable()).toHaveLength(1)
+})
+
+test('a file without its intermediates is told as such', async () => {
+  const id = await addCertificate(cnpj, simulator, { alone: true })
+  await review(ctx, workspaceId)
+  const { revocation_problem } = await stateOf(id)
+  expect(revocationProblemText(revocation_problem!)).toMatch(/^o arquivo não traz as autoridades intermediárias/)
 })
 
 test('an authority elsewhere on this machine than the simulated one is not asked', async () => {

@@ -15,6 +15,8 @@ import { inWorkspace, readWorkspace } from '../platform/database.ts'
 
 /** Why it is not known whether a certificate was revoked. */
 const problems = {
+  'incomplete-file':
+    'o arquivo não traz as autoridades intermediárias, e a SEFAZ pode recusá-lo; exporte-o de novo com todos os certificados do caminho e envie-o',
   'unknown-authority': 'a autoridade que o emitiu não está entre as que este sistema conhece',
   'no-address': 'o certificado não diz onde a autoridade publica os que revogou',
   unreachable: 'a lista da autoridade não pôde ser baixada',
@@ -57,7 +59,11 @@ export function createRevocationReview(stop: AbortSignal) {
     const started = performance.now()
     for (const one of due) {
       const chain = findChain(one, roots)
-      const found = chain ? await askIssuers(ctx, lists, chain) : 'unknown-authority'
+      const found = chain
+        ? await askIssuers(ctx, lists, chain)
+        : one.chain.length === 0
+          ? 'incomplete-file'
+          : 'unknown-authority'
       if (stop.aborted) return
       await noteRevocation(ctx, workspaceId, one.id, found)
       if (performance.now() - started > withinMs) return
