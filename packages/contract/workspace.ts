@@ -207,6 +207,8 @@ export const Dashboard = z.object({
   avisos: z.array(z.string()),
   /** Ours: what arrives can be stored. */
   armazenamentoSaudavel: z.boolean(),
+  /** Ours: the first events of the production environment wait for their release. */
+  envioRetido: z.boolean(),
 })
 /** What the browser receives as the dashboard (section 3). */
 export type Dashboard = z.output<typeof Dashboard>

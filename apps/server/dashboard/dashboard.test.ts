@@ -151,6 +151,7 @@ const nothing = () => ({
   },
   avisos: [],
   armazenamentoSaudavel: true,
+  envioRetido: false,
 })
 
 test('a workspace without documents has every day of the month, with zeros', async () => {

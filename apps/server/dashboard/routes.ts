@@ -64,6 +64,7 @@ export const dashboardRoutes = [
         },
         avisos: notices.map(({ text }) => text),
         armazenamentoSaudavel: !notices.some(({ key }) => key === 'espaco'),
+        envioRetido: notices.some(({ key }) => key === 'liberacao'),
       },
     }
   }),

@@ -429,6 +429,10 @@ export const fieldTexts: Record<string, FieldWords> = {
   armazenamentoSaudavel: {
     description: 'false: o que chega não pode ser guardado agora; um dos avisos diz o que acontece.',
   },
+  envioRetido: {
+    description:
+      'true: as primeiras manifestações do ambiente de produção esperam que alguém confira e libere o envio.',
+  },
   avisos: { description: 'O que está errado em toda a instalação e interessa a todos; vazio quando nada está.' },
 }
 

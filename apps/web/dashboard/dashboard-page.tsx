@@ -1,5 +1,6 @@
 import { formatInteger, formatMoney, formatMonth } from '@vigia/contract/text'
 import { Suspense, useId, useState } from 'react'
+import { Link } from 'react-router'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { type Dashboard, dashboardQuery } from '../lib/response-adapter.ts'
@@ -51,6 +52,11 @@ export function DashboardPage() {
           {data.avisos.map((text) => (
             <TextNotice key={text} tone="warning" text={text} />
           ))}
+          {data.envioRetido && (
+            <Link to="/aprovacoes" className="justify-self-start text-brand underline underline-offset-3">
+              Conferir o que espera e liberar o envio
+            </Link>
+          )}
         </div>
       )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-8 lg:grid-cols-2">

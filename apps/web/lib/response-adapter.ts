@@ -317,6 +317,7 @@ function toDashboard(data: Received<ContractDashboard>): Dashboard {
     pendencias: data.pendencias ?? null,
     avisos: data.avisos ?? [],
     armazenamentoSaudavel: data.armazenamentoSaudavel ?? true,
+    envioRetido: data.envioRetido ?? false,
   }
 }
 

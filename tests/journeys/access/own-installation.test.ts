@@ -39,8 +39,11 @@ test('an installation by invitation without plans speaks of neither a plan nor a
 
 test('its administrator releases the first events where they are shown', async () => {
   await query(site.product, 'update installation set held_since = now()')
+  await query(site.product, "insert into trouble (key, sentence) values ('liberacao', '')")
   const page = await site.enter(ana)
-  await site.go(page, '/aprovacoes')
+  await site.go(page, '/dashboard')
+  await page.getByRole('button', { name: 'Fazer Depois' }).click()
+  await page.getByRole('link', { name: 'Conferir o que espera e liberar o envio' }).click()
   const title = page.getByRole('heading', { name: 'O envio à SEFAZ ainda não foi liberado' })
   await shown(title)
   await expectAccessible(page)
