@@ -26,7 +26,6 @@ try {
     const answer = async ({ id, what }: WorkerQuestion) => {
       try {
         if (what === 'respond') return tell({ is: 'answer', id })
-        if (what === 'measure') return tell({ is: 'answer', id, value: (await health.metrics?.measure()) ?? null })
         const { ready, roles } = await health.ready()
         tell({ is: 'answer', id, ...(!ready && { problem: `the worker is ${roles.worker}` }) })
       } catch (error) {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { type Config, InstallationError, type MeasuredProcess, type WorkerProcess } from '@vigia/server/start'
+import { type Config, InstallationError, type WorkerProcess } from '@vigia/server/start'
 import { awaitEnd, ended, hasEnded, keepChild } from './kept-child.ts'
 import { drainMs } from './stopping.ts'
 
@@ -11,12 +11,12 @@ export interface WorkerOrder {
 /** What it asks it afterwards, and gets back with the number of the question. */
 export interface WorkerQuestion {
   id: number
-  what: 'check' | 'measure' | 'respond'
+  what: 'check' | 'respond'
 }
 export type WorkerMessage =
   | { is: 'begun' }
   | { is: 'failed'; message: string }
-  | { is: 'answer'; id: number; value?: MeasuredProcess | null; problem?: string }
+  | { is: 'answer'; id: number; problem?: string }
 
 const program = fileURLToPath(new URL('worker-child.ts', import.meta.url))
 const patienceMs = 3_000
@@ -50,7 +50,7 @@ export function startWorker(config: Config): WorkerProcess & AsyncDisposable & {
   // That it ended is said by who keeps it.
   beginIn(first).catch(() => {})
   let isLeaving = false
-  const open = new Map<string, Promise<MeasuredProcess | null>>()
+  const open = new Map<string, Promise<void>>()
   // One that is still beginning does not respond.
   const ask = (what: WorkerQuestion['what']) => {
     const asked = open.get(what) ?? askChild(kept.current(), what).finally(() => open.delete(what))
@@ -65,7 +65,6 @@ export function startWorker(config: Config): WorkerProcess & AsyncDisposable & {
         // That it ends then is no trouble.
         if (!isLeaving) throw error
       }),
-    measure: () => ask('measure').catch(() => null),
     async [Symbol.asyncDispose]() {
       isLeaving = true
       kept.leave()
@@ -91,13 +90,13 @@ async function begin(child: ChildProcess, config: Config): Promise<void> {
 
 let asked = 0
 
-async function askChild(child: ChildProcess, what: WorkerQuestion['what']): Promise<MeasuredProcess | null> {
+async function askChild(child: ChildProcess, what: WorkerQuestion['what']): Promise<void> {
   if (hasEnded(child) || !child.connected) throw new Error('the process of the worker has ended')
   const id = ++asked
-  const { promise, resolve, reject } = Promise.withResolvers<MeasuredProcess | null>()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
   const hear = (message: WorkerMessage) => {
     if (message.is !== 'answer' || message.id !== id) return
-    if (message.problem === undefined) resolve(message.value ?? null)
+    if (message.problem === undefined) resolve()
     else reject(new Error(message.problem))
   }
   const late = setTimeout(() => reject(new Error('the process of the worker does not respond')), patienceMs)

@@ -36,7 +36,7 @@ import { freightRoutes } from './freight/routes.ts'
 import { prepareClosing } from './http/closing.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveRoutes } from './http/http.ts'
-import { createMetrics, type MeasuredProcess, serveMetrics } from './http/metrics.ts'
+import { createMetrics, serveMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
 import type { Health } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
@@ -109,8 +109,6 @@ export interface WorkerProcess {
   check(): Promise<unknown>
   /** Rejects while it is away or hangs, whatever it can do: what it finds missing it tells by itself. */
   respond(): Promise<unknown>
-  /** What it measures; null while it does not tell. */
-  measure(): Promise<MeasuredProcess | null>
 }
 
 export interface Server {
@@ -185,13 +183,12 @@ export async function start(
     step,
     reachSigner,
   })
-  const opened: Record<string, Database> = {}
   const openNext = (pool: PoolOptions) => openPool(databaseUrl, stack, pool)
   const withPool = (name: Role): Context => {
     const db = openNext(pools[name])
-    opened[name] = db
     return { ...ctx, db }
   }
+  const ready = health && (() => health.ready())
   // An API that asks nothing must know too, and say it before somebody waits.
   stack.use(repeat(proveEveryMs, async () => void (await ctx.storage.prove()), ctx.log))
   let url = ''
@@ -211,19 +208,15 @@ export async function start(
     })
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
-    const metrics = createMetrics(serving, opened, {
-      own: [hub.metrics],
-      installation: [backupMetrics(serving)],
-    })
-    serveMetrics(app, serving, contract, metrics)
-    health?.tell(() => metrics).add([hub.metrics], opened)
+    const metrics = createMetrics(serving, [hub.metrics, backupMetrics(serving)], ready)
+    serveMetrics(app, serving, metrics)
+    health?.tell(metrics)
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
     await listening?.()
     url = await app.listen({ port: config.port, host: config.listenHost })
     health?.add('api', () => requireReady(serving))
     if (worker) {
       health?.add('worker', worker.check)
-      metrics.besides('worker', worker.measure)
       stack.use(watch(serving, 'trabalho', workerIsAway, worker.respond))
     }
     // What was said of the process beside an API before this one; whoever has it still says it again.
@@ -319,8 +312,7 @@ export async function start(
       operatorMails,
     ]
     begin(startMailWorker(working, Object.assign({}, ...mails)))
-    const measured = () => createMetrics(working, opened, { installation: [backupMetrics(working)] })
-    health?.tell(measured).add([], opened)
+    health?.tell(createMetrics(working, [backupMetrics(working)], ready))
     health?.add('worker', async () => {
       await requireReady(working)
       if (!(await working.storage.prove())) throw new Error('nothing can be stored')
@@ -451,7 +443,6 @@ export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './deletion/deletio
 /** Makes the documents of all companies anew, and has what is inside them read again. */
 export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>
   rebuildDocuments(ctx, done, readAnew)
-export type { MeasuredProcess } from './http/metrics.ts'
 export { describeApi } from './http/openapi.ts'
 export { createHealth, type Health, openProbes } from './http/probes.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'

@@ -10,8 +10,8 @@ type Check = () => Promise<unknown>
 export interface Health {
   /** A role is there; it is ready while `check` does not throw. */
   add(role: string, check: Check): void
-  /** What `/metrics` tells; the first who tells something. */
-  tell(make: () => Metrics): Metrics
+  /** What `/metrics` tells: of the first role that tells something. */
+  tell(metrics: Metrics): void
   /** It ends: nothing new should come. */
   drain(): void
   ready(): Promise<{ ready: boolean; roles: Record<string, string> }>
@@ -28,9 +28,8 @@ export function createHealth(roles: readonly string[]): Health {
   return {
     metrics: undefined,
     add: (role, check) => void checks.set(role, check),
-    tell(make) {
-      this.metrics ??= make()
-      return this.metrics
+    tell(metrics) {
+      this.metrics ??= metrics
     },
     drain() {
       draining = true

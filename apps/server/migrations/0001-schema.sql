@@ -1835,15 +1835,6 @@ end $$;
 create function advance_mark(p_at_least bigint) returns TABLE(mark bigint, marked_at timestamptz) language sql security definer set search_path to 'public', 'pg_temp'
   as $$ update installation i set mark = greatest(i.mark + 1, p_at_least), marked_at = now() returning i.mark, i.marked_at $$;
 
-create function storage_use() returns TABLE(wal_bytes double precision, temp_bytes double precision) language plpgsql stable security definer set search_path to 'pg_catalog', 'pg_temp'
-  as $$
-begin
-  return query select (select coalesce(sum(size), 0)::float8 from pg_ls_waldir()),
-                      (select d.temp_bytes::float8 from pg_stat_database d where datname = current_database());
-exception when insufficient_privilege then
-  return query select null::float8, null::float8;
-end $$;
-
 create function audit_digest(p_previous bytea, p_ws int, p_at timestamptz, p_account int, p_actor text, p_action text, p_description text, p_address text) returns bytea language sql stable parallel safe set search_path to 'pg_catalog', 'pg_temp'
   as $$ select sha256(convert_to(json_build_array(encode(p_previous, 'hex'), p_ws, (extract(epoch from p_at) * 1000000)::bigint, p_account, p_actor, p_action,
                                                   p_description, p_address)::text, 'UTF8')) $$;

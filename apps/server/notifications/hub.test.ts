@@ -552,15 +552,11 @@ describe('on the way in', () => {
   })
 })
 
-test('figures tell of connections and of what was sent', async () => {
+test('the metrics count the open pages', async () => {
   const ana = await signUp()
   await tell(ana.wsId, 'perdida')
   await using page = await enter(one, ana)
   await gets(page, 'perdida')
   const response = await fetch(`${one.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
-  const text = await response.text()
-  const figure = (name: string) => Number(new RegExp(`^${name}\\S* (\\d+)$`, 'm').exec(text)?.[1])
-  expect(figure('vigia_hub_connections{transport="WebSockets"')).toBeGreaterThanOrEqual(1)
-  expect(figure('vigia_announcements_sent_total')).toBeGreaterThan(figure('vigia_announcements_replayed_total'))
-  expect(figure('vigia_announcements_replayed_total')).toBeGreaterThanOrEqual(1)
+  expect(await response.text()).toMatch(/^vigia_hub_connections\{transport="WebSockets"\} [1-9]/m)
 })

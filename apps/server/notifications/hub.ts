@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { hubPath, hubWithoutEcho } from '@vigia/contract/workspace'
 import { type Client, createHub, type Hub } from '@vigia/signalr/hub'
 import { sql } from 'kysely'
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Gauge, Registry } from 'prom-client'
 import { type Access, findAccess, sessionChannel } from '../accounts/accounts.ts'
 import { type Authenticate, type Guest, rawCaller, sessionOf } from '../http/http.ts'
 import { networkOf } from '../http/throttle.ts'
@@ -119,7 +119,7 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
     path: hubPath,
     handle: (request, response) => hub.handle(request, response),
     upgrade: (request, socket, head) => hub.upgrade(request, socket, head),
-    metrics: measure(hub, audience),
+    metrics: measure(hub),
     async [Symbol.asyncDispose]() {
       await hub.close()
       await listening[Symbol.asyncDispose]()
@@ -141,7 +141,6 @@ const gatheringMs = 250
 /** The open connections of this process, by workspace, and what each was told. */
 class Audience implements AsyncDisposable {
   hub: Hub<HubSession> | undefined
-  readonly counters = { announced: 0, replayed: 0 }
   readonly #ctx: Context
   readonly #connections = new Map<number, Map<string, HubClient>>()
   /** Deliveries under way, by workspace; true: there is more since they began. */
@@ -253,7 +252,7 @@ class Audience implements AsyncDisposable {
       const targets = new Set<string>()
       for (const [{ client }, start] of starts)
         if (start < announcement.id && isFor(announcement, client.user)) targets.add(client.connectionId)
-      this.#send(announcement, connections[0]!.client.user.workspacePublicId, targets, justOpened)
+      this.#send(announcement, connections[0]!.client.user.workspacePublicId, targets)
     }
     for (const [connection, start] of starts) {
       const isBehind = latest !== undefined && start < latest
@@ -265,17 +264,8 @@ class Audience implements AsyncDisposable {
     if (!connections.some(isArriving)) this.#deliverDeferred(workspaceId)
   }
 
-  #send(
-    { kind, header, body }: SentAnnouncement,
-    target: string,
-    targets: ReadonlySet<string>,
-    justOpened: readonly HubClient[],
-  ): void {
-    const sent = this.hub?.send((_, connectionId) => targets.has(connectionId), target, [header, body, kind]) ?? 0
-    if (sent === 0) return
-    const replayed = justOpened.filter(({ client }) => targets.has(client.connectionId)).length
-    this.counters.announced += sent
-    this.counters.replayed += Math.min(sent, replayed)
+  #send({ kind, header, body }: SentAnnouncement, target: string, targets: ReadonlySet<string>): void {
+    this.hub?.send((_, connectionId) => targets.has(connectionId), target, [header, body, kind])
   }
 
   // Missed announcements go to one page of a session; its other pages wait for it to confirm.
@@ -434,46 +424,17 @@ const highest = (a: bigint, b: bigint) => (a > b ? a : b)
 const lowest = (ids: readonly bigint[]) =>
   ids.reduce<bigint | null>((low, id) => (low === null || id < low ? id : low), null)
 
-function measure(hub: Hub<HubSession>, { counters }: Audience): Registry {
+function measure(hub: Hub<HubSession>): Registry {
   const registry = new Registry()
-  const registers = [registry]
   new Gauge({
     name: 'vigia_hub_connections',
     help: 'Open pages that are told what happens, by transport ("waiting": not open yet).',
     labelNames: ['transport'],
-    registers,
+    registers: [registry],
     collect() {
       const { open, waiting } = hub.metrics()
       for (const [transport, count] of Object.entries(open)) this.set({ transport }, count)
       this.set({ transport: 'waiting' }, waiting)
-    },
-  })
-  const counter = (name: string, help: string, read: () => number) =>
-    new Counter({
-      name: `vigia_${name}`,
-      help,
-      registers,
-      collect() {
-        this.reset()
-        this.inc(read())
-      },
-    })
-  counter('announcements_sent_total', 'Announcements sent to connections.', () => counters.announced)
-  counter('announcements_replayed_total', 'Of those, the ones a session had missed.', () => counters.replayed)
-  counter(
-    'hub_connections_cut_total',
-    'Connections ended because their client took too little.',
-    () => hub.metrics().cut,
-  )
-  counter('hub_connections_opened_total', 'Connections opened.', () => hub.metrics().opened)
-  new Counter({
-    name: 'vigia_hub_refusals_total',
-    help: 'Requests to the hub that were refused, by status.',
-    labelNames: ['status'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [status, count] of Object.entries(hub.metrics().refused)) this.inc({ status }, count)
     },
   })
   return registry

@@ -97,7 +97,6 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
     if (patient) giveWayInDatabase(...serverOf(client))
     namePrepared(client)
   })
-  poolOf.set(db, pool)
   return db
 }
 
@@ -167,14 +166,6 @@ function addressOf(url: string, role: DatabaseRole): string {
   address.username = ''
   address.password = ''
   return address.href
-}
-
-const poolOf = new WeakMap<Database, pg.Pool>()
-
-/** How the connections of `db`, as `openDatabase` made it, are used at this moment. */
-export function poolUse(db: Database): { open: number; idle: number; waiting: number } {
-  const pool = poolOf.get(db)
-  return { open: pool?.totalCount ?? 0, idle: pool?.idleCount ?? 0, waiting: pool?.waitingCount ?? 0 }
 }
 
 const distributed = new WeakMap<object, boolean>()

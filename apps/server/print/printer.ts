@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { PrintError, type PrintOptions } from '@vigia/print/danfe'
 import { LRUCache } from 'lru-cache'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { AppError } from '../platform/errors.ts'
-import { createThreads, type RunOptions, ThreadError, type Threads, type ThreadsOptions } from './threads.ts'
+import { createThreads, type RunOptions, ThreadError, type ThreadsOptions } from './threads.ts'
 
 /** A form to be printed: everything on the paper comes from here. */
 export interface PrintOrder {
@@ -26,7 +25,8 @@ export interface Printer {
    * the person when its turn did not come, when it took too long, or when it brought its thread down.
    */
   print(order: PrintOrder, options?: RunOptions): Promise<Uint8Array>
-  metrics: Registry
+  /** How the orders of forms ended, and the bytes of the forms that are cached. */
+  counts(): { rendered: number; cached: number; shared: number; refused: number; failed: number; bytes: number }
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -61,11 +61,9 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
   const cache = new LRUCache<string, Uint8Array>({ maxSize: cacheBytes, sizeCalculation: (pdf) => pdf.length })
   // A second request for a form that is being printed waits for the first. People and exports are kept apart: a person must not wait for an export.
   const printing = { people: new Map<string, Promise<Uint8Array>>(), patient: new Map<string, Promise<Uint8Array>>() }
-  const metrics = new Registry()
-  const { asked, duration } = measure(metrics, threads.use, cache)
+  const counts = { rendered: 0, cached: 0, shared: 0, refused: 0, failed: 0 }
 
   const render = async (order: PrintOrder, run: RunOptions): Promise<Uint8Array> => {
-    const end = duration.startTimer({ form: order.form })
     try {
       const { content, document, options } = order
       const printed = await threads.run(
@@ -79,13 +77,11 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
       )
       if ('refused' in printed) throw new PrintError(printed.refused)
       if ('failed' in printed) throw printed.failed
-      asked.inc({ form: order.form, result: 'rendered' })
+      counts.rendered += 1
       return printed.pdf
     } catch (error) {
-      asked.inc({ form: order.form, result: error instanceof PrintError ? 'refused' : 'failed' })
+      counts[error instanceof PrintError ? 'refused' : 'failed'] += 1
       throw error instanceof ThreadError ? refusalOf(error, names[order.form]) : error
-    } finally {
-      end()
     }
   }
 
@@ -95,7 +91,7 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
       const known = cache.get(key)
       const lane = printing[run.patient ? 'patient' : 'people']
       const current = lane.get(key)
-      if (known ?? current) asked.inc({ form: order.form, result: known ? 'cached' : 'shared' })
+      if (known ?? current) counts[known ? 'cached' : 'shared'] += 1
       if (known) return known
       if (current) return current
       const begun = render(order, run).finally(() => lane.delete(key))
@@ -105,7 +101,7 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
       if (!run.patient) cache.set(key, pdf)
       return pdf
     },
-    metrics,
+    counts: () => ({ ...counts, bytes: cache.calculatedSize }),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
   }
 }
@@ -146,54 +142,4 @@ function refusalOf(error: ThreadError, name: string): AppError {
     cause: error,
     retryAfterMs: 60_000,
   })
-}
-
-function measure(
-  registry: Registry,
-  use: Threads<PrintOrder, PrintResult>['use'],
-  cache: LRUCache<string, Uint8Array>,
-) {
-  const registers = [registry]
-  new Gauge({
-    name: 'vigia_print_waiting',
-    help: 'Forms that wait for a thread, by who wants them (people, patient: exports).',
-    labelNames: ['lane'],
-    registers,
-    collect() {
-      const { people, patient } = use()
-      this.set({ lane: 'people' }, people)
-      this.set({ lane: 'patient' }, patient)
-    },
-  })
-  new Gauge({
-    name: 'vigia_print_threads',
-    help: 'Threads that print or could at once.',
-    registers,
-    collect() {
-      this.set(use().threads)
-    },
-  })
-  new Gauge({
-    name: 'vigia_print_cache_bytes',
-    help: 'Size of the printed forms that are remembered.',
-    registers,
-    collect() {
-      this.set(cache.calculatedSize)
-    },
-  })
-  return {
-    asked: new Counter({
-      name: 'vigia_print_total',
-      help: 'Forms that were asked for, by form and result (rendered, cached, shared: just being printed, refused: no such document, failed).',
-      labelNames: ['form', 'result'],
-      registers,
-    }),
-    duration: new Histogram({
-      name: 'vigia_print_duration_seconds',
-      help: 'Time until a form that was not remembered was there, waiting included.',
-      labelNames: ['form'],
-      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-      registers,
-    }),
-  }
 }

@@ -239,11 +239,6 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: 'select mark::int from advance_mark(41)',
     gives: [{ mark: 41 }],
   },
-  storage_use: {
-    why: 'belongs to the server; two sizes',
-    call: `select count(*)::int as rows from storage_use()`,
-    gives: [{ rows: 1 }],
-  },
 }
 
 test('of another workspace a function with the rights of its owner gives only what is listed here, and changes nothing', async () => {
