@@ -34,6 +34,7 @@ const checks: [name: string, command: string[]][] = [
   ['promises', [bin('oxlint'), '--type-aware', '--deny-warnings']],
   ['types', [bin('tsc'), '--project', '.', '--noEmit', ...compiler]],
   ['import rules', [process.execPath, 'scripts/check-imports.ts']],
+  ['lines of source', [process.execPath, 'scripts/check-lines.ts']],
 ]
 
 /** The checks that need no test: side by side, each on one core. */
