@@ -1,193 +1,769 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inspect } from 'node:util'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect, parseArgs } from 'node:util'
+import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
+import { openReceived, operate, readConfig, rebuildAll, releaseHeld, start } from '@vigia/server/start'
+import { start as startSimulator } from '@vigia/simulator/start'
+import pg from 'pg'
+import { weeksAgo } from '../tests/support/authority.ts'
+import { type Client, type ListRow, newClient } from '../tests/support/client.ts'
 import { keepFilesInMemory } from '../tests/support/memory.ts'
-import { createChance } from './chaos/chance.ts'
-import { type Check, compareAll } from './chaos/compare.ts'
-import { matchCalls, unwritten } from './chaos/conversations.ts'
-import {
-  fillDiskAgainAndAgain,
-  killApisAgainAndAgain,
-  killDatabaseNowAndThen,
-  killNodesAgainAndAgain,
-  makeTrouble,
-  type Note,
-  newPeace,
-  stallAgainAndAgain,
-  troubleConnections,
-  troubles,
-  troublesOfNodes,
-  troublesOfProcesses,
-  troubleWays,
-} from './chaos/faults.ts'
-import { comeAndGo, compareFollowers, newFollowers } from './chaos/followers.ts'
-import { type Installation, install } from './chaos/installation.ts'
-import { compareNodes, moveAgainAndAgain } from './chaos/moves.ts'
-import { askForEvents } from './chaos/people.ts'
-import { type ChaosPlan, readChaosPlan } from './chaos/plan.ts'
-import { hasClocks, keepKilling, measurePace, sleep } from './chaos/processes.ts'
-import { readLedger, readOutgoing } from './chaos/records.ts'
-import { restoreAndCompare } from './chaos/restore.ts'
-import { endLeasesOfJudging, waitUntilQuiet } from './chaos/settle.ts'
-import { cancelNotes } from './chaos/suppliers.ts'
+import { startDatabase } from '../tests/support/postgres.ts'
 
-// The whole product against an authority with every fault, while its workers are killed again and again; then everything is compared
-// with what the authority knows. `npm run chaos -- --short --seed 7`: the seed repeats all choices, but not at which instant each process acts.
-// With `--processes` there are three APIs behind one address, killed like the workers, clocks that disagree by minutes, and connections to the
-// database that are cut and slow. With `--cluster` the database is a coordinator of Citus with two servers for rows besides, which are killed, cut off
-// and rebalanced.
+// The whole product against every fault: `npm run chaos -- --seed 7`. Workers are killed, answers get lost, the database and the disk
+// fail; then everything is compared with what the simulated authority knows. A seed repeats the choices, not the instants.
 
-const began = performance.now()
-const say = (text: string) => console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`)
+type Service = 'nfe' | 'cte'
+type Chance = ReturnType<typeof newChance>
+type Planned = { cnpj: string; nome: string; uf: string; acknowledges: boolean }
+type Company = Planned & { id: string; client: Client; workspace: number }
+/** A document or event that the authority holds for a CNPJ. */
+type Truth = {
+  service: Service
+  nsu: string
+  kind: string
+  chave: string
+  tpEvento?: number
+  at: string
+  sha256: string
+}
+/** A call as the authority noted it; `counted` changed what it knows of the caller, `excused` is a 656 after a lost answer. */
+type Call = { id: number; at: string; service: Service; of: string; taxId?: string; query?: object; cStat?: number } & {
+  fault?: string
+  counted: boolean
+  lost: boolean
+  excused?: boolean
+}
+/** An event that was sent to the authority; with `nProt` it is registered. */
+type Sent = { service: Service; chave: string; tpEvento: number; nSeqEvento: number; author: string; cStat: number } & {
+  nProt?: string
+  at: string
+  sendings: { at: string; cStat: number }[]
+}
+/** An event as the product keeps it; `document` is its key without the number. */
+type Outgoing = { document: string; sequence: number; state: string; cStat: number | null; protocol: string | null }
+type Result = { chave: string; situacao: string }
+type Asked = { key: string; accepted: boolean }
+/** A call of the distribution, and the row that the product wrote of it, if any. */
+type Logged = { line: string; at: number; durationMs: number; cStat: number | null; error: string | null }
+type Matched = { call: Call; at: number; row: Logged | null }
 
-// When the terminal is closed, nothing can be printed any more, but everything must still stop in order.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-// Killed processes lose nothing of it; only the end of the machine would.
-keepFilesInMemory()
-// A role compiles the server whenever it begins, which is more work than what it does before it is killed. The first two are not killed.
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'vigia-compiled')
-const pace = await measurePace()
-const plan = readChaosPlan(process.argv.slice(2), pace)
-console.log(`seed ${plan.seed}, all times ${pace} times as long as usual`)
-const checks: Check[] = []
-await using stack = new AsyncDisposableStack()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
-try {
-  const installation = stack.use(await install(plan))
-  try {
-    checks.push(...(await run(installation, plan)))
-  } finally {
-    if (!checks.length || checks.some(({ problems }) => problems.length > 0)) {
-      const { complaints } = installation
-      // Calls that failed by themselves: workers that find no database fill the rest.
-      const calls = complaints.filter((line) => line.includes('request failed'))
-      for (const line of [...calls.slice(-5), ...complaints.slice(-20)]) console.log(`    ${line}`)
+/** Runs a role of the product in this process until the parent ends it; without an order it ends at once. */
+async function runRole(order: string): Promise<void> {
+  if (!order) process.exit()
+  process.on('disconnect', () => process.exit())
+  const { role, environment, directory, times } = JSON.parse(order)
+  const config = readConfig(environment, directory)
+  const server = await start({ ...config, sefaz: { ...config.sefaz, ...times } }, { roles: [role] })
+  process.send?.({ url: server.url })
+  process.on('SIGTERM', () => void server[Symbol.asyncDispose]().then(() => process.exit()))
+}
+
+async function runChaos(): Promise<void> {
+  const began = performance.now()
+  const say = (text: string) => console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${text}`)
+  const { values } = parseArgs({ options: { seed: { type: 'string' } } })
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+  if (!Number.isInteger(seed) || seed < 0) throw new Error(`--seed takes a whole number, not ${values.seed}`)
+  keepFilesInMemory()
+  process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'vigia-compiled')
+  // How many times slower than two quiet cores this machine is: two processes load the server. All times grow by it.
+  const loading = performance.now()
+  await Promise.all([0, 1].map(() => new Promise((ended) => fork(import.meta.filename, ['role']).once('close', ended))))
+  const pace = Math.min(2, Math.max(1, Math.ceil((2 * (performance.now() - loading)) / 1_500) / 2))
+  console.log(`seed ${seed}, all times ${pace} times as long as usual`)
+  const [hourMs, marginMs, answerMs, everyMs] = [1_000 * pace, 500 * pace, 400 * pace, 200 * pace]
+  const checks: [name: string, problems: string[]][] = []
+  const complaints: string[] = []
+  await using stack = new AsyncDisposableStack()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
+
+  const directory = await mkdtemp(join(tmpdir(), 'vigia-chaos-'))
+  stack.defer(() => rm(directory, { recursive: true, force: true }))
+  const { url } = stack.use(await startDatabase(directory, { durable: true }))
+  const database = new pg.Pool({ connectionString: url, max: 4 })
+  database.on('error', () => {})
+  stack.defer(() => database.end())
+  // The database may be down when it is asked.
+  const query = async <Row extends pg.QueryResultRow>(text: string): Promise<Row[]> => {
+    for (const since = performance.now(); ; await sleep(50))
+      try {
+        return (await database.query<Row>(text)).rows
+      } catch (error) {
+        const refused = error instanceof pg.DatabaseError && !error.code?.startsWith('57P')
+        if (refused || performance.now() - since > 60_000) throw error
+      }
+  }
+
+  const busy = { companies: [...new Set(workspaces.flat())], liveEveryMs: everyMs, since: weeksAgo() }
+  const options = { directory: join(directory, 'simulator'), seed, hourMs }
+  let simulator = await startSimulator({ ...options, port: 0, ...busy })
+  stack.defer(() => simulator[Symbol.asyncDispose]())
+  const { port } = simulator
+  const earlier: Call[] = []
+  // Starts the authority again, with new documents or without; nobody may be calling it.
+  const replaceAuthority = async (isBusy: boolean) => {
+    earlier.push(...(await authority.calls()).slice(earlier.length))
+    await simulator[Symbol.asyncDispose]()
+    simulator = await startSimulator({ ...options, port, ...(isBusy && busy) })
+  }
+  const control = async <T>(path: string, method = 'GET', body?: object): Promise<T> => {
+    const headers = { connection: 'close', 'content-type': 'application/json' }
+    const order = { method, headers, body: body && JSON.stringify(body) }
+    const response = await fetch(`http://127.0.0.1:${port}/_control/${path}`, order)
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+    return (await response.json()) as T
+  }
+  const authority = {
+    truth: async (cnpj: string) => (await control<{ documents: Truth[] }>(`truth?cnpj=${cnpj}`)).documents,
+    events: async () => (await control<{ events: Sent[] }>('events')).events,
+    calls: async () => {
+      const lists = ['distribution', 'events'].map((of) => control<{ calls: Call[] }>(`calls?of=${of}`))
+      return [...earlier, ...(await Promise.all(lists)).flatMap(({ calls }) => calls)]
+    },
+  }
+
+  const environment = { DATA_DIR: directory, DATABASE_URL: url, SIMULATOR_PORT: String(port), LOG_LEVEL: 'error' }
+  const times = { hourMs, pagePauseMs: hourMs / 1800, marginMs, answerMs }
+  const config = readConfig(environment, directory)
+  // Starts a role as its supervisor would: again when the database is down.
+  const startRole = async (role: 'api' | 'worker', apiPort = '0') => {
+    for (let failures = 0; ; failures++) {
+      const order = JSON.stringify({ role, environment: { ...environment, PORT: apiPort }, directory, times })
+      const child = fork(import.meta.filename, ['role', order], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+      const ended = new Promise<null>((resolve) => child.once('close', () => resolve(null)))
+      const said: string[] = []
+      let isReady = false
+      for (const stream of [child.stdout!, child.stderr!])
+        createInterface(stream).on('line', (line) => void (isReady ? complaints : said).push(`${role}: ${line}`))
+      const ready = await Promise.race([ended, once(child, 'message')])
+      isReady = ready !== null
+      if (ready) return { url: String(ready[0].url), child, ended }
+      if (failures === 10) throw new Error(`${role} did not start: ${said.join(' ')}`)
+      await sleep(200)
     }
   }
-} catch (error) {
-  // Also what it was suppressed by.
-  console.log(inspect(error, { depth: 5, showHidden: true }))
-  checks.push({ name: 'it ran to its end', problems: [String(error)] })
-}
-await stack.disposeAsync()
+  const end = async (
+    { child, ended }: { child: ChildProcess; ended: Promise<null> },
+    how: NodeJS.Signals = 'SIGTERM',
+  ) => {
+    child.kill(how)
+    await ended
+  }
+  let api = await startRole('api')
+  stack.defer(() => end(api))
+  await query(triggers)
+  const companies: Company[] = []
+  for (const [workspace, planned] of workspaces.entries()) {
+    const client = await newClient({ url: api.url, simulator })
+    for (const company of planned) {
+      const form = new FormData()
+      form.append('IdEmpresa', await client.register(company.cnpj, company.nome))
+      form.append('RazaoSocial', company.nome)
+      form.append('ConfiguracoesNfe.ManifestarCienciaAutomaticamente', String(company.acknowledges))
+      await client.call('PUT', '/v1/api/Empresas', form)
+      companies.push({ ...company, client, workspace, id: String(form.get('IdEmpresa')) })
+    }
+  }
+  const installedAt = Date.now()
 
-const failed = checks.filter(({ problems }) => problems.length > 0)
-for (const { name, problems } of failed) {
-  console.log(`✗ ${name}`)
-  for (const problem of problems.slice(0, 20)) console.log(`    ${problem}`)
-  if (problems.length > 20) console.log(`    and ${problems.length - 20} more`)
-}
-if (failed.length > 0)
-  console.log(
-    `Repeat with: npm run chaos -- ${plan.short ? '--short ' : ''}${plan.cluster ? '--cluster ' : plan.processes ? '--processes ' : ''}--seed ${plan.seed}`,
-  )
-console.log(`${checks.length - failed.length} passed, ${failed.length} failed`)
-process.exitCode = failed.length > 0 ? 1 : 0
+  try {
+    const asked = await trouble()
+    const worker = await proveFullDisk()
+    const pending = await settle()
+    await end(worker)
+    checks.push(['everything settled, no gap is left', pending], ...(await compareDocuments('')))
+    checks.push(...(await compareCalls()), ...(await compareEvents(asked)))
+    await rebuild()
+    await restore(asked)
+    checks.push(['no process wrote another error', complaints.filter((line) => !ofTrouble.test(line))])
+  } catch (error) {
+    console.log(inspect(error, { depth: 5 }))
+    checks.push(['it ran to its end', [String(error), ...complaints.slice(-20)]])
+  }
+  await stack.disposeAsync()
+  const failed = checks.filter(([, problems]) => problems.length > 0)
+  for (const [name, problems] of failed)
+    console.log(
+      [`✗ ${name}`, ...problems.slice(0, 20).map((one) => one.slice(0, 300)), `${problems.length} in all`].join(
+        '\n    ',
+      ),
+    )
+  if (failed.length > 0) console.log(`Repeat with: npm run chaos -- --seed ${seed}`)
+  console.log(`${checks.length - failed.length} passed, ${failed.length} failed`)
+  process.exit(failed.length > 0 ? 1 : 0)
 
-async function run(installation: Installation, plan: ChaosPlan): Promise<Check[]> {
-  const { authority, database, companies, servers } = installation
-  const { seed, hourMs, hours, workers, lifeMs, requestEveryMs: everyMs } = plan
-  if (plan.processes && !hasClocks) say('libfaketime is not here: all processes have the same clock')
-  say(`${companies.length} companies, an hour of ${hourMs / 1000} s; ${hours} hours of trouble begin`)
-  const over = new AbortController()
-  const calm = over.signal
-  const people = askForEvents(installation, { chance: createChance(seed + 1), everyMs }, calm)
-  // The last requests may get their response much later; a failure is thrown where `people` is awaited.
-  people.catch(() => {})
-  const followers = newFollowers(installation)
-  const happened: Check = { name: 'there was trouble', problems: [] }
-  const peace = newPeace()
-  const seen = new Map<string, number>()
-  const note: Note = (trouble) => void seen.set(trouble, (seen.get(trouble) ?? 0) + 1)
-  const count = async () => {
-    const calls = await authority.calls()
-    seen.set('calls', calls.length)
-    seen.set('faults', calls.filter(({ fault }) => fault !== undefined).length)
-    return [...troubles, ...(plan.processes ? troublesOfProcesses : []), ...(plan.cluster ? troublesOfNodes : [])].map(
-      (trouble) => ({
-        trouble,
-        times: seen.get(trouble) ?? 0,
+  // Eight hours of the authority with every fault; returns the events that people asked for.
+  async function trouble(): Promise<Asked[]> {
+    say(`${companies.length} companies, an hour of ${hourMs / 1000} s; eight hours of trouble begin`)
+    const since = performance.now()
+    let [calls, killed, databases, disks] = [0, 0, 0, 0]
+    // Longer on a busy machine, until enough has happened.
+    const isOver = () => {
+      const hours = (performance.now() - since) / hourMs
+      return hours > 14 || (hours > 8 && calls > 100 && killed > 8 && databases > 1 && disks > 1)
+    }
+    const again = async (chance: Chance, from: number, to: number, work: () => Promise<void>) => {
+      for (;;) {
+        await sleep(chance.between(from, to))
+        if (isOver()) return
+        await work()
+      }
+    }
+    const { available } = await control<{ available: string[] }>('faults')
+    for (const fault of available)
+      await control('faults', 'POST', { fault, probability: harmless.has(fault) ? 0.1 : 0.02, delayMs: 1.3 * answerMs })
+    const keepKilling = async (chance: Chance) => {
+      let worker = await startRole('worker')
+      // The next one starts before one is killed, so something is always under way.
+      await again(chance, 100 * pace, 1_000 * pace, async () => {
+        const next = await startRole('worker')
+        await end(worker, 'SIGKILL')
+        killed++
+        worker = next
+      })
+      await end(worker, 'SIGKILL')
+      killed++
+    }
+    const faultChance = newChance(seed)
+    const diskChance = newChance(seed + 5)
+    const people = askForEvents(newChance(seed + 1), isOver)
+    people.catch(() => {})
+    await Promise.all([
+      keepKilling(newChance(seed + 2)),
+      keepKilling(newChance(seed + 3)),
+      again(faultChance, hourMs / 2, 2 * hourMs, async () => {
+        const [fault, durationMs] = [faultChance.pick(available), faultChance.between(hourMs / 30, hourMs / 4)]
+        await control('faults', 'POST', { fault, probability: 0.7, durationMs, delayMs: 1.3 * answerMs })
+        calls = (await authority.calls()).length
+      }),
+      again(newChance(seed + 4), 3 * hourMs, 4 * hourMs, async () => {
+        // A server that cannot be started again three times within ten minutes is left to a person.
+        if (databases === 2) return
+        await query('select')
+        const [pid] = (await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8')).split('\n')
+        process.kill(Number(pid), 'SIGKILL')
+        databases++
+      }),
+      again(diskChance, hourMs, 3 * hourMs, async () => {
+        await query('update chaos.disk set is_full = true')
+        disks++
+        await sleep(diskChance.between(hourMs / 4, hourMs))
+        await query('update chaos.disk set is_full = false')
+      }),
+    ])
+    await control('faults', 'DELETE')
+    const asked = await people
+    const all = await authority.calls()
+    const faults = all.filter(({ fault }) => fault !== undefined).length
+    say(`${all.length} calls, ${faults} with a fault; ${killed} workers killed`)
+    say(`${databases} databases killed, ${disks} full disks, ${asked.length} events asked for`)
+    checks.push(['there was trouble', [faults, killed, databases, disks, asked.length].includes(0) ? ['none'] : []])
+    // The authority cannot know which answers were never written down.
+    const lost = [...(await matchCalls()).values()].flat().filter(isUnwritten)
+    await control('lost', 'POST', { ids: lost.filter(({ call }) => !call.lost).map(({ call }) => call.id) })
+    await replaceAuthority(false)
+    // The lease of who judged when it was killed lasts two minutes, however short the hours are.
+    await query('update alert_position set lease_until = null')
+    return asked
+  }
+
+  // People who ask for events, now and then for the same one twice at once.
+  async function askForEvents(chance: Chance, isOver: () => boolean): Promise<Asked[]> {
+    const asked: Asked[] = []
+    const person = async () => {
+      for (; !isOver(); await sleep(chance.between(0, 2 * everyMs * people))) {
+        const { client, id, cnpj } = chance.pick(companies)
+        if (chance.next() < 0.2) await client.call('POST', `/v1/api/Empresas/sincronizar?idEmpresa=${id}`)
+        const [service, tpEvento, tipoManifestacao] = chance.pick(answerKinds)
+        const type = service === 'nfe' ? 0 : 2
+        const query = `TipoDFe=${type}&IdEmpresa=${id}`
+        const { status, body } = await client.call<{ items: ListRow[] }>('GET', `/v1/api/DocumentosFiscais?${query}`)
+        if (!body.success && status !== 503) throw new Error(`list: ${status} ${body.message}`)
+        const rows = body.data?.items ?? []
+        if (rows.length === 0) continue
+        const chosen = [...new Set(Array.from({ length: chance.pick([1, 1, 2, 4]) }, () => chance.pick(rows)))]
+        const order = { tipoManifestacao, justificativa, idsDFe: chosen.map(({ idDfe }) => idDfe) }
+        const manifest = async () => {
+          const path = `/v1/api/DocumentosFiscais/manifestar-${service}`
+          const { status, body } = await client.call<{ documentos: Result[] } | null>('POST', path, order)
+          if (status >= 500 && status !== 503) throw new Error(`${path}: ${status} ${body.message}`)
+          const results = body.data?.documentos
+          for (const { chave } of chosen) {
+            const situacao = results?.find((one) => one.chave === chave)?.situacao
+            const accepted = situacao !== undefined && situacao !== 'recusada'
+            asked.push({ key: `${service} ${cnpj} ${chave} ${tpEvento}`, accepted })
+          }
+        }
+        await Promise.all(Array.from({ length: chance.next() < 0.2 ? 2 : 1 }, manifest))
+      }
+    }
+    const people = 6
+    await Promise.all(Array.from({ length: people }, person))
+    return asked
+  }
+
+  // P7: a worker that cannot store asks for nothing, and goes on by itself when it can. Returns the worker.
+  async function proveFullDisk() {
+    const since = new Date().toISOString()
+    await query('update chaos.disk set is_full = true')
+    const worker = await startRole('worker')
+    await sleep(2 * hourMs)
+    const calls = (await authority.calls()).filter(({ of, at }) => of === 'distribution' && at > since)
+    checks.push(['nothing is asked while storing fails', calls.map(({ at }) => `a query at ${at}`)])
+    await query('update chaos.disk set is_full = false')
+    return worker
+  }
+
+  // Waits until nothing is under way, or no event where `events` may be; returns what still is when the patience ends.
+  async function settle({ events = true } = {}): Promise<string[]> {
+    const patience = performance.now() + 60 * hourMs
+    for (let quietSince: number | null = null; ; await sleep(hourMs / 10)) {
+      const pending = await pendingOf(events)
+      quietSince = pending.length > 0 ? null : (quietSince ?? Date.now())
+      const isLate = performance.now() > patience
+      // A registered event releases its document, so each line has to be asked once more.
+      if (quietSince !== null && Date.now() - quietSince >= 1.5 * hourMs) {
+        const since = quietSince
+        const later = (await authority.calls()).filter(({ of, at }) => of === 'distribution' && Date.parse(at) > since)
+        const missed = busy.companies.filter(
+          ({ cnpj }) => !later.some(({ service, taxId }) => service === 'nfe' && taxId === cnpj),
+        )
+        if (!events || missed.length === 0) return []
+        if (isLate) return missed.map(({ cnpj }) => `${cnpj} was not asked for again`)
+      } else if (isLate) return pending
+    }
+  }
+
+  async function pendingOf(events: boolean): Promise<string[]> {
+    const { sequences } = await control<{ sequences: { service: string; cnpj: string; maxNSU: number }[] }>('state')
+    const highest = new Map(sequences.map(({ service, cnpj, maxNSU }) => [`${service} ${cnpj}`, maxNSU]))
+    const lines = await query<{ line: string; last: string; gaps: number; behind: number; message: string }>(
+      `select ${service('l.service')} || ' ' || l.cnpj as line, l.last_nsu as last, l.message,
+              (select count(*)::int from capture_gap g where g.line_id = l.id and not g.passed) as gaps,
+              (select count(*)::int from capture_subscription s where s.line_id = l.id and s.delivered_nsu <> l.last_nsu) as behind
+         from capture_line l`,
+    )
+    const unjudged = `select p.workspace_id from change_position p left join alert_position a using (workspace_id)
+       where a.version is distinct from p.version or a.walked_type is not null or a.reviewed_id is not null
+          or exists (select from alert_due n where n.workspace_id = p.workspace_id and n.again_at = '-infinity')`
+    const open = events ? (await readOutgoing()).filter(({ state }) => state === 'waiting' || state === 'sending') : []
+    return [
+      ...lines
+        .filter(({ line, last, gaps, behind }) => Number(last) !== (highest.get(line) ?? 0) || gaps + behind > 0)
+        .map(
+          ({ line, last, gaps, behind, message }) =>
+            `${line} is at ${last} of ${highest.get(line)}, ${gaps} gaps, ${behind} behind: ${message}`,
+        ),
+      ...open.map(({ document, state }) => `${document} is ${state}`),
+      ...(events ? await query(unjudged) : []).map(({ workspace_id: id }) => `workspace ${id} is not judged`),
+    ]
+  }
+
+  function readOutgoing(): Promise<Outgoing[]> {
+    return query(`select ${service('type')} || ' ' || cnpj || ' ' || chave || ' ' || tp_evento as document, sequence, state,
+                         c_stat as "cStat", protocol from outgoing_event`)
+  }
+
+  // The calls of each line in order, with what the product wrote of them: after the call came and before the next one left.
+  async function matchCalls(): Promise<Map<string, Matched[]>> {
+    const rows = await query<Logged>(
+      `select ${service('l.service')} || ' ' || l.cnpj as line, (extract(epoch from k.at) * 1000)::float8 as at, k.c_stat as "cStat",
+              k.duration_ms as "durationMs", k.error from capture_call k join capture_line l on l.id = k.line_id order by k.at, k.id`,
+    )
+    const calls = (await authority.calls()).filter(({ of, taxId }) => of === 'distribution' && taxId !== undefined)
+    const lines = Map.groupBy(calls, ({ service, taxId }) => `${service} ${taxId}`)
+    return new Map(
+      [...lines].map(([line, all]) => {
+        const written = rows.filter((row) => row.line === line)
+        const take = (place: number) => (place < 0 ? null : written.splice(place, 1)[0]!)
+        const sorted = all.map((call) => ({ call, at: Date.parse(call.at) })).sort((a, b) => a.at - b.at)
+        const matched: Matched[] = sorted.map(({ call, at }, n) => {
+          const next = sorted[n + 1]?.at ?? Number.POSITIVE_INFINITY
+          return { call, at, row: take(written.findIndex((row) => row.at >= at && row.at <= next)) }
+        })
+        // On a busy machine a call may come after the product gave up waiting for its answer.
+        for (const one of matched)
+          one.row ??= take(written.findLastIndex((row) => row.cStat === null && row.at < one.at))
+        return [line, matched]
       }),
     )
   }
-  {
-    using _ = { [Symbol.dispose]: () => over.abort() }
-    await using _killed = keepKilling(
-      { count: workers, lifeMs, chance: createChance(seed + 2) },
-      installation.startWorker,
-      () => note('workers killed'),
+
+  // P1, P4, P5: bytes, list and statuses of each company against the authority.
+  async function compareDocuments(prefix: string): Promise<typeof checks> {
+    const receipts = await query<{ of: string; nsu: string; unread: boolean; content: Buffer }>(
+      `select w.number || ' ' || c.cnpj || ' ' || ${service('r.service')} as of, r.nsu, r.unread,
+              r.content || coalesce(k.der, '') as content
+         from receipt r left join issuer_certificate k on k.workspace_id = r.workspace_id and k.id = r.issuer_certificate_id
+         join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
+         join (select id, row_number() over (order by id) - 1 as number from workspace) w on w.id = r.workspace_id`,
     )
-    await using stalled = await installation.startWorkerBehindDoor()
-    // A busy machine may need longer until all of it has happened.
-    const end = async () => {
-      await sleep(hours * hourMs, calm)
-      const most = (plan.cluster ? 8 : 3) * hours
-      for (let more = 0; more < most && (await count()).some(({ times }) => times === 0); more++)
-        await sleep(hourMs, calm)
-      over.abort()
-    }
-    await Promise.all([
-      end(),
-      stallAgainAndAgain(stalled.door, plan, createChance(seed + 4), note, calm),
-      fillDiskAgainAndAgain(servers.all, plan, createChance(seed + 5), note, calm),
-      killDatabaseNowAndThen(servers.kill, plan, createChance(seed + 6), note, calm),
-      makeTrouble(authority, plan, createChance(seed), calm),
-      ...(plan.processes
-        ? [
-            troubleConnections(installation.doors, plan, createChance(seed + 11), note, calm),
-            killApisAgainAndAgain(plan, installation.restartApi, createChance(seed + 12), note, calm),
-          ]
-        : []),
-      ...(plan.cluster
-        ? [
-            killNodesAgainAndAgain(servers.nodes, { ...plan, peace }, createChance(seed + 13), note, calm),
-            troubleWays(servers.nodes, { ...plan, peace }, createChance(seed + 14), note, calm),
-            moveAgainAndAgain(servers, { ...plan, peace }, createChance(seed + 15), note, calm),
-          ]
-        : []),
-      comeAndGo(followers, { chance: createChance(seed + 9), everyMs }, calm),
-      cancelNotes(installation, { chance: createChance(seed + 3), everyMs: 3 * everyMs }, calm),
-    ])
-    const counts = await count()
-    say(counts.map(({ trouble, times }) => `${times} ${trouble}`).join(', '))
-    // A run in which nothing happened proves nothing.
-    for (const { trouble, times } of counts) if (times === 0) happened.problems.push(`no ${trouble}`)
+    const held = Map.groupBy(receipts, ({ of }) => of)
+    // The authority did not answer for a day, which people are told: the list does not know these.
+    const untold = (await readOutgoing()).filter(({ state }) => state === 'unconfirmed').map(({ document }) => document)
+    const sent = (await authority.events()).filter((event) => !untold.includes(keyOf(event)))
+    const result: typeof checks = []
+    for (const { cnpj, client, id, workspace } of companies)
+      for (const [of, type] of [
+        ['nfe', 0],
+        ['cte', 2],
+      ] as const) {
+        const truth = (await authority.truth(cnpj)).filter((row) => row.service === of)
+        const list = await client.list(`TipoDFe=${type}&IdEmpresa=${id}`)
+        const own = sent.filter((event) => event.author === cnpj && event.service === of)
+        const name = `${prefix}${cnpj} ${of} of workspace ${workspace}`
+        result.push([`${name}: receipts`, compareReceipts(truth, held.get(`${workspace} ${cnpj} ${of}`) ?? [])])
+        result.push([`${name}: list`, compareList(of, truth, own, list)])
+      }
+    return result
   }
-  say(`${await tellLost(installation)} responses were lost or never written down`)
-  await installation.replaceAuthority('calm')
-  await endLeasesOfJudging(installation)
-  const worker = (await installation.startWorker())!
-  if (plan.restores) await servers.beginCopy()
-  const pending = await waitUntilQuiet(installation, { patienceMs: plan.patienceHours * hourMs, stillMs: 1.5 * hourMs })
-  const requests = await people
-  await worker.stop()
-  const late = await tellLost(installation)
-  if (late > 0) say(`${late} more while it settled`)
-  const outcomes = Map.groupBy(await readOutgoing(database), ({ state, cStat }) => `${state} ${cStat ?? ''}`.trim())
-  const sent = [...outcomes].map(([outcome, events]) => `${events.length} ${outcome}`).join(', ')
-  say(`settled; ${requests.length} events were asked for; sent ${sent}`)
-  const told = followers.reduce((sum, { read }) => sum + read.length, 0)
-  say(`${told} changes were read meanwhile`)
-  const checks = [
-    happened,
-    ...(await compareAll(installation, plan, requests, pending)),
-    ...(await compareNodes(servers)),
-    ...(await compareFollowers(installation, followers)),
-  ]
-  const failed = checks.filter(({ problems }) => problems.length > 0).map(({ name }) => name)
-  say(
-    `${checks.length - failed.length} comparisons passed, ${failed.length} failed${failed.length > 0 ? `: ${failed.join('; ')}` : ''}`,
-  )
-  if (!plan.restores) return checks
-  say('the database is brought back from a copy')
-  return [...checks, ...(await restoreAndCompare(installation, plan, requests, followers))]
+
+  // P2: every query was written before it left, none was early, none twice at a time.
+  async function compareCalls(): Promise<typeof checks> {
+    const written = await query<{ key: string; at: number }>(
+      'select key, (extract(epoch from at) * 1000)::float8 as at from chaos.announced',
+    )
+    const queries = (await authority.calls()).filter(({ of, taxId }) => of === 'distribution' && taxId !== undefined)
+    const left = [
+      ...queries.map(({ service, taxId, at }) => ({ key: `${service} ${taxId}`, at: Date.parse(at) })),
+      ...(await authority.events()).flatMap(({ service, author, chave, tpEvento, sendings }) =>
+        sendings.map(({ at }) => ({ key: `${service} ${author} ${chave} ${tpEvento}`, at: Date.parse(at) })),
+      ),
+    ]
+    const times = Map.groupBy(written, ({ key }) => key)
+    const unannounced = left
+      .sort((a, b) => a.at - b.at)
+      .filter(({ key, at }) => {
+        const open = times.get(key) ?? []
+        const place = open.findLastIndex((one) => one.at <= at + 1)
+        if (place >= 0) open.splice(place, 1)
+        return place < 0
+      })
+    const conversations = [...(await matchCalls())]
+    const judge = (name: string, find: (all: Matched[]) => Matched[]): (typeof checks)[number] => [
+      name,
+      conversations.flatMap(([line, all]) => find(all).map((one) => `${line}: ${describe(one)}`)),
+    ]
+    return [
+      ['all was written before it left', unannounced.map(({ key, at }) => `${key} at ${new Date(at).toISOString()}`)],
+      judge('no 656 that we are to blame for', (all) => all.filter((one, n) => isMisuse(one, all.slice(0, n), hourMs))),
+      judge('no query during a known block', (all) =>
+        all.filter(({ at }) =>
+          all.some(
+            ({ call, row, at: since }) => call.cStat === 656 && row?.cStat === 656 && since < at && at < since + hourMs,
+          ),
+        ),
+      ),
+      judge('at most twenty single queries an hour', (all) => {
+        const single = all.filter(({ call }) => call.counted && call.query && !('ultNSU' in call.query))
+        return single.filter(({ at }, n) => at - (single[n - 20]?.at ?? Number.NEGATIVE_INFINITY) < hourMs)
+      }),
+      judge('one query of a line at a time', (all) =>
+        all.filter(({ at }, n) => {
+          const before = all[n - 1]
+          return (
+            before !== undefined && at < (before.row?.at ?? (before.call.fault === 'delay' ? before.at + answerMs : 0))
+          )
+        }),
+      ),
+    ]
+  }
+
+  // P3: events are registered once, wanted, kept, and told as the authority has them.
+  async function compareEvents(asked: readonly Asked[]): Promise<typeof checks> {
+    const outgoing = await readOutgoing()
+    const sent = await authority.events()
+    const known = new Set(outgoing.map(({ document }) => document))
+    const promised = new Set(asked.filter(({ accepted }) => accepted).map(({ key }) => key))
+    const forgotten = [...promised]
+      .filter((key) => !known.has(key))
+      .map((key) => `${key} was promised and is not on record`)
+    const doubted = await query<{ chave: string }>(`select chave from alert where score >= 60 and state <> 'conhecida'`)
+    const excused = new Set(doubted.map(({ chave }) => chave))
+    for (const { cnpj, acknowledges } of companies) {
+      const truth = (await authority.truth(cnpj)).filter(({ chave }) => !excused.has(chave))
+      const more = new Set(truth.filter(({ kind }) => kind !== 'summary').map(({ chave }) => chave))
+      const answered = (chave: string) => outgoing.some(({ document }) => document.startsWith(`nfe ${cnpj} ${chave} `))
+      for (const { kind, at, chave } of acknowledges ? truth : [])
+        if (kind === 'summary' && Date.parse(at) > installedAt && !more.has(chave) && !answered(chave))
+          forgotten.push(`${cnpj} ${chave} of ${at} has no Ciência`)
+    }
+    return [
+      ['events: told as registered', outgoing.flatMap((event) => wronglyTold(event, outgoing, sent))],
+      ['events: registered once', registeredTwice(sent)],
+      ['events: wanted', unwanted(sent, asked)],
+      ['events: not forgotten', forgotten],
+    ]
+  }
+
+  // P5: rebuilding from the received bytes changes nothing but proofs, which a busy machine leaves to the night.
+  async function rebuild(): Promise<void> {
+    const read = async () => {
+      const tables = ['document', 'document_event', 'count_month', 'count_year']
+      const rows = tables.map((table) =>
+        query<{ row: string }>(
+          `select '${table} ' || (to_jsonb(t) - '{created_at,proof}'::text[])::text as row from ${table} t order by 1`,
+        ),
+      )
+      return (await Promise.all(rows)).flat().map(({ row }) => row)
+    }
+    const before = await read()
+    await operate(config, (ctx) => rebuildAll(ctx, () => {}))
+    const after = await read()
+    const changed = before.flatMap((row, n) => {
+      const place = [...row].findIndex((letter, i) => letter !== after[n]?.[i])
+      const part = (text = '') => text.slice(Math.max(0, place - 40), place + 40)
+      return place < 0 ? [] : [`${row.slice(0, 30)} … ${part(row)} became ${part(after[n])}`]
+    })
+    if (after.length !== before.length) changed.push(`${before.length} rows became ${after.length}`)
+    checks.push(['a rebuild gives the same', changed])
+    say(`${before.length} rows were rebuilt`)
+  }
+
+  // P8: a database of before comes back; it refills, and no event leaves before a person releases it.
+  async function restore(askedBefore: readonly Asked[]): Promise<void> {
+    const own = new URL(url).pathname.slice(1)
+    const outside = new pg.Client({ connectionString: new URL('/postgres', url).href })
+    await outside.connect()
+    const whileClosed = async (...statements: string[]) => {
+      const apiPort = new URL(api.url).port
+      await end(api)
+      const sessions = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${own}' and backend_type = 'client backend'`
+      for (const statement of [sessions, ...statements]) await outside.query(statement)
+      api = await startRole('api', apiPort)
+    }
+    const sendings = async () => (await authority.events()).reduce((sum, event) => sum + event.sendings.length, 0)
+    await whileClosed(`create database copy template ${own}`)
+    const inCopy = await sendings()
+    await replaceAuthority(true)
+    const before = await startRole('worker')
+    const asked = [...askedBefore]
+    for (let times = 0; times === 0 || (times < 5 && (await sendings()) === inCopy); times++) {
+      const until = performance.now() + 4 * hourMs
+      asked.push(...(await askForEvents(newChance(seed + 8 + times), () => performance.now() > until)))
+      await sleep(hourMs)
+    }
+    await end(before)
+    await replaceAuthority(false)
+    const since = await sendings()
+    await whileClosed(`drop database ${own} with (force)`, `alter database copy rename to ${own}`)
+    await outside.end()
+    const restoredAt = new Date().toISOString()
+    say('the database is back from a copy')
+    const worker = await startRole('worker')
+    const refilled = await settle({ events: false })
+    const found = await query('select from restore where released_at is null')
+    const whileHeld = await sendings()
+    await operate(config, (ctx) => releaseHeld(ctx, { withoutAutomatic: false }))
+    const pending = await settle()
+    await end(worker)
+    const refused = (await authority.calls()).filter(
+      ({ of, at, cStat }) => of === 'distribution' && at > restoredAt && cStat === 656,
+    )
+    const lines = Map.groupBy(refused, ({ service, taxId }) => `${service} ${taxId}`)
+    const sent = await authority.events()
+    checks.push(
+      ['restore: events had left after the copy', since > inCopy ? [] : ['none']],
+      ['restore: it was noticed', found.length === 1 ? [] : ['nobody noticed']],
+      ['restore: all is captured before the release', refilled],
+      ['restore: no event leaves before the release', whileHeld > since ? [`${whileHeld - since} left`] : []],
+      ['restore: everything settled', pending],
+      ['restore: at most one 656 a line', [...lines].filter(([, all]) => all.length > 1).map(([line]) => line)],
+      ['restore: events registered once', registeredTwice(sent)],
+      ['restore: events wanted', unwanted(sent, asked)],
+      ...(await compareDocuments('restore: ')),
+    )
+    say('released and settled')
+  }
 }
 
-// The authority cannot know that a worker was killed before it wrote a response down, or that the machine delivered one too late.
-async function tellLost({ authority, database }: Installation): Promise<number> {
-  const lost = unwritten(matchCalls(await authority.calls(), await readLedger(database)))
-  const untold = lost.filter((call) => !call.lost)
-  await authority.loseResponses(untold)
-  return untold.length
+const planned = (first12: string, uf: string, acknowledges: boolean): Planned => {
+  const cnpj = first12 + cnpjCheckDigits(first12)
+  return { cnpj, nome: `EMPRESA ${cnpj} LTDA`, uf, acknowledges }
 }
+const shared = planned('12ABC34501DE', 'SP', true)
+const workspaces = [
+  [planned('445556660001', 'SC', true), shared],
+  [shared, planned('12ABC34502DE', 'SP', false)],
+]
+const justificativa = 'Mercadoria devolvida no recebimento, conforme conferência'
+const answerKinds = [
+  ['nfe', 210210, 1],
+  ['nfe', 210200, 2],
+  ['nfe', 210220, 3],
+  ['nfe', 210240, 4],
+  ['cte', 610110, 610110],
+] as const
+// After these the conversation goes on, so there may be more of them.
+const harmless = new Set(['corruptedDocZip', 'unknownSchema', 'maxNsuZero'])
+// Errors that the trouble itself explains.
+const ofTrouble =
+  /57P0|53100|ECONNREFUSED|ECONNRESET|Connection terminated|connection error and is not queryable|database system is|08006|brought back from a copy|"trouble":"(relogio|consultas|servico|espaco)"/
+const service = (column: string) => `case ${column} when 0 then 'nfe' else 'cte' end`
+
+// A disk that can be filled, and what was written before each query and event: the product forgets it with the answer.
+const triggers = `
+  create schema chaos;
+  create table chaos.disk (is_full boolean not null);
+  insert into chaos.disk values (false);
+  create function chaos.need_room() returns trigger language plpgsql security definer as $$ begin
+    if (select is_full from chaos.disk) then raise sqlstate '53100'; end if;
+    return new;
+  end $$;
+  create table chaos.announced (key text not null, at timestamptz not null default clock_timestamp());
+  create function chaos.query() returns trigger language plpgsql security definer as $$ begin
+    insert into chaos.announced values (concat_ws(' ', ${service('new.service')}, new.cnpj));
+    return null;
+  end $$;
+  create function chaos.event() returns trigger language plpgsql security definer as $$ begin
+    insert into chaos.announced values (concat_ws(' ', ${service('new.type')}, new.cnpj, new.chave, new.tp_evento));
+    return null;
+  end $$;
+  grant usage on schema chaos to public;
+  create trigger no_room before insert on receipt for each row execute function chaos.need_room();
+  create trigger no_room before insert on storage_probe for each row execute function chaos.need_room();
+  create trigger announced after update of asked_at on capture_line for each row
+    when (new.asked_at is not null) execute function chaos.query();
+  create trigger announced after update of sent_at on outgoing_event for each row
+    when (new.sent_at is not null) execute function chaos.event()`
+
+/** Choices that a seed repeats: mulberry32. */
+function newChance(seed: number) {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(next() * items.length)]!
+  return { next, pick, between: (from: number, to: number) => from + next() * (to - from) }
+}
+
+const describe = ({ call, row }: Matched) =>
+  `${call.at} ${JSON.stringify(call.query)} ${call.cStat} ${call.fault ?? ''}, noted ${row ? `${row.cStat ?? row.error} at ${new Date(row.at).toISOString()}` : 'never'}`
+
+const isUnwritten = ({ call, row }: Matched) => call.counted && row?.cStat !== call.cStat
+
+// A 656, unless an answer was lost before it or the product kept its hour after it gave up on the call before.
+function isMisuse({ call, at }: Matched, earlier: readonly Matched[], hourMs: number): boolean {
+  if (call.cStat !== 656 || call.excused) return false
+  const row = earlier.findLast((one) => one.call.counted)?.row
+  if (!row || row.cStat !== null) return true
+  return at < hourMs + (row.error?.startsWith('interrupted') ? row.at - row.durationMs : row.at)
+}
+
+// Null: a damaged answer, which cannot be opened.
+function hash(content: Buffer): string | null {
+  try {
+    return createHash('sha256').update(openReceived(content)).digest('hex')
+  } catch {
+    return null
+  }
+}
+
+function compareReceipts(truth: readonly Truth[], held: readonly { nsu: string; unread: boolean; content: Buffer }[]) {
+  const hashed = held.map((row) => ({ ...row, sha256: hash(row.content) }))
+  const byNsu = new Map(hashed.map((row) => [Number(row.nsu), row]))
+  // A whole copy of what had arrived damaged stands below zero.
+  const whole = new Set(hashed.filter(({ nsu, unread }) => Number(nsu) < 0 && !unread).map(({ sha256 }) => sha256))
+  const known = new Set(truth.map(({ nsu }) => Number(nsu)))
+  return [
+    ...truth.flatMap(({ nsu, kind, chave, sha256 }) => {
+      const row = byNsu.get(Number(nsu))
+      const isRight = row && (row.unread ? whole.has(sha256) : row.sha256 === sha256)
+      return isRight
+        ? []
+        : [`NSU ${Number(nsu)} (${kind} of ${chave}) is ${row ? 'not what the authority holds' : 'missing'}`]
+    }),
+    ...[...byNsu.keys()].filter((nsu) => nsu > 0 && !known.has(nsu)).map((nsu) => `NSU ${nsu} is not of the authority`),
+  ]
+}
+
+function compareList(of: Service, truth: readonly Truth[], own: readonly Sent[], list: readonly ListRow[]): string[] {
+  const documents = Map.groupBy(
+    truth.filter(({ kind }) => kind === 'document' || kind === 'summary'),
+    ({ chave }) => chave,
+  )
+  const shown = Map.groupBy(list, ({ chave }) => chave)
+  return [...new Set([...documents.keys(), ...shown.keys()])].flatMap((chave) => {
+    const [copies, rows] = [documents.get(chave) ?? [], shown.get(chave) ?? []]
+    if (copies.length === 0 || rows.length !== 1) return [`${chave}: ${copies.length} copies, ${rows.length} rows`]
+    const [row] = rows as [ListRow]
+    const complete = copies.some(({ kind }) => kind === 'document')
+    const events = [...truth, ...own.filter(({ nProt, cStat }) => nProt ?? [573, 631].includes(cStat))]
+      .filter((event) => event.chave === chave && event.tpEvento !== undefined)
+      .map((event) => {
+        // Registered with another system: before all of ours.
+        const isOther = 'cStat' in event && event.nProt === undefined
+        return { code: event.tpEvento!, at: isOther ? 0 : Math.floor(Date.parse(event.at) / 1000) }
+      })
+    const expected = expectedStatuses(of, events)
+    const { codigoEvento } = row.status
+    return [
+      ...(row.notaCompleta === complete ? [] : [`${chave}: notaCompleta is ${row.notaCompleta}`]),
+      ...(expected.includes(codigoEvento) ? [] : [`${chave} shows ${codigoEvento}, not ${expected.join(' or ')}`]),
+    ]
+  })
+}
+
+function expectedStatuses(of: Service, events: readonly { code: number; at: number }[]): number[] {
+  const codes = events.map(({ code }) => code)
+  const cancelled = codes.filter((code) => code === 110111 || code === 110112)
+  if (cancelled.length > 0) return cancelled
+  const given = events.filter(({ code }) => of === 'nfe' && [210200, 210220, 210240].includes(code))
+  const last = Math.max(...given.map(({ at }) => at))
+  if (given.length > 0) return given.filter(({ at }) => at === last).map(({ code }) => code)
+  if (of === 'nfe' && codes.includes(210210)) return [210210]
+  // Without events: authorised, a summary, denied.
+  return codes.length > 0 ? codes : [100, 0, 302]
+}
+
+const keyOf = ({ service, author, chave, tpEvento }: Sent) => `${service} ${author} ${chave} ${tpEvento}`
+
+function registeredTwice(sent: readonly Sent[]): string[] {
+  const isRegistered = ({ cStat }: { cStat: number }) => [134, 135, 136].includes(cStat)
+  return sent.filter(({ sendings }) => sendings.filter(isRegistered).length > 1).map(keyOf)
+}
+
+// Events that neither a person nor a switch wanted. A number 2 after a 573 is of the same request.
+function unwanted(sent: readonly Sent[], asked: readonly Asked[]): string[] {
+  const requested = new Set(asked.map(({ key }) => key))
+  const automatic = new Set(
+    workspaces
+      .flat()
+      .filter(({ acknowledges }) => acknowledges)
+      .map(({ cnpj }) => cnpj),
+  )
+  return sent
+    .filter((event) => !requested.has(keyOf(event)) && !(event.tpEvento === 210210 && automatic.has(event.author)))
+    .map(keyOf)
+}
+
+// Where the state of an event is not what the authority registered.
+function wronglyTold(event: Outgoing, all: readonly Outgoing[], sent: readonly Sent[]): string[] {
+  const { document, sequence, state, cStat, protocol } = event
+  const there = sent.find((one) => keyOf(one) === document && one.nSeqEvento === sequence)
+  const told = `${document} number ${sequence} is ${state} (${cStat}, ${protocol}), at the authority ${there?.cStat} (${there?.nProt})`
+  // It was not answered for a day of the authority's, and says so.
+  if (state === 'unconfirmed' && cStat === null) return []
+  if (state === 'rejected') {
+    // Another workspace with the same company, or a later answer to the document, may have taken its place.
+    const byOther = all.some((one) => one.state === 'registered' && one.document === document)
+    return there?.nProt === undefined || byOther || cStat === 573 ? [] : [told]
+  }
+  if (state !== 'registered' || !there) return [told]
+  if (there.nProt === undefined) return [573, 631, 655].includes(there.cStat) ? [] : [told]
+  return protocol === null || protocol === there.nProt ? [] : [told]
+}
+
+if (process.argv[2] === 'role') await runRole(process.argv[3] ?? '')
+else await runChaos()

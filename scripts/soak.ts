@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import { runSuite, type SuiteResult } from './suite.ts'
 
 // The whole suite again and again, each time with another seed, every case of the property tests, and every size and theme of the screens;
-// every fourth time beside four processes that keep the cores busy, and every fourth time the chaos with several APIs and workers behind it. `npm run soak -- --times 4 apps/server/capture` repeats a part of it.
+// every fourth time beside four processes that keep the cores busy. `npm run soak -- --times 4 apps/server/capture` repeats a part of it.
 // `npm run soak -- --citus` runs the server's tests once on a coordinator with two worker nodes.
 
 const busyProcesses = 4
@@ -29,8 +29,6 @@ for (let number = 1; number <= times; number++) {
   const busy = number % 4 === 0
   const began = performance.now()
   const { passed, failures } = await repeat(seed, busy, path.join(logs, `${number}-${seed}.log`))
-  // A part of the suite says nothing about it.
-  if (number % 4 === 2 && filters.length === 0) failures.push(...(await makeChaos(seed)))
   const seconds = Math.round((performance.now() - began) / 1000)
   const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
   console.log(row(number, seed, busy ? 'yes' : 'no', time, passed, failures.length))
@@ -56,19 +54,6 @@ async function repeat(seed: string, busy: boolean, file: string): Promise<SuiteR
   const log = stack.adopt(createWriteStream(file), (stream) => void stream.end())
   for (let i = 0; busy && i < busyProcesses; i++) stack.adopt(keepBusy(), (child) => void child.kill())
   return await runSuite({ filters, seed, thorough: true, print: (text) => void log.write(text) })
-}
-
-// Returns how it is repeated when it failed.
-async function makeChaos(seed: string): Promise<string[]> {
-  const args = ['scripts/chaos.ts', '--short', '--processes', '--seed', seed]
-  const log = path.join(logs, `chaos-${seed}.log`)
-  await using stack = new AsyncDisposableStack()
-  const output = stack.adopt(createWriteStream(log), (stream) => void stream.end())
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  child.stdout.pipe(output, { end: false })
-  child.stderr.pipe(output, { end: false })
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  return code === 0 ? [] : [`npm run chaos -- ${args.slice(1).join(' ')} (${log})`]
 }
 
 // It looks for its parent now and then, and ends when that is gone.

@@ -49,7 +49,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   if (filters.length > 0) return join([checked, await runTests(filters, options)])
   const withLauncher = options.thorough || (await mayHaveChangedLauncher())
   if (!withLauncher) print('The launcher has not changed: its own tests are left to npm run soak.\n')
-  const chaos = [process.execPath, 'scripts/chaos.ts', '--short', '--seed', seed]
+  const chaos = [process.execPath, 'scripts/chaos.ts', '--seed', seed]
   // Chaos has ended long before the journeys begin.
   const beside = await Promise.all([
     runTests(withLauncher ? [] : ['--project=!launcher'], options),
