@@ -2,7 +2,6 @@ import path from 'node:path'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type Config, operate, packAll, rebuildAll, rotateMasterKey } from '@vigia/server/start'
 import { manageAccounts } from './admin/accounts.ts'
-import { checkAuditChains } from './admin/audit.ts'
 import { manageBackup, restoreDatabase } from './admin/backup.ts'
 import { showContacts } from './admin/contacts.ts'
 import { showMails } from './admin/mails.ts'
@@ -26,7 +25,6 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
   npm run admin -- wake         mostra as capturas paradas por motivo, e as acorda
-  npm run admin -- auditoria    confere se alguém mexeu nos registros da auditoria por fora do programa
   npm run admin -- restauracao  mostra e libera o que espera depois que o banco voltou de uma cópia
   npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
 
@@ -99,10 +97,6 @@ wake [--cstat CÓDIGO [--fazer]]
   as capturas paradas por código; com --cstat, o que seria feito com as de um código; com --fazer também, acorda todas elas,
   espalhadas por uma hora e nenhuma antes de a SEFAZ permitir.
 
-auditoria verificar (ou: audit verify)
-  Com o programa no ar ou parado. Cada registro traz um resumo (SHA-256) de si e do anterior: um registro alterado, incluído ou tirado do
-  meio é apontado. Guarde o último resumo de cada espaço de trabalho em outro lugar: ele mostra depois se os últimos foram cortados.
-
 restauracao
 restauracao liberar [--sem-ciencia] [--sem-avisos] [--fazer]
   Com o programa no ar. Quando o ambiente de produção começa, e depois que o banco voltou de uma cópia de segurança, nenhuma manifestação sai sozinha: o que foi mudado
@@ -122,17 +116,14 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   contatos: showContacts,
   emails: showMails,
   notify,
-  auditoria: checkAuditChains,
   restauracao: manageRestore,
   wake,
 }
 // They check their own arguments.
-const withWords = ['auditoria', 'backup', 'conta', 'emails', 'notify', 'plano', 'restauracao', 'restore', 'wake']
+const withWords = ['backup', 'conta', 'emails', 'notify', 'plano', 'restauracao', 'restore', 'wake']
 
 await live(async () => {
-  const [typed, ...rest] = process.argv.slice(2)
-  // `audit verify` is what other programs call it.
-  const command = typed === 'audit' ? 'auditoria' : typed
+  const [command, ...rest] = process.argv.slice(2)
   const named = command !== undefined && Object.hasOwn(tasks, command)
   if ((command === '--help' && rest.length === 0) || (named && rest.includes('--help'))) return console.log(help)
   const task = named && (rest.length === 0 || withWords.includes(command)) ? tasks[command] : undefined

@@ -421,7 +421,6 @@ async function exists(path: string): Promise<boolean> {
 
 export { PostgresError } from '@vigia/postgres/postgres'
 export { confirmEmailOf, createAccount, dropSecondFactorOf, shareAccount } from './accounts/accounts.ts'
-export { type AuditCheck, checkAudits } from './audit/audit.ts'
 export {
   backUp,
   beginCopies,

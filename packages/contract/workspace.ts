@@ -327,47 +327,18 @@ export const listAudit = route({
   data: z.object({ items: z.array(AuditRow), totalDePaginas: z.number() }),
 })
 
-/** Compares a part of the audit with the digests that chain its entries, oldest first; ours. */
-export const checkAuditChain = route({
-  method: 'GET',
-  path: '/v1/api/Auditoria/conferencia',
-  access: 'session',
-  atLeast: 'administrador',
-  summary:
-    'Confere a cadeia da auditoria: até 50.000 registros, do mais antigo em diante. Com `proximo` como `depoisDe`, os seguintes.',
-  refusals: [404],
-  query: z.object({ depoisDe: z.string().optional() }),
-  data: z.object({
-    registros: z.number().describe('Quantos registros esta parte conferiu.'),
-    semResumo: z
-      .number()
-      .describe('Quantos deles são de antes de os registros serem encadeados: sobre eles nada se pode afirmar.'),
-    quebrados: z
-      .array(AuditRow)
-      .describe(
-        'Os que não estão como foram escritos, foram incluídos por fora, ou seguem um que falta; os primeiros cem.',
-      ),
-    ate: z.string().nullable().describe('Quando foi o último registro conferido; null quando não havia nenhum.'),
-    ultimoResumo: z
-      .string()
-      .nullable()
-      .describe('O resumo dele (SHA-256). Guardado fora daqui, mostra depois se os últimos foram cortados.'),
-    proximo: z.string().nullable().describe('De onde a conferência continua; null: chegou ao fim.'),
-  }),
-})
-
-/** Makes a link to the whole audit with its chain; ours. */
+/** Makes a link to the whole audit; ours. */
 export const exportAudit = route({
   method: 'POST',
   path: '/v1/api/Auditoria/exportar',
   access: 'session',
   shared: true,
   atLeast: 'administrador',
-  summary: 'Um link de dois minutos para a auditoria inteira em CSV, com o resumo de cada registro e o do anterior.',
+  summary: 'Um link de dois minutos para a auditoria inteira em CSV.',
   data: z.object({ endereco: z.string(), validoAte: z.string(), nome: z.string() }),
 })
 
-/** The audit with its chain, as the link of `exportAudit` names it; ours. */
+/** The audit as the link of `exportAudit` names it; ours. */
 export const downloadAudit = route({
   method: 'GET',
   path: '/v1/api/Auditoria/exportacao/{bilhete}',

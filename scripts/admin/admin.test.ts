@@ -43,12 +43,8 @@ test.each(['', '__proto__', 'toString --help', 'contatos todos'])('"%s" is no ta
   const { code, said } = await run(line)
   expect(code).toBe(1)
   expect(said).toMatch(
-    /^\nUse: npm run admin -- backup, restore, rotate-key, rebuild, pack, plano, conta, contatos, emails, notify, auditoria, restauracao ou wake\./,
+    /^\nUse: npm run admin -- backup, restore, rotate-key, rebuild, pack, plano, conta, contatos, emails, notify, restauracao ou wake\./,
   )
-})
-
-test.each(['auditoria', 'audit conferir'])('"%s" says how to check the audit', async (line) => {
-  expect((await run(line)).said).toMatch(/^\nUse: npm run admin -- auditoria verificar\./)
 })
 
 test('messages are shown with who wrote them, the suspects marked', () => {

@@ -729,7 +729,6 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
       DataAte: '2099-12-31T23:59:59',
     },
   }),
-  'GET /v1/api/Auditoria/conferencia': () => ({}),
   'POST /v1/api/Auditoria/exportar': () => ({}),
   'GET /v1/api/Auditoria/exportacao/{bilhete}': async ({ product, mine }) => {
     const headers = { authorization: `Bearer ${mine.token}` }

@@ -5,10 +5,8 @@ import type { Caller } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { beforeCommit, readWorkspace } from '../platform/database.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
-import type { AuditEntry } from './check.ts'
 
-export { writeAudit } from './chain.ts'
-export { type AuditCheck, checkAudits } from './check.ts'
+export { writeAudit } from './csv.ts'
 
 /** Who did something: a session, or somebody without one. */
 interface Actor {
@@ -33,7 +31,6 @@ export async function recordAudit(
   const search = searchable(`${accountName} ${description}`)
   const append = sql`
     select append_audit(${workspaceId}, ${accountId ?? null}, ${accountName}, ${action}, ${description}, ${address ?? null}, ${search})`
-  // Entries of a workspace are chained one after the other: begun last, that keeps nobody waiting.
   beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await append.execute(db)))
 }
 
@@ -63,6 +60,17 @@ export interface AuditQuery {
   from?: string
   to?: string
   page: number
+}
+
+/** An entry as people read it. */
+export interface AuditEntry {
+  at: Date
+  actor: string
+  action: AuditAction
+  description: string
+  address: string | null
+  /** A file that was read again within an hour is one entry. */
+  times: number
 }
 
 interface AuditRecords {

@@ -8,7 +8,7 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { createPlaces } from '../platform/places.ts'
 import { recordRead } from './audit.ts'
-import { writeAudit } from './chain.ts'
+import { writeAudit } from './csv.ts'
 
 // A browser saves a large file only when it follows a link, and a link carries no token: the ticket says who wanted it.
 interface Ticket {
@@ -64,10 +64,7 @@ const downloading = createPlaces({
 const downloadMsMax = 3_600_000
 const everything = { companies: null, whole: true }
 
-/**
- * The whole audit that a ticket stands for, as CSV, up to the entry that says who took it. Never a part of it: what a filter leaves out could not be
- * told from what somebody removed.
- */
+/** The whole audit that a ticket stands for, as CSV, up to the entry that says who took it. */
 export async function openAudit(
   ctx: Pick<Context, 'db' | 'vault' | 'log'>,
   ticket: string,
@@ -90,9 +87,7 @@ export async function openAudit(
   await using stack = new AsyncDisposableStack()
   stack.use(await downloading.take(workspaceId))
   const reader = { workspaceId, accountId, accountName, address: shared ? undefined : address }
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    recordRead({ db }, reader, { isHead }, 'Baixou a auditoria inteira, com a cadeia.'),
-  )
+  await inWorkspace(ctx, workspaceId, ({ db }) => recordRead({ db }, reader, { isHead }, 'Baixou a auditoria inteira.'))
   const content = Readable.from(writeAudit(ctx, workspaceId), { objectMode: false })
   stack.use(endWithHolder(ctx, opened, everything, content))
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)

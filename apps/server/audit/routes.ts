@@ -1,15 +1,10 @@
 import { formatInteger } from '@vigia/contract/text'
-import { type AuditRow, checkAuditChain, downloadAudit, exportAudit, listAudit } from '@vigia/contract/workspace'
+import { type AuditRow, downloadAudit, exportAudit, listAudit } from '@vigia/contract/workspace'
 import { type Caller, handle, type Session, weights } from '../http/http.ts'
 import { countTry, type Limit, networkOf } from '../http/throttle.ts'
-import { AppError } from '../platform/errors.ts'
-import { auditPageSize, searchAudit, searchedMax } from './audit.ts'
-import { type AuditEntry, checkAudit } from './check.ts'
+import { type AuditEntry, auditPageSize, searchAudit, searchedMax } from './audit.ts'
 import { linkAudit, openAudit } from './export.ts'
 
-// Fifty parts are two and a half million entries.
-const checkedAtOnce = 50_000
-const checks: Limit = { name: 'audit-check', times: 50, withinMs: 10 * 60_000 }
 const exportsOfAudit: Limit = { name: 'audit-link', times: 20, withinMs: 3_600_000 }
 
 export const auditRoutes = [
@@ -24,24 +19,6 @@ export const auditRoutes = [
     return {
       data: { items: entries.map(toRow), totalDePaginas: Math.ceil(total / auditPageSize) },
       ...(cutOff && { message: onlyNewest }),
-    }
-  }),
-
-  handle(checkAuditChain, weights.heavy, async (ctx, { query, session, caller }) => {
-    const { workspaceId } = session
-    const after = query.depoisDe === undefined ? 0n : ctx.ids.decode(workspaceId, query.depoisDe)
-    if (after === null) throw new AppError('not-found', 'Registro não encontrado.')
-    await countTry(ctx, checks, whoOf(session, caller))
-    const found = await checkAudit(ctx, workspaceId, { after, entriesMax: checkedAtOnce })
-    return {
-      data: {
-        registros: found.entries,
-        semResumo: found.unchained,
-        quebrados: found.broken.map(toRow),
-        ate: found.last?.at.toISOString() ?? null,
-        ultimoResumo: found.digest,
-        proximo: found.more && found.last ? ctx.ids.encode(workspaceId, found.last.id) : null,
-      },
     }
   }),
 

@@ -551,7 +551,6 @@ create table audit (
   address text,
   -- Actor and description as searches compare them.
   search text not null,
-  hash bytea,
   times int not null default 1,
   primary key (workspace_id, id)
 );
@@ -1835,24 +1834,14 @@ end $$;
 create function advance_mark(p_at_least bigint) returns TABLE(mark bigint, marked_at timestamptz) language sql security definer set search_path to 'public', 'pg_temp'
   as $$ update installation i set mark = greatest(i.mark + 1, p_at_least), marked_at = now() returning i.mark, i.marked_at $$;
 
-create function audit_digest(p_previous bytea, p_ws int, p_at timestamptz, p_account int, p_actor text, p_action text, p_description text, p_address text) returns bytea language sql stable parallel safe set search_path to 'pg_catalog', 'pg_temp'
-  as $$ select sha256(convert_to(json_build_array(encode(p_previous, 'hex'), p_ws, (extract(epoch from p_at) * 1000000)::bigint, p_account, p_actor, p_action,
-                                                  p_description, p_address)::text, 'UTF8')) $$;
-
--- Adds an entry to the chain of its workspace, as the caller may. One call, so that what it costs tells no more than an
--- insert does. The lock (by workspace; see platform/locks.ts) is held until the commit, which is about to come.
+-- Adds an entry to the audit of a workspace. A function, so that ids of a distributed database come from one server.
 create function append_audit(p_ws int, p_account int, p_actor text, p_action text, p_description text, p_address text, p_search text) returns void language plpgsql set search_path to 'public', 'pg_temp'
   as $$
-declare previous bytea;
 begin
   -- The transaction may have gone on to another workspace since. A statement, not set_config: only that reaches the other servers.
   execute format('set local app.ws = %L', p_ws);
-  perform pg_advisory_xact_lock(7656015, p_ws);
-  -- A statement of its own: it sees what was committed during the wait for the lock.
-  select a.hash into previous from audit a where a.workspace_id = p_ws order by a.id desc limit 1;
-  insert into audit (workspace_id, at, account_id, actor, action, description, address, search, hash)
-  values (p_ws, now(), p_account, p_actor, p_action, p_description, p_address, p_search,
-          audit_digest(previous, p_ws, now(), p_account, p_actor, p_action, p_description, p_address));
+  insert into audit (workspace_id, account_id, actor, action, description, address, search)
+  values (p_ws, p_account, p_actor, p_action, p_description, p_address, p_search);
 end $$;
 
 -- As before, with the new name.
@@ -2072,7 +2061,7 @@ begin
   return packed;
 end $$;
 
--- Counts a read of the last hour from the same address, or adds an entry for it. The lock is that of `append_audit`.
+-- Counts a read of the last hour from the same address, or adds an entry for it. Two at once wait for each other.
 create function append_read(p_ws int, p_account int, p_actor text, p_description text, p_address text, p_search text) returns void language plpgsql set search_path to 'public', 'pg_temp'
   as $$
 begin

@@ -28,7 +28,7 @@ const locks = {
   packing: 7_316_017,
   /** Two that look how far the workspaces are would take the one that saw less for an older copy. */
   versions: 7_316_018,
-  // 7_656_015, by workspace: `append_audit` of the schema chains each entry to the one before it, right before the commit.
+  // 7_656_015, by workspace: `append_read` of the schema counts each read after the one before it, right before the commit.
 }
 
 type Lock = keyof typeof locks

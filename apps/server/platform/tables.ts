@@ -616,7 +616,6 @@ interface AuditTable {
   description: string
   address: string | null
   search: string
-  hash: Optional<Buffer | null>
   times: Generated<number>
 }
 interface ApiKeyTable {

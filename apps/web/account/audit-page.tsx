@@ -1,12 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { formatCount } from '@vigia/contract/text'
-import { auditActions, listAudit } from '@vigia/contract/workspace'
+import { auditActions, exportAudit, listAudit } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
-import { FileSearch, ScrollText, Search } from 'lucide-react'
+import { Download, FileSearch, ScrollText, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { call, errorMessage, usualMessage } from '../lib/api.ts'
-import { dataOf } from '../lib/query.ts'
+import { notifyInfo } from '../lib/notify.ts'
+import { dataOf, useAction } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -18,7 +19,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
 import { DateRangePicker } from '../ui/period/date-range-picker.tsx'
-import { ChainButtons, ChainResult, useChainCheck } from './audit-chain.tsx'
+import { startDownload } from '../ui/save-file.ts'
 import {
   type AuditFilters,
   actionNames,
@@ -38,7 +39,6 @@ export function AuditPage() {
   const filters = readAuditFilters(params)
   const audit = useAudit(filters)
   const { data, error } = audit
-  const chain = useChainCheck()
   const apply = (part: Partial<AuditFilters>) => {
     setParams(writeAuditFilters({ ...filters, page: 1, ...part }))
     if (part.page) window.scrollTo(0, 0)
@@ -49,11 +49,8 @@ export function AuditPage() {
       title="Auditoria"
       site={productName}
       subtitle="Quem fez o quê, quando e de onde. Nada daqui pode ser mudado ou apagado."
-      action={<ChainButtons check={chain.check} />}
+      action={<ExportButton />}
     >
-      <div className="mb-5 empty:hidden">
-        <ChainResult {...chain} />
-      </div>
       <section ref={frame} aria-label="Registros">
         <AuditFilterBar filters={filters} onApply={apply} />
         <p role="status" className="sr-only">
@@ -91,6 +88,24 @@ export function AuditPage() {
         {data && <Pagination page={filters.page} pageCount={data.totalDePaginas} onPage={(page) => apply({ page })} />}
       </section>
     </Page>
+  )
+}
+
+function ExportButton() {
+  const download = useAction(exportAudit, {
+    onSuccess: ({ data }) => {
+      if (!data) return
+      startDownload(data.endereco, data.nome)
+      notifyInfo('O download da auditoria começou.', {
+        description: 'São todos os registros, também os que o filtro não mostra.',
+      })
+    },
+  })
+  return (
+    <Button variant="outline" busy={download.isPending} onClick={() => download.mutate({})}>
+      <Download aria-hidden className="size-4" />
+      Exportar tudo em CSV
+    </Button>
   )
 }
 

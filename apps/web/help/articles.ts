@@ -65,7 +65,7 @@ export const questions: readonly Article[] = [
     title: 'O que fica guardado serve para uma auditoria?',
     body: [
       'O XML é o original, byte a byte, com a assinatura do emitente e o protocolo da SEFAZ. O DANFE e o DACTE são desenhados a partir dele. A completude de cada empresa mostra, mês a mês, quais posições da SEFAZ foram recebidas, quais faltaram e por quê.',
-      'A auditoria registra quem fez o quê e quem baixou ou abriu arquivos, quando e de onde, e não pode ser mudada sem que se note: Conferir a cadeia mostra se alguém mexeu nos registros, e o CSV deixa qualquer pessoa conferir isso fora daqui. Se um documento basta como prova em um caso, quem decide é o seu contador ou o fisco.',
+      'A auditoria registra quem fez o quê e quem baixou ou abriu arquivos, quando e de onde. O sistema só acrescenta registros, não muda nem apaga nenhum; “Exportar tudo em CSV” leva todos. Se um documento basta como prova em um caso, quem decide é o seu contador ou o fisco.',
     ],
     keywords: 'fiscalizacao prova compatibilidade sped original assinatura completude contador fisco',
     link: { to: '/auditoria', words: 'Abrir a auditoria' },

@@ -65,7 +65,6 @@ export async function* leavingFiles(task: LeavingTask, ctx: LeavingContext): Asy
   if (volume.number === 1) {
     yield* spreadsheets(task, ctx)
     yield { name: 'Auditoria/auditoria.csv', content: writeAudit(ctx, workspaceId), at }
-    yield { name: 'Auditoria/COMO-CONFERIR.txt', content: textFile(recipe), at }
     const settings = await readWorkspace(ctx, workspaceId, (ctx) => readSettings(ctx, workspaceId))
     const json = JSON.stringify({ feitoEm: at.toISOString(), ...settings }, null, 2)
     yield { name: 'Configurações/configuracoes.json', content: Buffer.from(`${json}\n`), at }
@@ -358,17 +357,6 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
     })),
   }
 }
-
-const recipe = [
-  'Como conferir a auditoria',
-  '',
-  'auditoria.csv é a cadeia inteira: UTF-8, células entre aspas, separadas por ponto e vírgula.',
-  '- resumo é o SHA-256, em hexadecimal, dos bytes UTF-8 da célula conteudo, letra por letra.',
-  '- conteudo é uma lista JSON: o resumo anterior (ou null), o número da conta aqui dentro, o momento em microssegundos desde 1970 (UTC), o número da pessoa, quem, ação, descrição e endereço.',
-  '- resumo anterior é o resumo da linha de cima; na primeira linha, vazio.',
-  '- Linhas sem resumo, no começo, são de antes de haver a cadeia.',
-  'Se uma linha não confere, ela foi mudada ou posta depois, ou falta a anterior. Guarde o arquivo como veio: uma planilha que o salva de novo escreve de outro jeito.',
-]
 
 function readMeOf({ productName, made, volume, tally }: LeavingTask, { events, versions, unread }: Rest): string[] {
   const { number, of, pdf } = volume

@@ -2,35 +2,19 @@ import { sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 
-const columns = [
-  'registro',
-  'quando',
-  'quem',
-  'acao',
-  'descricao',
-  'endereco',
-  'resumo anterior',
-  'resumo',
-  'conteudo',
-] as const
+const columns = ['registro', 'quando', 'quem', 'acao', 'descricao', 'endereco'] as const
 const batchSize = 1_000
 
-interface ChainedRow {
+interface EntryRow {
   id: bigint
   when: string
   actor: string
   action: string
   description: string
   address: string | null
-  digest: string | null
-  /** What the digest is of, without the digest of the entry before. */
-  rest: string
 }
 
-/**
- * The chain of a workspace as CSV, oldest first. `conteudo` is, letter by letter, what `resumo` is the SHA-256 of: so no rule of escaping stands
- * between the file and the digest. It begins with a bracket, with which no spreadsheet calculates.
- */
+/** The whole audit of a workspace as CSV, oldest first. */
 export async function* writeAudit(ctx: WithDatabase, workspaceId: number): AsyncGenerator<Buffer> {
   const { rows: ends } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<{ id: bigint | null }>`select max(id) as id from audit where workspace_id = ${workspaceId}`.execute(db),
@@ -38,27 +22,22 @@ export async function* writeAudit(ctx: WithDatabase, workspaceId: number): Async
   const end = ends[0]?.id ?? 0n
   yield Buffer.from(`\ufeff${line(columns)}`)
   let n = 0
-  let previous = ''
   // Each batch in a transaction of its own: who downloads slowly keeps no connection.
   for (let last = 0n; last < end; ) {
     const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
-      sql<ChainedRow>`
+      sql<EntryRow>`
         select id, to_char(at at time zone 'America/Sao_Paulo', 'YYYY-MM-DD"T"HH24:MI:SS.US')
                    || to_char((at at time zone 'America/Sao_Paulo') - (at at time zone 'UTC'), 'HH24:MI') as when,
-               actor, action, description, address, encode(hash, 'hex') as digest,
-               json_build_array(workspace_id, (extract(epoch from at) * 1000000)::bigint, account_id, actor, action, description, address)::text as rest
+               actor, action, description, address
           from audit where workspace_id = ${workspaceId} and id > ${last} and id <= ${end} order by id limit ${batchSize}`.execute(
         db,
       ),
     )
     if (rows.length === 0) return
     let text = ''
-    for (const { id, when, actor, action, description, address, digest, rest } of rows) {
+    for (const { id, when, actor, action, description, address } of rows) {
       n++
-      const shown = [when, actor, action, description, address ?? ''].map(asText)
-      const content = `[${previous === '' ? 'null' : `"${previous}"`}, ${rest.slice(1)}`
-      text += line([String(n), ...shown, previous, digest ?? '', content])
-      previous = digest ?? previous
+      text += line([String(n), ...[when, actor, action, description, address ?? ''].map(asText)])
       last = id
     }
     yield Buffer.from(text)
