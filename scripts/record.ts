@@ -26,7 +26,7 @@ const senha = 'notas-em-dia-2026'
 // Moments of this run, and ids of rows that no list names.
 const masked = new Set(
   `token id ultimaConsulta proximaConsulta ultimaResposta ultimaSincronizacaoNFe ultimaSincronizacaoCTe criadaEm
-  expiraEm vistaEm abertaEm enviadoEm validoDe validoAte validadeCertificadoA1 revogacaoConferidaEm avaliadoEm testeAte
+  expiraEm vistaEm abertaEm enviadoEm validoDe validoAte validadeCertificadoA1 avaliadoEm testeAte
   quando desde`.split(/\s+/),
 )
 /** Labels of companies and documents, whose ids are drawn anew in each run. */

@@ -16,7 +16,7 @@ import { askSoon, startCaptureWorker } from './capture/worker.ts'
 import { forgetChanges, leaveGivenVersions } from './changes/changes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
-import { companyAnnouncements, createRevocationReview } from './companies/companies.ts'
+import { companyAnnouncements } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
 import { startCertificateWorker } from './companies/worker.ts'
@@ -252,8 +252,6 @@ export async function start(
       startReviewWorker(working, [
         captures.followPlan,
         warnOfPlan,
-        // Before the warnings, which tell what it finds.
-        createRevocationReview(stop.signal),
         warnOfCertificates,
         warnOfCaptures,
         eraseUnused,

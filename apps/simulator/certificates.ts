@@ -21,7 +21,6 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import forge from 'node-forge'
 import { writePfx } from './pkcs12.ts'
-import { encodePoint, makeRevocationList, type Revoked } from './revocation.ts'
 
 /** Who a certificate is made for: a company (`cnpj`) or a person (`cpf`). */
 export interface CertificateSubject {
@@ -48,15 +47,11 @@ export interface CertificationAuthority {
   issueServer(now: number): Promise<IssuedCertificate>
   /** Whether the certificate of a client or of a signature is one of ours and in its validity. */
   check(certificate: X509Certificate, now: number): 'ok' | 'foreign' | 'expired' | 'not-yet-valid' | 'revoked'
-  /** From now on certificates name `origin` as the place of their lists. */
+  /** From now on server certificates name `origin` as the place of their issuer. */
   publishAt(origin: string): void
   /** Revokes the certificate with this serial number, or all that a CNPJ has so far; answers their serial numbers. */
-  revoke(which: { serialNumber?: string; cnpj?: string }, at: number): string[]
-  /** The list of revoked certificates at a path of `origin`, in DER. */
-  list(path: string, now: number): Buffer | null
+  revoke(which: { serialNumber?: string; cnpj?: string }): string[]
 }
-
-const listPaths = { root: '/lcr/raiz.crl', intermediate: '/lcr/ac.crl' }
 
 const dayMs = 86_400_000
 const generatePair = promisify(generateKeyPair)
@@ -88,16 +83,11 @@ export async function openCertificationAuthority(
   if (!existsSync(join(folder, 'intermediate.key'))) await createAuthority(directory, folder, now)
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const root = read('root.pem')
-  const rootIssuer = { certificate: new X509Certificate(root), key: createPrivateKey(read('root.key')) }
-  let intermediate = read('intermediate.pem')
+  const intermediate = read('intermediate.pem')
   const issuer = { certificate: new X509Certificate(intermediate), key: createPrivateKey(read('intermediate.key')) }
   const lines = (name: string) => (existsSync(join(folder, name)) ? read(name).split('\n').filter(Boolean) : [])
   let origin = lines('origin')[0]
-  const revoked = new Map(
-    lines('revoked')
-      .map((line) => JSON.parse(line))
-      .map((one: Revoked) => [one.serialNumber, one]),
-  )
+  const revoked = new Set(lines('revoked'))
   const blocks = trust.flatMap((pem) => pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [])
   const trusted = [issuer.certificate, ...blocks.map((block) => new X509Certificate(block))]
   const isIssued = (certificate: X509Certificate) =>
@@ -105,15 +95,12 @@ export async function openCertificationAuthority(
 
   return {
     root,
-    get intermediate() {
-      return intermediate
-    },
+    intermediate,
     issue: async (holder, at, pair) => {
       const key = pair ?? (await newPrivateKey())
       const end = holder.expires ?? at + 365 * dayMs
       const start = Math.min(at - dayMs, end - 365 * dayMs)
-      const extensions = [...holderExtensions(holder), ...listExtensions(origin, listPaths.intermediate)]
-      const certificate = makeCertificate(subjectOf(holder), key, issuer, { start, end }, extensions)
+      const certificate = makeCertificate(subjectOf(holder), key, issuer, { start, end }, holderExtensions(holder))
       // The command line issues beside a running server.
       const { serialNumber } = certificate
       appendFileSync(join(folder, 'issued'), `${JSON.stringify({ serialNumber, cnpj: holder.cnpj })}\n`)
@@ -140,31 +127,20 @@ export async function openCertificationAuthority(
       return at < certificate.validFromDate.getTime() ? 'not-yet-valid' : 'ok'
     },
     publishAt: (place) => {
-      if (place === origin) return
-      // The same authority with the same key: what it issued before still chains to it.
-      const { certificate, key } = issuer
-      const validity = { start: certificate.validFromDate.getTime(), end: certificate.validToDate.getTime() }
-      const extensions = [...authorityExtensions(), ...listExtensions(place, listPaths.root)]
-      intermediate = makeCertificate(intermediateName(), key, rootIssuer, validity, extensions).toString()
       origin = place
-      writeFileSync(join(folder, 'intermediate.pem'), intermediate)
       writeFileSync(join(folder, 'origin'), place)
     },
-    revoke: ({ serialNumber, cnpj }, at) => {
+    revoke: ({ serialNumber, cnpj }) => {
       const issued = lines('issued').map((line) => JSON.parse(line))
       const serials = serialNumber
         ? [serialNumber]
         : issued.filter((one) => one.cnpj === cnpj).map((one) => one.serialNumber)
       const fresh = serials.filter((one) => !revoked.has(one))
       for (const one of fresh) {
-        revoked.set(one, { serialNumber: one, at })
-        appendFileSync(join(folder, 'revoked'), `${JSON.stringify({ serialNumber: one, at })}\n`)
+        revoked.add(one)
+        appendFileSync(join(folder, 'revoked'), `${one}\n`)
       }
       return fresh
-    },
-    list: (path, at) => {
-      if (path === listPaths.root) return makeRevocationList(rootIssuer, [], at)
-      return path === listPaths.intermediate ? makeRevocationList(issuer, [...revoked.values()], at) : null
     },
   }
 }
@@ -306,10 +282,6 @@ function authorityExtensions(): object[] {
     { name: 'basicConstraints', cA: true, critical: true },
     { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
   ]
-}
-
-function listExtensions(origin: string | undefined, path: string): object[] {
-  return origin ? [{ id: '2.5.29.31', critical: false, value: encodePoint(`${origin}${path}`) }] : []
 }
 
 /** Where the simulator publishes the authority that issues its certificates. */

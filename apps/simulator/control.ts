@@ -180,11 +180,11 @@ function certificate({ certification, clock }: Authority, order: Record<string, 
   return issuePfx(certification, holder, clock.now())
 }
 
-function revoke({ certification, clock }: Authority, order: Record<string, unknown>): unknown {
+function revoke({ certification }: Authority, order: Record<string, unknown>): unknown {
   const which = { serialNumber: text(order, 'serialNumber'), cnpj: text(order, 'cnpj') }
   if (which.serialNumber === undefined && which.cnpj === undefined)
     throw new ControlError(400, 'serialNumber or cnpj is missing')
-  return { revoked: certification.revoke(which, clock.now()) }
+  return { revoked: certification.revoke(which) }
 }
 
 // A company that a newcomer can try the product with.

@@ -113,7 +113,7 @@ async function respond(
     const reply = isOwnCall(request) ? await respondToControl(authority, call) : htmlError(403)
     return send(response, reply)
   }
-  const list = certificateList(authority, url.pathname)
+  const list = issuerCertificate(authority, url.pathname)
   if (list) return send(response, list)
   // Read before anything is refused, so that the connection stays usable.
   const body = await readBody(request, bodyBytesMax)
@@ -150,15 +150,14 @@ async function askForCertificate({ socket }: IncomingMessage): Promise<void> {
 }
 
 // For everybody, as the real ones are.
-function certificateList({ certification, clock }: Authority, path: string): HttpResponse | null {
+function issuerCertificate({ certification }: Authority, path: string): HttpResponse | null {
   if (path === issuerPath)
     return {
       status: 200,
       contentType: 'application/pkix-cert',
       body: new X509Certificate(certification.intermediate).raw,
     }
-  const body = certification.list(path, clock.now())
-  return body && { status: 200, contentType: 'application/pkix-crl', body }
+  return null
 }
 
 function acceptedCertificate(authority: Authority, request: IncomingMessage): X509Certificate | null {

@@ -38,7 +38,6 @@ export const CompanyRow = z.object({
   /** Documents of both kinds issued in the current month. */
   documentosNoMes: z.number(),
   /** When the authority that issued the certificate took it back; null: not that we know of. */
-  certificadoRevogadoEm: z.string().nullable(),
 })
 /** What the browser receives as a company row (section 3). */
 export type CompanyRow = z.output<typeof CompanyRow>
@@ -84,12 +83,6 @@ export const CompanyDetail = z.object({
       emissor: z.string(),
       validoDe: z.string(),
       validoAte: z.string(),
-      /** When the authority that issued it, or one above, took it back; null: not that we know of. */
-      revogadoEm: z.string().nullable(),
-      /** When we last knew whether it was revoked; null: never. */
-      revogacaoConferidaEm: z.string().nullable(),
-      /** Why the last look did not tell; null when it did. */
-      revogacaoNaoConferida: z.string().nullable(),
       /** It was uploaded for another company with the same base. */
       deOutraEmpresa: z.boolean(),
       enviadoPor: z.string(),

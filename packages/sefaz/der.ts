@@ -1,4 +1,4 @@
-// A walk through DER as far as certificates and revocation lists need it: tags of one byte and definite lengths are all there is in them.
+// A walk through DER as far as certificates need it: tags of one byte and definite lengths are all there is in them.
 
 export interface DerNode {
   tag: number
@@ -7,14 +7,14 @@ export interface DerNode {
   whole: Uint8Array
 }
 
-/** Where the content of the element at `at` begins; the end of `bytes` when there is none. */
-export function contentStart(bytes: Uint8Array, at: number): number {
+// Where the content of the element at `at` begins; the end of `bytes` when there is none.
+function contentStart(bytes: Uint8Array, at: number): number {
   const length = bytes[at + 1] ?? 0
   return Math.min(bytes.length, length < 0x80 ? at + 2 : at + 2 + (length & 0x7f))
 }
 
-/** Where the element at `at` ends; NaN when it does not end within `bytes`. */
-export function endOf(bytes: Uint8Array, at: number): number {
+// Where the element at `at` ends; NaN when it does not end within `bytes`.
+function endOf(bytes: Uint8Array, at: number): number {
   if (at + 2 > bytes.length) return Number.NaN
   let length = bytes[at + 1]!
   let start = at + 2

@@ -60,10 +60,6 @@ export interface IssueOptions {
   to?: Date
   issuer?: TestCertificateFiles
   authority?: boolean
-  /** Where the issuer publishes what it revoked. */
-  lists?: string[]
-  /** The bits of keyUsage; without it the key may do everything. */
-  keyUsage?: number
   key?: string
 }
 
@@ -115,13 +111,9 @@ function time(date: Date): Asn1 {
   return make(Type.GENERALIZEDTIME, asn1.dateToGeneralizedTime(date))
 }
 
-function extensionsOf({ authority, hosts = [], otherNames = [], lists = [], keyUsage }: IssueOptions): Asn1[] {
+function extensionsOf({ authority, hosts = [], otherNames = [] }: IssueOptions): Asn1[] {
   const yes = make(Type.BOOLEAN, '\xff')
   const extensions = [sequence(oid('2.5.29.19'), yes, octets(der(sequence(...(authority ? [yes] : [])))))]
-  const extension = (id: string, value: Asn1) => extensions.push(sequence(oid(id), octets(der(value))))
-  const point = (address: string) => sequence(context(0, [context(0, [context(6, address)])]))
-  if (lists.length > 0) extension('2.5.29.31', sequence(...lists.map(point)))
-  if (keyUsage !== undefined) extension('2.5.29.15', make(Type.BITSTRING, `\0${String.fromCharCode(keyUsage)}`))
   const names = [
     ...hosts.map((host) => context(2, host)),
     ...otherNames.map(({ oid: id, text, type = 'octets' }) =>

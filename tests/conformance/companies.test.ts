@@ -51,7 +51,7 @@ const detail = async (id = companyId) =>
 /** Apart from what an hourly review may find out meanwhile, and from what the certificate is used for as soon as a switch is on. */
 const settings = async () => {
   const company = await detail()
-  return { ...company, certificado: { ...company.certificado, revogacaoConferidaEm: null, usos: null } }
+  return { ...company, certificado: { ...company.certificado, usos: null } }
 }
 const total = async (query: string) =>
   (await mine.call<List>('GET', `/v1/api/DocumentosFiscais?${query}`)).body.data.totalDeItens
@@ -100,9 +100,6 @@ test('the detail answers every field of the specification', async () => {
       cnpj,
       emissor: expect.stringMatching(/\S/),
       // An hourly review looks at it, perhaps meanwhile.
-      revogacaoConferidaEm: expect.toBeOneOf([null, expect.stringMatching(/Z$/)]),
-      revogacaoNaoConferida: null,
-      revogadoEm: null,
       validoDe: expect.stringMatching(/Z$/),
       validoAte: expect.stringMatching(/Z$/),
       deOutraEmpresa: false,

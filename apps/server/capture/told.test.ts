@@ -286,25 +286,6 @@ describe('a company', () => {
     })
   })
 
-  test('whose certificate was revoked has stopped, whatever others capture, and so says the button', async () => {
-    const company = await newCompany(ctx)
-    const id = await addCertificate(ctx, company, { holder: ours, key: 'revoked', validTo: '2090-01-01' })
-    await change("message = 'Em dia.'")
-    await inWorkspace(ctx, company.workspaceId, ({ db }) =>
-      sql`update certificate set revoked_at = '2026-03-01T12:00:00Z' where id = ${id}`.execute(db),
-    )
-    const mensagem = expect.stringMatching(
-      /^O certificado digital foi revogado pela autoridade certificadora em 01\/03\/2026/,
-    )
-    expect(await told(company)).toMatchObject({
-      estado: 'parada',
-      mensagem,
-      providencia: 'certificado',
-      proximaConsulta: null,
-    })
-    expect((await sync(company)).message).toEqual(mensagem)
-  })
-
   test('whose own certificate was not accepted reads so while others go on', async () => {
     const company = await newCompany(ctx)
     await change("message = 'Em dia.'")

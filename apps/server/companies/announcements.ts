@@ -64,7 +64,7 @@ const batchEnded: Writer = {
   },
 }
 
-/** A certificate ends soon, has ended or was revoked. */
+/** A certificate ends soon or has ended. */
 export interface Ending {
   company: string
   /** Its public id; missing in those of earlier versions. */
@@ -74,8 +74,6 @@ export interface Ending {
   /** "vence em 7 dias". */
   when: string
   ended: boolean
-  /** When its issuer revoked it: dd/mm/aaaa. */
-  revoked?: string
 }
 
 const ending: Writer = {
@@ -83,19 +81,11 @@ const ending: Writer = {
   write(items) {
     const certificates = items.map(({ payload }) => payload as Ending)
     const [first] = certificates as [Ending]
-    const revoked = certificates.filter((one) => one.revoked).length
-    const ended = certificates.filter((one) => one.ended && !one.revoked).length
-    const kind = ended + revoked > 0 ? 'error' : 'alert'
+    const ended = certificates.filter((one) => one.ended).length
+    const kind = ended > 0 ? 'error' : 'alert'
     const { companyPublicId: one } = first
     const link = certificates.length === 1 && one ? `/empresas/editar/${one}#certificado` : '/empresas?so=certificado'
     const whatToDo = 'Os documentos guardados continuam seguros. Renove-o e envie o arquivo novo na página da empresa.'
-    if (certificates.length === 1 && first.revoked)
-      return {
-        kind,
-        header: 'Certificado digital revogado',
-        body: `O certificado de ${whoseText(first)} foi revogado pela autoridade certificadora em ${first.revoked} e não é mais usado. Os documentos guardados continuam seguros. Emita outro e envie o arquivo na página da empresa.`,
-        link,
-      }
     if (certificates.length === 1)
       return {
         kind,
@@ -105,9 +95,8 @@ const ending: Writer = {
           : `O certificado de ${whoseText(first)} ${first.when}. Depois disso a captura para. ${whatToDo}`,
         link,
       }
-    const soon = certificates.length - ended - revoked
+    const soon = certificates.length - ended
     const what = [
-      ...(revoked > 0 ? [formatCount(revoked, 'certificado foi revogado', 'certificados foram revogados')] : []),
       ...(ended > 0 ? [formatCount(ended, 'certificado venceu', 'certificados venceram')] : []),
       ...(soon > 0
         ? [formatCount(soon, 'certificado está perto de vencer', 'certificados estão perto de vencer')]

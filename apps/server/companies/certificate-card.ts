@@ -14,12 +14,6 @@ export interface CertificateSummary {
   issuer: string
   valid_from: Date
   valid_to: Date
-  /** Null: it is not known to be revoked. */
-  revoked_at: Date | null
-  /** When its issuer was last found to say so or not; null: never. */
-  revocation_checked_at: Date | null
-  /** Why that was not found out the last time. */
-  revocation_problem: string | null
   /** It was uploaded for another company with the same base. */
   of_another: boolean
   /** Null: the account is gone. */
@@ -39,8 +33,7 @@ export async function readCertificateCard(
 ): Promise<CertificateSummary | null> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<CertificateSummary & { id: number }>`
-      select k.id, k.holder_name, k.holder_cnpj, k.issuer, k.valid_from, k.valid_to, k.revoked_at, k.revocation_checked_at,
-             k.revocation_problem, k.company_id <> c.id as of_another, ${nameOfAuthor(workspaceId, 'k.uploaded_by')} as uploaded_by, k.uploaded_at
+      select k.id, k.holder_name, k.holder_cnpj, k.issuer, k.valid_from, k.valid_to, k.company_id <> c.id as of_another, ${nameOfAuthor(workspaceId, 'k.uploaded_by')} as uploaded_by, k.uploaded_at
         from company c
         join ${usedCertificates(workspaceId)} k on k.base = left(c.cnpj, 8)
        where c.workspace_id = ${workspaceId} and c.id = ${companyId}`.execute(db)

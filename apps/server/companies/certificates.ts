@@ -215,7 +215,7 @@ export async function findCertificateOwner(
   cnpj: string,
 ): Promise<{ name: string; cnpj: string; valid: boolean } | null> {
   const { rows } = await sql<{ name: string; cnpj: string; valid: boolean }>`
-    select o.name, o.cnpj, k.valid_to > now() and k.revoked_at is null as valid
+    select o.name, o.cnpj, k.valid_to > now() as valid
       from ${usedCertificates(workspaceId)} k join company o on o.workspace_id = ${workspaceId} and o.id = k.company_id
      where k.base = ${cnpjBase(cnpj)}`.execute(db)
   return rows[0] ?? null
@@ -232,7 +232,7 @@ interface UsableCertificate {
 /**
  * The certificates that the workspace may use for a CNPJ, best first: of those whose holder has the same base (a matriz serves its
  * filiais) the ones that the authority did not refuse within a day, the one that is valid longest before the others. `ctx.db` is a
- * transaction inside the workspace. None that its issuer revoked.
+ * transaction inside the workspace.
  */
 export async function listCertificates(
   { db }: Pick<Context, 'db'>,
@@ -248,7 +248,6 @@ export async function listCertificates(
     .where('replaced_at', 'is', null)
     .where('valid_from', '<=', sql<Date>`now()`)
     .where('valid_to', '>', sql<Date>`now()`)
-    .where('revoked_at', 'is', null)
     .orderBy('refusedLately')
     .orderBy('valid_to', 'desc')
     .orderBy('id')
@@ -257,13 +256,13 @@ export async function listCertificates(
 
 /**
  * For each base of a workspace the certificate that is used for its companies, to stand in a `from`: the one that `takeCertificate` takes or,
- * when none is valid any more, or all are revoked, the last that was. All at once, because row-level security keeps the base out of the index.
+ * when none is valid any more, the last that was. All at once, because row-level security keeps the base out of the index.
  */
 export function usedCertificates(workspaceId: number): RawBuilder<unknown> {
   return sql`(select distinct on (left(holder_cnpj, 8)) left(holder_cnpj, 8) as base, id, company_id, holder_cnpj, holder_name, issuer, valid_from, valid_to,
-                     uploaded_by, uploaded_at, revoked_at, revocation_checked_at, revocation_problem
+                     uploaded_by, uploaded_at
                 from certificate where workspace_id = ${workspaceId} and replaced_at is null
-               order by left(holder_cnpj, 8), valid_to > now() and revoked_at is null desc, coalesce(refused_at > now() - interval '1 day', false), valid_to desc, id)`
+               order by left(holder_cnpj, 8), valid_to > now() desc, coalesce(refused_at > now() - interval '1 day', false), valid_to desc, id)`
 }
 
 /**

@@ -191,8 +191,7 @@ function whatFollows(owner: Awaited<ReturnType<typeof companies.findCertificateO
 
 type CompanyRecord = Awaited<ReturnType<typeof companies.getCompany>>
 
-function whyNothingLeaves({ valid_to, revoked_at, lines }: CompanyRecord): string | null {
-  if (revoked_at) return companies.revokedSentence(revoked_at)
+function whyNothingLeaves({ valid_to, lines }: CompanyRecord): string | null {
   if (valid_to) return valid_to.getTime() <= Date.now() ? expired : null
   return lines.every(({ state }) => state === 'stopped') ? companies.withoutCertificate : null
 }

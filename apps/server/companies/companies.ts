@@ -37,7 +37,6 @@ export {
   takeCertificate,
 } from './certificates.ts'
 export { findLogoOf } from './logo.ts'
-export { createRevocationReview } from './revocation.ts'
 export {
   type Hiding,
   hidesAnything,
@@ -54,11 +53,6 @@ export { findUnreadable, listUnreadable, type Unreadable } from './unreadable.ts
 /** What the captures of a company say that stopped because it has no certificate at all. */
 export const withoutCertificate =
   'Esta empresa está sem certificado digital, e sem ele nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado (arquivo .pfx ou .p12) na edição da empresa para a captura continuar.'
-
-/** What they say because its issuer revoked the certificate. */
-export function revokedSentence(revokedAt: Date): string {
-  return `O certificado digital foi revogado pela autoridade certificadora em ${formatBrasiliaDay(revokedAt)}, e por isso não é mais usado. Os documentos já guardados estão seguros; envie um certificado novo na edição da empresa para a captura continuar.`
-}
 
 /** What the captures of a company say that was archived. */
 export function archivedSentence(archivedAt: Date): string {
@@ -302,21 +296,10 @@ const hasLogo = (workspaceId: number) =>
 function selectCompanies(db: Context['db'], workspaceId: number) {
   return db
     .selectFrom('company as c')
-    .leftJoin(
-      sql<{ base: string; valid_to: Date; revoked_at: Date | null }>`${usedCertificates(workspaceId)}`.as('k'),
-      (join) => join.on('k.base', '=', sql`left(c.cnpj, 8)`),
+    .leftJoin(sql<{ base: string; valid_to: Date }>`${usedCertificates(workspaceId)}`.as('k'), (join) =>
+      join.on('k.base', '=', sql`left(c.cnpj, 8)`),
     )
-    .select([
-      'c.id',
-      'c.public_id',
-      'c.name',
-      'c.cnpj',
-      'c.active',
-      'c.archived_at',
-      'c.automatic',
-      'k.valid_to',
-      'k.revoked_at',
-    ])
+    .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'c.archived_at', 'c.automatic', 'k.valid_to'])
     .where('c.workspace_id', '=', workspaceId)
 }
 

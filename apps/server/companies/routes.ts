@@ -24,7 +24,6 @@ import { type CertificateSummary, describeUse, readCertificateCard } from './cer
 import * as companies from './companies.ts'
 import * as logo from './logo.ts'
 import { countRefusedCiencias } from './refusals.ts'
-import { revocationProblemText } from './revocation.ts'
 import { makeTestCertificate } from './test-certificate.ts'
 
 type ListedCompany = Awaited<ReturnType<typeof companies.listCompanies>>[number]
@@ -122,7 +121,6 @@ function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
     sincronizacaoAutomatica: company.automatic,
     captura: company.lines.map((line) => toCapture(line, company, trouble)),
     documentosNoMes: company.documents,
-    certificadoRevogadoEm: company.revoked_at?.toISOString() ?? null,
   }
 }
 
@@ -184,9 +182,6 @@ function toCard(card: CertificateSummary): NonNullable<CompanyDetail['certificad
     emissor: card.issuer,
     validoDe: card.valid_from.toISOString(),
     validoAte: card.valid_to.toISOString(),
-    revogadoEm: card.revoked_at?.toISOString() ?? null,
-    revogacaoConferidaEm: card.revocation_checked_at?.toISOString() ?? null,
-    revogacaoNaoConferida: card.revocation_problem && revocationProblemText(card.revocation_problem),
     deOutraEmpresa: card.of_another,
     enviadoPor: card.uploaded_by ?? nobody,
     enviadoEm: card.uploaded_at.toISOString(),
@@ -202,12 +197,7 @@ type CaptureState = CompanyRow['captura'][number]
 
 function toCapture(
   line: ListedLine,
-  {
-    archived_at,
-    automatic,
-    valid_to,
-    revoked_at,
-  }: Pick<ListedCompany, 'archived_at' | 'automatic' | 'valid_to' | 'revoked_at'>,
+  { archived_at, automatic, valid_to }: Pick<ListedCompany, 'archived_at' | 'automatic' | 'valid_to'>,
   { outages, standstill, refusedCiencias, pausedBecause }: Trouble,
 ): CaptureState {
   const outage = outages[serviceOf(line.service)]
@@ -235,9 +225,8 @@ function toCapture(
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
     return { servico, estado: 'falha', mensagem: standstill, ...cause, causaComum: standstill, ...known }
   }
-  const isWithout = valid_to === null && line.state === 'stopped' && !line.leased
-  if (isWithout || revoked_at !== null) {
-    const mensagem = revoked_at ? companies.revokedSentence(revoked_at) : companies.withoutCertificate
+  if (valid_to === null && line.state === 'stopped' && !line.leased) {
+    const mensagem = companies.withoutCertificate
     const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
     return { servico, estado: 'parada', mensagem, ...cause, providencia: 'certificado', ...known }
   }

@@ -210,34 +210,6 @@ test('an expired certificate is told with what no longer works', async () => {
   expect((await mails(office))[0]?.useless_at).toBeNull()
 })
 
-test('a revoked certificate is told once, with its day, instead of when it would end', async () => {
-  const office = await newMember()
-  const id = await companyWithCertificate(office, matriz, 5, 'PADARIA SOL LTDA')
-  await inWorkspace(ctx, office, ({ db }) =>
-    sql`update certificate set revoked_at = '2026-03-01T02:30:00Z' where company_id = ${id}`.execute(db),
-  )
-  await review(office)
-  await review(office)
-  const [letter, ...others] = await letters(office)
-  expect(others).toEqual([])
-  expect(letter?.subject).toBe('Certificado digital revogado: CNPJ 12.ABC.345/01DE-35')
-  expect(letter?.paragraphs[0]).toMatch(
-    /^O certificado digital da empresa PADARIA SOL LTDA .* foi revogado pela autoridade certificadora em 28\/02\/2026/,
-  )
-  expect(letter?.paragraphs.at(-1)).toMatch(/pergunte o motivo à sua certificadora\. Emita um certificado novo/)
-  expect(await toldOf(ctx, companyAnnouncements, office, 'certificado-vence')).toEqual([
-    {
-      kind: 'error',
-      header: 'Certificado digital revogado',
-      body: expect.stringMatching(
-        /^O certificado de PADARIA SOL LTDA foi revogado .* em 28\/02\/2026 e não é mais usado\./,
-      ),
-    },
-  ])
-  await renew(office, id, matriz, 365)
-  expect(await subjects(office)).toEqual([null])
-})
-
 test('a new certificate begins anew, and what waits about the old one is not said any more', async () => {
   const office = await newMember()
   const id = await companyWithCertificate(office, matriz, 5)

@@ -21,20 +21,18 @@ interface UsedCertificate {
   validTo: string
   /** Midnights until then. */
   nights: number
-  /** When its issuer revoked it, dd/mm/aaaa in São Paulo. */
-  revoked: string | null
 }
 
 /**
- * Warns of the proved certificates that end soon, have ended or were revoked: once for each step, and only the most urgent one. A new
- * certificate begins anew.
+ * Warns of the proved certificates that end soon or have ended: once for each step, and only the most urgent one. A new certificate
+ * begins anew.
  * Companies that share a certificate share the letter.
  */
 export async function warnOfCertificates(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
-  for (const { id, daysLeft, companies, nights, revoked } of await listUsedCertificates(ctx, workspaceId)) {
-    const step = revoked ? 'revogado' : steps.find((days) => daysLeft <= days)
+  for (const { id, daysLeft, companies, nights } of await listUsedCertificates(ctx, workspaceId)) {
+    const step = steps.find((days) => daysLeft <= days)
     if (step === undefined) continue
-    const next = step === 'revogado' ? undefined : steps[steps.indexOf(step) - 1]
+    const next = steps[steps.indexOf(step) - 1]
     await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
       const told = await warn({ ...ctx, db }, workspaceId, {
         key: `certificado/${id}/${step}`,
@@ -49,7 +47,6 @@ export async function warnOfCertificates(ctx: Pick<Context, 'db' | 'config'>, wo
         companies: companies.length,
         when: endsIn(nights),
         ended: daysLeft <= 0,
-        ...(revoked && { revoked }),
       }
       if (told) await announce({ db }, workspaceId, { what: 'certificado-vence', payload })
     })
@@ -67,12 +64,11 @@ async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: numbe
              json_agg(json_build_object('publicId', c.public_id, 'name', c.name, 'shown', ${companyNameIn(workspaceId)}, 'cnpj', c.cnpj)
                       order by c.id <> k.company_id, c.search, c.id) as companies,
              to_char(k.valid_to at time zone 'America/Sao_Paulo', 'DD/MM/YYYY HH24:MI') as "validTo",
-             to_char(k.revoked_at at time zone 'America/Sao_Paulo', 'DD/MM/YYYY') as revoked,
              (k.valid_to at time zone 'America/Sao_Paulo')::date - (now() at time zone 'America/Sao_Paulo')::date as nights
         from company c
         join ${usedCertificates(workspaceId)} k on k.base = left(c.cnpj, 8)
        where c.workspace_id = ${workspaceId} and c.active and c.id = any (${proved.map(({ id }) => id)}::int[])
-       group by k.id, k.valid_to, k.revoked_at
+       group by k.id, k.valid_to
        order by k.valid_to, k.id`.execute(db)
     return rows
   })
@@ -85,7 +81,7 @@ const writeCertificate: MailKind = async (ctx, { workspaceId, payload }) => {
   const company = certificate?.companies[0]
   // A better one takes its place by now.
   if (!certificate || !company) return null
-  const { daysLeft, companies, validTo, nights, revoked } = certificate
+  const { daysLeft, companies, validTo, nights } = certificate
   const ended = daysLeft <= 0
   const others = companies.length - 1
   const whose =
@@ -95,23 +91,19 @@ const writeCertificate: MailKind = async (ctx, { workspaceId, payload }) => {
   const more = others === 0 ? '' : ` e mais ${others === 1 ? '1 empresa' : `${others} empresas`}`
   const stopped = `não conseguimos buscar documentos novos na SEFAZ nem enviar manifestações em nome ${others === 0 ? 'dela' : 'delas'}`
   return {
-    subject: `Certificado digital ${revoked ? 'revogado' : ended ? 'vencido' : endsIn(nights)}: CNPJ ${formatCnpj(company.cnpj)}${more}`,
+    subject: `Certificado digital ${ended ? 'vencido' : endsIn(nights)}: CNPJ ${formatCnpj(company.cnpj)}${more}`,
     paragraphs: [
-      revoked
-        ? `O certificado digital ${whose} foi revogado pela autoridade certificadora em ${revoked}, segundo a lista que ela publica. Deixamos de usá-lo, e sem outro ${stopped}.`
-        : ended
-          ? `O certificado digital ${whose} venceu em ${validTo} (horário de Brasília). Desde então ${stopped}.`
-          : `O certificado digital ${whose} ${endsIn(nights)}, em ${validTo} (horário de Brasília). Até lá nada muda. Depois, sem um certificado novo, não conseguimos buscar documentos na SEFAZ nem enviar manifestações em nome ${others === 0 ? 'dela' : 'delas'}.`,
+      ended
+        ? `O certificado digital ${whose} venceu em ${validTo} (horário de Brasília). Desde então ${stopped}.`
+        : `O certificado digital ${whose} ${endsIn(nights)}, em ${validTo} (horário de Brasília). Até lá nada muda. Depois, sem um certificado novo, não conseguimos buscar documentos na SEFAZ nem enviar manifestações em nome ${others === 0 ? 'dela' : 'delas'}.`,
       `Os documentos já guardados continuam seguros e disponíveis. ${keptByAuthority('um certificado novo')}`,
-      revoked
-        ? 'O que fazer: se você não pediu a revogação, pergunte o motivo à sua certificadora. Emita um certificado novo (e-CNPJ modelo A1, arquivo .pfx ou .p12) e envie o arquivo na página da empresa.'
-        : 'O que fazer: renove o certificado (e-CNPJ modelo A1, arquivo .pfx ou .p12) com a sua certificadora e envie o arquivo novo na página da empresa.',
+      'O que fazer: renove o certificado (e-CNPJ modelo A1, arquivo .pfx ou .p12) com a sua certificadora e envie o arquivo novo na página da empresa.',
     ],
     button: {
       label: 'Enviar o certificado novo',
       url: `${ctx.config.publicUrl}/empresas/editar/${company.publicId}`,
     },
-    footnote: `${whyReceived(ctx.config)} Avisamos 30, 15, 7 e 1 dia antes de um certificado vencer e quando ele vence ou é revogado; com um certificado novo, os avisos param.`,
+    footnote: `${whyReceived(ctx.config)} Avisamos 30, 15, 7 e 1 dia antes de um certificado vencer e quando ele vence; com um certificado novo, os avisos param.`,
   }
 }
 

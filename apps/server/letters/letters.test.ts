@@ -407,7 +407,9 @@ test('of certificates only those are told that end soon or ended some days ago, 
   await certificate(own.id, company, 29)
   await certificate(other.id, '11222333000181', -3)
   expect((await write(mail!))?.subject).toBe('Prazos: 1 certificado vencido e 1 certificado a vencer em até 30 dias')
-  await inside((db) => sql`update certificate set revoked_at = now() where company_id = ${own.id}`.execute(db))
+  await inside((db) =>
+    sql`update certificate set valid_to = now() + interval '31 days' where company_id = ${own.id}`.execute(db),
+  )
   await inside((db) =>
     sql`update certificate set valid_to = now() - interval '8 days' where company_id = ${other.id}`.execute(db),
   )

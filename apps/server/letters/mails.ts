@@ -172,9 +172,8 @@ const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines 
   ])
   const ending = companies
     .filter(
-      ({ active, valid_to, revoked_at }) =>
+      ({ active, valid_to }) =>
         active &&
-        revoked_at === null &&
         valid_to !== null &&
         valid_to.getTime() > now.getTime() - endedDays * dayMs &&
         valid_to.getTime() < now.getTime() + certificateDays * dayMs,

@@ -641,10 +641,6 @@ create table certificate (
   -- When the authority last refused it; others of the same base go before it for a day. Null: not since it was last
   -- accepted.
   refused_at timestamptz,
-  revocation_tried_at timestamptz,
-  revocation_checked_at timestamptz,
-  revoked_at timestamptz,
-  revocation_problem text,
   primary key (workspace_id, id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 );

@@ -678,10 +678,6 @@ interface CertificateTable {
   uploaded_at: Timestamp
   replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   refused_at: Optional<Date | null>
-  revocation_tried_at: Optional<Date | null>
-  revocation_checked_at: Optional<Date | null>
-  revoked_at: Optional<Date | null>
-  revocation_problem: Optional<string | null>
 }
 interface RestoreTable {
   id: Generated<number>

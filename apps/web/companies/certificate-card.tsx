@@ -49,17 +49,7 @@ export function CertificateCard({ companyId, company, now }: CertificateCardProp
         </CertificateFact>
         <CertificateFact label="Validade">
           <span className="tabular-nums">{formatInstantDate(certificate.validoDe)} a </span>
-          {certificate.revogadoEm ? (
-            <>
-              <span className="tabular-nums">{formatInstantDate(certificate.validoAte)}</span>{' '}
-              <Badge tone="red">Revogado</Badge>
-            </>
-          ) : (
-            <Until validity={certificate.validoAte} now={now} />
-          )}
-        </CertificateFact>
-        <CertificateFact label="Revogação">
-          <Revocation certificate={certificate} />
+          <Until validity={certificate.validoAte} now={now} />
         </CertificateFact>
         <CertificateFact label="Emissor">
           <span className="break-words">{certificate.emissor}</span>
@@ -99,24 +89,6 @@ function Until({ validity, now }: { validity: string; now: Date }) {
 }
 
 type ShownCertificate = NonNullable<CompanyDetail['certificado']>
-
-function Revocation({ certificate }: { certificate: ShownCertificate }) {
-  const { revogadoEm: revoked, revogacaoConferidaEm: checked, revogacaoNaoConferida: problem } = certificate
-  return (
-    <>
-      {revoked && <>Revogado pela autoridade certificadora em {formatInstantDate(revoked)}. </>}
-      {checked && <span className="text-muted">Conferida em {momentText(checked)}. </span>}
-      {problem && (
-        <span className="block break-words text-warning">
-          Não foi possível conferir a revogação: {problem}. A conferência é repetida sozinha.
-        </span>
-      )}
-      {!checked && !problem && (
-        <span className="text-muted">Ainda não conferida: acontece sozinha em até uma hora.</span>
-      )}
-    </>
-  )
-}
 
 function CertificateFact({ label, children }: { label: string; children: ReactNode }) {
   return (

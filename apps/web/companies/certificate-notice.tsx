@@ -1,4 +1,3 @@
-import { formatInstantDate } from '@vigia/contract/text'
 import type { ReactNode } from 'react'
 import { hasEnded } from '../lib/capture.ts'
 import type { CompanyDetail } from '../lib/response-adapter.ts'
@@ -12,18 +11,9 @@ interface CertificateNoticeProps {
   action?: ReactNode
 }
 
-/** Says that the certificate of a company was revoked, has ended or is not accepted; nothing while it is well. */
+/** Says that the certificate of a company has ended or is not accepted; nothing while it is well. */
 export function CertificateNotice({ company, now, action }: CertificateNoticeProps) {
-  const revoked = company.certificado?.revogadoEm
   const where = action ? '' : ' abaixo'
-  if (revoked)
-    return (
-      <Notice tone="error" title="Certificado Digital Revogado!" action={action}>
-        Foi revogado pela autoridade certificadora em {formatInstantDate(revoked)} e não é mais usado. Se você não pediu
-        a revogação, pergunte o motivo à sua certificadora; envie um certificado novo{where}. Os documentos já recebidos
-        estão seguros.
-      </Notice>
-    )
   if (hasEnded(validityOf(company), now))
     return (
       <Notice tone="error" title="Certificado Digital Vencido!" action={action}>

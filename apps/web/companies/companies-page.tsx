@@ -354,7 +354,6 @@ function NoCompany({ searched, narrowing, total, onClear }: NoCompanyProps) {
 const goodNews: Record<Narrowing, string> = {
   problema: 'Nenhuma empresa com problema.',
   certificado: 'Nenhum certificado vence nos próximos 30 dias.',
-  revogado: 'Nenhum certificado revogado.',
   vencido: 'Nenhum certificado vencido.',
   'a-vencer': 'Nenhum certificado vence nos próximos 30 dias.',
   inativas: 'Todas as empresas estão ativas.',

@@ -69,9 +69,9 @@ function nextStep(
   return captureSentence(capture, now)
 }
 
-/** Until when the certificate is valid; how long that is, or that it was revoked, only when it asks for somebody. */
+/** Until when the certificate is valid; how long that is only when it asks for somebody. */
 export function Validity({ company, now }: { company: CompanyRow; now: Date }) {
-  const { validadeCertificadoA1: validity, certificadoRevogadoEm: revoked } = company
+  const { validadeCertificadoA1: validity } = company
   if (!validity) {
     return (
       <p className="@min-[880px]/list:truncate" title="Envie em Editar">
@@ -80,11 +80,10 @@ export function Validity({ company, now }: { company: CompanyRow; now: Date }) {
       </p>
     )
   }
-  const ended = revoked !== null || hasEnded(validity, now)
+  const ended = hasEnded(validity, now)
   const soon = endsSoon(company, now)
   const known = !Number.isNaN(Date.parse(validity))
-  const words =
-    revoked !== null ? `Revogado em ${formatInstantDate(revoked)}` : known ? validityText(validity, now) : undefined
+  const words = known ? validityText(validity, now) : undefined
   const Icon = ended ? CalendarX : CalendarClock
   return (
     <p className="flex min-w-0 items-center gap-x-2" title={words}>

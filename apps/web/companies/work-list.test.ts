@@ -43,7 +43,6 @@ function company(id: string, part: Partial<CompanyRow> = {}, estado: State = 'ag
       { servico: 'cte', ...capture },
     ],
     documentosNoMes: 0,
-    certificadoRevogadoEm: null,
     ...part,
   }
 }
@@ -77,12 +76,6 @@ test('companies that need a person come first, equal ones stay in the order of t
     'nunca',
     'inativa',
   ])
-})
-
-test('a revoked certificate needs another one, however long it would be valid', () => {
-  const revoked = company('revogada', { certificadoRevogadoEm: inDays(-2) })
-  const view = { order: 'certificado', narrowing: 'certificado' } as const
-  expect(ids(arrange([...companies, revoked], view, now))).toEqual(['vencida', 'revogada', 'já', 'logo'])
 })
 
 test('the other orders', () => {
@@ -164,15 +157,14 @@ test.each([
   expect(percentText(part, whole)).toBe(words)
 })
 
-test('a certificate that was revoked, has ended or ends soon is in one list each, offered where it has companies', () => {
-  const revoked = company('revogada', { validadeCertificadoA1: inDays(-3), certificadoRevogadoEm: inDays(-9) })
+test('a certificate that has ended or ends soon is in one list each, offered where it has companies', () => {
   const ended = company('vencida', { validadeCertificadoA1: inDays(-1) })
-  const some = [revoked, ended, company('último dia', { validadeCertificadoA1: inDays(30) }), company('bem')]
+  const some = [ended, company('último dia', { validadeCertificadoA1: inDays(30) }), company('bem')]
   const view = readView(new URLSearchParams())
   const named = (so: string) =>
     arrange(some, readView(new URLSearchParams({ so })), now).map(({ razaoSocial }) => razaoSocial)
-  expect(['revogado', 'vencido', 'a-vencer'].map(named)).toEqual([['revogada'], ['vencida'], ['último dia']])
+  expect(['vencido', 'a-vencer'].map(named)).toEqual([['vencida'], ['último dia']])
   expect(isOffered('vencido', view, some, now)).toBe(true)
-  expect(isOffered('vencido', view, [revoked], now)).toBe(false)
+  expect(isOffered('vencido', view, [company('bem')], now)).toBe(false)
   expect(isOffered('certificado', view, some, now)).toBe(false)
 })

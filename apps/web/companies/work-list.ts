@@ -16,7 +16,6 @@ export const narrowings = [
   ['problema', 'Com problema'],
   ['a-vencer', 'Certificado vence em 30 dias'],
   ['vencido', 'Certificado vencido'],
-  ['revogado', 'Certificado revogado'],
   ['certificado', 'Precisam de certificado'],
   ['inativas', 'Inativas'],
 ] as const
@@ -65,9 +64,9 @@ export function validityOf({ certificado, dataValidadeCertificadoDigital }: Comp
   return year ? new Date(Number(year), Number(month) - 1, Number(day), 23, 59, 59).toISOString() : null
 }
 
-type ListedCertificate = Pick<CompanyRow, 'ativa' | 'validadeCertificadoA1' | 'certificadoRevogadoEm'>
+type ListedCertificate = Pick<CompanyRow, 'ativa' | 'validadeCertificadoA1'>
 
-/** Whether the certificate of a company in use ends soon, has ended or was revoked: all need another one. */
+/** Whether the certificate of a company in use ends soon or has ended: it needs another one. */
 export function endsSoon(company: ListedCertificate, now: Date): boolean {
   return certificateState(company, now) !== null
 }
@@ -92,7 +91,6 @@ function urgency(company: CompanyRow, now: Date): number {
 const isIn: Record<Narrowing, (company: CompanyRow, now: Date) => boolean> = {
   problema: (company, now) => problemsOf(company, now).length > 0,
   certificado: endsSoon,
-  revogado: (company, now) => certificateState(company, now) === 'revogado',
   vencido: (company, now) => certificateState(company, now) === 'vencido',
   'a-vencer': (company, now) => certificateState(company, now) === 'a-vencer',
   inativas: ({ ativa }) => !ativa,
@@ -119,7 +117,7 @@ export function arrange(companies: readonly CompanyRow[], { order, narrowing }: 
 
 // Unknown values go first: somebody must look at them.
 function keyOf(company: CompanyRow, order: Order, now: Date): number[] {
-  const validity = instant(company.certificadoRevogadoEm ?? company.validadeCertificadoA1)
+  const validity = instant(company.validadeCertificadoA1)
   if (order === 'certificado') return [validity]
   if (order === 'sincronizacao')
     return [Math.min(instant(company.ultimaSincronizacaoNFe), instant(company.ultimaSincronizacaoCTe))]

@@ -47,7 +47,6 @@ function company(id: string, validity: string | null, state: CompanyRow['captura
     sincronizacaoAutomatica: true,
     captura: [capture],
     documentosNoMes: 0,
-    certificadoRevogadoEm: null,
   }
 }
 
@@ -65,11 +64,6 @@ test('problems of the capture come first; the link leads to one company or to th
     '1 certificado vencido → /empresas/editar/a',
     '2 certificados vencem em até 30 dias → /empresas?so=a-vencer',
   ])
-})
-
-test('a revoked certificate is told as such, and not by its validity', () => {
-  const revoked = { ...company('a', inDays(3)), certificadoRevogadoEm: inDays(-2) }
-  expect(told(nothing, [revoked], now)).toEqual(['1 certificado revogado → /empresas/editar/a'])
 })
 
 test('a company without a valid certificate counts as one with a problem, as in the list', () => {

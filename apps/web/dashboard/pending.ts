@@ -44,7 +44,7 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
   const lists = pendingLists(writeBrasiliaTime(now).slice(0, 10))
   const troubled = companies.filter((company) => capturesOf(company, now).some(isTroubled))
   const certified = (state: CertificateState) => companies.filter((company) => certificateState(company, now) === state)
-  const [revoked, ended, ending] = [certified('revogado'), certified('vencido'), certified('a-vencer')]
+  const [ended, ending] = [certified('vencido'), certified('a-vencer')]
   const line = (
     count: number,
     one: string,
@@ -67,10 +67,6 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
       '/empresas?so=problema',
       { urgent: true, detail: namesOf(troubled, all) },
     ),
-    line(revoked.length, 'certificado revogado', 'certificados revogados', certificatesPath(revoked, 'revogado'), {
-      urgent: true,
-      detail: namesOf(revoked, all),
-    }),
     line(ended.length, 'certificado vencido', 'certificados vencidos', certificatesPath(ended, 'vencido'), {
       urgent: true,
       detail: namesOf(ended, all),

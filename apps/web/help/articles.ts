@@ -197,11 +197,10 @@ export const situations: readonly Article[] = [
     title: 'Certificado revogado',
     code: '284',
     body: [
-      'Uma autoridade certificadora revoga um certificado quando o titular pede, quando a chave pode ter caído em outras mãos ou quando a emissão tinha um erro. Uma vez por dia lemos a lista que ela publica; o que está nela não é mais usado, e a captura da empresa para. Os documentos já guardados estão seguros. Se você não pediu a revogação, pergunte o motivo à sua certificadora; depois envie o certificado novo na página da empresa.',
-      'A página da empresa diz quando a revogação foi conferida, ou por que não foi possível. Enquanto não é possível, o certificado continua em uso.',
+      'Uma autoridade certificadora revoga um certificado quando o titular pede, quando a chave pode ter caído em outras mãos ou quando a emissão tinha um erro. A SEFAZ confere isso a cada consulta e recusa o certificado revogado; a captura da empresa para, e a página dela diz por quê. Os documentos já guardados estão seguros. Se você não pediu a revogação, pergunte o motivo à sua certificadora; depois envie o certificado novo na página da empresa.',
     ],
-    keywords: 'revogacao lcr crl lista perdido roubado comprometido 284 294',
-    link: { to: '/empresas?so=certificado', words: 'Ver os certificados com problema' },
+    keywords: 'revogacao lcr perdido roubado comprometido 284 294',
+    link: { to: '/empresas?so=problema', words: 'Ver quais têm problema' },
   },
   {
     id: 'certificado-senha',

@@ -95,10 +95,6 @@ export function PrivacyPage({ site: { productName, contactEmail, pesquisa, priva
                     'Outras contas com o mesmo CNPJ',
                     'A SEFAZ entrega cada documento uma vez por CNPJ. Por isso uma consulta feita com o certificado de uma conta serve a todas as que cadastraram esse CNPJ e provaram ser dele com um certificado próprio: o seu pode consultar por elas, e o delas por você. Recebem só os documentos da SEFAZ; ninguém vê o certificado, a conta, nem que há outra. Para não participar, remova o certificado da empresa: ele deixa de ser usado na hora.',
                   ],
-                  [
-                    'Autoridades certificadoras',
-                    'O pedido da lista de certificados revogados, que é a mesma para todos e não diz de que empresa se trata.',
-                  ],
                   ['Servidor de e-mail', 'O endereço e o texto dos avisos que enviamos a você.'],
                 ]}
               />

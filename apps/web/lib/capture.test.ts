@@ -40,7 +40,6 @@ const company = (...captura: Told[]): CompanyRow => ({
   sincronizacaoAutomatica: true,
   captura,
   documentosNoMes: 0,
-  certificadoRevogadoEm: null,
 })
 
 test.each([

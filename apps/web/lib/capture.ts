@@ -6,19 +6,14 @@ import type { CompanyRow } from './response-adapter.ts'
 export const soonDays = 30
 
 /** Why the certificate of a company needs another one. */
-export type CertificateState = 'revogado' | 'vencido' | 'a-vencer'
+export type CertificateState = 'vencido' | 'a-vencer'
 
 /** Null: it holds for longer than `soonDays`, or the company has none or is archived. */
 export function certificateState(
-  {
-    ativa,
-    validadeCertificadoA1: validity,
-    certificadoRevogadoEm: revoked,
-  }: Pick<CompanyRow, 'ativa' | 'validadeCertificadoA1' | 'certificadoRevogadoEm'>,
+  { ativa, validadeCertificadoA1: validity }: Pick<CompanyRow, 'ativa' | 'validadeCertificadoA1'>,
   now: Date,
 ): CertificateState | null {
   if (!ativa) return null
-  if (revoked !== null) return 'revogado'
   if (hasEnded(validity, now)) return 'vencido'
   const soon = new Date(now.getFullYear(), now.getMonth(), now.getDate() + soonDays + 1)
   return validity !== null && new Date(validity) < soon ? 'a-vencer' : null

@@ -166,7 +166,6 @@ function toCompany(row: Received<ContractCompany>): CompanyRow {
     sincronizacaoAutomatica: row.sincronizacaoAutomatica ?? null,
     captura: row.captura ?? null,
     documentosNoMes: row.documentosNoMes ?? null,
-    certificadoRevogadoEm: row.certificadoRevogadoEm ?? null,
   }
 }
 

@@ -190,7 +190,7 @@ async function explainNoHolder({ db }: Pick<CaptureContext, 'db'>, line: Capture
         'Ative um plano: npm run admin -- plano ativar.',
       ])
     : notAsked('Não há certificado digital válido para este CNPJ.', [
-        'O que havia venceu, foi revogado, ou foi recusado pela SEFAZ há menos de um dia. Nada foi enviado.',
+        'O que havia venceu ou foi recusado pela SEFAZ há menos de um dia. Nada foi enviado.',
         'Envie um certificado novo na página da empresa.',
       ])
 }
