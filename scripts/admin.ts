@@ -15,7 +15,7 @@ import { live, StartError } from './lifetime.ts'
 const help = `Tarefas de quem cuida do servidor:
 
   npm run admin -- backup       copia o banco de dados, cifrado, para BACKUP_DIR; listar e conferir as cópias
-  npm run admin -- restore      traz o banco de dados de volta de uma cópia, também para um momento anterior
+  npm run admin -- restore      traz o banco de dados de volta de uma cópia
   npm run admin -- rotate-key   troca a chave mestra, que cifra os certificados digitais guardados
   npm run admin -- rebuild      lê de novo tudo o que foi recebido e refaz listas, situações e totais
   npm run admin -- pack         compacta já o que versões anteriores guardaram, e diz quanto isso poupou
@@ -31,18 +31,16 @@ const help = `Tarefas de quem cuida do servidor:
 backup iniciar [--mesmo-disco]
 backup
 backup listar
-backup conferir [--ate "AAAA-MM-DD HH:MM"] [--linha N]
+backup conferir [CÓPIA]
   Iniciar, uma vez, faz de BACKUP_DIR o lugar das cópias desta instalação e a primeira cópia; sem isso nada é gravado ali, como no lugar vazio
-  de um disco que não está montado. Uma pasta no disco do banco é recusada sem --mesmo-disco. Quando duas instalações vieram das mesmas
-  cópias, iniciar diz que a linha desta é a que vale.
-  Com o programa no ar ou parado, com BACKUP_DIR e BACKUP_KEY. Copia o banco inteiro; com BACKUP_DIR, o programa no ar leva para lá também,
-  a cada minuto, o que grava: assim se volta a qualquer momento depois da cópia mais antiga. Faça uma por dia; as que não servem para
-  os últimos BACKUP_DAYS dias são apagadas. Conferir restaura em uma pasta à parte, conta tudo e a apaga: precisa do espaço do banco.
+  de um disco que não está montado. Uma pasta no disco do banco é recusada sem --mesmo-disco.
+  O programa no ar copia o banco inteiro toda noite às 3h, cifrado, e guarda trinta cópias; uma vez por semana restaura a mais nova em uma pasta
+  à parte, conta tudo e a apaga. Sem palavra, faz uma cópia já, com o programa no ar ou parado; conferir faz o mesmo que a conferência da semana,
+  e precisa do espaço do banco.
 
-restore [--ate "AAAA-MM-DD HH:MM[:SS]"] [--linha N] [--fazer]
-  Com o programa parado e sem um banco em DATA_DIR: o que está no lugar nunca é substituído. Sem --fazer, mostra as cópias e nada faz. Sem
-  --ate, restaura até o último momento que elas têm; a hora é a de Brasília. Cada restauração começa uma linha: um momento é o da linha que
-  contava nele, ou o da linha N. Depois inicie o programa: a captura busca de novo o que
+restore [CÓPIA] [--fazer]
+  Com o programa parado e sem um banco em DATA_DIR: o que está no lugar nunca é substituído. Sem --fazer, mostra as cópias e nada faz. Sem o nome
+  de uma, restaura a mais nova. O que as pessoas fizeram depois dela se perde. Depois inicie o programa: a captura busca de novo o que
   falta, e manifestações esperam por restauracao liberar. A chave mestra não está nas cópias: ponha no lugar a que estava em uso.
 
 rotate-key

@@ -9,10 +9,7 @@ import { awaitEnd, keepChild } from './kept-child.ts'
 
 const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY', 'MASTER_KEY_COMMAND', 'NEW_MASTER_KEY_COMMAND']
 // Of copies: the signer has nothing to do with them, and the two go together.
-const namesOfCopies = [
-  ...['BACKUP_DIR', 'BACKUP_KEY', 'BACKUP_S3_ENDPOINT', 'BACKUP_S3_REGION'],
-  ...['BACKUP_S3_KEY_ID', 'BACKUP_S3_SECRET'],
-]
+const namesOfCopies = ['BACKUP_DIR', 'BACKUP_KEY']
 
 /** Takes the keys out of `env`, and returns them: what is started from then on inherits nothing of them. */
 export function takeKeys(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

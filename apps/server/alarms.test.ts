@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
 import { repeat } from './jobs/jobs.ts'
-import { openDatabase } from './platform/database.ts'
 import { createLogger } from './platform/log.ts'
 import { createHealth, openProbes, readConfig, type Server, start } from './start.ts'
 
@@ -97,9 +96,7 @@ test('each metric of the alarms exists', async () => {
   const known = new Set<string>()
   const { backupMetrics } = await import('./backup/worker.ts')
   const copied = config({ BACKUP_DIR: `${dataDir}-copies`, BACKUP_KEY: Buffer.alloc(32, 1).toString('base64') })
-  const db = openDatabase(database.url)
-  const ofCopies = backupMetrics({ config: { ...copied, databaseUrl: undefined }, db })
-  await db.destroy()
+  const ofCopies = backupMetrics({ config: { ...copied, databaseUrl: undefined } })
   for (const { name } of ofCopies.getMetricsAsArray()) known.add(name)
   await using api = await start(config({ METRICS_TOKEN: metricsToken }), { roles: ['api'] })
   const text = await (await fetch(`${api.url}/metrics`, { headers })).text()

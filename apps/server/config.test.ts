@@ -224,7 +224,6 @@ test('copies have a folder and a key of their own, or neither', () => {
   expect(readConfig({ BACKUP_DIR: 'copies', BACKUP_KEY: backup, MASTER_KEY: master }, '/srv').backup).toEqual({
     directory: '/srv/copies',
     key: Buffer.alloc(32, 1),
-    days: 30,
   })
   expect(problems({ BACKUP_DIR: 'copies' })).toEqual([
     'BACKUP_DIR e BACKUP_KEY vão juntas: informe as duas ou nenhuma.',

@@ -25,8 +25,8 @@ export interface Config {
   /** What a rotation replaces `masterKey` or the command by; nothing else looks at them. */
   newMasterKey?: Buffer
   newMasterKeyCommand?: string
-  /** Where copies of the embedded database go, the key that encrypts them, and from how many days back they must bring it; null: nowhere. */
-  backup: { directory: string; key: Buffer; days: number } | null
+  /** Where copies of the embedded database go, and the key that encrypts them; null: nowhere. */
+  backup: { directory: string; key: Buffer } | null
   /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
   signerSocket?: string
   /** Who may make an account: anybody, or only people who were invited. */
@@ -223,7 +223,6 @@ const environment = z.object({
   NEW_MASTER_KEY_COMMAND: absolutePath.optional(),
   BACKUP_DIR: z.string().optional(),
   BACKUP_KEY: secretKey.optional(),
-  BACKUP_DAYS: whole(3_650, 30),
   SIGNER_SOCKET: absolutePath.refine((text) => Buffer.byteLength(text) <= 100, 'deve ter até 100 bytes').optional(),
   DEMO_EMAIL: z.email('deve ser um e-mail').optional(),
   DEMO_PASSWORD: z
@@ -384,10 +383,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     masterKeyCommand: env.MASTER_KEY_COMMAND,
     newMasterKeyCommand: env.NEW_MASTER_KEY_COMMAND,
     signerSocket: env.SIGNER_SOCKET,
-    backup:
-      env.BACKUP_DIR && env.BACKUP_KEY
-        ? { directory: resolve(cwd, env.BACKUP_DIR), key: env.BACKUP_KEY, days: env.BACKUP_DAYS }
-        : null,
+    backup: env.BACKUP_DIR && env.BACKUP_KEY ? { directory: resolve(cwd, env.BACKUP_DIR), key: env.BACKUP_KEY } : null,
     signUp: env.CADASTRO === 'convite' ? 'invitation' : 'open',
     plans: env.PLANOS === 'ligados',
     demo: demoLogin(env, simulated),

@@ -291,7 +291,7 @@ export async function start(
     begin(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log, longMs))
     begin({ [Symbol.asyncDispose]: async () => stop.abort() })
     begin(captures.startCaptureWatch(working))
-    begin(startBackupWorker(working, databaseUrl))
+    begin(startBackupWorker(working))
     begin(startOperatorLetters(working))
     begin(watchStorage(working))
     begin(watchSigner(working))
@@ -426,7 +426,6 @@ export {
   type MasterKeyCheck,
   type Restored,
   restore,
-  type Target,
   tryRestore,
 } from './backup/backup.ts'
 export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'

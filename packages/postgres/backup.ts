@@ -27,7 +27,7 @@ export interface BaseBackup {
   /** The cluster as the tar archive that the server makes; with what its write-ahead log needs to be whole. */
   tar: Readable
   /** Settles when the server said that it was whole. */
-  ended: Promise<{ startLsn: string; endLsn: string; timeline: number }>
+  ended: Promise<void>
 }
 
 /** Copies the running server of `url`. A page whose checksum is wrong fails the copy. */
@@ -36,58 +36,30 @@ export async function takeBaseBackup(url: string): Promise<BaseBackup> {
   await client.connect()
   const query = new CopyOut("BASE_BACKUP (LABEL 'vigia', CHECKPOINT 'fast', WAL true, MANIFEST 'no')")
   client.query(query)
-  const ended = query.rows.then((rows) => {
-    const [start, , end] = rows
-    if (!start || !end) throw new Error('the server did not say where its copy begins and ends')
-    return { startLsn: start[0]!, timeline: Number(start[1]), endLsn: end[0]! }
-  })
+  const ended = query.ended
   void ended.catch(() => {}).then(() => client.end().catch(() => {}))
   return { tar: query.content, ended }
 }
 
-/**
- * Identifies the cluster behind `url`: copies of it, and what a copy became, have the same number, but each restore begins a timeline. `history` is where the timelines before it
- * were left, as the server writes it; null for the first.
- */
-export async function identifySystem(
-  url: string,
-): Promise<{ systemIdentifier: string; timeline: number; history: string | null }> {
-  const client = replicationClient(url)
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ systemid: string; timeline: string }>('IDENTIFY_SYSTEM')
-    const { systemid: systemIdentifier } = rows[0]!
-    const timeline = Number(rows[0]!.timeline)
-    if (timeline === 1) return { systemIdentifier, timeline, history: null }
-    const { rows: histories } = await client.query<{ content: Buffer | string }>(`TIMELINE_HISTORY ${timeline}`)
-    return { systemIdentifier, timeline, history: histories[0]!.content.toString() }
-  } finally {
-    await client.end()
-  }
-}
-
 interface Message {
-  fields: (string | null)[]
   chunk: Buffer
 }
 
 /**
- * A command of the replication protocol that returns rows and a stream of bytes: src/backend/backup/basebackup_copy.c. As the library wants
+ * A command of the replication protocol that returns a stream of bytes: src/backend/backup/basebackup_copy.c. As the library wants
  * what it sends to be.
  */
 class CopyOut implements pg.Submittable {
   readonly content: Readable
-  /** The first row of each of its results. */
-  readonly rows: Promise<string[][]>
-  private readonly found: string[][] = []
+  readonly ended: Promise<void>
   private readonly command: string
   private socket: Socket | undefined
-  private settle: { resolve: (rows: string[][]) => void; reject: (error: Error) => void }
+  private settle: { resolve: () => void; reject: (error: Error) => void }
 
   constructor(command: string) {
     this.command = command
-    const { promise, ...settle } = Promise.withResolvers<string[][]>()
-    this.rows = promise
+    const { promise, ...settle } = Promise.withResolvers<void>()
+    this.ended = promise
     this.settle = settle
     this.content = new Readable({
       highWaterMark: 1 << 20,
@@ -108,14 +80,8 @@ class CopyOut implements pg.Submittable {
     connection.query(this.command)
   }
 
-  handleRowDescription(): void {
-    this.found.push([])
-  }
-
-  handleDataRow({ fields }: Message): void {
-    const row = this.found.at(-1)
-    if (row?.length === 0) row.push(...fields.map((field) => field ?? ''))
-  }
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
 
   // Its first byte tells what it is: content, the beginning of an archive, a manifest or progress.
   handleCopyData({ chunk }: Message): void {
@@ -130,7 +96,7 @@ class CopyOut implements pg.Submittable {
 
   handleReadyForQuery(): void {
     this.content.push(null)
-    this.settle.resolve(this.found)
+    this.settle.resolve()
   }
 
   handleError(error: Error): void {

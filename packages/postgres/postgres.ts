@@ -35,20 +35,8 @@ export interface PostgresOptions {
   directory: string
   log?: (line: string) => void
   settings?: Record<string, string>
-  /** A folder into which the server puts each part of its write-ahead log when it is full, or a minute old. */
-  archive?: string
-  /** Instead of beginning, a copy that was laid into `directory` goes on from what `feed` has of the log, up to `until` (absent: all of it). */
-  recovery?: Recovery
   /** What may be tried when this process is root, in this order. */
   asRoot?: readonly RootRunner[]
-}
-
-export interface Recovery {
-  /** Writes a part of the log, by its name, to a path; false, or ENOENT: there is no such part. Any other error fails the recovery. */
-  feed: (name: string, path: string) => Promise<boolean>
-  until?: Date
-  /** The timeline that is followed; absent: the newest. */
-  timeline?: number
 }
 
 const settings: Record<string, string> = {
@@ -98,16 +86,10 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
       await createCluster(binaries, runner, directory, password)
     }
     const stalePid = await waitForOther(directory)
-    await using recovery = options.recovery ? await prepareRecovery(directory, options.recovery) : null
     await prepareOwnership(directory, runner, owner)
-    if (recovery) await giveTo(runner, recovery.folder)
     if (owner) await admitRoles(runner, directory)
-    const archiving = options.archive ? await prepareArchive(runner, options.archive) : {}
-    const extra = { ...archiving, ...options.settings }
-    const cluster = { binaries, runner, directory, password, log, stalePid, extra }
-    const running = await launch({ ...cluster, extra: { ...extra, ...recovery?.settings } }).catch((error: unknown) => {
-      throw recovery?.problem() ?? error
-    })
+    const cluster = { binaries, runner, directory, password, log, stalePid, extra: options.settings ?? {} }
+    const running = await launch(cluster)
     if (running !== 'wrong-password') return keepRunning(cluster, running)
     // The password file was lost or belongs to another cluster, or the cluster is older than the login of copies; its owner may set them.
     await setPasswords(binaries, runner, directory, password)
@@ -304,18 +286,6 @@ async function setPasswords(binaries: Binaries, runner: Runner, directory: strin
   }
 }
 
-// The library copies each part so that it is whole on the disk, or not there.
-async function prepareArchive(runner: Runner, folder: string): Promise<Record<string, string>> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await giveTo(runner, folder)
-  return {
-    archive_mode: 'on',
-    archive_library: 'basic_archive',
-    'basic_archive.archive_directory': resolve(folder),
-    archive_timeout: '60',
-  }
-}
-
 function single(binaries: Binaries, data: string): string[] {
   return [binaries.postgres, '--single', '-D', data, '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off', 'postgres']
 }
@@ -361,59 +331,6 @@ async function waitForOther(directory: string): Promise<number | null> {
     if (!(await isPostmaster(postmaster.pid, directory))) return postmaster.pid
     if (Date.now() - since > patienceMs[postmaster.status])
       throw new PostgresError('locked', locked(directory, postmaster.pid))
-  }
-}
-
-// The server asks for parts of the log by empty files, and finds them beside: so it needs neither their key nor a right to where they are kept.
-async function prepareRecovery(directory: string, { feed, until, timeline }: Recovery) {
-  const folder = await mkdtemp(`${directory}.new-${process.pid}-`)
-  await mkdir(join(folder, 'asked'))
-  await mkdir(join(folder, 'given'))
-  await writeFile(join(directory, 'recovery.signal'), '', { mode: 0o600 })
-  let over = false
-  let problem: Error | null = null
-  const feeding = (async () => {
-    for (; !over; await sleep(10))
-      for (const name of await readdir(join(folder, 'asked'))) {
-        const given = join(folder, 'given', name)
-        try {
-          await feed(name, given)
-        } catch (error) {
-          await rm(given, { force: true })
-          if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-            problem ??= error instanceof Error ? error : new Error(String(error))
-            await writeFile(join(folder, 'failed'), '', { mode: 0o644 })
-          }
-        }
-        await chmod(given, 0o644).catch(() => {})
-        await rm(join(folder, 'asked', name), { force: true })
-      }
-  })().catch((error: unknown) => {
-    problem ??= error instanceof Error ? error : new Error(String(error))
-  })
-  // What is not there ends the log; above 125 the recovery fails. It has to end when nobody feeds it any more.
-  const wait = `n=0; while [ -e asked/%f ] && [ $n -lt 6000 ]; do sleep 0.02; n=$((n + 1)); done`
-  const give = `[ -e failed ] || [ -e asked/%f ] && exit 126; [ -e given/%f ] || exit 1; cp given/%f "$to" || exit 126; rm -f given/%f`
-  const quoted = `'${folder.replaceAll('%', '%%').replaceAll("'", "'\\''")}'`
-  return {
-    folder,
-    /** Why the feed failed. */
-    problem: () => problem,
-    settings: {
-      restore_command: `to="$PWD/%p"; cd ${quoted} && : > asked/%f || exit 126; ${wait}; ${give}`,
-      // At this point the server does not know yet what Z means.
-      ...(until
-        ? { recovery_target_time: until.toISOString().replace('Z', '+00'), recovery_target_action: 'promote' }
-        : {}),
-      recovery_target_timeline: String(timeline ?? 'latest'),
-      // Nobody enters before it has come to its end.
-      hot_standby: 'off',
-    },
-    async [Symbol.asyncDispose]() {
-      over = true
-      await feeding
-      await rm(folder, { recursive: true, force: true })
-    },
   }
 }
 

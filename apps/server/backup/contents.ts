@@ -16,15 +16,18 @@ export interface Contents {
   documents: number
   /** Events that were asked for and are not settled. */
   waitingEvents: number
+  /** What the database takes on the disk. */
+  bytes: number
 }
 
 /** Reads it as the owner at `url`. `receipts` and `documents` are counted row by row, each page of their tables with its checksum. */
-export async function readContents(url: string): Promise<Contents & { now: Date }> {
+export async function readContents(url: string): Promise<Contents> {
   return withOwner(url, async (client: pg.Client) => {
     const { rows: installations } = await client.query<
-      Pick<Contents, 'installation' | 'mark' | 'markedAt' | 'masterKeyId'> & { now: Date }
+      Pick<Contents, 'installation' | 'mark' | 'markedAt' | 'masterKeyId' | 'bytes'>
     >(`
-      select encode(sha256(id_key), 'hex') as installation, mark::float8 as mark, marked_at as "markedAt", clock_timestamp() as now,
+      select encode(sha256(id_key), 'hex') as installation, mark::float8 as mark, marked_at as "markedAt",
+             pg_database_size(current_database())::float8 as bytes,
              (select wrapper_id from installation_key where purpose = 'tokens') as "masterKeyId"
         from installation`)
     const [installation] = installations

@@ -1,9 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
+import { syncFolder } from '@vigia/postgres/durable'
 import { InstallationError } from '../platform/installation.ts'
-import type { Store } from './store.ts'
 
 // A file of a copy: magic, salt, and pieces of 1 MiB under AES-256-GCM, each with its tag behind it. The key comes from that of the copies, the
 // salt and the name of the file (HKDF, SHA-256), so that no file can take the place of another; the nonce is the number of the piece and whether
@@ -23,36 +26,40 @@ function nonceOf(number: number, isLast: boolean): Buffer {
   return nonce
 }
 
-/** Writes `source` compressed and encrypted as `path`; false: there is one already. `name` must be the same to read it. */
-export async function seal(store: Store, source: Readable, path: string, key: Buffer, name: string): Promise<boolean> {
-  const gzip = createGzip({ level: 1 })
-  const reading = pipeline(source, gzip)
-  const writing = store.write(path, encrypt(gzip, key, name)).finally(() => gzip.destroy())
-  const [read, written] = await Promise.allSettled([reading, writing])
-  if (written.status === 'rejected') throw written.reason
-  // What was not wanted was not read to its end.
-  if (written.value && read.status === 'rejected') throw read.reason
-  return written.value
+/** Writes `source` compressed and encrypted as the file `path`, whole or not at all. `name` must be the same to read it. */
+export async function seal(source: Readable, path: string, key: Buffer, name: string): Promise<void> {
+  const partial = `${path}.part`
+  try {
+    await pipeline(
+      source,
+      createGzip({ level: 1 }),
+      (chunks: AsyncIterable<Buffer>) => encrypt(chunks, key, name),
+      createWriteStream(partial, { mode: 0o600, flush: true }),
+    )
+    await rename(partial, path)
+    await syncFolder(dirname(path))
+  } finally {
+    await rm(partial, { force: true })
+  }
 }
 
-/** Hands what was sealed to `read`; null: there is no such file. When it returns, all of it was what had been written. */
+/** Hands what was sealed to `read`. When it returns, all of it was what had been written. */
 export async function unseal<T>(
-  store: Store,
   path: string,
   key: Buffer,
   name: string,
   read: (content: AsyncIterable<Buffer>) => Promise<T>,
-): Promise<T | null> {
-  const source = await store.read(path)
-  if (!source) return null
+  signal?: AbortSignal,
+): Promise<T> {
   let result: T | undefined
   await pipeline(
-    source,
+    createReadStream(path, { highWaterMark: 1 << 20 }),
     (chunks: AsyncIterable<Buffer>) => decrypt(chunks, key, name, path),
     createGunzip(),
     async (content: AsyncIterable<Buffer>) => {
       result = await read(content)
     },
+    { signal },
   )
   return result as T
 }

@@ -37,11 +37,7 @@ export async function prepareInstallation(url: string, ambiente: string): Promis
   }
 }
 
-/** Where the embedded PostgreSQL of an installation is, and where it puts its log when that is copied: whoever starts it starts it so. */
-export function embeddedCluster({ dataDir, backup }: Pick<Config, 'dataDir' | 'backup'>): {
-  directory: string
-  archive?: string
-} {
-  const directory = join(dataDir, 'postgres')
-  return backup ? { directory, archive: `${directory}.wal` } : { directory }
+/** Where the embedded PostgreSQL of an installation is. */
+export function embeddedCluster({ dataDir }: Pick<Config, 'dataDir'>): { directory: string } {
+  return { directory: join(dataDir, 'postgres') }
 }

@@ -22,7 +22,7 @@ const locks = {
   lineClaims: 7_656_001,
   /** By workspace: its announcements become visible in the order of their ids. */
   announcements: 7_656_014,
-  /** One process takes the log to the copies. */
+  /** One process copies the database, or tries a copy. */
   backup: 7_316_016,
   /** By workspace: one process packs its receipts. */
   packing: 7_316_017,

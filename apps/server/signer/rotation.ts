@@ -25,7 +25,7 @@ import { type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
 
 type RotationConfig = Pick<
   Context['config'],
-  'dataDir' | 'databaseUrl' | 'backup' | 'masterKey' | 'masterKeyCommand' | 'newMasterKey' | 'newMasterKeyCommand'
+  'dataDir' | 'databaseUrl' | 'masterKey' | 'masterKeyCommand' | 'newMasterKey' | 'newMasterKeyCommand'
 >
 
 /**
@@ -126,12 +126,12 @@ function keyOf(text: string, path: string): Buffer {
 }
 
 async function openStorage(
-  { dataDir, databaseUrl, backup }: RotationConfig,
+  { dataDir, databaseUrl }: RotationConfig,
   stack: AsyncDisposableStack,
   step: (text: string) => void,
 ): Promise<string> {
   // An embedded one belongs to one program at a time, and says so.
-  const url = databaseUrl ?? stack.use(await startPostgres({ ...embeddedCluster({ dataDir, backup }), log: step })).url
+  const url = databaseUrl ?? stack.use(await startPostgres({ ...embeddedCluster({ dataDir }), log: step })).url
   await requireAlone(url)
   await migrate(url)
   return url
