@@ -84,7 +84,7 @@ export async function launch(
   let simulator: SimulatorProcess | null = null
   // Nothing works without one of these, so the program ends with them.
   const deaths: Promise<string>[] = []
-  const { masterKey, masterKeyCommand, newMasterKey, newMasterKeyCommand, ...withoutKeys } = config
+  const { masterKey, newMasterKey, ...withoutKeys } = config
   const startRoles = starter(development ? config : withoutKeys, {
     listening: async () => held?.[Symbol.asyncDispose](),
     reachSigner: signer?.reach,

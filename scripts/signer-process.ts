@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { type Config, connectSigner, InstallationError, type ReachSigner } from '@vigia/server/start'
 import { awaitEnd, keepChild } from './kept-child.ts'
 
-const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY', 'MASTER_KEY_COMMAND', 'NEW_MASTER_KEY_COMMAND']
+const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY']
 // Of copies: the signer has nothing to do with them, and the two go together.
 const namesOfCopies = ['BACKUP_DIR', 'BACKUP_KEY']
 

@@ -154,7 +154,6 @@ test('production asks the signer for its keys, and not for what the pages and th
     SEFAZ_CA_FILE: '/etc/vigia/icp-brasil.pem',
   }
   expect(problems({ ...unit, MASTER_KEY: key }, { isSigner: true })).toEqual([])
-  expect(problems({ ...unit, MASTER_KEY_COMMAND: '/usr/local/bin/keys' }, { isSigner: true })).toEqual([])
   expect(problems(unit, { isSigner: true })).toEqual([expect.stringContaining('ACCEPTED_RISKS=key-on-disk')])
   expect(problems({ ...unit, MASTER_KEY: key }).map((problem) => problem.split(' ')[0])).toEqual([
     'PUBLIC_URL',

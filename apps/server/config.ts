@@ -20,11 +20,8 @@ export interface Config {
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** 32 bytes; absent: `ensureMasterKey` of the signer keeps one in the data directory. */
   masterKey?: Buffer
-  /** A program that wraps keys in the place of a master key; see signer/wrapping.ts. */
-  masterKeyCommand?: string
-  /** What a rotation replaces `masterKey` or the command by; nothing else looks at them. */
+  /** What a rotation replaces `masterKey` by; nothing else looks at it. */
   newMasterKey?: Buffer
-  newMasterKeyCommand?: string
   /** Where copies of the embedded database go, and the key that encrypts them; null: nowhere. */
   backup: { directory: string; key: Buffer } | null
   /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
@@ -219,8 +216,6 @@ const environment = z.object({
   SEFAZ_CA_FILE: z.string().optional(),
   MASTER_KEY: secretKey.optional(),
   NEW_MASTER_KEY: secretKey.optional(),
-  MASTER_KEY_COMMAND: absolutePath.optional(),
-  NEW_MASTER_KEY_COMMAND: absolutePath.optional(),
   BACKUP_DIR: z.string().optional(),
   BACKUP_KEY: secretKey.optional(),
   SIGNER_SOCKET: absolutePath.refine((text) => Buffer.byteLength(text) <= 100, 'deve ter até 100 bytes').optional(),
@@ -298,9 +293,6 @@ function combinations(
     problems.push('DEMO_EMAIL e DEMO_PASSWORD vão juntas: informe as duas ou nenhuma.')
   if (!given.SURVEY_URL !== !given.SURVEY_ENVIRONMENT_ID)
     problems.push('SURVEY_URL e SURVEY_ENVIRONMENT_ID vão juntas: informe as duas ou nenhuma.')
-  for (const name of ['MASTER_KEY', 'NEW_MASTER_KEY'])
-    if (given[name] && given[`${name}_COMMAND`])
-      problems.push(`${name} e ${name}_COMMAND dizem a mesma coisa de dois jeitos: informe só uma delas.`)
   if (!given.BACKUP_DIR !== !given.BACKUP_KEY)
     problems.push('BACKUP_DIR e BACKUP_KEY vão juntas: informe as duas ou nenhuma.')
   if (given.BACKUP_KEY && given.BACKUP_KEY === given.MASTER_KEY)
@@ -349,8 +341,8 @@ function risksOfProduction(given: Record<string, string | undefined>, isSigner: 
     ],
     [
       'key-on-disk',
-      !given.MASTER_KEY && !given.MASTER_KEY_COMMAND && (isSigner || !given.SIGNER_SOCKET),
-      'MASTER_KEY (ou MASTER_KEY_COMMAND, ou SIGNER_SOCKET) é obrigatória em producao: sem ela a chave dos certificados fica no mesmo disco e nas mesmas cópias que eles, e com um banco externo se perde com este disco (faça uma com: openssl rand -base64 32)',
+      !given.MASTER_KEY && (isSigner || !given.SIGNER_SOCKET),
+      'MASTER_KEY (ou SIGNER_SOCKET) é obrigatória em producao: sem ela a chave dos certificados fica no mesmo disco e nas mesmas cópias que eles, e com um banco externo se perde com este disco (faça uma com: openssl rand -base64 32)',
     ],
     [
       'demo',
@@ -380,8 +372,6 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     logLevel: env.LOG_LEVEL,
     masterKey: env.MASTER_KEY,
     newMasterKey: env.NEW_MASTER_KEY,
-    masterKeyCommand: env.MASTER_KEY_COMMAND,
-    newMasterKeyCommand: env.NEW_MASTER_KEY_COMMAND,
     signerSocket: env.SIGNER_SOCKET,
     backup: env.BACKUP_DIR && env.BACKUP_KEY ? { directory: resolve(cwd, env.BACKUP_DIR), key: env.BACKUP_KEY } : null,
     signUp: env.CADASTRO === 'convite' ? 'invitation' : 'open',

@@ -61,7 +61,7 @@ export async function restoreDatabase(config: Config, args: string[]): Promise<v
 const keySentences: Record<MasterKeyCheck, string> = {
   right: 'A chave mestra confere: os certificados abrem.',
   missing:
-    'Falta a chave mestra (MASTER_KEY, MASTER_KEY_COMMAND ou master.key em DATA_DIR): sem a que estava em uso, o programa não inicia.',
+    'Falta a chave mestra (MASTER_KEY ou master.key em DATA_DIR): sem a que estava em uso, o programa não inicia.',
   other: 'A chave mestra não é a que estava em uso: com esta, o programa não inicia. Ponha a de antes no lugar dela.',
   elsewhere: 'A chave mestra está com o assinador (SIGNER_SOCKET): se não for a de antes, ele não inicia.',
   'not-needed': 'O banco de dados ainda não usava uma chave mestra.',

@@ -8,7 +8,7 @@ import { unpackTar } from '@vigia/postgres/tar'
 import type { Config } from '../config.ts'
 import { embeddedCluster, InstallationError } from '../platform/installation.ts'
 import { expectRestore } from '../platform/restore.ts'
-import { wrapByCommand, wrapWithKey } from '../signer/wrapping.ts'
+import { wrapWithKey } from '../signer/wrapping.ts'
 import { type Contents, readContents } from './contents.ts'
 import {
   type BackupPlace,
@@ -225,8 +225,8 @@ async function chooseCopy(place: BackupPlace, name: string | undefined): Promise
 
 async function checkMasterKey(config: Config, wanted: string | null): Promise<MasterKeyCheck> {
   if (wanted === null) return 'not-needed'
-  if (config.signerSocket && !config.masterKey && !config.masterKeyCommand) return 'elsewhere'
-  const id = config.masterKeyCommand ? wrapByCommand(config.masterKeyCommand).id : await idOfKey(config)
+  if (config.signerSocket && !config.masterKey) return 'elsewhere'
+  const id = await idOfKey(config)
   return id === null ? 'missing' : id === wanted ? 'right' : 'other'
 }
 

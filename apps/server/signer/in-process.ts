@@ -11,7 +11,7 @@ import { createVault, type Vault } from '../platform/vault.ts'
 import { createKeys, findInstallationKey, isWrapped, keyPurpose, prepareKeys, tokens } from './keys.ts'
 import { type Signer, UnreadableCertificate } from './signer.ts'
 import { signWanted } from './wanted.ts'
-import { ensureMasterKey, hasMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
+import { ensureMasterKey, hasMasterKey, type KeyWrapper, wrapWithKey } from './wrapping.ts'
 
 const useCharactersMax = 200
 
@@ -112,14 +112,14 @@ export function createSigner({ url, config, wrapper, lookup }: SignerOptions): S
 
 /** A signer in this process over the keys of this installation, which it prepares first. `url` is the address of the owner of the database. */
 export async function openSigner(
-  config: Pick<Config, 'dataDir' | 'masterKey' | 'masterKeyCommand' | 'sefaz'>,
+  config: Pick<Config, 'dataDir' | 'masterKey' | 'sefaz'>,
   url: string,
   { lookup }: Pick<SignerOptions, 'lookup'> = {},
 ): Promise<Signer & AsyncDisposable> {
-  if (!config.masterKeyCommand) await refuseNewKey(config, url)
-  const masterKey = config.masterKeyCommand ? null : await ensureMasterKey(config)
-  const wrapper = masterKey ? wrapWithKey(masterKey) : wrapByCommand(config.masterKeyCommand!)
-  await prepareKeys(url, wrapper, masterKey && createVault(masterKey))
+  await refuseNewKey(config, url)
+  const masterKey = await ensureMasterKey(config)
+  const wrapper = wrapWithKey(masterKey)
+  await prepareKeys(url, wrapper, createVault(masterKey))
   return createSigner({ url, config, wrapper, lookup })
 }
 
@@ -127,7 +127,7 @@ export async function openSigner(
 async function refuseNewKey(config: Pick<Config, 'dataDir' | 'masterKey'>, url: string): Promise<void> {
   if ((await hasMasterKey(config)) || !(await isWrapped(url))) return
   throw new InstallationError(
-    'Falta a chave mestra que abre os certificados digitais deste banco: MASTER_KEY, MASTER_KEY_COMMAND ou o arquivo master.key de DATA_DIR. Nada foi alterado, e nenhuma outra foi feita: ponha no lugar a que estava em uso e inicie de novo.',
+    'Falta a chave mestra que abre os certificados digitais deste banco: MASTER_KEY ou o arquivo master.key de DATA_DIR. Nada foi alterado, e nenhuma outra foi feita: ponha no lugar a que estava em uso e inicie de novo.',
   )
 }
 

@@ -100,7 +100,7 @@ export async function findInstallationKey(db: Database, wrapper: KeyWrapper, pur
  * Makes sure that the keys of the database at `url` (of its owner) are those of `wrapper`, and refuses to begin when they are not. Certificates
  * that an earlier version sealed with the master key itself get keys of their workspaces, some workspaces in each transaction.
  */
-export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<void> {
+export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: Vault): Promise<void> {
   await withOwner(url, async (client) => {
     try {
       await prepareWorkspaceKeys(client, wrapper, sealedWith)
@@ -113,12 +113,12 @@ export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: 
   })
 }
 
-async function prepareWorkspaceKeys(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<void> {
+async function prepareWorkspaceKeys(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault): Promise<void> {
   if (await hasKeysOfAnother(client, wrapper, sealedWith))
     throw new InstallationError(
-      'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY, MASTER_KEY_COMMAND, ou o arquivo master.key de DATA_DIR) e inicie de novo.',
+      'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY ou o arquivo master.key de DATA_DIR) e inicie de novo.',
     )
-  if (sealedWith) await adopt(client, wrapper, sealedWith)
+  await adopt(client, wrapper, sealedWith)
 }
 
 async function isOfServerAway(client: pg.Client, error: unknown): Promise<boolean> {
@@ -138,12 +138,12 @@ export async function isWrapped(url: string): Promise<boolean> {
   })
 }
 
-async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault | null): Promise<boolean> {
+async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault): Promise<boolean> {
   const { rows } = await client.query<{ otherwise: boolean }>(
     `select exists (select 1 from workspace_key where wrapper_id <> $1)
-            or exists (select 1 from certificate c where replaced_at is null and key_id <> coalesce($2, '')
+            or exists (select 1 from certificate c where replaced_at is null and key_id <> $2
                           and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
-    [wrapper.id, sealedWith?.keyId],
+    [wrapper.id, sealedWith.keyId],
   )
   return rows[0]!.otherwise || ((await hasTokensOfAnother(client, wrapper)) && (await sealsWithTokens(client)))
 }

@@ -11,8 +11,7 @@ import { readConfig } from '../config.ts'
 import { createVault, type Vault } from '../platform/vault.ts'
 import { keyPurpose, prepareKeys, secondFactorPurpose, tokens, webhookPurpose, workspacePurpose } from './keys.ts'
 import { rotateMasterKey } from './rotation.ts'
-import { keyProgram } from './testing.ts'
-import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
+import { ensureMasterKey, type KeyWrapper, wrapWithKey } from './wrapping.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let dataDir: string
@@ -75,7 +74,7 @@ async function certificates(count: number, masterKey: Buffer): Promise<void> {
 // How many certificates a master key opens, of how many: those that an earlier version sealed with it, and those sealed with a key that it wraps.
 const opened = (masterKey: Buffer) => openedBy(wrapWithKey(masterKey), createVault(masterKey))
 
-async function openedBy(wrapper: KeyWrapper, own: Vault | null): Promise<string> {
+async function openedBy(wrapper: KeyWrapper, own: Vault): Promise<string> {
   const rows = await query<{
     workspace_id: number
     company_id: number
@@ -274,8 +273,6 @@ describe('with the key in the data directory', () => {
   })
 })
 
-const encoded = (key: Buffer) => key.toString('base64')
-
 describe('with the key in the environment', () => {
   const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const keys = { MASTER_KEY: old.toString('base64'), NEW_MASTER_KEY: next.toString('base64') }
@@ -293,25 +290,5 @@ describe('with the key in the environment', () => {
     const same = { MASTER_KEY: keys.MASTER_KEY, NEW_MASTER_KEY: keys.MASTER_KEY }
     await expect(rotateMasterKey(config(same))).rejects.toThrow(/^NEW_MASTER_KEY é igual/)
     expect(await opened(old)).toBe('10 of 10')
-  })
-})
-
-describe('with keys that a program of the operator wraps', () => {
-  const master = Buffer.alloc(32, 1)
-  let command: string
-  beforeEach(async () => {
-    await certificates(10, master)
-    command = await keyProgram(join(dataDir, 'other volume'))
-  })
-
-  test('every workspace moves to it, starts with it, and can leave it again', async () => {
-    await start(master)
-    expect(await rotateMasterKey(config({ MASTER_KEY: encoded(master), NEW_MASTER_KEY_COMMAND: command }))).toBe(10)
-    expect(await openedBy(wrapByCommand(command), null)).toBe('10 of 10')
-    expect(await opened(master)).toBe('0 of 10')
-    await prepareKeys(database.url, wrapByCommand(command), null)
-    await expect(start(master)).rejects.toThrow(/outra chave mestra/)
-    expect(await rotateMasterKey(config({ MASTER_KEY_COMMAND: command, NEW_MASTER_KEY: encoded(master) }))).toBe(10)
-    expect(await opened(master)).toBe('10 of 10')
   })
 })

@@ -21,16 +21,13 @@ import {
   workspacePurpose,
   writeKeys,
 } from './keys.ts'
-import { type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
+import { type KeyWrapper, wrapWithKey } from './wrapping.ts'
 
-type RotationConfig = Pick<
-  Context['config'],
-  'dataDir' | 'databaseUrl' | 'masterKey' | 'masterKeyCommand' | 'newMasterKey' | 'newMasterKeyCommand'
->
+type RotationConfig = Pick<Context['config'], 'dataDir' | 'databaseUrl' | 'masterKey' | 'newMasterKey'>
 
 /**
  * Gives every workspace a new key, under which its certificates are sealed anew, wrapped with a new master key: that of the configuration,
- * that of a command, or one that is made and takes the place of `DATA_DIR/master.key`. Whatever interrupts it, running it again finishes the work: the new key is on the disk before a row is sealed with
+ * or one that is made and takes the place of `DATA_DIR/master.key`. Whatever interrupts it, running it again finishes the work: the new key is on the disk before a row is sealed with
  * it, all rows change in one transaction, and the old key goes last. Returns how many certificates were sealed again.
  */
 export async function rotateMasterKey(
@@ -38,8 +35,7 @@ export async function rotateMasterKey(
   step: (text: string) => void = () => {},
 ): Promise<number> {
   await using stack = new AsyncDisposableStack()
-  const given = config.masterKey || config.masterKeyCommand
-  const keys = given || config.newMasterKeyCommand ? await givenKeys(config) : await fileKeys(config)
+  const keys = config.masterKey ? givenKeys(config.masterKey, config.newMasterKey) : await fileKeys(config)
   step('Conferindo o banco de dados…')
   const url = await openStorage(config, stack, step)
   const next = await keys.next(step)
@@ -51,7 +47,7 @@ export async function rotateMasterKey(
 /** What wraps keys now; `vault`: what earlier versions sealed with the same master key. */
 interface Master {
   wrapper: KeyWrapper
-  vault: Vault | null
+  vault: Vault
 }
 
 const masterOf = (key: Buffer): Master => ({ wrapper: wrapWithKey(key), vault: createVault(key) })
@@ -63,27 +59,17 @@ interface Keys {
   finish(step: (text: string) => void): Promise<void>
 }
 
-async function givenKeys(config: RotationConfig): Promise<Keys> {
-  const { dataDir, masterKey, masterKeyCommand, newMasterKey, newMasterKeyCommand } = config
-  if (!newMasterKey && !newMasterKeyCommand)
+function givenKeys(masterKey: Buffer, newMasterKey: Buffer | undefined): Keys {
+  if (!newMasterKey)
     throw new InstallationError(
       'Falta a chave nova. Nada foi alterado: informe-a em NEW_MASTER_KEY (faça uma com: openssl rand -base64 32) e rode de novo.',
     )
-  if (masterKey && newMasterKey?.equals(masterKey))
+  if (newMasterKey.equals(masterKey))
     throw new InstallationError(
       'NEW_MASTER_KEY é igual a MASTER_KEY. Nada foi alterado: faça uma chave nova com openssl rand -base64 32 e rode de novo.',
     )
-  const next = newMasterKeyCommand ? wrapByCommand(newMasterKeyCommand) : wrapWithKey(newMasterKey!)
-  return { present: await presentOf(), next: async () => next, finish: async () => {} }
-
-  async function presentOf(): Promise<Master> {
-    if (masterKeyCommand) return { wrapper: wrapByCommand(masterKeyCommand), vault: null }
-    if (masterKey) return masterOf(masterKey)
-    const path = join(dataDir, 'master.key')
-    const secret = await readSecret(path)
-    if (secret === null) throw noKey(path)
-    return masterOf(keyOf(secret, path))
-  }
+  const next = wrapWithKey(newMasterKey)
+  return { present: masterOf(masterKey), next: async () => next, finish: async () => {} }
 }
 
 const noKey = (path: string) =>
@@ -182,9 +168,9 @@ async function reseal(url: string, from: Master, to: KeyWrapper, step: (text: st
 async function requireKnown(client: pg.Client, { wrapper, vault }: Master, to: KeyWrapper): Promise<void> {
   const { rows } = await client.query<{ n: number }>(
     `select (select count(*) from workspace_key where wrapper_id not in ($1, $2))::int
-          + (select count(*) from certificate c where replaced_at is null and key_id <> coalesce($3, '')
+          + (select count(*) from certificate c where replaced_at is null and key_id <> $3
                 and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id))::int as n`,
-    [wrapper.id, to.id, vault?.keyId],
+    [wrapper.id, to.id, vault.keyId],
   )
   if (rows[0]!.n > 0)
     throw new InstallationError(
@@ -264,11 +250,11 @@ async function replaceKeys(client: pg.Client, { wrapper, vault }: Master, to: Ke
       union all
      select distinct workspace_id, null::bytea from certificate c
       where key_id = $2 and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id)`,
-    [wrapper.id, vault?.keyId],
+    [wrapper.id, vault.keyId],
   )
   let count = 0
   for (const some of inTurns(rows)) {
-    const before = vault ? [vault] : []
+    const before = [vault]
     for (const { workspace, wrapped } of some)
       if (wrapped) before.push(createVault(await wrapper.unwrap(wrapped, workspacePurpose(workspace))))
     const next = await writeKeys(

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { InstallationError } from '../platform/installation.ts'
-import { keyProgram } from './testing.ts'
-import { ensureMasterKey, type KeyWrapper, wrapByCommand, wrapWithKey } from './wrapping.ts'
+import { ensureMasterKey, wrapWithKey } from './wrapping.ts'
 
 let dataDir: string
 beforeEach(async () => {
@@ -13,17 +12,8 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-test.each<[string, () => Promise<[KeyWrapper, KeyWrapper]>]>([
-  ['a master key', async () => [wrapWithKey(Buffer.alloc(32, 1)), wrapWithKey(Buffer.alloc(32, 2))]],
-  [
-    'a program of the operator',
-    async () => [
-      wrapByCommand(await keyProgram(join(dataDir, 'a'))),
-      wrapByCommand(await keyProgram(join(dataDir, 'b'))),
-    ],
-  ],
-])('%s unwraps what it wrapped, for the same purpose only', async (_, make) => {
-  const [one, other] = await make()
+test('a master key unwraps what it wrapped, for the same purpose only', async () => {
+  const [one, other] = [wrapWithKey(Buffer.alloc(32, 1)), wrapWithKey(Buffer.alloc(32, 2))]
   expect(one.id).not.toBe(other.id)
   const key = randomBytes(32)
   const wrapped = await one.wrap(key, 'a')
@@ -31,15 +21,6 @@ test.each<[string, () => Promise<[KeyWrapper, KeyWrapper]>]>([
   expect(await one.unwrap(wrapped, 'a')).toEqual(key)
   await expect(one.unwrap(wrapped, 'b')).rejects.toThrow()
   await expect(other.unwrap(wrapped, 'a')).rejects.toThrow()
-})
-
-test('a program that fails, or is not there, is told with what it said', async () => {
-  const program = join(dataDir, 'program')
-  await expect(wrapByCommand(program).wrap(randomBytes(32), 'a')).rejects.toThrow(InstallationError)
-  await writeFile(program, '#!/bin/sh\necho "sem rede" >&2; exit 3\n', { mode: 0o700 })
-  await expect(wrapByCommand(program).wrap(randomBytes(32), 'a')).rejects.toThrow(
-    /falhou: sem rede\. Nada foi alterado/,
-  )
 })
 
 test('the master key is made once, readable to its owner only, and two starts agree on it', async () => {
