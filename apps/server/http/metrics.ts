@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture } from '../platform/database.ts'
@@ -169,10 +169,9 @@ function count(ctx: MetricsContext): Promise<Row[]> {
     inCapture(ctx, async (ctx) => {
       const { db } = ctx
       await sql`select set_config('statement_timeout', ${String(databaseMs)}, true)`.execute(db)
-      const rows: Row[] = []
-      const add = async (query: RawBuilder<Row>) => rows.push(...(await query.execute(db)).rows)
       // A statement for each kind: their tables may come to stand in different places.
-      await add(sql`
+      const found = [
+        await sql<Row>`
         select 'capture_late_seconds' as name, null as of,
                coalesce(max(extract(epoch from now() - greatest(next_at, allowed_at))), 0)::float8 as value from capture_line
          where next_at is not null and (automatic or wanted) and not paused and coalesce(lease_until <= now(), true)
@@ -182,18 +181,23 @@ function count(ctx: MetricsContext): Promise<Row[]> {
         union all select 'capture_lost_positions', null, coalesce(sum(to_nsu - from_nsu + 1), 0) from capture_gap
          where lost and not passed and found_at > now() - interval '90 days'
         union all select 'circuits_open', null, count(*) from circuit where open_until is not null
-        union all select 'clock_skew_seconds', null, (array_agg(seconds order by abs(seconds) desc))[1] from clock_skew`)
-      await add(sql`
+        union all select 'clock_skew_seconds', null, (array_agg(seconds order by abs(seconds) desc))[1] from clock_skew`.execute(
+          db,
+        ),
+        await sql<Row>`
         select 'mails_waiting_seconds' as name, null as of,
-               coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as value from mail where state = 'waiting'`)
-      await add(sql`
+               coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as value from mail where state = 'waiting'`.execute(
+          db,
+        ),
+        await sql<Row>`
         select 'outgoing_events_due_seconds' as name, null as of,
                greatest(0, coalesce(extract(epoch from now() - min(next_at)), 0))::float8 as value
-          from outgoing_event where state in ('waiting', 'sending')`)
-      await add(sql`
+          from outgoing_event where state in ('waiting', 'sending')`.execute(db),
+        await sql<Row>`
         select 'trouble' as name, key as of, greatest(0, extract(epoch from now() - since))::float8 as value
-          from trouble where ended_at is null`)
-      return rows
+          from trouble where ended_at is null`.execute(db),
+      ]
+      return found.flatMap(({ rows }) => rows)
     }),
   )
 }
