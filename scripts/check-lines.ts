@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-// Ceilings of house.md, rule 2. A commit that raises one says why.
+// Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 54_900,
-  'lines of packages': 28_100,
-  'lines of scripts': 4_200,
-  'lines of web': 32_600,
-  'lines of tests and benches': 85_900,
-  settings: 40,
-  decisions: 69,
+  'lines of server': 53_600,
+  'lines of packages': 27_800,
+  'lines of scripts': 4_100,
+  'lines of web': 32_400,
+  'lines of tests and benches': 82_200,
+  settings: 37,
+  decisions: 68,
 }
 
 const root = path.join(import.meta.dirname, '..')
