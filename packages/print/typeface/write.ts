@@ -9,7 +9,7 @@ const faces = ['400Regular/Tinos_400Regular.ttf', '700Bold/Tinos_700Bold.ttf']
 const target = path.join(import.meta.dirname, '../pdf/tinos.glyphs')
 
 // The grid decides most of a font's size in the file. The widths of Times are whole eighteenths of the em and keep their exact
-// places on a grid of a multiple of 18: see docs/decisions/0083-cost-of-a-form.md.
+// places on a grid of a multiple of 18: see docs/decisions/0023-embedded-fonts.md.
 const unitsPerEm = 72
 // How far a curve may lie from the original, in thousandths of the em.
 const tolerance = 3
