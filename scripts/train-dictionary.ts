@@ -8,7 +8,7 @@ import { unzipDocument } from '@vigia/sefaz/distribution'
 import { start } from '@vigia/simulator/start'
 import { askForAll, weeksAgo } from '../tests/support/authority.ts'
 
-// Makes a dictionary for received bytes (decision 0062), or for what alerts know of documents (0063), from generated documents alone:
+// Makes a dictionary for received bytes (decision 0062), or for what alerts know of documents, from generated documents alone:
 // `node scripts/train-dictionary.ts FILE [facts]`. It needs the program zstd. Each run gives another file: one that documents were packed with is never made anew, a new one gets the next number.
 
 const seeds = 10

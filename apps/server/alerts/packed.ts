@@ -2,7 +2,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { type AlertFacts, apart, together } from '@vigia/alerts/facts'
 import { bareFrame, readDictionaries } from '../platform/zstd.ts'
 
-// What is known of a document in the form in which `alert_fact` keeps it (decisions 0063, 0074): the number of the dictionary, and a text in zstd with it: of the first JSON, since the second what
+// What is known of a document in the form in which `alert_fact` keeps it (decision 0062): the number of the dictionary, and a text in zstd with it: of the first JSON, since the second what
 // `apart` makes of it. A dictionary is never changed: a new one gets the next number, and a file beside this one.
 
 const newest = 2

@@ -1513,7 +1513,7 @@ create index alert_fact_contingency_ix on alert_fact (workspace_id, contingency_
 -- Notas de crédito (5) and de débito (6).
 create index alert_fact_notes_ix on alert_fact (workspace_id, document_id) where ((facts -> 'nfe') ->> 'finNFe') = any (array['5', '6']);
 create index alert_fact_new_ix on alert_fact (workspace_id, company_base, issuer_base, at) where is_new;
--- Without the chave, which only breaks ties: docs/decisions/0074-bytes-of-a-document.md.
+-- Without the chave, which only breaks ties: docs/decisions/0062-packed-receipts.md.
 create index alert_fact_pair_at_ix on alert_fact (workspace_id, company_base, issuer_base, at) where purchase;
 create index alert_fact_learning_at_ix on alert_fact (workspace_id, company_base, at) where purchase;
 
