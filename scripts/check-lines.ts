@@ -10,7 +10,7 @@ const ceilings: Record<string, number> = {
   'lines of web': 32_400,
   'lines of tests and benches': 82_200,
   settings: 37,
-  decisions: 59,
+  decisions: 55,
 }
 
 const root = path.join(import.meta.dirname, '..')
