@@ -223,14 +223,14 @@ const families = {
   cancellation: 'cancelamento',
 } as const
 
-/** What people decided of the alerts of a rule. */
+/** Decisions of people about the alerts of a rule. */
 interface Decided {
   confirmed: number
   /** Said to be known. */
   known: number
 }
 
-/** What people decided, by rule; `ctx.db` is inside the workspace. */
+/** Decisions of people by rule; `ctx.db` is inside the workspace. */
 async function readDecided({ db }: WithDatabase, workspaceId: number): Promise<Map<string, Decided>> {
   // An alert that is known again stands for what was said of it, whatever it says now.
   const { rows } = await sql<Decided & { rule: string }>`

@@ -106,7 +106,7 @@ test('the database is copied each night, restored for a trial each week, and com
   expect(await told()).toMatch(/^copia: .*elas ainda não começaram.*Ainda não foi feita nenhuma cópia/)
   expect(await backupMetrics(ctx).metrics()).toMatch(/^vigia_backup_base_age_seconds \+Inf$/m)
   await beginCopies(config, { sameDisk: true })
-  // What failed rests for an hour.
+  // Retry an hour after a failure.
   await turn(later(0.5))
   expect(await count()).toBe(0)
   await turn(later(1.5))
@@ -151,7 +151,7 @@ test('the database is copied each night, restored for a trial each week, and com
   // A program that ends does not wait for a copy, and leaves nothing of it.
   await expect(backUp(config, undefined, AbortSignal.abort())).rejects.toThrow('the program ends')
   expect(await count()).toBe(3)
-  // What would fill the disk of the data is not begun.
+  // Do not begin a copy that would fill the disk of the data.
   const large = { ...newest, bytes: 0, endedAt: new Date(), contents: { ...restored.contents, bytes: 2 ** 60 } }
   await expect(requireRoom(config, large)).rejects.toThrow('precisa de')
   await db.destroy()

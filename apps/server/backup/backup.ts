@@ -100,7 +100,7 @@ async function requireCluster(directory: string): Promise<void> {
   )
 }
 
-/** What the folder of copies has. */
+/** Copies in the folder, and those that do not open. */
 export async function listCopies(config: Config): Promise<{ copies: Copy[]; damaged: string[]; place: string }> {
   const place = placeOf(config)
   return { ...(await listCopiesIn(place)), place: place.directory }

@@ -16,7 +16,7 @@ export interface Contents {
   documents: number
   /** Events that were asked for and are not settled. */
   waitingEvents: number
-  /** What the database takes on the disk. */
+  /** Bytes of the database on the disk. */
   bytes: number
 }
 

@@ -10,10 +10,10 @@ import { seal, unseal } from './sealed.ts'
 
 export type BackupPlace = NonNullable<Config['backup']>
 
-/** What is written down beside a copy. */
+/** Record kept beside a copy. */
 interface CopyRecord {
   endedAt: Date
-  /** What the database had when the copy began. */
+  /** Counts of the database when the copy began. */
   contents: Contents
 }
 

@@ -13,9 +13,9 @@ import { listCopyTimes } from './copies.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const everyMs = 60_000
-// Of a database of some hundred gigabytes, with the trial of it.
+// Enough for a database of some hundred gigabytes and its trial.
 const workMs = 12 * hourMs
-// What failed is tried again after that, and not every minute.
+// Pause before a failed copy is tried again.
 const restMs = hourMs
 const lateMs = 48 * hourMs
 // Three o'clock in Brasília, by UTC.

@@ -190,7 +190,7 @@ export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 10
 
 // 280 to 286: the certificate itself; 472, 473, 593: it is not of the CNPJ in the query.
 const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 593])
-// The same certificate may be accepted later: it could not be checked for revocation, or a clock was set right.
+// The same certificate may be accepted later, for example after a clock was set right.
 const passingCodes = new Set([281, 286])
 
 // 489: the CNPJ in the query is not one that the authority knows.

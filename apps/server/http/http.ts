@@ -331,7 +331,7 @@ const ofAdministrators =
 const ofAllCompanies =
   'Isto é só para quem vê todas as empresas do workspace. Nada foi lido nem alterado: peça a quem administra.'
 
-// What is the person's own has nothing to do with companies.
+// Data of the person alone does not depend on companies.
 function contextOf(
   ctx: Context,
   limited: Database | undefined,

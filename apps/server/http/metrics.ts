@@ -14,7 +14,7 @@ const databaseMs = 3_000
 
 type MetricsContext = Pick<Context, 'db' | 'config' | 'log' | 'storage'>
 
-/** What this process tells Prometheus: what an operator acts on (deploy/prometheus-rules.yml). */
+/** Metrics that an operator acts on (deploy/prometheus-rules.yml). */
 export interface Metrics {
   /** Names, types and values as Prometheus reads them. */
   collect(): Promise<{ type: string; text: string }>

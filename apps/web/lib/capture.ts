@@ -5,7 +5,7 @@ import type { CompanyRow } from './response-adapter.ts'
 /** A certificate that ends within so many days is something to do. */
 export const soonDays = 30
 
-/** Why the certificate of a company needs another one. */
+/** Reason why a company needs another certificate. */
 export type CertificateState = 'vencido' | 'a-vencer'
 
 /** Null: it holds for longer than `soonDays`, or the company has none or is archived. */
