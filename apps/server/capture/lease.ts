@@ -22,8 +22,6 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
   readonly wanted: boolean
   /** A query was sent this many milliseconds ago, and its outcome was never written. */
   readonly askedMsAgo: number | null
-  /** When that was, as the database writes it. */
-  readonly askedAt: string | null
   /** That query asked for something that is missing: for a position, or for a note. */
   readonly askedForGap: boolean
   /** The chave of that note. */
@@ -162,7 +160,7 @@ function lineColumns({ sefaz }: Context['config']): RawBuilder<unknown> {
     last_success_at is null as first,
     coalesce(last_success_at > now() - ${24 * sefaz.hourMs} * interval '1 ms', false) as recent,
     (extract(epoch from now() - asked_at) * 1000)::float8 as "askedMsAgo",
-    asked_at::text as "askedAt", coalesce(asked_at = gap_at, false) as "askedForGap", asked_chave as "askedChave",
+    coalesce(asked_at = gap_at, false) as "askedForGap", asked_chave as "askedChave",
     exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.paused) as "hasPaused"`
 }
 

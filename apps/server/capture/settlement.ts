@@ -19,7 +19,6 @@ import {
 } from './delivery.ts'
 import { closePosition, takeOut } from './gaps/positions.ts'
 import { type Holder, makeWay, noteFailureOfUnproved, proveHolder } from './holder.ts'
-import { forgetKept, type KeptResponse, keepResponse } from './interrupted/kept.ts'
 import {
   type CaptureLine,
   consequences,
@@ -172,9 +171,9 @@ function movedTo(
   }
 }
 
-/** The documents of a response that are to be delivered. One about one position need not name it. */
-export function documentsOf(
-  query: KeptResponse['query'],
+// The documents of a response that are to be delivered. One about one position need not name it.
+function documentsOf(
+  query: AnnouncedQuery,
   { cStat, documents }: DistributionResponse,
 ): DistributionResponse['documents'] {
   if (query.kind === 'distNSU') return documents
@@ -403,26 +402,22 @@ async function noteGaps(
 }
 
 /**
- * Settles a query that this process sent. The authority has counted it and does not repeat the page: a database that is away for a moment must
- * not cost the response, and what cannot be stored at all is kept in a file until it can.
+ * Settles a query that this process sent. The authority has counted it and does not repeat the page, so storing is tried for half a minute;
+ * then the response counts as lost.
  */
 export async function settleSurely(
   ctx: SettlementContext & Pick<Context, 'storage'>,
   line: CaptureLine,
   query: AnnouncedQuery,
   outcome: QueryOutcome,
-  { waitsMs = [200, 1_000, 5_000, 20_000], ...options }: SettlementOptions & { waitsMs?: readonly number[] } = {},
+  { waitsMs = [200, 1_000, 5_000, 24_000], ...options }: SettlementOptions & { waitsMs?: readonly number[] } = {},
 ): Promise<SettledQuery> {
-  let path: string | null = null
-  for (const waitMs of [...waitsMs, null]) {
+  for (let tries = 0; ; tries++) {
     try {
-      const settled = await settle(ctx, line, query, outcome, options)
-      if (path) await forgetKept(path)
-      return settled
+      return await settle(ctx, line, query, outcome, options)
     } catch (error) {
-      // Of an earlier try only the confirmation was lost.
-      if (error instanceof LeaseLost && path && (await isWritten(ctx, line, outcome))) {
-        await forgetKept(path)
+      // An earlier try was committed and only its reply was lost.
+      if (error instanceof LeaseLost && tries > 0 && (await isWritten(ctx, line, outcome))) {
         // Somebody else may have it by now.
         await inCapture(ctx, (ctx) => releaseLine(ctx, line, null)).catch((error: unknown) => {
           if (!(error instanceof LeaseLost)) throw error
@@ -430,13 +425,12 @@ export async function settleSurely(
         return { line, decision: null, waitMs: 0, released: true }
       }
       ctx.storage.noteFailure(error)
-      path ??= await keep(ctx, line, query, outcome)
-      if (error instanceof LeaseLost || waitMs === null) throw error
-      ctx.log.error({ err: error, path }, 'a response could not be written; trying again')
+      const waitMs = waitsMs[tries]
+      if (error instanceof LeaseLost || waitMs === undefined) throw error
+      ctx.log.error({ err: error }, 'a response could not be written; trying again')
       await setTimeout(waitMs)
     }
   }
-  throw new Error('unreachable')
 }
 
 async function isWritten(
@@ -446,21 +440,4 @@ async function isWritten(
 ): Promise<boolean> {
   if (!askedAt || !response) return false
   return inCapture(ctx, (ctx) => wasNoted(ctx, line, askedAt, response))
-}
-
-async function keep(
-  ctx: SettlementContext,
-  line: CaptureLine,
-  query: AnnouncedQuery,
-  { response, askedAt }: QueryOutcome,
-): Promise<string | null> {
-  if (!response || !askedAt) return null
-  const asked = query.kind === 'distNSU' ? { kind: query.kind } : query
-  try {
-    const { id: lineId, cnpj, service } = line
-    return await keepResponse(ctx, { lineId, cnpj, service, askedAt, query: asked, response })
-  } catch (err) {
-    ctx.log.error({ err, cnpj: line.cnpj }, 'a response could not even be kept in a file')
-    return null
-  }
 }

@@ -3,13 +3,14 @@ import type { Connection } from '@vigia/sefaz/connection'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { execute } from '../../../tests/support/database.ts'
 import { LeaseLost } from '../jobs/jobs.ts'
 import { knownBefore } from '../jobs/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findHolder, makeWay } from './holder.ts'
-import { settleInterrupted } from './interrupted/interrupted.ts'
+import { settleInterrupted } from './interrupted.ts'
 import {
   type CaptureLine,
   claimLine as claim,
@@ -23,7 +24,7 @@ import {
 import { noteCall, quotaWait, wasResponseLost } from './ledger.ts'
 import { ask, noteQuery } from './query.ts'
 import { brokenOff, type Decision, decide, failed } from './rules.ts'
-import { settle } from './settlement.ts'
+import { settle, settleSurely } from './settlement.ts'
 import {
   addCertificate,
   countWaiting,
@@ -467,6 +468,95 @@ test('queries for one position never leave during a block, nor while a lost resp
   await change(line, { allowed_at: new Date(0) })
   expect((await claimLine(ctx))?.id).toBe(line.id)
 })
+
+describe('a response that cannot be stored', () => {
+  const query = { kind: 'distNSU', holder: null } as const
+  const asOwner = (text: string) => execute(installation.url, text)
+
+  test('is tried again, then counts as lost: the line waits and asks again', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    const askedAt = await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+    // What the server itself says when a table cannot grow.
+    await asOwner(`create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
+      create trigger no_room before insert on capture_call for each row execute function no_room()`)
+    const outcome = { response: answerOf(138, 50, 50), durationMs: 5, askedAt }
+    const process = installation.openProcess()
+    const settling = settleSurely(process, line, query, outcome, { waitsMs: [1, 1] })
+    await expect(settling).rejects.toMatchObject({ code: '53100' })
+    expect(process.storage.trouble).toMatchObject({ reason: 'no-space' })
+    await asOwner('drop trigger no_room on capture_call; drop function no_room')
+    await postponeFailed(ctx, line)
+    expect(await rowOf(line)).toMatchObject({ last_nsu: 0n, state: 'failed', asked_at: null, lease_by: null })
+    expect((await rowOf(line)).allowedIn).toBeCloseTo(65, 0)
+    expect(await inTransaction((ctx) => wasResponseLost(ctx, line))).toBe(true)
+  })
+
+  test.each([true, false])(
+    'but whose commit was only not confirmed is stored, and the line goes: the last %s',
+    async (last) => {
+      await newCompany(ctx)
+      const line = await nfeLine()
+      const askedAt = await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+      const outcome = { response: answerOf(138, 50, 50), durationMs: 5, askedAt }
+      const db = losingFirst((work) => ctx.db.transaction().execute(work))
+      const settled = await settleSurely({ ...ctx, db }, line, query, outcome, { isLast: () => last, waitsMs: [1] })
+      expect(settled).toMatchObject({ released: true })
+      expect(await rowOf(line)).toMatchObject({ last_nsu: 50n, asked_at: null, lease_by: null })
+      expect(await callsOf(line)).toHaveLength(1)
+    },
+  )
+
+  test('that somebody else settled as lost is not taken for an earlier one like it', async () => {
+    await newCompany(ctx)
+    const line = await nfeLine()
+    const settle = async (process: TestContext) => {
+      const askedAt = await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
+      return settleSurely(
+        process,
+        line,
+        query,
+        { response: answerOf(137, 0, 0), durationMs: 5, askedAt },
+        { waitsMs: [1] },
+      )
+    }
+    await settle(ctx)
+    await asOwner(`update capture_call set at = at - interval '1 day' where line_id = ${line.id}`)
+    const db = losingFirst(() => change(line, { lease_by: crypto.randomUUID() }))
+    await expect(settle({ ...ctx, db })).rejects.toThrow(LeaseLost)
+    expect(await callsOf(line)).toHaveLength(1)
+  })
+
+  test('is not asked for', async () => {
+    const { workspaceId, companyId } = await newCompany(ctx)
+    const line = await nfeLine()
+    const post = vi.fn()
+    const stuck = { ...ctx, storage: { ...ctx.storage, prove: async () => false } }
+    const holder = { uf: 35, workspaceId, companyId }
+    expect(await ask(stuck, line, holder, { post, close: () => {} }, { ultNSU: 0n })).toBeNull()
+    expect(post).not.toHaveBeenCalled()
+    expect(await rowOf(line)).toMatchObject({ asked_at: null })
+  })
+})
+
+type Work = Parameters<ReturnType<typeof ctx.db.transaction>['execute']>[0]
+
+/** The database, of which the connection is lost in the first transaction after `happen`. */
+function losingFirst(happen: (work: Work) => Promise<unknown>): typeof ctx.db {
+  let isLost = false
+  return new Proxy(ctx.db, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name)
+      if (name !== 'transaction' || isLost) return typeof value === 'function' ? value.bind(target) : value
+      isLost = true
+      const execute = async (work: Work) => {
+        await happen(work)
+        throw new Error('Connection terminated unexpectedly')
+      }
+      return () => ({ execute })
+    },
+  })
+}
 
 test('what ends a turn is written together with the end of the turn', async () => {
   await newCompany(ctx)

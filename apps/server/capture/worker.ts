@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isDue } from '../jobs/due.ts'
-import { fromNow, repeat, startJobs, together } from '../jobs/jobs.ts'
+import { fromNow, startJobs } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
@@ -10,40 +10,34 @@ import { type CaptureContext, converse } from './conversation.ts'
 import { copyToOthers } from './delivery.ts'
 import { runGapTurn } from './gaps/gap-turn.ts'
 import { noteWaitMs } from './gaps/notes.ts'
-import { deliverKept, settleInterrupted } from './interrupted/interrupted.ts'
-import { prepareKept } from './interrupted/kept.ts'
+import { settleInterrupted } from './interrupted.ts'
 import { breakLine, type CaptureLine, claimLine, dueLines, readHeldLine, type Turn } from './lease.ts'
 import { movePauses } from './pauses.ts'
 import { distributionUrl } from './query.ts'
 import { brokenOff } from './rules.ts'
 
 const idleMs = 500
-const keptEveryMs = 60_000
 
 /** Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. */
 export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
   await ctx.signer.check()
   const clock = watchClock('capture', movePauses)
-  await prepareKept(ctx)
-  return together([
-    repeat(keptEveryMs, () => deliverKept(ctx), ctx.log),
-    startJobs(
-      {
-        name: 'capture',
-        mayFind: () => isDue(ctx, dueLines),
-        claim: async () => ((await mayWork(ctx)) ? clock.claim(ctx, claimTurn) : null),
-        run: ({ line, work }, signal) => work(ctx, line, signal),
-        postpone: ({ line }) => postponeFailed(ctx, line),
-        describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
-        // As many as all processes together may hold.
-        concurrency: ctx.config.sefaz.conversations,
-        // It holds its lease anew for each page: twenty of them and what comes before, all as slow as a response may be, and a rest for the database.
-        workMs: 30 * ctx.config.sefaz.answerMs + 10 * 60_000,
-        idleMs,
-      },
-      ctx.log,
-    ),
-  ])
+  return startJobs(
+    {
+      name: 'capture',
+      mayFind: () => isDue(ctx, dueLines),
+      claim: async () => ((await mayWork(ctx)) ? clock.claim(ctx, claimTurn) : null),
+      run: ({ line, work }, signal) => work(ctx, line, signal),
+      postpone: ({ line }) => postponeFailed(ctx, line),
+      describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
+      // As many as all processes together may hold.
+      concurrency: ctx.config.sefaz.conversations,
+      // It holds its lease anew for each page: twenty of them and what comes before, all as slow as a response may be, and a rest for the database.
+      workMs: 30 * ctx.config.sefaz.answerMs + 10 * 60_000,
+      idleMs,
+    },
+    ctx.log,
+  )
 }
 
 // What cannot be stored, or needs the signer while it is down, is not begun.

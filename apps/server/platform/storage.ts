@@ -53,7 +53,6 @@ export function createStorage(
   }
   const prove = async () => {
     freeBytes = await findFreeBytes().catch(() => null)
-    // An external database has its disk elsewhere, but what cannot be stored there is kept in this folder.
     if (freeBytes !== null && freeBytes < freeBytesMin) set('no-space')
     else
       try {
