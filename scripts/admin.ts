@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { type Config, operate, packAll, rebuildAll, rotateMasterKey } from '@vigia/server/start'
+import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
 import { manageAccounts } from './admin/accounts.ts'
 import { manageBackup, restoreDatabase } from './admin/backup.ts'
 import { showContacts } from './admin/contacts.ts'
@@ -18,7 +18,6 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- restore      traz o banco de dados de volta de uma cópia
   npm run admin -- rotate-key   troca a chave mestra, que cifra os certificados digitais guardados
   npm run admin -- rebuild      lê de novo tudo o que foi recebido e refaz listas, situações e totais
-  npm run admin -- pack         compacta já o que versões anteriores guardaram, e diz quanto isso poupou
   npm run admin -- plano        mostra e muda os planos: listar, ativar, encerrar
   npm run admin -- conta        cria ou exclui uma conta com tudo o que ela guarda, desfaz o pedido ou confirma o e-mail dela
   npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
@@ -55,11 +54,6 @@ rebuild
   Para depois de uma atualização que passou a entender mais dos documentos. Nada do que foi recebido muda, e os documentos
   continuam com os mesmos endereços. As empresas são refeitas uma por uma, com o programa no ar: só espera o que chega para
   a que está sendo refeita. Se for interrompido, rode-o outra vez: cada empresa é refeita por inteiro ou fica como estava.
-
-pack
-  O programa no ar faz o mesmo sozinho, sem pressa. Cada documento é aberto de novo e comparado antes de ser gravado; nada do que foi
-  recebido muda. Se for interrompido, nada se perde: rode-o outra vez. O espaço poupado é usado pelo que chegar; para devolvê-lo ao disco,
-  rode depois, numa hora calma, VACUUM FULL receipt no PostgreSQL: durante ele nada é capturado, e ele precisa do espaço da tabela nova.
 
 plano listar
 plano ativar --email E --tipo basico|profissional|corporativo [--ate AAAA-MM-DD]
@@ -108,7 +102,6 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   restore: restoreDatabase,
   'rotate-key': rotateKey,
   rebuild,
-  pack,
   plano: managePlans,
   conta: manageAccounts,
   contatos: showContacts,
@@ -148,21 +141,6 @@ async function rebuild(config: Config): Promise<void> {
     })
   await operate(config, work, say)
   console.log('\nTudo foi lido de novo.')
-}
-
-async function pack(config: Config): Promise<void> {
-  let saved = 0
-  const work: Parameters<typeof operate<boolean>>[1] = (ctx) =>
-    packAll(ctx, ({ looked, savedBytes }, place, of) => {
-      saved += savedBytes
-      if (looked > 0) say(`Conta ${place} de ${of}: ${counted(looked, 'documento')}.`)
-    })
-  if (!(await operate(config, work, say)))
-    return console.log(
-      '\nAinda não: na primeira hora depois que um programa novo entra no ar com a função worker pode haver processos da versão anterior, que não abririam os documentos. Tente de novo mais tarde; nada foi alterado.',
-    )
-  const megabytes = new Intl.NumberFormat('pt-BR', { maximumFractionDigits: 1 }).format(saved / 1_000_000)
-  console.log(`\nTudo está compactado: ${megabytes} MB poupados agora.`)
 }
 
 function counted(count: number, word: string): string {

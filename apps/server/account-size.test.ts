@@ -79,7 +79,7 @@ const ofDocuments =
 
 /** One row each, or a few, whatever accounts there are. */
 const ofInstallation =
-  /^(circuit|clock|clock_skew|dictionary|erasure|installation(_key)?|migration|restore|storage_probe|trouble)$/
+  /^(circuit|clock|clock_skew|erasure|installation(_key)?|migration|restore|storage_probe|trouble)$/
 
 test('what one new account takes at its limits is added up, in every table, and stands in docs/security.md', async () => {
   await using database = await createDatabase()

@@ -23,7 +23,6 @@ import {
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
 import { noteRisen } from './alerts/news.ts'
 import { eraseDue } from './deletion/deletion.ts'
-import { packSome } from './documents/packing/packing.ts'
 import { decideAsked, listAsked } from './manifestation/asked.ts'
 import { manifestationKinds } from './manifestation/kinds.ts'
 import { requestEvents } from './manifestation/requests.ts'
@@ -203,10 +202,9 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
 
   test('all tables of workspaces lie together', async () => {
     const { rows } = await superuser.query(
-      `select count(distinct colocationid) filter (where partmethod = 'h')::int as groups, count(*) > 70 as all,
-              array_agg(logicalrelid::text) filter (where partmethod <> 'h') as everywhere from pg_dist_partition`,
+      `select count(distinct colocationid)::int as groups, count(*) > 70 as all from pg_dist_partition`,
     )
-    expect(rows).toEqual([{ groups: 1, all: true, everywhere: ['dictionary'] }])
+    expect(rows).toEqual([{ groups: 1, all: true }])
     // While others write, a shard is moved as the owner: not one that holds the owner to row-level security.
     const { rows: fixed } = await superuser.query(
       'select c.relname from pg_class c join pg_dist_partition d on d.logicalrelid = c.oid where c.relforcerowsecurity',
@@ -454,19 +452,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       [own],
     )
     expect(after).toEqual([{ n: 3 }])
-  })
-
-  test('what was stored before is packed', async () => {
-    const own = await workspaceOf(first.cnpj)
-    await superuser.query(
-      `insert into receipt (workspace_id, company_id, service, codec, nsu, schema, content, unread)
-       select workspace_id, company_id, service, 0, -1000, schema, '\\x00', true from receipt where workspace_id = $1 limit 1`,
-      [own],
-    )
-    expect((await packSome(ctx, own)).looked).toBeGreaterThan(0)
-    const { rows } = await superuser.query('select codec from receipt where workspace_id = $1 and nsu = -1000', [own])
-    expect(rows).toEqual([{ codec: -1 }])
-    await superuser.query('delete from receipt where workspace_id = $1 and nsu = -1000', [own])
   })
 
   test('what people are to be told of alerts has numbers in one order', async () => {

@@ -31,7 +31,7 @@ import { deletionMails } from './deletion/mails.ts'
 import { deletionRoutes } from './deletion/routes.ts'
 import { documentAnnouncements, proveMissed, rebuildAll as rebuildDocuments } from './documents/documents.ts'
 import { documentRoutes } from './documents/routes.ts'
-import { forgetExports, packAll, startExportWorker, startPackingWorker } from './documents/worker.ts'
+import { forgetExports, startExportWorker } from './documents/worker.ts'
 import { freightRoutes } from './freight/routes.ts'
 import { prepareClosing } from './http/closing.ts'
 import { serveDocs } from './http/docs.ts'
@@ -77,7 +77,6 @@ import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRol
 import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, InstallationError, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
-import { beginDictionaries } from './platform/received/dictionaries.ts'
 import { advanceMark, noteFirstHold } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import type { Service } from './platform/service.ts'
@@ -230,7 +229,6 @@ export async function start(
     // Whatever a webhook or a mail server still takes, no query begins.
     stack.use(together(loops))
     const begin = (loop: AsyncDisposable) => void loops.push(loop)
-    await beginDictionaries(databaseUrl)
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     // Before anything is asked or sent.
@@ -285,7 +283,6 @@ export async function start(
     begin(startWebhookWorker(working))
     begin(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
     begin(startContentWorker(working))
-    begin(startPackingWorker(working))
     begin(startLetterWorker(working))
     begin(startCertificateWorker(working, captures))
     begin(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log, longMs))
@@ -451,4 +448,3 @@ export { openReceived } from './platform/received/bytes.ts'
 export { connectSigner } from './signer/client.ts'
 export { openSigner } from './signer/in-process.ts'
 export { rotateMasterKey } from './signer/rotation.ts'
-export { packAll }

@@ -56,9 +56,9 @@ const rowsOf: Record<string, string | null> = {
     insert into installment (workspace_id, document_id, company_id, place, due_on, amount, number, issuer, standing)
     select workspace_id, id, company_id, 1, current_date, 100, '1', substr(chave, 7, 14), true from document where workspace_id = $1 limit $2`,
   '/v1/api/Alertas': `
-    insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
+    insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, learning)
     select d.workspace_id, d.id, d.company_id, d.id, 70, 2, left(c.cnpj, 8), substr(d.chave, 7, 8), d.chave, '{S01}',
-           '[{"id":"S01","version":1,"family":"identity","weight":0.7,"inputs":{},"compared":[],"sentence":"Fornecedor nunca visto.","learning":false}]', 'x', false
+           '[{"id":"S01","version":1,"family":"identity","weight":0.7,"inputs":{},"compared":[],"sentence":"Fornecedor nunca visto.","learning":false}]', false
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id where d.workspace_id = $1 limit $2`,
   '/v1/api/Fretes': `
     insert into freight_finding (workspace_id, document_id, company_id, issued_at, told_at, value, code, sentence, documents)

@@ -37,9 +37,9 @@ const rows = [
    select d.workspace_id, d.company_id, d.id, d.type, c.cnpj, d.chave, 210220, 1, 'asked', 'x', (select min(id) from account where workspace_id = $1)
      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
     where d.workspace_id = $1 and d.type = 0 and d.nsu % 11 = 0`,
-  `insert into alert (workspace_id, document_id, company_id, at, score, band, state, company_base, issuer_base, chave, rules, fired, text, learning)
+  `insert into alert (workspace_id, document_id, company_id, at, score, band, state, company_base, issuer_base, chave, rules, fired, learning)
    select d.workspace_id, d.id, d.company_id, d.id, 70, d.nsu / 2 % 4, (array['nova', 'em-analise', 'conhecida', 'nova', 'nova'])[1 + d.nsu % 5], left(c.cnpj, 8),
-          substr(d.chave, 7, 8), d.chave, case when d.nsu % 9 = 0 then '{}' else '{S01}' end::text[], '[]', 'x', false
+          substr(d.chave, 7, 8), d.chave, case when d.nsu % 9 = 0 then '{}' else '{S01}' end::text[], '[]', false
      from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id where d.workspace_id = $1 and d.nsu % 2 = 0`,
   `insert into installment (workspace_id, document_id, company_id, place, due_on, amount, number, issuer, standing, paid_at)
    select workspace_id, id, company_id, 1, current_date - (nsu % 900)::int + 300, 100, '1', substr(chave, 7, 14), nsu % 13 <> 0,

@@ -213,9 +213,9 @@ async function newAlert(two: TwoWorkspaces): Promise<string> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${two.mine.token}` } })
   const { data } = (await response.json()) as { data: { documento: { chave: string } } }
   await two.owner.query(
-    `insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
+    `insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, learning)
      select d.workspace_id, d.id, d.company_id, 0, 70, 2, left(c.cnpj, 8), substr(d.chave, 7, 8), d.chave, '{S01}',
-            '[{"id":"S01","version":1,"family":"identity","weight":0.7,"inputs":{},"compared":[],"sentence":"Fornecedor nunca visto.","learning":false}]', 'x', false
+            '[{"id":"S01","version":1,"family":"identity","weight":0.7,"inputs":{},"compared":[],"sentence":"Fornecedor nunca visto.","learning":false}]', false
        from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
        join account a on a.workspace_id = d.workspace_id and a.email = $1
       where d.chave = $2
@@ -952,8 +952,8 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   'GET /v1/api/Empresas/obter-empresa': (two) => ({ query: { id: two.mine.companyId }, id: 'id' }),
   'GET /v1/api/Empresas/arquivo-nao-lido': async (two) => {
     await two.owner.query(
-      `insert into receipt (workspace_id, company_id, service, codec, nsu, schema, problem, unread, content)
-       select workspace_id, id, 0, 0, -77, 'x', 'x', true, 'x' from company where public_id = $1 on conflict do nothing`,
+      `insert into receipt (workspace_id, company_id, service, nsu, schema, problem, unread, content)
+       select workspace_id, id, 0, -77, 'x', 'x', true, 'x' from company where public_id = $1 on conflict do nothing`,
       [two.mine.companyId],
     )
     return { query: { id: two.mine.companyId, servico: 'nfe', nsu: '-77' }, id: 'id' }

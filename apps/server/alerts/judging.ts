@@ -21,24 +21,19 @@ import { type AllowEntry, defaultSettings, type Settings } from '@vigia/alerts/s
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
-import { mayPack } from '../platform/received/dictionaries.ts'
 import { noteRisen, type Risen } from './news.ts'
 import { unpackFacts } from './packed.ts'
 import { readCaptured } from './reading.ts'
 import {
   boughtAt,
-  factsOf,
   finite,
   firstContacts,
   firstSeen,
   histogramKey,
   monthsAround,
-  packKnown,
   readHistograms,
   readLearned,
   records,
-  type StoredFacts,
-  storedFacts,
   thresholdsAt,
 } from './store.ts'
 
@@ -87,7 +82,8 @@ export async function together<T>(
 
 const isOfDocument = (error: unknown) => isDataError(error) || error instanceof TypeError || error instanceof RangeError
 
-interface Due extends StoredFacts {
+interface Due {
+  packed: Buffer
   documentId: bigint
   companyId: number
   proof: string | null
@@ -177,7 +173,7 @@ export async function noteUnjudged(
 
 async function readDue(db: Database, workspaceId: number, which: RawBuilder<unknown>): Promise<Due[]> {
   const { rows } = await sql<Due>`
-    select f.document_id as "documentId", f.company_id as "companyId", ${storedFacts}, d.proof
+    select f.document_id as "documentId", f.company_id as "companyId", f.packed, d.proof
       from (${which}) q
      -- Each by its key, as below.
      cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = q.document_id offset 0) f
@@ -192,7 +188,7 @@ const proofWaitMs = 10 * 60_000
 // Documents with all that a verdict on them asks for.
 async function lookUp(db: Database, workspaceId: number, judging: Judging, due: readonly Due[]) {
   const documents = due.map((row) => {
-    const facts = factsOf(row)
+    const facts = unpackFacts(row.packed)
     const proof = facts.proof ?? row.proof ?? undefined
     return { ...row, facts: { ...facts, proof, company: judging.companies?.get(facts.company.base) ?? facts.company } }
   })
@@ -246,7 +242,6 @@ async function judgeRows(db: Database, workspaceId: number, judging: Judging, du
   const risen = await writeVerdicts(db, workspaceId, verdicts)
   if (!judging.silent) await noteRisen({ db }, workspaceId, risen)
   await writeNew(db, workspaceId, documents)
-  await packKnown(db, workspaceId, due)
   const times = verdicts.map(({ documentId, companyId, facts, verdict }) => {
     const unproved = facts.complete && facts.proof === undefined ? judging.asOf + proofWaitMs : null
     const next = [verdict.againAt, unproved].filter((time) => time !== null)
@@ -330,16 +325,13 @@ interface Around {
   cited: (KeptText & { issuerBase: string; standing: boolean })[]
 }
 
-/** `StoredFacts` in JSON. */
+/** Packed facts in JSON. */
 interface KeptText {
-  facts: AlertFacts
-  packed: string | null
+  packed: string
 }
 
-const keptText = (alias: string) =>
-  sql`'facts', ${sql.ref(`${alias}.facts`)}, 'packed', encode(${sql.ref(`${alias}.packed`)}, 'base64')`
-const factsIn = ({ facts, packed }: KeptText) =>
-  factsOf({ facts, items: null, packed: packed === null ? null : Buffer.from(packed, 'base64') })
+const keptText = sql`'packed', encode(p.packed, 'base64')`
+const factsIn = ({ packed }: KeptText) => unpackFacts(Buffer.from(packed, 'base64'))
 
 async function readHistories(db: Database, workspaceId: number, documents: readonly AlertFacts[]): Promise<History[]> {
   const asked = documents.map((facts, n) => {
@@ -374,8 +366,8 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
   // One round trip for all of them; each part is asked of its own index.
   const { rows } = await sql<Around>`
     select q.n,
-      (select coalesce(json_agg(json_build_object(${keptText('p')}) order by p.chave), '[]')
-         from (select distinct on (f.chave) f.chave, ${storedFacts} from alert_fact f
+      (select coalesce(json_agg(json_build_object(${keptText}) order by p.chave), '[]')
+         from (select distinct on (f.chave) f.chave, f.packed from alert_fact f
                 where f.workspace_id = ${workspaceId} and f.number_key = q.number and f.chave <> q.chave and f.standing and f.facts ->> 'tpAmb' <> '2'
                 order by f.chave limit 10) p) as "sameNumber",
       (select coalesce(json_agg(json_build_object('companyBase', p.company_base, 'chave', p.chave, 'at', p.at) order by p.at, p.chave), '[]')
@@ -393,15 +385,15 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
       q.traced and exists (select from alert_citation c join alert_fact f on f.workspace_id = c.workspace_id and f.document_id = c.document_id
                             where c.workspace_id = ${workspaceId} and c.chave = q.chave and f.type = 2 and f.standing) as carried,
       case when q.carried = '{}' then '[]' else
-      (select coalesce(json_agg(json_build_object(${keptText('p')}) order by p.chave), '[]')
-         from (select f.chave, ${storedFacts} from alert_fact f
+      (select coalesce(json_agg(json_build_object(${keptText}) order by p.chave), '[]')
+         from (select f.chave, f.packed from alert_fact f
                 where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = 2 and f.chave <> q.chave and f.standing
                   and f.facts -> 'cte' is not null
                   and f.document_id in (select c.document_id from alert_citation c where c.workspace_id = ${workspaceId} and c.chave = any (q.carried))
                 order by f.chave limit 20) p) end as freights,
       case when q.cited = '{}' then '[]' else
-      (select coalesce(json_agg(json_build_object(${keptText('p')}, 'issuerBase', p.issuer_base, 'standing', p.standing)), '[]')
-         from (select f.issuer_base, f.standing, ${storedFacts} from alert_fact f
+      (select coalesce(json_agg(json_build_object(${keptText}, 'issuerBase', p.issuer_base, 'standing', p.standing)), '[]')
+         from (select f.issuer_base, f.standing, f.packed from alert_fact f
                 where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.chave = any (q.cited)) p) end as cited
       from ${records(asked, columns)} order by q.n`.execute(db)
   const bases = [...new Set(asked.map(({ companyBase }) => companyBase))]
@@ -475,12 +467,10 @@ async function readPairs(
   }
   const { rows } = await sql<{
     pair: string
-    past: Omit<PairDocument, 'at' | 'value' | 'items'> | null
-    packed: Buffer | null
+    packed: Buffer
     at: number
     value: number
     compared: boolean
-    items: string[] | null
   }>`
     with q as materialized (select * from ${records(asked, columns)}),
          w as materialized (
@@ -489,19 +479,15 @@ async function readPairs(
               where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.issuer_base = q."issuerBase" and f.purchase
                 and (f.at, f.chave) < (q.at, q.chave) and f.at >= q.since
               order by f.at desc, f.chave desc limit ${pairMax}) p)
-    select f.company_base || ' ' || f.issuer_base as pair, f.past, case when f.past is null then f.packed end as packed,
-           f.at::float8 as at, f.amount::float8 as value, x.compared, case when x.compared then f.items end as items
+    select f.company_base || ' ' || f.issuer_base as pair, f.packed, f.at::float8 as at, f.amount::float8 as value, x.compared
       from w cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = w.document_id offset 0) f
      cross join lateral (select not f.standing or exists (
        select from q where q."companyBase" = f.company_base and q."issuerBase" = f.issuer_base and abs(q.value - f.amount) <= 1) as compared) x
      order by f.at desc, f.chave desc`.execute(db)
   const read: { pair: string; one: PairDocument }[] = []
-  for (const { pair, past, packed, at, value, compared, items } of rows) {
-    if (packed === null) read.push({ pair, one: { ...past!, at, value, items: items ?? undefined } })
-    else {
-      const one = pairDocument(unpackFacts(packed))
-      read.push({ pair, one: { ...one, at, value, items: compared ? one.items : undefined } })
-    }
+  for (const { pair, packed, at, value, compared } of rows) {
+    const one = pairDocument(unpackFacts(packed))
+    read.push({ pair, one: { ...one, at, value, items: compared ? one.items : undefined } })
     // Fifty times a hundred at most: others have their turn meanwhile.
     if (read.length % 50 === 0) await setImmediate()
   }
@@ -563,8 +549,8 @@ async function readTwins(
     from: 'bigint',
     to: 'bigint',
   }
-  const { rows } = await sql<StoredFacts & { n: number; issuerBase: string }>`
-    select q.n, f.issuer_base as "issuerBase", ${storedFacts}
+  const { rows } = await sql<{ n: number; issuerBase: string; packed: Buffer }>`
+    select q.n, f.issuer_base as "issuerBase", f.packed
       from ${records(asked, columns)}
      cross join lateral (
        select * from alert_fact f
@@ -572,8 +558,8 @@ async function readTwins(
           and f.amount between q.from and q.to and f.at >= q.at - ${twinMs}::bigint and (f.at, f.chave) < (q.at, q.chave) and f.issuer_base <> q."issuerBase"
         order by f.at desc, f.chave desc limit ${twinsMax}) f
      order by q.n, f.at desc, f.chave desc`.execute(db)
-  for (const { n, issuerBase, ...row } of rows) {
-    const { chave, issuedAt, amount, issuer, nfe } = factsOf(row)
+  for (const { n, issuerBase, packed } of rows) {
+    const { chave, issuedAt, amount, issuer, nfe } = unpackFacts(packed)
     found[n]!.push({ chave, issuedAt, amount, issuerBase, issuerName: issuer.name, items: nfe?.items ?? [] })
   }
   return found
@@ -611,10 +597,9 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
     db,
   )
   const kept = new Map(rows.map((row) => [row.documentId, row]))
-  const keepsText = !(await mayPack({ db }))
   const changed = judged.flatMap((one) => {
     const old = kept.get(one.documentId)
-    const row = alertRow(one, old, { keepsText })
+    const row = alertRow(one, old)
     const same = old
       ? old.score === row.score && old.band === row.band && JSON.stringify(old.fired) === JSON.stringify(row.fired)
       : row.fired.length === 0
@@ -684,16 +669,11 @@ const alertTypes: Record<string, string> = {
   chave: 'text',
   rules: 'text[]',
   fired: 'json',
-  text: 'text',
   learning: 'boolean',
 }
 const alertNames = Object.keys(alertTypes).map((name) => sql.ref(name))
 
-function alertRow(
-  { documentId, companyId, facts, verdict }: Judged,
-  old: KeptAlert | undefined,
-  { keepsText }: { keepsText: boolean },
-) {
+function alertRow({ documentId, companyId, facts, verdict }: Judged, old: KeptAlert | undefined) {
   const { companyBase, issuerBase, at } = askOf(facts)
   const rules = verdict.fired.map(({ id }) => id)
   // What somebody knows is told again when it has another reason.
@@ -710,8 +690,6 @@ function alertRow(
     chave: facts.chave,
     rules,
     fired: verdict.fired,
-    // The sentences of `fired`; only processes of the version before read it.
-    text: keepsText ? verdict.text : '',
     learning: verdict.learning,
   }
 }

@@ -5,7 +5,7 @@ import { judge } from '@vigia/alerts/judge'
 import { defaultSettings } from '@vigia/alerts/settings'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDatabase, execute } from '../../../tests/support/database.ts'
+import { createDatabase } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
@@ -53,12 +53,12 @@ async function newStore() {
   }
   return {
     workspaceId,
-    put: async (some: readonly AlertFacts[], gone: readonly AlertFacts[] = [], through = db) => {
+    put: async (some: readonly AlertFacts[], gone: readonly AlertFacts[] = []) => {
       const changes = await Promise.all([
         ...some.map(async (facts) => ({ documentId: idOf(facts), companyId: await companyOf(facts), facts })),
         ...gone.map(async (facts) => ({ documentId: idOf(facts), companyId: await companyOf(facts), facts: null })),
       ])
-      await inWorkspace({ db: through }, workspaceId, async ({ db }) => {
+      await inWorkspace({ db }, workspaceId, async ({ db }) => {
         await putFacts({ db }, workspaceId, changes)
         while ((await judgeDue({ db, log }, workspaceId, { asOf }, 200)) > 0);
       })
@@ -176,40 +176,4 @@ test('what carries a note, and who shares a contact, is seen when it comes and m
   expect(await rules()).toEqual(['S19'])
   await store.put([{ ...neighbour, issuer: { ...neighbour.issuer, contacts: [] } }], [carried])
   expect(await rules()).toEqual(['S21'])
-})
-
-test('what is known of a document is packed when no process of the version before runs any more, with the same verdicts', async () => {
-  const { documents } = generate(5, { suppliers: 2, cases: 0 })
-  const half = Math.ceil(documents.length / 2)
-  const [first, rest] = [documents.slice(0, half), documents.slice(half)]
-  const forms = async () => {
-    const { rows } = await inWorkspace({ db }, store.workspaceId, ({ db }) =>
-      sql<{ form: string; count: number }>`
-        select case when past is null and items is null and packed is not null then 'packed' else 'long' end as form, count(*)::int as count
-          from alert_fact group by 1 order by 1`.execute(db),
-    )
-    return Object.fromEntries(rows.map(({ form, count }) => [form, count]))
-  }
-  await execute(database.url, "update dictionary set usable_at = now() + interval '1 hour'")
-  await using before = openDatabase(database.url)
-  const store = await newStore()
-  try {
-    await store.put(first, [], before)
-  } finally {
-    await execute(database.url, 'update dictionary set usable_at = now()')
-  }
-  expect(await forms()).toEqual({ long: first.length })
-  expect(await store.verdicts()).toEqual(expected(first))
-  // So the version before leaves a row that was packed when it came to it.
-  await inWorkspace({ db }, store.workspaceId, ({ db }) => sql`update alert_fact set packed = 'stale'`.execute(db))
-  await store.put(rest)
-  expect(await store.verdicts()).toEqual(expected(documents))
-  await inWorkspace({ db }, store.workspaceId, ({ db }) =>
-    sql`insert into alert_due select workspace_id, document_id, company_id, '-infinity' from alert_fact on conflict do nothing`.execute(
-      db,
-    ),
-  )
-  await store.put([])
-  expect(await forms()).toEqual({ packed: documents.length })
-  expect(await store.verdicts()).toEqual(expected(documents))
 })

@@ -30,7 +30,6 @@ import {
 import { nameKeys, nameProbes, normalName } from '@vigia/alerts/names'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
-import { mayPack } from '../platform/received/dictionaries.ts'
 import { packFacts, unpackFacts } from './packed.ts'
 
 // What the rules look up, kept by increments: the part of packages/alerts that a database answers. Whoever changes something here holds the row
@@ -358,34 +357,18 @@ async function writeHistograms(
 }
 
 async function readBefore(db: Database, workspaceId: number, changes: readonly FactChange[]): Promise<Known[]> {
-  const { rows } = await sql<StoredFacts & { documentId: bigint }>`
-    select f.document_id as "documentId", ${storedFacts} from alert_fact f
+  const { rows } = await sql<{ documentId: bigint; packed: Buffer }>`
+    select f.document_id as "documentId", f.packed from alert_fact f
      where f.workspace_id = ${workspaceId} and f.document_id = any (${changes.map(({ documentId }) => documentId)}::bigint[])`.execute(
     db,
   )
-  const before = new Map(rows.map((row) => [row.documentId, factsOf(row)]))
+  const before = new Map(rows.map((row) => [row.documentId, unpackFacts(row.packed)]))
   // The last of several changes of one document is what it is now.
   const last = new Map(changes.map((change) => [change.documentId, change]))
   return [...last.values()].flatMap((change) => {
     const known = before.get(change.documentId) ?? null
     return known || change.facts ? [{ ...change, before: known }] : []
   })
-}
-
-/** As a row of `alert_fact` keeps them. */
-export interface StoredFacts {
-  /** Of a packed row only what queries look at. */
-  facts: AlertFacts
-  items: string[] | null
-  packed: Buffer | null
-}
-
-/** The columns of `StoredFacts` of the `alert_fact f`. */
-export const storedFacts: RawBuilder<unknown> = sql`f.facts, f.items, case when f.past is null then f.packed end as packed`
-
-export function factsOf({ facts, items, packed }: StoredFacts): AlertFacts {
-  if (packed) return unpackFacts(packed)
-  return facts.nfe && items ? { ...facts, nfe: { ...facts.nfe, items } } : facts
 }
 
 export const stands = (facts: AlertFacts) => facts.situation === 'authorized' && cancellationOf(facts) === null
@@ -398,18 +381,13 @@ async function writeFacts(db: Database, workspaceId: number, known: readonly Kno
            c as (delete from alert_citation where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])),
            d as (delete from alert_due where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[]))
       delete from alert where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
-  const keep = (await mayPack({ db })) ? packedForm : longForm
-  const rows = known.flatMap(({ documentId, companyId, facts }) =>
-    facts ? { ...rowOf(documentId, companyId, facts), ...keep(facts) } : [],
-  )
+  const rows = known.flatMap(({ documentId, companyId, facts }) => (facts ? rowOf(documentId, companyId, facts) : []))
   if (rows.length > 0) {
     await sql`
       insert into alert_fact as f (workspace_id, ${sql.join(factNames)})
       select ${workspaceId}, ${sql.join(factNames)} from ${records(rows, factTypes)}
       on conflict (workspace_id, document_id) do update set ${sql.join(factNames.map((name) => sql`${name} = excluded.${name}`))}
-       where f.past is not null or f.packed is distinct from excluded.packed or f.company_id <> excluded.company_id`.execute(
-      db,
-    )
+       where f.packed is distinct from excluded.packed or f.company_id <> excluded.company_id`.execute(db)
     await sql`
       insert into alert_due (workspace_id, document_id, company_id, again_at)
       select ${workspaceId}, document_id, company_id, '-infinity' from ${records(rows, { document_id: 'bigint', company_id: 'int' })}
@@ -434,7 +412,6 @@ async function writeFacts(db: Database, workspaceId: number, known: readonly Kno
 
 const citedOf = (facts: AlertFacts | null) => [...new Set(facts?.references.map(({ chave }) => chave))].sort()
 
-const formTypes = { facts: 'json', past: 'json', items: 'json', packed: 'bytea' }
 const factTypes: Record<string, string> = {
   document_id: 'bigint',
   company_id: 'int',
@@ -450,7 +427,8 @@ const factTypes: Record<string, string> = {
   number_key: 'text',
   contingency_key: 'text',
   name: 'text',
-  ...formTypes,
+  facts: 'json',
+  packed: 'bytea',
 }
 const factNames = Object.keys(factTypes).map((name) => sql.ref(name))
 
@@ -472,22 +450,9 @@ function rowOf(documentId: bigint, companyId: number, facts: AlertFacts) {
     number_key: ask.number,
     contingency_key: ask.contingency,
     name: normalName(facts.issuer.name),
+    facts: lookedAt(facts),
+    packed: `\\x${packFacts(facts).toString('hex')}`,
   }
-}
-
-// As processes of the version before read it.
-function longForm(facts: AlertFacts) {
-  const { items, at: _, value: __, ...past } = pairDocument(facts)
-  return {
-    facts: facts.nfe ? { ...facts, nfe: { ...facts.nfe, items: [] } } : facts,
-    past,
-    items: items ?? null,
-    packed: null,
-  }
-}
-
-function packedForm(facts: AlertFacts) {
-  return { facts: lookedAt(facts), past: null, items: null, packed: `\\x${packFacts(facts).toString('hex')}` }
 }
 
 // What conditions of queries look at, here and in other slices; contacts and chapters are asked of purchases only.
@@ -505,21 +470,6 @@ function lookedAt(facts: AlertFacts) {
     },
     cte: cte && {},
   }
-}
-
-/** Keeps these rows packed from now on, where they are not yet. Whoever calls holds the position of the workspace. */
-export async function packKnown(
-  db: Database,
-  workspaceId: number,
-  known: readonly (StoredFacts & { documentId: bigint })[],
-): Promise<void> {
-  const long = known.filter(({ packed }) => packed === null)
-  if (long.length === 0 || !(await mayPack({ db }))) return
-  const rows = long.map((row) => ({ id: String(row.documentId), ...packedForm(factsOf(row)) }))
-  await sql`
-    update alert_fact f set facts = q.facts, past = null, items = null, packed = q.packed
-      from ${records(rows, { id: 'bigint', ...formTypes })}
-     where f.workspace_id = ${workspaceId} and f.document_id = q.id`.execute(db)
 }
 
 /** The months, as documents write them, that may hold an instant between two; clocks differ by hours. */

@@ -179,15 +179,15 @@ describe('a deletion', () => {
         sql`insert into document_remark (workspace_id, company_id, document_id, text, written_by) select workspace_id, company_id, id, 'x', 1 from document`,
         sql`insert into document_reliance (workspace_id, company_id, document_id) select workspace_id, company_id, id from document on conflict do nothing`,
         sql`insert into alert_position (workspace_id, version) values (${workspaceId}, 0)`,
-        sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
-            select workspace_id, id, company_id, 0, 0, 0, true, true, '', '', '', chave, '', '', '{}', '{}' from document`,
+        sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
+            select workspace_id, id, company_id, 0, 0, 0, true, true, '', '', '', chave, '', '', '{}', '\\x' from document`,
         sql`insert into alert_due (workspace_id, document_id, company_id, again_at) select workspace_id, id, company_id, now() from document`,
         sql`insert into alert_citation (workspace_id, document_id, chave) select workspace_id, id, chave from document`,
         sql`insert into alert_name (workspace_id, at, company_base, issuer_base, name, key, chave) values (${workspaceId}, 0, '', '', '', '', '')`,
         sql`insert into alert_contact (workspace_id, at, company_base, key, issuer_base, chave) values (${workspaceId}, 0, '', '', '', '')`,
         sql`insert into alert_histogram (workspace_id, type, company_base, month, counts) values (${workspaceId}, 0, '', '', '{}')`,
-        sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
-            select workspace_id, id, company_id, 0, 0, 0, '', '', chave, '{}', '[]', '', false from document`,
+        sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, learning)
+            select workspace_id, id, company_id, 0, 0, 0, '', '', chave, '{}', '[]', false from document`,
         sql`insert into alert_verdict (workspace_id, document_id, company_id, judged_at, score, band, rules, text)
             select workspace_id, id, company_id, now(), 0, 0, '{}', '' from document`,
         sql`insert into alert_news (workspace_id, document_id, company_id, band) select workspace_id, id, company_id, 3 from document`,

@@ -2,7 +2,6 @@ import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { isPacked, packReceived, takeApart } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
-import { mayPack } from '../platform/received/dictionaries.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { type Arrival, besideAnother, isSameDocument, placeOf } from './arrival.ts'
 import { keepCertificates } from './packing/certificates.ts'
@@ -38,9 +37,8 @@ export async function addReceipts(
   arrivals: readonly Arrival[],
 ): Promise<readonly Arrival[]> {
   // What another workspace has packed stays so.
-  const inTime = await mayPack({ db })
   const packed = arrivals.map(({ packed, content, facts }) => {
-    if (inTime && packed) return packed
+    if (packed) return packed
     // What was read was opened.
     if (facts) return takeApart(content)
     return isPacked(content) ? packReceived(content) : null
@@ -54,7 +52,6 @@ export async function addReceipts(
   const kept = arrivals.map((arrival, index) => ({
     arrival,
     content: packed[index]?.content ?? arrival.content,
-    codec: packed[index]?.dictionary ?? 0,
     certificate: certificates[index]!,
   }))
   const added = await insertReceipts({ db }, place, kept)
@@ -73,7 +70,6 @@ export async function addReceipts(
 interface Kept {
   arrival: Arrival
   content: Buffer
-  codec: number
   certificate: number | null
 }
 
@@ -108,9 +104,9 @@ async function insertReceipts(
   if (kept.length === 0) return new Set()
   const column = receiptColumns(kept.map(({ arrival }) => arrival))
   const { rows } = await sql<{ nsu: bigint }>`
-    insert into receipt (workspace_id, company_id, service, codec, issuer_certificate_id, nsu, schema, problem, unread, content)
+    insert into receipt (workspace_id, company_id, service, issuer_certificate_id, nsu, schema, problem, unread, content)
     select ${workspaceId}, ${companyId}, ${serviceCodes[service]}, r.*
-      from unnest(${kept.map(({ codec }) => codec)}::smallint[], ${kept.map(({ certificate }) => certificate)}::int[],
+      from unnest(${kept.map(({ certificate }) => certificate)}::int[],
                   ${column.nsu}::bigint[], ${column.schema}::text[], ${column.problem}::text[], ${column.unread}::boolean[],
                   ${kept.map(({ content }) => content)}::bytea[]) r
     on conflict do nothing returning nsu`.execute(db)

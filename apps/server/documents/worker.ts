@@ -19,7 +19,6 @@ import { type ExportRow, readInBatches } from './export/rows.ts'
 import { missingText, newTally, notMade, type Tally, unreadableLines } from './export/texts.ts'
 
 export { forgetExports } from './export/keeping.ts'
-export { packAll, startPackingWorker } from './packing/packing.ts'
 
 // Somebody waits in front of the printer, and an archive of everything may take hours: none of the three waits for another. Layouts wait for
 // threads that all share, so more at once would not be quicker.

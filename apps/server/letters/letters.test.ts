@@ -87,8 +87,8 @@ async function newOffice() {
           { id: 'S01', version: 1, family: 'identity', weight: score / 100, inputs: {}, compared, sentence, learning },
         ])
         await sql`
-          insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
-          select workspace_id, id, company_id, ${number}, ${learning ? 0 : score}, ${learning ? 0 : band}, '', '', chave, '{S01}', ${fired}::json, '', ${learning}
+          insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, learning)
+          select workspace_id, id, company_id, ${number}, ${learning ? 0 : score}, ${learning ? 0 : band}, '', '', chave, '{S01}', ${fired}::json, ${learning}
             from document where workspace_id = ${workspaceId} and number = ${number} and company_id = ${companyId}`.execute(
           db,
         )

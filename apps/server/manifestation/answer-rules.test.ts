@@ -148,8 +148,8 @@ describe('what a summary does not tell', () => {
       expect(await acknowledge()).toBe(0)
       // The first is read now: another CFOP, another purpose, another operation, no alert.
       await inWorkspace(ctx, office.workspaceId, ({ db }) =>
-        sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
-          select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '', '{"tpNF":"1","nfe":{"finNFe":"1","cfops":["5405"]}}', '{}'
+        sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
+          select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '', '{"tpNF":"1","nfe":{"finNFe":"1","cfops":["5405"]}}', '\\x'
             from document where workspace_id = ${office.workspaceId} and number = 1`.execute(db),
       )
       await acknowledge()

@@ -548,8 +548,8 @@ describe('the automatic Ciência', () => {
     await turnOn()
     const doubt = (numbers: number[], state: string) =>
       inWorkspace(ctx, office.workspaceId, ({ db }) =>
-        sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning, state)
-            select workspace_id, id, company_id, 0, 60, 2, '', '', chave, '{S11}', '[]', '', false, ${state} from document where number = any (${numbers}::int[])
+        sql`insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, learning, state)
+            select workspace_id, id, company_id, 0, 60, 2, '', '', chave, '{S11}', '[]', false, ${state} from document where number = any (${numbers}::int[])
             on conflict (workspace_id, document_id) do update set state = excluded.state`.execute(db),
       )
     await doubt([1, 2], 'nova')

@@ -121,8 +121,8 @@ const arrivedBefore = (days: number) =>
   )
 const read = (facts: object) =>
   inside(({ db }) =>
-    sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
-        select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '', ${JSON.stringify(facts)}::json, '{}'
+    sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
+        select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '', ${JSON.stringify(facts)}::json, '\\x'
           from document where workspace_id = ${office.workspaceId}`.execute(db),
   )
 
@@ -194,9 +194,9 @@ test('a rule is saved though its marks cannot be written, and the hourly review 
 test('operation and CFOP are those that were read of the note; a summary has no CFOP', async () => {
   await store(ctx, office, 'nfe', [summary(1), summary(2), summary(3, other)])
   await inside(({ db }) =>
-    sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
+    sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
         select workspace_id, id, company_id, 0, 0, 0, true, true, '44555666', '', '', chave, '', '',
-               case when number = 1 then '{"tpNF":"1","nfe":{"finNFe":"4","cfops":["5102","5405"]}}' else '{"tpNF":"0"}' end::json, '{}'
+               case when number = 1 then '{"tpNF":"1","nfe":{"finNFe":"4","cfops":["5102","5405"]}}' else '{"tpNF":"0"}' end::json, '\\x'
           from document where workspace_id = ${office.workspaceId} and number < 3`.execute(db),
   )
   const rule = await save({ condicoes: { cfops: ['5.405'], finalidades: ['4'] }, resposta: 'sugerir-confirmacao' })

@@ -150,14 +150,6 @@ create table erasure (
   ended_at timestamptz
 );
 
--- With what they were packed: kept for ever. The files stand in the program too, and a start compares.
-create table dictionary (
-  id smallint primary key,
-  content bytea not null,
-  -- Until then processes of the version before may run, which cannot open what is packed with it.
-  usable_at timestamptz not null
-);
-
 -- --------------------------------------------------------------------------------------------------------------
 -- Capture lines: by CNPJ, shared by all workspaces that registered it
 
@@ -716,8 +708,6 @@ create table receipt (
   company_id int not null,
   -- 0 NF-e, 2 CT-e, as TipoDFe
   service smallint not null,
-  -- 0: the gzip stream as received
-  codec smallint not null,
   nsu bigint not null,
   received_at timestamptz not null default now(),
   schema text not null,
@@ -725,12 +715,12 @@ create table receipt (
   problem text,
   -- nothing of it is in the projection
   unread boolean not null,
+  -- packed, or the gzip stream as received: apps/server/platform/received/bytes.ts
   content bytea storage external not null,
   issuer_certificate_id int,
   primary key (workspace_id, company_id, service, nsu)
 );
 create index receipt_unread_ix on receipt (workspace_id, company_id, service) where unread;
-create index receipt_unpacked_ix on receipt (workspace_id, company_id, service, nsu) where codec = 0;
 
 create sequence issuer_certificate_id_seq as int cache 20;
 create table issuer_certificate (
@@ -1497,12 +1487,9 @@ create table alert_fact (
   name text collate "C" not null,
   -- As text, whose order of fields stays.
   facts json not null,
-  -- what later documents of the pair look at
-  past json,
-  -- apart, because they are long and seldom compared
-  items json,
   is_new boolean not null default false,
-  packed bytea,
+  -- all that is known: apps/server/alerts/packed.ts
+  packed bytea not null,
   primary key (workspace_id, document_id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
 ) with (fillfactor = 100);
@@ -1583,7 +1570,6 @@ create table alert (
   rules text[] not null,
   -- as packages/alerts says it; empty: nothing is wrong any more
   fired json not null,
-  text text not null,
   learning boolean not null,
   judged_at timestamptz not null default now(),
   state_by int,
@@ -2028,35 +2014,6 @@ begin
                   and (a.access_until is null or a.access_until > now()) and (w.erase_at is null or w.erase_at > now());
 end $$;
 
-create function pack_receipts(p_ws int, p_company int, p_service smallint, p_nsu bigint[], p_content bytea[], p_certificate int[]) returns int language plpgsql security definer set search_path to 'public', 'pg_temp'
-  as $$
-declare
-  known int[];
-  packed int;
-begin
-  if p_ws is null or p_ws is distinct from current_ws() then return 0; end if;
-  select array_agg(id) into known from dictionary;
-  execute format(
-    'update receipt r
-        set codec = case when u.content is null then -1 else get_byte(u.content, 1) end,
-            content = coalesce(u.content, r.content), issuer_certificate_id = u.certificate
-       from unnest($3, $4, $5) u (nsu, content, certificate)
-      where r.workspace_id = %1$s and r.company_id = $1 and r.service = $2 and r.nsu = u.nsu and r.codec = 0
-        and case
-              when u.content is null then u.certificate is null
-              when octet_length(u.content) < 16 or octet_length(r.content) < 18 then false
-              else get_byte(u.content, 0) = 214
-               and substring(u.content from 3 for 8) = substring(r.content from octet_length(r.content) - 7)
-               and octet_length(u.content) < octet_length(r.content)
-               and get_byte(u.content, 1) = any ($6)
-               and get_byte(u.content, 10) + 256 * get_byte(u.content, 11) = coalesce(
-                     (select octet_length(k.der) from issuer_certificate k where k.workspace_id = %1$s and k.id = u.certificate), 0)
-            end', p_ws)
-    using p_company, p_service, p_nsu, p_content, p_certificate, known;
-  get diagnostics packed = row_count;
-  return packed;
-end $$;
-
 -- Counts a read of the last hour from the same address, or adds an entry for it. Two at once wait for each other.
 create function append_read(p_ws int, p_account int, p_actor text, p_description text, p_address text, p_search text) returns void language plpgsql set search_path to 'public', 'pg_temp'
   as $$
@@ -2116,7 +2073,6 @@ end $$;
 create policy everybody on circuit using (true);
 create policy everybody on clock using (true);
 create policy everybody on clock_skew using (true);
-create policy everybody on dictionary using (true);
 create policy everybody on installation_key using (true);
 create policy everybody on restore using (true);
 create policy everybody on storage_probe using (true);
@@ -2180,7 +2136,7 @@ end $$;
 -- Rights of the logins
 
 grant select, insert, update, delete on all tables in schema public to vigia_app, vigia_limited;
-revoke insert, update, delete on migration, installation, dictionary, certificate_use from vigia_app, vigia_limited;
+revoke insert, update, delete on migration, installation, certificate_use from vigia_app, vigia_limited;
 grant update (held_since) on installation to vigia_app, vigia_limited;
 revoke update, delete on receipt, issuer_certificate, capture_call, outgoing_event_call, audit from vigia_app, vigia_limited;
 grant update (times) on audit to vigia_app, vigia_limited;

@@ -425,9 +425,7 @@ interface AlertFactTable {
   contingency_key: Optional<string | null>
   name: string
   facts: ColumnType<unknown, string, string>
-  past: ColumnType<unknown, string | null, string | null> | null
-  items: ColumnType<unknown, string | null, string | null> | null
-  packed: Optional<Buffer | null>
+  packed: Buffer
 }
 interface AlertDueTable {
   workspace_id: number
@@ -479,7 +477,6 @@ interface AlertTable {
   chave: string
   rules: string[]
   fired: ColumnType<unknown, string, string>
-  text: string
   learning: boolean
   judged_at: Timestamp
   state_by: Optional<number | null>
@@ -718,7 +715,6 @@ interface ReceiptTable {
   workspace_id: number
   company_id: number
   service: number
-  codec: number
   nsu: bigint
   received_at: Timestamp
   schema: string
@@ -726,11 +722,6 @@ interface ReceiptTable {
   unread: boolean
   content: Buffer
   issuer_certificate_id: Optional<number | null>
-}
-interface DictionaryTable {
-  id: number
-  content: Buffer
-  usable_at: Date
 }
 interface IssuerCertificateTable {
   workspace_id: number
@@ -1129,7 +1120,6 @@ export interface Tables {
   company: CompanyTable
   certificate: CertificateTable
   receipt: ReceiptTable
-  dictionary: DictionaryTable
   issuer_certificate: IssuerCertificateTable
   supplier: SupplierTable
   change_position: ChangePositionTable

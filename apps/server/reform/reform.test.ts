@@ -129,8 +129,8 @@ describe('notes of suppliers', () => {
   // The facts of the alerts, which another worker stores.
   const facts = (number: number, finNFe: string) =>
     inWorkspace(ctx, workspaceId, ({ db }) =>
-      sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, past)
-          select workspace_id, id, company_id, 0, 0, 0, false, true, '44555666', '', '', chave, '', '', ${JSON.stringify({ nfe: { finNFe } })}::json, '{}'
+      sql`insert into alert_fact (workspace_id, document_id, company_id, at, amount, type, purchase, standing, company_base, issuer_base, month, chave, number_key, name, facts, packed)
+          select workspace_id, id, company_id, 0, 0, 0, false, true, '44555666', '', '', chave, '', '', ${JSON.stringify({ nfe: { finNFe } })}::json, '\\x'
             from document where number = ${number}`.execute(db),
     )
 

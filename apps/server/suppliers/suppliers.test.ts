@@ -92,8 +92,8 @@ test('an issuer is told with all its CNPJs, months, share, situations, alerts, a
   )
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
-      insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, text, learning)
-      select d.workspace_id, d.id, ${companyId}, 0, 70, 2, '44555666', substr(d.chave, 7, 8), d.chave, '{S01}', '[]', 'x', false
+      insert into alert (workspace_id, document_id, company_id, at, score, band, company_base, issuer_base, chave, rules, fired, learning)
+      select d.workspace_id, d.id, ${companyId}, 0, 70, 2, '44555666', substr(d.chave, 7, 8), d.chave, '{S01}', '[]', false
         from document d where d.workspace_id = ${workspaceId} and d.number in (2, 4)`.execute(db),
   )
   const supplier = await run(getSupplier, '11222333')

@@ -10,7 +10,6 @@ import { bareFrame, readDictionaries } from '../zstd.ts'
 
 /** A packed XML: what its receipt keeps, and the certificate that is kept once for all that carry it. */
 export interface Packed {
-  dictionary: number
   content: Buffer
   /** DER; null: nothing was taken out. */
   certificate: Buffer | null
@@ -52,7 +51,7 @@ export function takeApart(content: Buffer): Packed | null {
   const end = content.length - content.readUInt16LE(10)
   if (end <= headBytes) return null
   const certificate = end < content.length ? content.subarray(end) : null
-  return { dictionary: content[1]!, content: content.subarray(0, end), certificate }
+  return { content: content.subarray(0, end), certificate }
 }
 
 /** How much there is to read in received bytes: of a gzip stream its length, of packed ones that of the XML. */
@@ -77,7 +76,7 @@ export function packXml(xml: Buffer): Packed | null {
   head.writeUInt32LE(offset, 12)
   const content = Buffer.concat([head, zstdCompressSync(rest, { dictionary, params: bareFrame })])
   const stored = certificate ? Buffer.concat([content, certificate]) : content
-  return openReceived(stored).equals(xml) ? { dictionary: newestDictionary, content, certificate } : null
+  return openReceived(stored).equals(xml) ? { content, certificate } : null
 }
 
 /** The XML of received bytes as the database gives them (`receivedContent`). Throws when it is not there as it arrived. */

@@ -11,14 +11,10 @@ export const sharedTables: readonly string[] = [
   ...['storage_probe', 'restore', 'mail', 'contact_message', 'erasure'],
   ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
   ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
-  'dictionary',
 ]
-// Looked up beside the rows of workspaces: each server has all of it.
-const everywhere = 'dictionary'
-
 // Functions with the rights of the owner that change receipts: they have to run where the rows are, in the session of the caller. The coordinator would
 // open one as the owner beside it, which may not touch what the caller has read.
-const functionsOfReceipts = ['pack_receipts', 'restate_receipts']
+const functionsOfReceipts = ['restate_receipts']
 
 /**
  * Whether the database of `client` is a coordinator of Citus that has servers for rows: what is distributed stays so also while none of them takes new shards. Refuses one that knows
@@ -67,7 +63,7 @@ export async function distribute(client: pg.Client): Promise<void> {
       where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all ($1)
         and not exists (select from pg_dist_partition p where p.logicalrelid = c.oid)
       order by c.relname <> 'workspace', c.relname`,
-    [sharedTables.filter((name) => name !== everywhere)],
+    [sharedTables],
   )
   if (tables.length === 0) return distributeFunctions(client)
   const names = tables.map(({ name }) => name)
@@ -84,10 +80,6 @@ export async function distribute(client: pg.Client): Promise<void> {
   for (const { name, unlogged, forced } of tables) {
     // Rows are copied as the owner, by a statement that row-level security forbids who is held to it.
     if (forced) await client.query(`alter table ${name} no force row level security`)
-    if (name === everywhere) {
-      await client.query('select create_reference_table($1::regclass)', [name])
-      continue
-    }
     // An unlogged one keeps the rows of all tables from moving while others write.
     if (unlogged) await client.query(`alter table ${name} set logged`)
     const [column, others] = name === 'workspace' ? ['id', 'none'] : ['workspace_id', 'workspace']

@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { InstallationError } from '../installation.ts'
 import { migrationLock } from '../locks.ts'
-import { keepDictionaries } from '../received/dictionaries.ts'
 import { distribute, hasWorkerNodes } from './distribute.ts'
 import { createLogins, openLogins } from './logins.ts'
 import { statementsOf } from './statements.ts'
@@ -29,7 +28,6 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     await createLogins(client)
     for (const migration of pending) await apply(client, migration)
     if (distributed) await inTransaction(client, () => distribute(client))
-    await keepDictionaries(client)
     await openLogins(client, url)
     return { applied: pending.map(({ name }) => name) }
   } finally {
