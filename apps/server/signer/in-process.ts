@@ -7,7 +7,7 @@ import { readAuthorities } from '../platform/authorities.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase, pools } from '../platform/database.ts'
 import { InstallationError } from '../platform/installation.ts'
-import { createVault, type Vault } from '../platform/vault.ts'
+import type { Vault } from '../platform/vault.ts'
 import { createKeys, findInstallationKey, isWrapped, keyPurpose, prepareKeys, tokens } from './keys.ts'
 import { type Signer, UnreadableCertificate } from './signer.ts'
 import { signWanted } from './wanted.ts'
@@ -119,15 +119,15 @@ export async function openSigner(
   await refuseNewKey(config, url)
   const masterKey = await ensureMasterKey(config)
   const wrapper = wrapWithKey(masterKey)
-  await prepareKeys(url, wrapper, createVault(masterKey))
+  await prepareKeys(url, wrapper)
   return createSigner({ url, config, wrapper, lookup })
 }
 
-// A database that came back without its key: another one would open nothing, and look like the right one.
+// A database without its key, or a command that was not given it: another one would open nothing, and look like the right one.
 async function refuseNewKey(config: Pick<Config, 'dataDir' | 'masterKey'>, url: string): Promise<void> {
   if ((await hasMasterKey(config)) || !(await isWrapped(url))) return
   throw new InstallationError(
-    'Falta a chave mestra que abre os certificados digitais deste banco: MASTER_KEY ou o arquivo master.key de DATA_DIR. Nada foi alterado, e nenhuma outra foi feita: ponha no lugar a que estava em uso e inicie de novo.',
+    'Falta a chave mestra que abre os certificados digitais deste banco: MASTER_KEY ou o arquivo master.key de DATA_DIR. Nada foi alterado, e nenhuma outra foi feita: ponha no lugar a que o programa usa e repita.',
   )
 }
 

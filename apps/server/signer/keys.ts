@@ -97,53 +97,34 @@ export async function findInstallationKey(db: Database, wrapper: KeyWrapper, pur
 }
 
 /**
- * Makes sure that the keys of the database at `url` (of its owner) are those of `wrapper`, and refuses to begin when they are not. Certificates
- * that an earlier version sealed with the master key itself get keys of their workspaces, some workspaces in each transaction.
+ * Makes sure that the keys of the database at `url` (of its owner) are those of `wrapper`, and refuses to begin when they are not.
  */
-export async function prepareKeys(url: string, wrapper: KeyWrapper, sealedWith: Vault): Promise<void> {
+export async function prepareKeys(url: string, wrapper: KeyWrapper): Promise<void> {
   await withOwner(url, async (client) => {
-    try {
-      await prepareWorkspaceKeys(client, wrapper, sealedWith)
-    } catch (error) {
-      // Those of all workspaces are on all servers for rows, of which one is away. That of the installation is on the coordinator, and is wrapped anew in the
-      // same transaction as theirs.
-      if (!(await isOfServerAway(client, error)) || !(await hasTokensKey(client, wrapper))) throw error
-    }
+    if (await hasKeysOfAnother(client, wrapper))
+      throw new InstallationError(
+        'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY ou o arquivo master.key de DATA_DIR) e inicie de novo.',
+      )
     await ensureInstallationKey(client, wrapper)
   })
 }
 
-async function prepareWorkspaceKeys(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault): Promise<void> {
-  if (await hasKeysOfAnother(client, wrapper, sealedWith))
-    throw new InstallationError(
-      'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY ou o arquivo master.key de DATA_DIR) e inicie de novo.',
-    )
-  await adopt(client, wrapper, sealedWith)
-}
-
-async function isOfServerAway(client: pg.Client, error: unknown): Promise<boolean> {
-  if (!(error instanceof pg.DatabaseError) || !/^(08|57P|XX000)/.test(error.code ?? '')) return false
-  await client.query('rollback')
-  const { rowCount } = await client.query("select from pg_extension where extname = 'citus'")
-  return rowCount === 1
-}
-
-/** Whether the database at `url` has keys that some master key wraps and that nothing could replace. */
+/** Whether the database at `url` has keys that some master key wraps. */
 export async function isWrapped(url: string): Promise<boolean> {
   return withOwner(url, async (client) => {
     const { rows } = await client.query<{ any: boolean }>(
-      'select exists (select 1 from workspace_key) or exists (select 1 from certificate where replaced_at is null) as any',
+      'select exists (select 1 from installation_key) or exists (select 1 from workspace_key) as any',
     )
-    return rows[0]!.any || (await sealsWithTokens(client))
+    return rows[0]!.any
   })
 }
 
-async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper, sealedWith: Vault): Promise<boolean> {
+async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
   const { rows } = await client.query<{ otherwise: boolean }>(
     `select exists (select 1 from workspace_key where wrapper_id <> $1)
-            or exists (select 1 from certificate c where replaced_at is null and key_id <> $2
+            or exists (select 1 from certificate c where replaced_at is null
                           and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
-    [wrapper.id, sealedWith.keyId],
+    [wrapper.id],
   )
   return rows[0]!.otherwise || ((await hasTokensOfAnother(client, wrapper)) && (await sealsWithTokens(client)))
 }
@@ -164,44 +145,19 @@ async function sealsWithTokens(client: pg.Client): Promise<boolean> {
   return rows[0]!.any
 }
 
-async function hasTokensKey(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
+// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
+async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
   const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id = $2', [
     tokens,
     wrapper.id,
   ])
-  return rowCount === 1
-}
-
-// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
-async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
-  if (await hasTokensKey(client, wrapper)) return
+  if (rowCount === 1) return
   const { wrapped } = await newKey(wrapper, tokens)
   await client.query(
     `insert into installation_key as k (purpose, wrapped, wrapper_id) values ($1, $2, $3)
      on conflict (purpose) do update set wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id where k.wrapper_id <> excluded.wrapper_id`,
     [tokens, wrapped, wrapper.id],
   )
-}
-
-async function adopt(client: pg.Client, wrapper: KeyWrapper, from: Vault): Promise<void> {
-  const { rows } = await client.query<{ workspace: number }>(
-    'select distinct workspace_id as workspace from certificate where key_id = $1',
-    [from.keyId],
-  )
-  for (const workspaces of inTurns(rows.map(({ workspace }) => workspace))) {
-    await client.query('begin')
-    // Those that are there already stay; another process that starts holds its rows until it has ended.
-    await writeKeys(client, workspaces, wrapper, 'nothing')
-    const kept = await client.query<{ workspace: number; wrapped: Buffer }>(
-      'select workspace_id as workspace, wrapped from workspace_key where workspace_id = any ($1)',
-      [workspaces],
-    )
-    const vaults = new Map<number, Vault>()
-    for (const { workspace, wrapped } of kept.rows)
-      vaults.set(workspace, createVault(await wrapper.unwrap(wrapped, workspacePurpose(workspace))))
-    await sealAnew(client, vaults, [from])
-    await client.query('commit')
-  }
 }
 
 const atOnce = 200
@@ -211,19 +167,17 @@ export function inTurns<T>(all: readonly T[]): T[][] {
   return Array.from({ length: Math.ceil(all.length / atOnce) }, (_, n) => all.slice(n * atOnce, (n + 1) * atOnce))
 }
 
-/** Makes keys for workspaces; of one that has a key it is replaced, or nothing happens. */
+/** Makes new keys for workspaces. */
 export async function writeKeys(
   client: pg.Client,
   workspaces: readonly number[],
   wrapper: KeyWrapper,
-  ofKnown: 'replace' | 'nothing',
 ): Promise<Map<number, Vault>> {
   const made: { workspace: number; vault: Vault; wrapped: Buffer }[] = []
   for (const workspace of workspaces) made.push({ workspace, ...(await newKey(wrapper, workspacePurpose(workspace))) })
-  const replace = `(workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id, made_at = excluded.made_at`
   await client.query(
     `insert into workspace_key (workspace_id, key_id, wrapped, wrapper_id) select w, k, b, $4 from unnest($1::int[], $2::text[], $3::bytea[]) u (w, k, b)
-     on conflict ${ofKnown === 'replace' ? replace : 'do nothing'}`,
+     on conflict (workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id, made_at = excluded.made_at`,
     [workspaces, made.map(({ vault }) => vault.keyId), made.map(({ wrapped }) => wrapped), wrapper.id],
   )
   return new Map(made.map(({ workspace, vault }) => [workspace, vault]))

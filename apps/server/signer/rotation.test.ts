@@ -8,10 +8,20 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
-import { createVault, type Vault } from '../platform/vault.ts'
-import { keyPurpose, prepareKeys, secondFactorPurpose, tokens, webhookPurpose, workspacePurpose } from './keys.ts'
+import { createVault } from '../platform/vault.ts'
+import { openSigner } from './in-process.ts'
+import {
+  keyPurpose,
+  prepareKeys,
+  secondFactorPurpose,
+  tokens,
+  webhookPurpose,
+  withOwner,
+  workspacePurpose,
+  writeKeys,
+} from './keys.ts'
 import { rotateMasterKey } from './rotation.ts'
-import { ensureMasterKey, type KeyWrapper, wrapWithKey } from './wrapping.ts'
+import { ensureMasterKey, wrapWithKey } from './wrapping.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let dataDir: string
@@ -51,30 +61,30 @@ async function certificates(count: number, masterKey: Buffer): Promise<void> {
     'installation_key',
   ])
     await query(`delete from ${table}`)
-  const vault = createVault(masterKey)
   const places = await query<{ workspace_id: number; company_id: number }>(
     `with w as (insert into workspace (name, plan) select 'x', 1 from generate_series(1, $1) returning id)
      insert into company (workspace_id, cnpj, name, search, uf) select id, '44555666000181', 'x', 'x', 35 from w
      returning workspace_id, id as company_id`,
     [count],
   )
+  const workspaces = places.map(({ workspace_id }) => workspace_id)
+  const vaults = await withOwner(database.url, (client) => writeKeys(client, workspaces, wrapWithKey(masterKey)))
   const sealed = places.map(({ workspace_id, company_id }) =>
-    vault.encrypt(`key of ${company_id}`, keyPurpose(workspace_id, company_id)),
+    vaults.get(workspace_id)!.encrypt(`key of ${company_id}`, keyPurpose(workspace_id, company_id)),
   )
   await query(
     `insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number, valid_from, valid_to,
                               certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by, replaced_at)
-     select w, c, '44555666000181', 'x', 'x', '1', now(), now() + interval '1 year', 'x', '{}', s, $4, 1, case when c % 3 = 0 then now() end
-       from unnest($1::int[], $2::int[], $3::bytea[]) u (w, c, s)
+     select w, c, '44555666000181', 'x', 'x', '1', now(), now() + interval '1 year', 'x', '{}', s, k, 1, case when c % 3 = 0 then now() end
+       from unnest($1::int[], $2::int[], $3::bytea[], $4::text[]) u (w, c, s, k)
      returning id`,
-    [places.map((row) => row.workspace_id), places.map((row) => row.company_id), sealed, vault.keyId],
+    [workspaces, places.map((row) => row.company_id), sealed, workspaces.map((id) => vaults.get(id)!.keyId)],
   )
 }
 
-// How many certificates a master key opens, of how many: those that an earlier version sealed with it, and those sealed with a key that it wraps.
-const opened = (masterKey: Buffer) => openedBy(wrapWithKey(masterKey), createVault(masterKey))
-
-async function openedBy(wrapper: KeyWrapper, own: Vault): Promise<string> {
+// How many certificates are sealed with a key that a master key wraps, of how many.
+async function opened(masterKey: Buffer): Promise<string> {
+  const wrapper = wrapWithKey(masterKey)
   const rows = await query<{
     workspace_id: number
     company_id: number
@@ -89,15 +99,15 @@ async function openedBy(wrapper: KeyWrapper, own: Vault): Promise<string> {
   let right = 0
   for (const { workspace_id, company_id, key_encrypted, key_id, wrapped } of rows) {
     const key = wrapped && (await wrapper.unwrap(wrapped, workspacePurpose(workspace_id)))
-    const vault = [own, key && createVault(key)].find((vault) => vault?.keyId === key_id)
+    const vault = key && createVault(key)
     const purpose = keyPurpose(workspace_id, company_id)
-    if (vault?.decrypt(key_encrypted, purpose) === `key of ${company_id}`) right++
+    if (vault?.keyId === key_id && vault.decrypt(key_encrypted, purpose) === `key of ${company_id}`) right++
   }
   return `${right} of ${rows.length}`
 }
 
 // As each signer does when it starts.
-const start = (masterKey: Buffer) => prepareKeys(database.url, wrapWithKey(masterKey), createVault(masterKey))
+const start = (masterKey: Buffer) => prepareKeys(database.url, wrapWithKey(masterKey))
 
 const inFile = async (name = 'master.key') => Buffer.from(await readFile(join(dataDir, name), 'utf8'), 'base64')
 
@@ -282,6 +292,13 @@ describe('with the key in the environment', () => {
     expect(await rotateMasterKey(config(keys))).toBe(10)
     expect(await opened(next)).toBe('10 of 10')
     expect(await rotateMasterKey(config(keys))).toBe(0)
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  test('a command that was not given it is refused and makes no other, although nothing is sealed yet', async () => {
+    await certificates(0, old)
+    await start(old)
+    await expect(openSigner(config(), database.url)).rejects.toThrow(/^Falta a chave mestra/)
     expect(await readdir(dataDir)).toEqual([])
   })
 

@@ -44,16 +44,8 @@ export async function rotateMasterKey(
   return count
 }
 
-/** What wraps keys now; `vault`: what earlier versions sealed with the same master key. */
-interface Master {
-  wrapper: KeyWrapper
-  vault: Vault
-}
-
-const masterOf = (key: Buffer): Master => ({ wrapper: wrapWithKey(key), vault: createVault(key) })
-
 interface Keys {
-  present: Master
+  present: KeyWrapper
   next(step: (text: string) => void): Promise<KeyWrapper>
   /** Nothing needs the old key any more. */
   finish(step: (text: string) => void): Promise<void>
@@ -69,7 +61,7 @@ function givenKeys(masterKey: Buffer, newMasterKey: Buffer | undefined): Keys {
       'NEW_MASTER_KEY é igual a MASTER_KEY. Nada foi alterado: faça uma chave nova com openssl rand -base64 32 e rode de novo.',
     )
   const next = wrapWithKey(newMasterKey)
-  return { present: masterOf(masterKey), next: async () => next, finish: async () => {} }
+  return { present: wrapWithKey(masterKey), next: async () => next, finish: async () => {} }
 }
 
 const noKey = (path: string) =>
@@ -88,7 +80,7 @@ async function fileKeys({ dataDir, newMasterKey }: RotationConfig): Promise<Keys
   const present = (await readSecret(path)) ?? (await readSecret(nextPath))
   if (present === null) throw noKey(path)
   return {
-    present: masterOf(keyOf(present, path)),
+    present: wrapWithKey(keyOf(present, path)),
     async next(step) {
       step('Guardando a chave nova…')
       const { secret } = await readOrCreateSecret(nextPath, () => randomBytes(32).toString('base64'))
@@ -146,7 +138,7 @@ async function requireAlone(url: string): Promise<void> {
   })
 }
 
-async function reseal(url: string, from: Master, to: KeyWrapper, step: (text: string) => void): Promise<number> {
+async function reseal(url: string, from: KeyWrapper, to: KeyWrapper, step: (text: string) => void): Promise<number> {
   return withOwner(url, async (client) => {
     await client.query('begin')
     // A process that starts meanwhile waits here, then finds that its key is the old one and refuses to start; one that was overlooked
@@ -158,19 +150,19 @@ async function reseal(url: string, from: Master, to: KeyWrapper, step: (text: st
     step('Selando os certificados com a chave nova…')
     const count = await replaceKeys(client, from, to)
     step('Selando o resto…')
-    await replaceTokensKey(client, from.wrapper, to)
+    await replaceTokensKey(client, from, to)
     step('Confirmando…')
     await client.query('commit')
     return count
   })
 }
 
-async function requireKnown(client: pg.Client, { wrapper, vault }: Master, to: KeyWrapper): Promise<void> {
+async function requireKnown(client: pg.Client, from: KeyWrapper, to: KeyWrapper): Promise<void> {
   const { rows } = await client.query<{ n: number }>(
     `select (select count(*) from workspace_key where wrapper_id not in ($1, $2))::int
-          + (select count(*) from certificate c where replaced_at is null and key_id <> $3
+          + (select count(*) from certificate c where replaced_at is null
                 and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id))::int as n`,
-    [wrapper.id, to.id, vault.keyId],
+    [from.id, to.id],
   )
   if (rows[0]!.n > 0)
     throw new InstallationError(
@@ -244,24 +236,20 @@ async function sealWebhooksAnew(client: pg.Client, before: Vault, after: Vault):
 }
 
 // New keys, not the old ones wrapped anew: who has an old copy of the database and its master key opens nothing that is sealed from now on.
-async function replaceKeys(client: pg.Client, { wrapper, vault }: Master, to: KeyWrapper): Promise<number> {
-  const { rows } = await client.query<{ workspace: number; wrapped: Buffer | null }>(
-    `select workspace_id as workspace, wrapped from workspace_key where wrapper_id = $1
-      union all
-     select distinct workspace_id, null::bytea from certificate c
-      where key_id = $2 and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id)`,
-    [wrapper.id, vault.keyId],
+async function replaceKeys(client: pg.Client, from: KeyWrapper, to: KeyWrapper): Promise<number> {
+  const { rows } = await client.query<{ workspace: number; wrapped: Buffer }>(
+    'select workspace_id as workspace, wrapped from workspace_key where wrapper_id = $1',
+    [from.id],
   )
   let count = 0
   for (const some of inTurns(rows)) {
-    const before = [vault]
+    const before: Vault[] = []
     for (const { workspace, wrapped } of some)
-      if (wrapped) before.push(createVault(await wrapper.unwrap(wrapped, workspacePurpose(workspace))))
+      before.push(createVault(await from.unwrap(wrapped, workspacePurpose(workspace))))
     const next = await writeKeys(
       client,
       some.map(({ workspace }) => workspace),
       to,
-      'replace',
     )
     count += await sealAnew(client, next, before)
   }
