@@ -29,18 +29,10 @@ const patienceMs = 30_000
 
 /**
  * Fetches from an address that somebody outside wrote: http and https, public IP addresses only, no redirects, 30 seconds and 64 MiB at most.
- * Throws OutboundError. `exempt`: the one host with its port that may be anywhere. `stop`: ends it early.
+ * Throws OutboundError.
  */
-export async function fetchOutside(
-  address: string,
-  { exempt, stop }: { exempt: string | null; stop: AbortSignal },
-): Promise<Buffer> {
-  return reach(
-    address,
-    { exempt: exempt === null ? [] : [exempt], stop, patienceMs, lookup: lookupPublic },
-    get,
-    readBody,
-  )
+export async function fetchOutside(address: string): Promise<Buffer> {
+  return reach(address, { exempt: [], patienceMs, lookup: lookupPublic }, get, readBody)
 }
 
 /** The response of an address that somebody outside wrote: its status, and the beginning of its body as text. */
@@ -81,7 +73,7 @@ async function reach<T>(
     stop,
     patienceMs,
     lookup,
-  }: { exempt: readonly string[]; stop: AbortSignal; patienceMs: number; lookup: LookupFunction },
+  }: { exempt: readonly string[]; stop?: AbortSignal; patienceMs: number; lookup: LookupFunction },
   sending: Sending,
   read: (response: IncomingMessage) => Promise<T>,
 ): Promise<T> {
@@ -93,7 +85,7 @@ async function reach<T>(
   // No name is looked up for these.
   if (!isExempt && isIP(literal) && !isPublic(literal)) throw new OutboundError('not-public', url.hostname)
   const patience = AbortSignal.timeout(patienceMs)
-  const signal = AbortSignal.any([patience, stop])
+  const signal = stop ? AbortSignal.any([patience, stop]) : patience
   try {
     return await read(await request(url, sending, signal, isExempt ? undefined : lookup))
   } catch (cause) {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@vigia/postgres/port'
-import { type Binaries, chooseRunner, findBinaries, giveTo, type Runner, run, supervise } from '@vigia/postgres/process'
+import { type Binaries, chooseRunner, findBinaries, type Runner, run, supervise } from '@vigia/postgres/process'
 import pg from 'pg'
 import { connectionTo, type DatabaseRole } from '../../../apps/server/platform/database.ts'
 import { migrate } from '../../../apps/server/platform/schema/migrate.ts'
@@ -32,21 +32,11 @@ export interface Cluster extends AsyncDisposable {
   superUrl: string
   coordinator: ClusterNode
   workers: ClusterNode[]
-  /** Copies the files of all nodes while they are used. Needs `archive`. */
-  copy(): Promise<void>
-  /** Brings all nodes back to a point that `citus_create_restore_point` made after the copy, which is used up. */
-  restore(point: string): Promise<void>
 }
 
 export interface ClusterOptions {
   workers?: number
-  /** Without waiting for the disk, where nothing is killed. */
-  durable?: boolean
   shards?: number
-  /** Keeps the log of each node. */
-  archive?: boolean
-  /** The port by which the other nodes reach the worker at `port`: its own, unless something stands between. */
-  between?: (port: number) => Promise<number>
 }
 
 // Nodes trust each other on loopback, as only a test may.
@@ -55,7 +45,7 @@ const admitted = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.
 /** A coordinator and workers on this machine, below `directory`. */
 export async function startCluster(
   directory: string,
-  { workers: count = 2, durable = false, shards = 8, archive = false, between }: ClusterOptions = {},
+  { workers: count = 2, shards = 8 }: ClusterOptions = {},
 ): Promise<Cluster> {
   const binaries = await findBinaries()
   await mkdir(directory, { recursive: true })
@@ -80,23 +70,11 @@ export async function startCluster(
     timezone: 'UTC',
     'citus.shard_count': String(shards),
     'citus.enable_statistics_collection': 'off',
-    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
   }
-  const make = async (name: string) => {
-    const archived = join(directory, `${name}-log`)
-    await mkdir(archived)
-    await giveTo(runner, archived)
-    return startNode(binaries, runner, join(directory, name), {
-      ...settings,
-      ...(archive && {
-        archive_mode: 'on',
-        archive_command: `cp %p ${archived}/%f.part && mv ${archived}/%f.part ${archived}/%f`,
-        restore_command: `cp ${archived}/%f %p`,
-        // A node that is brought back lets nobody in before it is there.
-        hot_standby: 'off',
-      }),
-    })
-  }
+  const make = (name: string) => startNode(binaries, runner, join(directory, name), settings)
   const nodes = await Promise.all(
     ['coordinator', ...Array.from({ length: count }, (_, i) => `worker-${i + 1}`)].map(make),
   )
@@ -106,12 +84,6 @@ export async function startCluster(
     superUrl: `postgres://postgres@127.0.0.1:${coordinator.port}/vigia`,
     coordinator,
     workers,
-    async copy() {
-      await Promise.all(nodes.map((node) => node.copy()))
-    },
-    async restore(point) {
-      await Promise.all(nodes.map((node) => node.restore(point)))
-    },
     async [Symbol.asyncDispose]() {
       await Promise.all(nodes.map((node) => node.stop()))
     },
@@ -119,7 +91,7 @@ export async function startCluster(
   try {
     for (const node of nodes)
       await query(node.port, 'postgres', "create role vigia login createdb createrole password 'vigia'")
-    await createClusterDatabase(cluster, 'vigia', between)
+    await createClusterDatabase(cluster, 'vigia')
     return cluster
   } catch (error) {
     await cluster[Symbol.asyncDispose]()
@@ -144,11 +116,10 @@ export async function connectAs({ url }: Cluster, role: DatabaseRole): Promise<p
 export async function createClusterDatabase(
   { coordinator, workers }: Pick<Cluster, 'coordinator' | 'workers'>,
   name: string,
-  between = async (port: number) => port,
 ): Promise<void> {
   const ports = [coordinator, ...workers].map(({ port }) => port)
   await createDatabaseOnNodes(ports, name)
-  await addNodes(ports, name, between)
+  await addNodes(ports, name)
 }
 
 /** An empty database of the owner on all nodes, of which each is by itself until `addNodes`. */
@@ -162,14 +133,9 @@ export async function createDatabaseOnNodes(ports: readonly number[], name: stri
 }
 
 /** Has the database at the first of `ports` use the others as its servers for rows. */
-export async function addNodes(
-  [coordinator, ...workers]: readonly number[],
-  name: string,
-  between = async (port: number) => port,
-): Promise<void> {
+export async function addNodes([coordinator, ...workers]: readonly number[], name: string): Promise<void> {
   await query(coordinator!, name, `select citus_set_coordinator_host('127.0.0.1', ${coordinator})`)
-  for (const port of workers)
-    await query(coordinator!, name, `select citus_add_node('127.0.0.1', ${await between(port)})`)
+  for (const port of workers) await query(coordinator!, name, `select citus_add_node('127.0.0.1', ${port})`)
 }
 
 /**
@@ -230,16 +196,8 @@ async function query(port: number, database: string, text: string): Promise<void
 }
 
 interface Running extends ClusterNode {
-  copy(): Promise<void>
-  restore(point: string): Promise<void>
   stop(): Promise<void>
 }
-
-// What pg_basebackup leaves out, too. A file may vanish meanwhile.
-const copyFiles = `
-mkdir -m 700 "$2" && cd "$1" || exit 1
-tar -c --exclude='./postmaster.*' --exclude='./pg_wal/*' --exclude='./pg_replslot/*' --exclude='./pg_dynshmem/*' . | tar -x -C "$2"
-`
 
 async function startNode(
   binaries: Binaries,
@@ -261,7 +219,6 @@ async function startNode(
   if (code !== 0) throw new Error(`initdb: ${lines.join('\n')}`)
   await writeFile(join(directory, 'pg_hba.conf'), admitted)
   const port = await freePort()
-  const copied = `${directory}-copy`
   const assignments = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
@@ -291,30 +248,6 @@ async function startNode(
       await server.stop({ abort: true })
     },
     async start() {
-      server = await begin()
-    },
-    async copy() {
-      const client = new pg.Client({ connectionString: `postgres://postgres@127.0.0.1:${port}/postgres` })
-      await client.connect()
-      try {
-        await client.query("select pg_backup_start('copy', fast => true)")
-        const { code, lines } = await run(runner, ['sh', '-c', copyFiles, 'sh', directory, copied])
-        if (code !== 0) throw new Error(`copy of a node: ${lines.join('\n')}`)
-        const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop()')
-        await writeFile(join(copied, 'backup_label'), rows[0]!.labelfile)
-      } finally {
-        await client.end()
-      }
-    },
-    async restore(point) {
-      // What `archive_timeout` would have done meanwhile.
-      await query(port, 'postgres', 'select pg_switch_wal()')
-      await server.stop()
-      await rm(directory, { recursive: true })
-      await rename(copied, directory)
-      await writeFile(join(directory, 'recovery.signal'), '')
-      const target = `recovery_target_name = '${point}'\nrecovery_target_action = 'promote'\n`
-      await appendFile(join(directory, 'postgresql.auto.conf'), target)
       server = await begin()
     },
     stop: () => server.stop(),

@@ -91,7 +91,7 @@ function describeClock(aheadMs: number, isOff: boolean): string {
 /** Fetches the pinned authorities that are missing here and the intermediate authorities that hosts do not send, and keeps those that may be trusted. */
 export async function fetchAuthorities(
   config: HostsConfig,
-  { lookup, fetch = fetchFile }: Options & { fetch?: (address: string) => Promise<Uint8Array> } = {},
+  { lookup, fetch = fetchOutside }: Options & { fetch?: (address: string) => Promise<Uint8Array> } = {},
 ): Promise<CheckReport> {
   const lines: string[] = []
   let ok = true
@@ -144,8 +144,6 @@ async function fetchCertificate(
     return error instanceof OutboundError ? 'o endereço não respondeu com o arquivo' : 'não é um certificado'
   }
 }
-
-const fetchFile = (address: string) => fetchOutside(address, { exempt: null, stop: new AbortController().signal })
 
 async function keep({ sefaz }: HostsConfig, authority: X509Certificate): Promise<void> {
   await mkdir(sefaz.caFolder, { recursive: true })
