@@ -12,21 +12,11 @@ export interface Limit {
 }
 
 /** Refuses when `who` has used up `limit`; counts nothing. */
-export async function requireUnderLimit(ctx: WithDatabase, limit: Limit, who: string): Promise<void> {
-  const leftMs = await findWait(ctx, limit, who)
-  if (leftMs !== null) throw tooMany(leftMs)
-}
-
-/** Whether `who` has used up `limit`; counts nothing. */
-export async function isUsedUp(ctx: WithDatabase, limit: Limit, who: string): Promise<boolean> {
-  return (await findWait(ctx, limit, who)) !== null
-}
-
-async function findWait({ db }: WithDatabase, limit: Limit, who: string): Promise<number | null> {
+export async function requireUnderLimit({ db }: WithDatabase, limit: Limit, who: string): Promise<void> {
   const { rows } = await sql<{ leftMs: number }>`
     select (extract(epoch from until - now()) * 1000)::float8 as "leftMs" from throttle
      where key = ${keyOf(limit, who)} and until > now() and count >= ${limit.times}`.execute(db)
-  return rows[0]?.leftMs ?? null
+  if (rows[0]) throw tooMany(rows[0].leftMs)
 }
 
 /** Counts one try of `who` and refuses when there were too many. Tries that are refused do not lengthen the wait. */
