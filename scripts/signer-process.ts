@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Config, connectSigner, InstallationError, type ReachSigner } from '@vigia/server/start'
-import { awaitEnd, keepChild } from './kept-child.ts'
+import { keepChild, lastLines } from './children.ts'
 
 const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY']
 // Of copies: the signer has nothing to do with them, and the two go together.
@@ -45,60 +45,41 @@ export async function startSigner(
   const own = Object.fromEntries(Object.entries(keys).filter(([name]) => !namesOfCopies.includes(name)))
   const environment = { ...process.env, ...own, DATA_DIR: dataDir, SIGNER_SOCKET: socket }
 
-  const run = () =>
-    spawn(process.execPath, ['apps/server/main.ts', '--child'], {
-      cwd: root,
-      env: environment,
-      // In its own process group, so that Ctrl+C does not stop it before those that ask it.
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-  const first = run()
-  let kept: ReturnType<typeof keepChild> | undefined
-  let known: Promise<void> | undefined
-
-  const reach: ReachSigner = async (url) => {
-    known ??= begin(first, url).then(() => {
-      kept = keepChild('O assinador', first, (started) => {
-        const next = run()
-        started(next)
-        return begin(next, url)
-      })
-    })
-    await known
-    return connectSigner(socket, sefaz)
-  }
+  const url = Promise.withResolvers<string>()
+  const kept = keepChild(
+    'O assinador',
+    () =>
+      spawn(process.execPath, ['apps/server/main.ts', '--child'], {
+        cwd: root,
+        env: environment,
+        // In its own process group, so that Ctrl+C does not stop it before those that ask it.
+        detached: true,
+        stdio: ['pipe', 'pipe', 'pipe'],
+      }),
+    (child) => begin(child, url.promise),
+  )
   return {
-    reach,
+    async reach(databaseUrl) {
+      url.resolve(databaseUrl)
+      await kept.begun
+      return connectSigner(socket, sefaz)
+    },
     socket,
     async [Symbol.asyncDispose]() {
-      kept?.leave()
-      const child = kept?.current() ?? first
-      child.stdin?.end()
-      await awaitEnd(child, patienceMs)
+      await kept.stop((child) => child.stdin?.end(), patienceMs)
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
 // It prints "ready" when it can be asked.
-async function begin(child: ChildProcess, url: string): Promise<void> {
-  const { stdin, stdout, stderr } = child
-  if (!stdin || !stdout || !stderr) throw new Error('the signer was started without pipes')
-  stdin.on('error', () => {})
-  const complaints: string[] = []
-  createInterface(stderr).on('line', (line) => {
-    complaints.push(line)
-    if (complaints.length > 20) complaints.shift()
-    process.stderr.write(`${line}\n`)
-  })
-  stdin.write(`${url}\n`)
-  const ready = new Promise<true>((resolve) => {
-    createInterface(stdout).on('line', (line) => {
-      if (line === 'ready') resolve(true)
-    })
-  })
-  const ended = once(child, 'close').then(() => false as const)
-  if (await Promise.race([ready, ended])) return
+async function begin(child: ChildProcessWithoutNullStreams, url: Promise<string>): Promise<void> {
+  child.stdin.on('error', () => {})
+  child.stderr.pipe(process.stderr)
+  const complaints = lastLines(child.stderr)
+  const ready = once(createInterface(child.stdout), 'line')
+  const closed = once(child, 'close').then(() => null)
+  void url.then((text) => child.stdin.write(`${text}\n`))
+  if (await Promise.race([ready, closed])) return
   throw new InstallationError(complaints.join('\n') || 'O assinador não iniciou. Os dados não foram alterados.')
 }

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import type { Config } from '@vigia/server/start'
+import { awaitEnd, lastLines } from './children.ts'
 import { StartError } from './lifetime.ts'
 import { portInUse } from './ports.ts'
 
@@ -30,62 +33,51 @@ export async function startSimulator(
   companies: readonly SimulatedCompany[],
 ): Promise<SimulatorProcess> {
   if (!simulator) throw new Error('this configuration has no simulator')
-  const options = [
-    '--port',
-    String(simulator.port),
-    '--directory',
-    path.join(dataDir, 'simulator'),
-    '--exit-with-parent',
-  ]
-  options.push(
-    '--hour-ms',
-    String(sefaz.hourMs),
-    '--tp-amb',
-    String(sefaz.tpAmb),
-    '--live-every-ms',
-    String(liveEveryMs),
-  )
-  for (const { cnpj, nome, uf } of companies) options.push('--company', `${cnpj}:${nome}:${uf}`)
-  if (simulator.archive) options.push('--archive', simulator.archive)
-  if (simulator.archiveAnswered) options.push('--archive-answered')
+  const options = {
+    port: simulator.port,
+    directory: path.join(dataDir, 'simulator'),
+    'hour-ms': sefaz.hourMs,
+    'tp-amb': sefaz.tpAmb,
+    'live-every-ms': liveEveryMs,
+    ...(simulator.archive && { archive: simulator.archive }),
+  }
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
+  for (const { cnpj, nome, uf } of companies) args.push('--company', `${cnpj}:${nome}:${uf}`)
+  if (simulator.archiveAnswered) args.push('--archive-answered')
 
-  const child = spawn(process.execPath, ['apps/simulator/main.ts', 'serve', ...options], {
+  const child = spawn(process.execPath, ['apps/simulator/main.ts', 'serve', '--exit-with-parent', ...args], {
     cwd: root,
     // In its own process group, so that Ctrl+C does not stop it before the server.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   child.stdin.on('error', () => {})
-  const complaints: string[] = []
-  createInterface(child.stderr).on('line', (line) => {
-    complaints.push(line)
-    if (complaints.length > 20) complaints.shift()
-  })
-  const ended = new Promise<void>((resolve) => {
+  const complaints = lastLines(child.stderr)
+  const closed = new Promise<null>((resolve) => {
     child.once('error', (error) => complaints.push(error.message))
-    child.once('close', () => resolve())
+    child.once('close', () => resolve(null))
   })
   const stop = async () => {
     child.kill('SIGTERM')
     child.stdin.end()
-    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000)
-    await ended
-    clearTimeout(timer)
+    await awaitEnd(child, 10_000)
   }
 
-  const ready = readyPort(child.stdout)
-  const port = await Promise.race([ready, ended, timeout(patienceMs)])
-  if (typeof port !== 'number') {
+  // It prints its port on one line of JSON.
+  const ready = once(createInterface(child.stdout), 'line')
+  const line = await Promise.race([ready, closed, setTimeout(patienceMs, null, { ref: false })])
+  if (!line) {
     await stop()
     const text = complaints.join('\n')
     if (/EADDRINUSE|já está em uso/.test(text)) throw portInUse(simulator.port, 'SIMULATOR_PORT')
     throw new StartError(`A SEFAZ simulada não iniciou: ${reason(complaints)}. Os dados não foram alterados.`)
   }
+  const { port } = JSON.parse(line[0])
   let stopping = false
   return {
     port,
     died: new Promise((resolve) => {
-      void ended.then(() => {
+      void closed.then(() => {
         if (!stopping) resolve()
       })
     }),
@@ -108,29 +100,4 @@ export async function startSimulator(
 function reason(complaints: readonly string[]): string {
   const line = complaints.find((text) => /^\w*Error\b/.test(text)) ?? complaints[0] ?? 'ela não respondeu'
   return line.replace(/^\w*Error: /, '').replace(/\.$/, '')
-}
-
-// It prints its port on one line of JSON; other lines are for people.
-function readyPort(stdout: NodeJS.ReadableStream): Promise<number> {
-  return new Promise((resolve) => {
-    createInterface(stdout).on('line', (line) => {
-      const port = portIn(line)
-      if (port !== null) resolve(port)
-    })
-  })
-}
-
-function portIn(line: string): number | null {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && 'port' in value && typeof value.port === 'number'
-      ? value.port
-      : null
-  } catch {
-    return null
-  }
-}
-
-function timeout(ms: number): Promise<null> {
-  return new Promise((resolve) => setTimeout(resolve, ms, null).unref())
 }

@@ -114,7 +114,7 @@ function readReport({ numPassedTests, testResults }: Report): SuiteResult {
 }
 
 const launcher =
-  /^(package(-lock)?\.json|packages\/postgres\/|apps\/server\/(start|config)\.ts|apps\/simulator\/(main|start|command)\.ts|scripts\/(start|launch|lifetime|ports|demo|dev|kept-child|signer-process|simulator-process|stopping|web-build|worker))/
+  /^(package(-lock)?\.json|packages\/postgres\/|apps\/server\/(start|config)\.ts|apps\/simulator\/(main|start|command)\.ts|scripts\/(start|launch|lifetime|ports|demo|dev|children|signer-process|simulator-process|stopping|web-build|worker))/
 
 /**
  * Whether the working tree or the last commit touches what the tests of the launcher start: they bring up whole installations and take

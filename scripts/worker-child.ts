@@ -1,16 +1,17 @@
 import { once } from 'node:events'
+import type { Config } from '@vigia/server/start'
 import { drainMs } from './stopping.ts'
-import type { WorkerMessage, WorkerOrder, WorkerQuestion } from './worker-process.ts'
+import type { WorkerReport } from './worker-process.ts'
 
-// The role `worker` of a program that has both, so that what it captures, sends, judges and exports does not keep waiting who looks at a page. It ends with
-// the program, or when that lets go of it.
-const tell = (message: WorkerMessage) => {
-  if (process.connected) process.send?.(message, undefined, undefined, () => {})
+// The role `worker` beside an API, so that capturing, sending and judging do not keep requests waiting. It ends with the program, or when
+// that disconnects.
+const tell = (report: WorkerReport) => {
+  if (process.connected) process.send?.(report, undefined, undefined, () => {})
 }
 // Ctrl+C and a service reach the whole group; the program says when.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 const left = once(process, 'disconnect')
-const ordered = once(process, 'message') as Promise<[WorkerOrder]>
+const ordered = once(process, 'message') as Promise<[Config]>
 
 void left.then(() => setTimeout(() => process.exit(), drainMs).unref())
 
@@ -22,20 +23,16 @@ try {
   const order = await Promise.race([ordered, left.then(() => null)])
   if (order) {
     const health = createHealth(['worker'])
-    const worker = await start(order[0].config, { roles: ['worker'], health, joinsPostgres: true })
-    const answer = async ({ id, what }: WorkerQuestion) => {
-      try {
-        if (what === 'respond') return tell({ is: 'answer', id })
-        const { ready, roles } = await health.ready()
-        tell({ is: 'answer', id, ...(!ready && { problem: `the worker is ${roles.worker}` }) })
-      } catch (error) {
-        tell({ is: 'answer', id, problem: String(error) })
-      }
+    await using _ = await start(order[0], { roles: ['worker'], health, joinsPostgres: true })
+    let { ready, roles } = await health.ready()
+    const report = async () => {
+      // A check may take three seconds.
+      tell({ is: 'running', problem: ready ? null : `the worker is ${roles.worker}` })
+      ;({ ready, roles } = await health.ready())
     }
-    process.on('message', (question: WorkerQuestion) => void answer(question))
+    setInterval(() => void report(), 1_000)
     tell({ is: 'begun' })
     await left
-    await worker[Symbol.asyncDispose]()
   }
 } catch (error) {
   const isPlain = [ConfigError, InstallationError, PostgresError].some((plain) => error instanceof plain)
