@@ -20,10 +20,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 // The first two have generated documents, the others the samples.
 const cnpjs = '12ABC34501DE35 44555666000181 99429951000148 99012478000107 99427512000104 99427024000199 99889891000146'
 const companies = cnpjs.split(' ').map((cnpj) => ({ cnpj, nome: `EMPRESA ${cnpj}`, uf: 'SP' }))
-const people = { administrador: 'dona', leitura: 'leitora', auditor: 'auditora' }
 const senha = 'notas-em-dia-2026'
 
-// Moments of this run, and ids of rows that no list names.
+// Moments of this run.
 const masked = new Set(
   `token id ultimaConsulta proximaConsulta ultimaResposta ultimaSincronizacaoNFe ultimaSincronizacaoCTe criadaEm
   expiraEm vistaEm abertaEm enviadoEm validoDe validoAte validadeCertificadoA1 avaliadoEm testeAte
@@ -62,22 +61,25 @@ const plain = `
 const { values, positionals } = parseArgs({ options: { authority: { type: 'string' } }, allowPositionals: true })
 const [out] = positionals
 if (!out || !values.authority) throw new Error('npm run record -- OUT --authority FOLDER')
+const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' })
 
 await using stack = new AsyncDisposableStack()
 const dataDir = await mkdtemp(path.join(tmpdir(), 'vigia-record-'))
 stack.defer(() => rm(dataDir, { recursive: true, force: true }))
 const simulator = await openAuthority(values.authority)
 const postgres = stack.use(await startPostgres({ directory: path.join(dataDir, 'postgres') }))
-const url = await startProduct()
-const lines = await record()
-const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' })
+const database = new pg.Pool({ connectionString: postgres.url })
+stack.defer(() => database.end())
+const { url, worker } = await startProduct()
+const lines: string[] = []
+await record()
 await writeFile(out, `${commit}${lines.join('\n')}\n`)
 console.log(`${lines.length} calls`)
 
 // A copy of the folder, which the first run makes: keys and documents are the same on each commit.
 async function openAuthority(folder: string): Promise<Simulator> {
   const directory = path.join(dataDir, 'simulator')
-  const options = { port: 0, hourMs: 600_000 }
+  const options = { port: 0, hourMs: 60_000 }
   if (!existsSync(folder)) {
     const archive = path.join(root, '../shared/data/samples')
     const contents = { companies: companies.slice(0, 2), documentsEach: 150, ...(existsSync(archive) && { archive }) }
@@ -88,8 +90,7 @@ async function openAuthority(folder: string): Promise<Simulator> {
   return stack.use(await startSimulator({ ...options, directory }))
 }
 
-// Processes of their own, as an operator starts them.
-async function startProduct(): Promise<string> {
+async function startProduct(): Promise<{ url: string; worker: ChildProcess }> {
   const port = await freePort()
   const env = {
     ...process.env,
@@ -104,35 +105,35 @@ async function startProduct(): Promise<string> {
     spawn(process.execPath, ['scripts/start.ts', mode], { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(run('migrate'), 'exit')
   if (code !== 0) throw new Error('migrate failed')
-  await sql(`insert into installation (ambiente, id_key) values ('simulado', '\\x000102030405060708090a0b0c0d0e0f')`)
-  for (const mode of ['api', 'worker']) {
-    const child = run(mode)
-    stack.defer(async () => {
-      if (child.kill('SIGTERM')) await once(child, 'exit')
-    })
-  }
+  await database.query(
+    `insert into installation (ambiente, id_key) values ('simulado', '\\x000102030405060708090a0b0c0d0e0f')`,
+  )
+  const [api, worker] = [run('api'), run('worker')]
+  for (const child of [api, worker]) stack.defer(() => end(child))
   const url = `http://localhost:${port}`
   await until('the API', () => fetch(`${url}/health`).then(({ ok }) => ok))
-  return url
+  return { url, worker }
 }
 
-async function sql(text: string, values: unknown[] = []): Promise<void> {
-  const client = new pg.Client({ connectionString: postgres.url })
-  await client.connect()
-  await client.query(text, values)
-  await client.end()
+async function end(child: ChildProcess): Promise<void> {
+  if (child.kill('SIGTERM')) await once(child, 'exit')
 }
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 180_000; Date.now() < deadline; await sleep(300))
+  for (const deadline = Date.now() + 180_000; Date.now() < deadline; await sleep(300)) {
+    // Lines that are up to date ask nothing more, so that each company is captured alone and once.
+    await database.query(
+      `update capture_line set next_at = now() + interval '1 min' where state = 'waiting' and next_at - now() > '10 s'`,
+    )
     if (await isSo().catch(() => false)) return
+  }
   throw new Error(`${what} does not come`)
 }
 
 async function call(token: string, method: string, where: string, body?: object): Promise<{ data: unknown }> {
   const isForm = body instanceof FormData
-  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
-  if (body && !isForm) headers['content-type'] = 'application/json'
+  const json = { 'content-type': 'application/json' }
+  const headers = { ...(token && { authorization: `Bearer ${token}` }), ...(body && !isForm && json) }
   const sent = isForm ? body : body && JSON.stringify(body)
   const response = await fetch(new URL(where, url), { method, headers, ...(sent && { body: sent }) })
   const answer = (await response.json()) as { success: boolean; message: string; data: unknown }
@@ -140,24 +141,22 @@ async function call(token: string, method: string, where: string, body?: object)
   return answer
 }
 
-async function enter(role: keyof typeof people): Promise<string> {
-  const email = `${people[role]}@exemplo.com.br`
-  if (role === 'administrador') {
-    await call('', 'POST', '/v1/api/Usuarios', { nome: 'Dona Ana', email, senha, tipoPlano: 2 })
-  } else await accept(email, role)
+async function enter(role: string): Promise<string> {
+  const email = `${role}@exemplo.com.br`
+  if (role !== 'administrador') await accept(email, role)
+  else await call('', 'POST', '/v1/api/Usuarios', { nome: 'Dona Ana', email, senha, tipoPlano: 2 })
   return ((await call('', 'POST', '/v1/api/Auth', { email, senha })).data as { token: string }).token
 }
 
 async function accept(email: string, role: string): Promise<void> {
   const convite = randomBytes(32).toString('base64url')
-  await sql(
+  await database.query(
     `with made as (insert into invitation (workspace_id, email, role, invited_by, token_hash, expires_at)
        select workspace_id, $1, $2, id, $3, now() + interval '1 day' from account order by id limit 1 returning workspace_id)
      insert into token_directory (token_hash, workspace_id, kept_until) select $3, workspace_id, 'infinity' from made`,
     [email, role, createHash('sha256').update(convite).digest()],
   )
-  const person = { convite, nome: `Pessoa de ${role}`, senha, senhaNovamente: senha }
-  await call('', 'POST', '/v1/api/Convites/aceitar', person)
+  await call('', 'POST', '/v1/api/Convites/aceitar', { convite, nome: role, senha, senhaNovamente: senha })
 }
 
 async function register(token: string, company: (typeof companies)[number]): Promise<void> {
@@ -166,21 +165,15 @@ async function register(token: string, company: (typeof companies)[number]): Pro
   form.append('Certificado', new File([new Uint8Array(pfx)], 'empresa.pfx'))
   form.append('Senha', 'segredo')
   await call(token, 'POST', '/v1/api/Empresas', form)
+  // Reports and alerts follow the arrival; they are done when they stay equal.
+  const followers = plain.filter((where) => /Alertas\/resumo|Relatorios\?|Fretes$|Reforma|Vencimentos$/.test(where))
+  let [last, equal] = ['', 0]
   await until(`what ${company.cnpj} receives`, async () => {
     const { data } = await call(token, 'GET', '/v1/api/Empresas/obter-empresas')
-    return (data as { captura: { estado: string; ultimoNsu: string; maxNsu: string }[] }[]).every(({ captura }) =>
-      captura.every(({ estado, ultimoNsu, maxNsu }) => estado === 'aguardando' && ultimoNsu === maxNsu),
+    const lines = (data as { captura: { estado: string; ultimoNsu: string; maxNsu: string }[] }[]).flatMap(
+      ({ captura }) => captura,
     )
-  })
-  await settled(token)
-}
-
-// Reports and alerts follow the arrival; they are done when they stay equal.
-async function settled(token: string): Promise<void> {
-  const followers = plain.filter((where) => /Alertas\/resumo|Relatorios\?|Fretes$|Reforma|Vencimentos$/.test(where))
-  let last = ''
-  let equal = 0
-  await until('the end of the work', async () => {
+    if (lines.some((line) => line.estado !== 'aguardando' || line.ultimoNsu !== line.maxNsu)) return false
     const now = (await Promise.all(followers.map((where) => answerOf(where, token)))).join()
     equal = now === last ? equal + 1 : 0
     last = now
@@ -188,17 +181,16 @@ async function settled(token: string): Promise<void> {
   })
 }
 
-async function record(): Promise<string[]> {
+async function record(): Promise<void> {
   const administrador = await enter('administrador')
   for (const company of companies) await register(administrador, company)
+  await end(worker)
   const tokens = { administrador, leitura: await enter('leitura'), auditor: await enter('auditor') }
-  await sql(`update receipt set received_at = timestamptz '2026-11-02 12:00Z' + nsu * interval '1 second'`)
-  await sql(`update document set created_at = timestamptz '2026-11-02 12:00Z' + nsu * interval '1 second'`)
+  await database.query(`update receipt set received_at = timestamptz '2026-11-02 12:00Z' + nsu * interval '1 second'`)
+  await database.query(`update document set created_at = timestamptz '2026-11-02 12:00Z' + nsu * interval '1 second'`)
   const ids = await idsOf(administrador)
-  const lines: string[] = []
   for (const [role, token] of Object.entries(tokens))
     for (const where of [...plain, ...lists, ...ids]) lines.push(`${role} ${await answerOf(where, token)}`)
-  return lines
 }
 
 // Details, forms and XML of each document, and what one company and one supplier have.
@@ -232,17 +224,27 @@ async function idsOf(token: string): Promise<string[]> {
 async function answerOf(where: string, token: string): Promise<string> {
   const response = await fetch(new URL(where, url), { headers: { authorization: `Bearer ${token}` } })
   const bytes = Buffer.from(await response.arrayBuffer())
-  const isJson = response.headers.get('content-type')?.includes('json')
-  const text = isJson ? named(JSON.stringify(JSON.parse(bytes.toString()), mask)) : ''
-  const digest = createHash('sha256').update(isJson ? text : bytes)
-  return `${named(where)} ${response.status} ${digest.digest('hex').slice(0, 16)} ${text}`
+  const type = response.headers.get('content-type') ?? ''
+  const text = type.includes('json') ? shown(where, bytes.toString()) : ''
+  // Test certificates have a new key each time.
+  const content = type.includes('pkcs12') ? '' : text || bytes
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  return `${label(where)} ${response.status} ${digest} ${text}`
 }
 
-function mask(name: string, value: unknown): unknown {
-  return masked.has(name) && value !== null ? '•' : value
+function shown(where: string, json: string): string {
+  const mask = (name: string, value: unknown) => (masked.has(name) && value !== null ? '•' : value)
+  const text = label(JSON.stringify(JSON.parse(json), mask))
+  // Installments of one day are ordered by ids of this run.
+  const sort = (_: string, value: unknown) =>
+    Array.isArray(value) ? value.map((item) => JSON.stringify(item)).sort() : value
+  return where.includes('/Vencimentos') ? JSON.stringify(JSON.parse(text), sort) : text
 }
 
-function named(text: string): string {
-  const label = (id: string) => labels.get(id) ?? (/^[\da-f]{8}-/.test(id) ? '•' : id)
-  return text.replace(/(?<![\w-])(?:[\w-]{36}|[\w-]{22})(?![\w-])/g, label).replace(/às \d\d:\d\d/g, 'às •')
+function label(text: string): string {
+  const labelOf = (id: string) => labels.get(id) ?? (/^[\da-f]{8}-/.test(id) ? '•' : id)
+  return text
+    .replace(/(?<![\w-])(?:[\w-]{36}|[\w-]{22})(?![\w-])/g, labelOf)
+    .replace(/às \d\d:\d\d/g, 'às •')
+    .replace(/"chave":"\d{1,9}"/g, '"chave":"•"')
 }
