@@ -136,45 +136,8 @@ function reassured(message: string): string {
     : `${message} Os documentos já guardados estão seguros.`
 }
 
-/** Of documents with two contents this many are named. */
-export const conflictsNamed = 3
-
-/** Documents came for positions that hold another document. */
-export interface Conflicting {
-  service: Service
-  conflicts: number
-  /** Some of them; missing in those of earlier versions. */
-  first?: { nsu: string; chave: string | null }[]
-}
-
-const conflicting: Writer = {
-  topic: 'captura',
-  write(items) {
-    const all = items.map(({ payload }) => payload as Conflicting)
-    const count = all.reduce((total, one) => total + one.conflicts, 0)
-    const services = formatList([...new Set(all.map(({ service }) => families[service]))])
-    const whose = named(items.map(({ company }) => company))
-    const [one, ...others] = all.flatMap(({ service, first = [] }) => first.map(({ chave }) => ({ service, chave })))
-    const list = one?.service === 'cte' ? '/cte' : '/notas-fiscais'
-    return {
-      ...(one?.chave && others.length === 0 && { link: listScreen(list, items, { busca: one.chave }) }),
-      kind: 'alert',
-      header: 'Documentos com dois conteúdos',
-      body: `${endSentence(`A SEFAZ entregou outro conteúdo para ${formatCount(count, 'posição que já estava guardada', 'posições que já estavam guardadas')} (${services}) de ${whose}${positions(all)}`)} Nada foi trocado nem perdido: os dois estão guardados. Confira com quem emitiu qual deles vale.`,
-    }
-  },
-}
-
-function positions(all: readonly Conflicting[]): string {
-  const first = all.flatMap(({ first = [] }) => first).slice(0, conflictsNamed)
-  if (first.length === 0) return ''
-  const texts = first.map(({ nsu, chave }) => `posição ${nsu}, ${chave ? `chave ${chave}` : 'que não pôde ser lido'}`)
-  return `: ${texts.join('; ')}`
-}
-
 /** The announcements of this slice. */
 export const captureAnnouncements: Readonly<Record<string, Writer>> = {
   'captura-concluida': arrived,
   'captura-estado': changed,
-  'captura-divergencia': conflicting,
 }

@@ -178,16 +178,10 @@ test('a company whose certificate the authority has proved catches up with the o
   expect(await countDocuments(late.workspaceId)).toBe(5)
 })
 
-test('documents without NSU, or with one that is taken, keep a place of their own', async () => {
-  const docZip = (nsu: string | null, xml: string) => ({ nsu, schema: 'x', content: gzipSync(xml) })
-  const documents = [
-    docZip('000000000000001', '<a/>'),
-    docZip('000000000000001', '<b/>'),
-    docZip(null, '<c/>'),
-    docZip(null, '<c/>'),
-  ]
+test('documents without NSU have a place of their own, always the same', async () => {
+  const documents = ['<a/>', '<b/>', '<b/>'].map((xml) => ({ nsu: null, schema: 'x', content: gzipSync(xml) }))
   const places = (await readArrivals({ documents })).map((arrival) => arrival.nsu)
-  expect(places).toHaveLength(3)
-  expect(places.filter((place) => place < 0n)).toHaveLength(2)
+  expect(new Set(places).size).toBe(2)
+  expect(places.every((place) => place < 0n)).toBe(true)
   expect((await readArrivals({ documents })).map((arrival) => arrival.nsu)).toEqual(places)
 })

@@ -95,8 +95,6 @@ async function readGaps(
       month: string
       cStat: number
       restored: boolean
-      /** What the authority answered when it said that it is so far. */
-      claimedBy: number | null
       xMotivo: string
       errors: string[] | null
     }
@@ -104,13 +102,11 @@ async function readGaps(
     with call as (
       select *, count(*) filter (where c_stat in (137, 138, 656))
                 over (order by id rows between unbounded preceding and 1 preceding) as settled
-        from capture_call where ${told} and (query = 'distNSU' or passed_from is not null)),
+        from capture_call where ${told} and query = 'distNSU'),
     -- What went wrong since the last answer that told where the authority stands.
     explained as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
     select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt", ${afterRestore} as restored,
-           (select e.c_stat from capture_call e
-             where k.query = 'consNSU' and e.line_id = k.line_id and e.id < k.id and e.query = 'distNSU' and e.c_stat in (137, 138, 656)
-             order by e.id desc limit 1) as "claimedBy", c_stat as "cStat", x_motivo as "xMotivo",
+           c_stat as "cStat", x_motivo as "xMotivo",
            ${gapBegins} as "from", nsu_after as "to", errors
       from explained k
      where ${isGap}
@@ -126,7 +122,7 @@ async function readGaps(
   // All lists ascend, and the ranges within each of the first two do not overlap.
   let first = 0
   let next = 0
-  return rows.map(({ errors, cStat, claimedBy, restored, xMotivo, ...gap }) => {
+  return rows.map(({ errors, cStat, restored, xMotivo, ...gap }) => {
     const count = { lost: 0, missing: 0, empty: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
@@ -138,8 +134,7 @@ async function readGaps(
       if (wasLost) count[nameOf({ lost: true, passed })]++
     }
     const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing - count.empty
-    const cause =
-      (claimedBy ?? cStat) === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false, restored }) : passedOver
+    const cause = cStat === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false, restored }) : passedOver
     return { ...gap, ...count, fetched, why: `${cause} (${xMotivo})` }
   })
 }

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
 import { rebuildProjection } from '../documents/documents.ts'
 import { nfeProc } from '../documents/testing.ts'
@@ -7,7 +7,7 @@ import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { findRestore, noteRestore, releaseRestore } from '../platform/restore.ts'
 import { nsuText } from '../platform/service.ts'
-import { captureAnnouncements } from './announcements.ts'
+import { requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, claimLine, claimOne, holdLine, readHeldLine, releaseLine } from './lease.ts'
@@ -15,9 +15,10 @@ import { quotaWait } from './ledger.ts'
 import { noteQuery } from './query.ts'
 import { settle } from './settlement.ts'
 import { linesOf, newCompany, openInstallation, retireLines, rhythm, type TestContext } from './testing.ts'
+import { listStopped } from './wake.ts'
 import { askSoon } from './worker.ts'
 
-// An authority that contradicts itself: nothing is lost by it, nothing is believed for good, nothing vanishes silently.
+// An authority that contradicts itself: nothing is lost by it.
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
@@ -199,146 +200,57 @@ test('what is missing is asked for soon also when the last query was written whi
   expect((await row()).gap_at!.getTime()).toBeLessThan(Date.now() + rhythm.hourMs / 2)
 })
 
-describe('a position too far ahead', () => {
+describe('a position that cannot be true', () => {
   const absurd = 999_999_999_999_999n
+  const stopped =
+    /^A SEFAZ informou a posição 999999999999999, impossível .* da nossa \((\d+)\)\. A captura parou para nada ser pulado/
 
-  test('in a block is asked for before it is believed, and forgotten when there is none', async () => {
+  test.each([656, 137])('in a response %i stops the line until a person asks, and only that far', async (cStat) => {
     await page(138, 50, notes(1, 50))
-    await page(656, absurd)
-    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: absurd })
-    expect((await row()).message).toMatch(
-      /Ela diz estar na posição 999999999999999, muito à frente da nossa \(50\): a captura pergunta por essa posição antes de acreditar/,
-    )
-    expect(await told()).toEqual([])
-    expect(await single(589, 0)).toBe(absurd)
-    expect(await gaps()).toEqual([])
-    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: null })
-    expect(await row()).toMatchObject({
-      state: 'blocked',
-      message: expect.stringMatching(/^A SEFAZ informou a posição 999999999999999, que ela mesma não conhece/),
-    })
+    for (let times = 0; times < 2; times++) {
+      await page(cStat, absurd)
+      expect(line).toMatchObject({ lastNsu: 50n, wanted: false })
+      expect(await row()).toMatchObject({ state: 'stopped', next_at: null, message: expect.stringMatching(stopped) })
+      expect(await gaps()).toEqual([])
+      const [nfe] = await requestSync(ctx, workspaceId, companyId)
+      expect(nfe!.at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
+    }
+    expect(await listStopped(ctx)).toEqual([{ cStat, xMotivo: `motivo ${cStat}`, lines: 1 }])
     await page(138, 60, notes(51, 60))
-    expect(line.lastNsu).toBe(60n)
+    expect(await row()).toMatchObject({ last_nsu: 60n, state: 'waiting' })
   })
 
-  test('that exists is adopted when it is proved, and what lies between is fetched', async () => {
+  test('after a page, which is stored, stops the line behind its last document', async () => {
+    await page(138, absurd, [...notes(1, 50), docZip(Number(absurd), nfeProc({ number: 99 }))])
+    expect(await row()).toMatchObject({ last_nsu: 50n, state: 'stopped', message: expect.stringMatching(stopped) })
+    expect(await receipts()).toHaveLength(51)
+  })
+
+  test('a million ahead is adopted, and what lies between is missing', async () => {
     await page(138, 50, notes(1, 50))
-    await page(656, 84_000)
-    expect(await single(138, 0, [note(84_000)])).toBe(84_000n)
-    expect(line).toMatchObject({ lastNsu: 84_000n, doubtedNsu: null })
-    expect(await gaps()).toEqual(['51-83999'])
-    expect(await told()).toEqual([{ from: 51n, to: 84_000n, fetched: 1, lost: 0, empty: 0, missing: 83_949 }])
-    expect((await receipts()).at(-1)).toEqual({ nsu: 84_000n, problem: null })
-    const { rows } = await inCapture(ctx, async ({ db }) => ({
-      rows: await db
-        .selectFrom('capture_subscription')
-        .select('delivered_nsu')
-        .where('line_id', '=', line.id)
-        .execute(),
-    }))
-    expect(rows).toEqual([{ delivered_nsu: 84_000n }])
-  })
-
-  test('is not proved by another document, nor by nothing there, and what comes is kept', async () => {
-    await page(138, 50, notes(1, 50))
-    await page(656, absurd)
-    expect(await single(138, 0, [note(60)])).toBe(absurd)
-    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: absurd })
-    expect((await receipts()).at(-1)!.nsu).toBe(60n)
-    // Nothing for an hour: it did not bring what was asked for.
-    expect(await single(137, absurd)).toBeNull()
-    await settle(ctx, line, { kind: 'consNSU', position: absurd, isMissing: true }, answer(137, absurd))
-    line = await readHeldLine(ctx, line)
-    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: null })
-    await page(138, 61, [note(60), note(61)])
-    expect((await row()).conflicts).toBe(0)
-  })
-
-  test('that is said twice is believed, unless only a slip leads there', async () => {
-    await page(138, 50, notes(1, 50))
-    await page(656, 84_000)
-    await page(656, 84_010)
-    expect(line).toMatchObject({ lastNsu: 84_010n, doubtedNsu: null })
-    expect(await gaps()).toEqual(['51-84010'])
-    await page(656, absurd)
-    await page(656, absurd)
-    expect(line).toMatchObject({ lastNsu: 84_010n, doubtedNsu: absurd })
-  })
-
-  test('of a document is not the cursor', async () => {
-    await page(138, 50, notes(1, 50))
-    await page(138, absurd, [note(51), docZip(Number(absurd), nfeProc({ number: 99 }))])
-    expect(line).toMatchObject({ lastNsu: 51n, doubtedNsu: absurd })
-  })
-
-  test('that is proved moves the line of the turn too', async () => {
-    await page(138, 50, notes(1, 50))
-    await page(656, 84_000)
-    const query = { kind: 'consNSU', position: 84_000n, isMissing: true } as const
-    const settled = await settle(ctx, line, query, answer(138, 0, [note(84_000)]))
-    expect(settled.line).toMatchObject({ lastNsu: 84_000n, doubtedNsu: null })
-  })
-
-  test('is forgotten when a later response tells another', async () => {
-    await page(138, 50, notes(1, 50))
-    await page(656, absurd)
-    await page(656, 60)
-    expect(line).toMatchObject({ lastNsu: 60n, doubtedNsu: null })
-    expect(await gaps()).toEqual(['51-60'])
-  })
-
-  test('in a page moves the cursor only to the last document', async () => {
-    await page(138, absurd, notes(1, 50))
-    expect(line).toMatchObject({ lastNsu: 50n, doubtedNsu: absurd })
-    expect((await page(137, absurd)).decision).toMatchObject({ nextPage: false, lastNsu: 50n })
-    expect(await gaps()).toEqual([`passed ${absurd}-${absurd}`])
+    await page(656, 1_000_050)
+    expect(line.lastNsu).toBe(1_000_050n)
+    expect(await gaps()).toEqual(['51-1000050'])
   })
 })
 
-describe('other bytes for a position', () => {
-  test('are kept beside the first, told and counted', async () => {
-    await page(138, 2, notes(1, 2))
-    const amount = () =>
-      inWorkspace(ctx, workspaceId, async ({ db }) => {
-        const rows = await db.selectFrom('document').select('amount').where('number', '=', 2).execute()
-        return rows.map((row) => row.amount)
-      })
-    const before = await amount()
-    const altered = note(2, { amount: '9.99' })
-    await page(138, 3, [altered, note(3)])
-    const all = await receipts()
-    expect(all.filter(({ nsu }) => nsu > 0n).map(({ nsu }) => nsu)).toEqual([1n, 2n, 3n])
-    const second = {
-      nsu: expect.toSatisfy((nsu: bigint) => nsu < 0n),
-      problem: 'A SEFAZ entregou na posição 2 dois conteúdos diferentes; os dois estão guardados.',
-    }
-    expect(all[0]).toMatchObject(second)
-    await rebuildProjection(ctx, { workspaceId, companyId, cnpj: line.cnpj })
-    expect((await receipts())[0]).toMatchObject(second)
-    expect(await amount()).toEqual(before)
-    expect(await row()).toMatchObject({ conflicts: 1, conflict_at: expect.any(Date) })
-    const happened = await inWorkspace(ctx, workspaceId, ({ db }) =>
-      db.selectFrom('happening').select('payload').where('what', '=', 'captura-divergencia').execute(),
-    )
-    const chave = expect.stringMatching(/^\d{44}$/)
-    expect(happened).toEqual([{ payload: { service: 'nfe', conflicts: 1, first: [{ nsu: '2', chave }] } }])
-    const { body } = captureAnnouncements['captura-divergencia']!.write(
-      happened.map(({ payload }) => ({ companyId, company: 'Padaria', companyPublicId: null, payload })),
-    )!
-    expect(body).toMatch(/\(NF-e\) de Padaria: posição 2, chave \d{44}\. Nada foi trocado nem perdido/)
-    await page(138, 4, [altered, note(4)])
-    expect((await row()).conflicts).toBe(1)
-  })
-
-  test('of one page are told apart, and the same document packed otherwise is the same', async () => {
-    const [first] = notes(1, 1)
-    const repacked = { ...first!, content: gzipSync(nfeProc({ number: 1 }), { level: 1 }) }
-    await page(138, 2, [first!, repacked, note(2), note(2, { amount: '9.99' })])
-    expect(await receipts()).toHaveLength(3)
-    expect((await row()).conflicts).toBe(1)
-    await page(138, 3, [repacked, note(3)])
-    expect(await receipts()).toHaveLength(4)
-  })
+test('other bytes for a position are kept beside the first, once', async () => {
+  const amount = () =>
+    inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const rows = await db.selectFrom('document').select('amount').where('number', '=', 2).execute()
+      return rows.map((row) => row.amount)
+    })
+  const altered = note(2, { amount: '9.99' })
+  const repacked = { ...note(1), content: gzipSync(nfeProc({ number: 1 }), { level: 1 }) }
+  await page(138, 2, [...notes(1, 2), repacked])
+  const before = await amount()
+  const logged = vi.spyOn(ctx.log, 'error')
+  await page(138, 3, [altered, note(3), repacked, altered])
+  expect(logged.mock.calls.map(([, text]) => text)).toContain('the authority gave other bytes for a position')
+  await page(138, 4, [altered, note(4), note(4, { amount: '9.99' })])
+  expect((await receipts()).map(({ nsu }) => (nsu < 0n ? 0n : nsu))).toEqual([0n, 0n, 1n, 2n, 3n, 4n])
+  await rebuildProjection(ctx, { workspaceId, companyId, cnpj: line.cnpj })
+  expect(await amount()).toEqual(before)
 })
 
 describe('after a restore', () => {

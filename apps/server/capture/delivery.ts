@@ -3,13 +3,9 @@ import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
 import {
   type Arrival,
-  besideAnother,
-  type Conflict,
-  isSameDocument,
   listReceipts,
   placeOf,
   prove,
-  type ReceivedDocZip,
   type ReceiveResult,
   readAndPack,
   readPage,
@@ -21,7 +17,7 @@ import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { openReceived } from '../platform/received/bytes.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
-import { type Arrived, type Conflicting, conflictsNamed } from './announcements.ts'
+import type { Arrived } from './announcements.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 
 type DeliveryContext = Pick<Context, 'db' | 'log' | 'config'>
@@ -52,17 +48,15 @@ export async function listSubscribers(
     .execute()
 }
 
-/** Reads the documents of a response; each gets a different position. */
+/** Reads the documents of a response; one without a position gets one of ours. */
 export async function readArrivals(response: Pick<DistributionResponse, 'documents'>): Promise<Arrival[]> {
-  const page = new Map<bigint, ReceivedDocZip>()
-  const others: ReceivedDocZip[] = []
-  for (const { nsu, schema, content } of response.documents) {
-    const place = nsu === null ? placeOf(content) : BigInt(nsu)
-    const first = page.get(place)
-    if (!first) page.set(place, { nsu: place, schema, content })
-    else if (isSameDocument(first.content, content) !== true) others.push({ nsu: place, schema, content })
-  }
-  return [...(await readAndPack([...page.values()])), ...(await readAndPack(others)).map(besideAnother)]
+  return readAndPack(
+    response.documents.map(({ nsu, schema, content }) => ({
+      nsu: nsu === null ? placeOf(content) : BigInt(nsu),
+      schema,
+      content,
+    })),
+  )
 }
 
 /** How long a page may wait for its proofs. */
@@ -95,38 +89,32 @@ function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
 }
 
 /**
- * Gives a page to every subscriber that stands where the page begins; the others catch up. Returns the documents that came for positions that
- * hold another one. `ctx.db` is a transaction of the capture.
+ * Gives a page to every subscriber that stands where the page begins; the others catch up. `ctx.db` is a transaction of the capture.
  */
 export async function deliverPage(
   ctx: DeliveryContext,
   line: CaptureLine,
   arrivals: Arrival[],
   { before, after, more }: { before: bigint; after: bigint; more: boolean },
-): Promise<Conflict[]> {
+): Promise<void> {
   const all = await listSubscribers(ctx, line)
   const here = keepersOf(all, before).filter((one) => one.deliveredNsu === before)
-  let conflicts: Conflict[] = []
-  for (const subscriber of here) {
-    const received = await deliver(ctx, line, subscriber, { arrivals, deliveredNsu: after, more })
-    conflicts = longer(conflicts, received?.conflicts ?? [])
-  }
-  // Documents without an NSU of their own are stored below 0, where subscribers that catch up would miss them: they begin again at 0.
-  if (conflicts.length > 0 || arrivals.some(({ nsu }) => nsu <= 0n)) await beginAnew(ctx, line, all, here)
-  return conflicts
+  let isBelow0 = false
+  for (const subscriber of here)
+    if (await deliver(ctx, line, subscriber, { arrivals, deliveredNsu: after, more })) isBelow0 = true
+  // Subscribers that catch up would miss what is stored below 0: they begin again at 0.
+  if (isBelow0) await beginAnew(ctx, line, all, here)
 }
 
 /**
- * Delivers documents of positions below the cursor to all subscribers that may receive; the others begin anew at 0 once they may. Returns as
- * `deliverPage` does. `ctx.db` is a transaction of the capture.
+ * Delivers documents of positions below the cursor to all subscribers that may receive; the others begin anew at 0 once they may.  `ctx.db` is a transaction of the capture.
  */
 export async function deliverLate(
   ctx: DeliveryContext,
   line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'lastNsu'>,
   arrivals: Arrival[],
-): Promise<Conflict[]> {
-  if (arrivals.length === 0) return []
-  let conflicts: Conflict[] = []
+): Promise<void> {
+  if (arrivals.length === 0) return
   const all = await listSubscribers(ctx, line)
   const keepers = keepersOf(all, line.lastNsu)
   for (const subscriber of keepers) {
@@ -135,14 +123,9 @@ export async function deliverLate(
     const received = await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
     // More documents follow, one by one, seconds apart.
     await announceArrival(ctx, line, subscriber, received, true)
-    conflicts = longer(conflicts, received.conflicts)
   }
   await beginAnew(ctx, line, all, keepers)
-  return conflicts
 }
-
-// Subscribers that joined later may hold less.
-const longer = (one: Conflict[], other: Conflict[]) => (other.length > one.length ? other : one)
 
 // A subscriber that was left out copies everything again from a keeper; documents that it has already change nothing.
 async function beginAnew(
@@ -257,18 +240,19 @@ async function copySome(
   })
 }
 
+// Returns whether documents were stored below 0.
 async function deliver(
   ctx: DeliveryContext,
   line: CaptureLine,
   to: Subscriber,
   { arrivals, deliveredNsu, more }: { arrivals: Arrival[]; deliveredNsu: bigint; more: boolean },
-): Promise<ReceiveResult | null> {
+): Promise<boolean> {
   await enterWorkspace(ctx, to.workspaceId)
   const received =
     arrivals.length > 0 ? await receive(ctx, { ...to, cnpj: line.cnpj }, serviceOf(line.service), arrivals) : null
   await announceArrival(ctx, line, to, received, more)
   await noteDelivered(ctx, line, to, deliveredNsu)
-  return received
+  return received?.below0 ?? false
 }
 
 async function announceArrival(
@@ -298,25 +282,6 @@ async function goesOn(
      where workspace_id = ${workspaceId} and what = 'captura-concluida' and company_id = ${companyId}
        and payload ->> 'service' = ${service} and payload ->> 'more' = 'true' limit 1`.execute(db)
   return rows.length > 0
-}
-
-/** Tells all who receive what the line brings that documents came for positions that hold other ones. */
-export async function announceConflicts(
-  ctx: Pick<Context, 'db' | 'log'>,
-  line: CaptureLine,
-  conflicts: Conflict[],
-): Promise<void> {
-  const { cnpj, service } = line
-  const count = conflicts.length
-  const first = conflicts.slice(0, conflictsNamed).map(({ nsu, chave }) => ({ nsu: String(nsu), chave }))
-  ctx.log.error(
-    { cnpj, service: serviceOf(service), conflicts: count, first },
-    'the authority gave other bytes for positions that are here',
-  )
-  await holdLine(ctx, line, { conflicts: sql<number>`conflicts + ${count}`, conflict_at: sql<Date>`now()` })
-  const payload: Conflicting = { service: serviceOf(service), conflicts: count, first }
-  for (const { workspaceId, companyId, proved, paused } of await listSubscribers(ctx, line))
-    if (proved && !paused) await announce(ctx, workspaceId, { what: 'captura-divergencia', companyId, payload })
 }
 
 async function noteDelivered(

@@ -26,8 +26,6 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
   readonly askedForGap: boolean
   /** The chave of that note. */
   readonly askedChave: string | null
-  /** How far the authority says it is, not believed yet. */
-  readonly doubtedNsu: bigint | null
   /** Some of the workspaces that receive it have no plan that lasts. */
   readonly hasPaused: boolean
 }
@@ -156,7 +154,7 @@ async function prepareClaim(db: Context['db']): Promise<void> {
 type LineRow = Omit<CaptureLine, 'leaseBy' | 'leaseMs' | 'turn'>
 
 function lineColumns({ sefaz }: Context['config']): RawBuilder<unknown> {
-  return sql`id, service, cnpj, wanted, last_nsu as "lastNsu", max_nsu as "maxNsu", doubted_nsu as "doubtedNsu", failures,
+  return sql`id, service, cnpj, wanted, last_nsu as "lastNsu", max_nsu as "maxNsu", failures, state,
     last_success_at is null as first,
     coalesce(last_success_at > now() - ${24 * sefaz.hourMs} * interval '1 ms', false) as recent,
     (extract(epoch from now() - asked_at) * 1000)::float8 as "askedMsAgo",

@@ -27,8 +27,6 @@ interface Call {
   after: bigint
   /** The first position that the response passed over without bringing it; null: none. */
   passedFrom?: bigint | null
-  /** Documents for positions that hold other bytes. */
-  conflicts?: number
   outcome: QueryOutcome
   nextInMs: number | null
   /** Before this no query may leave for the line; absent when the call did not change that. */
@@ -42,7 +40,7 @@ const interruptedText = 'interrupted: a process ended between the query and its 
 export async function noteCall(
   ctx: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
-  { query, chave = null, before, after, passedFrom = null, conflicts = 0, outcome, nextInMs, allowedInMs }: Call,
+  { query, chave = null, before, after, passedFrom = null, outcome, nextInMs, allowedInMs }: Call,
 ): Promise<void> {
   const { response, error, durationMs } = outcome
   await inCapture(ctx, ({ db }) =>
@@ -55,7 +53,6 @@ export async function noteCall(
         nsu_before: before,
         nsu_after: after,
         passed_from: passedFrom,
-        conflicts,
         c_stat: response?.cStat ?? null,
         x_motivo: response?.xMotivo.slice(0, 500) ?? null,
         documents: response?.documents.length ?? 0,

@@ -75,14 +75,20 @@ describe('656', () => {
     )
     expect(decide(answer(656, nsu(50), nsu(0)), at(50n), rhythm).message).toMatch(/Nenhum documento foi pulado/)
   })
-  test('that always names an older position is not blamed on another system for ever', () => {
-    const third = (failures: number) => decide(answer(656, nsu(10), nsu(0)), { ...at(50n), failures }, rhythm)
-    expect([0, 1, 2].map((failures) => third(failures).failures)).toEqual([1, 2, 3])
-    expect(third(1).message).toMatch(/outro sistema consultou/)
-    expect(third(2).message).toMatch(
-      /a posição dela \(10\) está antes da nossa \(50\), o que não é obra de outro sistema/,
-    )
-    expect(decide(answer(656, nsu(50), nsu(0)), { ...at(50n), failures: 9 }, rhythm)).toMatchObject({ failures: 0 })
+  test('that names an older position three times in a row stops the line, also when asked once more', () => {
+    const behind = (failures: number, state: 'blocked' | 'failed' | 'stopped') =>
+      decide(answer(656, nsu(10), nsu(0)), { ...at(50n), failures, state }, rhythm)
+    expect([0, 1].map((failures) => behind(failures, 'blocked'))).toMatchObject([
+      { state: 'blocked', failures: 1 },
+      { state: 'blocked', failures: 2 },
+    ])
+    for (const last of [behind(2, 'blocked'), behind(3, 'stopped')]) {
+      expect(last).toMatchObject({ state: 'stopped', nextInMs: null })
+      expect(last.message).toMatch(/está na posição 10, antes da nossa \(50\)\. A captura parou/)
+    }
+    // Responses that were lost are not blocks.
+    expect(behind(5, 'failed')).toMatchObject({ state: 'blocked', failures: 1 })
+    expect(decide(answer(656, nsu(50), nsu(0)), { ...at(50n), failures: 2 }, rhythm)).toMatchObject({ failures: 0 })
   })
   test('does not move back', () => {
     const decision = decide(answer(656, nsu(10), nsu(0)), at(50n), rhythm)

@@ -21,8 +21,7 @@ export interface ConversationState {
   responseLost: boolean
   /** The database was brought back from a copy since then. */
   restored?: boolean
-  /** How far the authority said it was, not believed yet. */
-  doubtedNsu?: bigint | null
+  state?: Decision['state']
 }
 
 /** NSUs from one to another, both included. */
@@ -49,8 +48,6 @@ export interface Decision {
   gap?: NsuRange
   /** NSUs that the authority passed over without bringing what may be there. */
   passed?: NsuRange
-  /** An NSU that the authority says it has reached, to be believed when a query for it proves it. */
-  doubted?: bigint
   /** The authority did not accept the certificate of the query. */
   certificateRefused?: boolean
   /** Only the pauses are written: another certificate is used next, and state and message of the line stay. */
@@ -79,8 +76,8 @@ export const noCertificate: Decision = {
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one response to `distNSU` with `lastNsu`. */
 export function decide(
   response: Pick<DistributionResponse, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'restored' | 'doubtedNsu'> &
-    Partial<Pick<ConversationState, 'failures' | 'maxNsu'>>,
+  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'restored' | 'state'> &
+    Partial<Pick<ConversationState, 'failures'>>,
   rhythm: Rhythm,
   random = Math.random,
 ): Decision {
@@ -90,10 +87,9 @@ export function decide(
   switch (response.cStat) {
     case 138: {
       const top = highestNsu(response.documents, lastNsu)
-      const isDoubted = ult !== null && isFar(ult, top)
-      const advanced = highest(lastNsu, isDoubted ? top : (ult ?? top))
-      const beyond = beyondDocuments(ult, isDoubted, top)
-      if (advanced === lastNsu) return { ...withoutProgress(standing, rhythm, random), ...beyond }
+      if (ult !== null && isFar(ult, top)) return { ...impossible(farAhead(ult, top), rhythm), lastNsu: top }
+      const advanced = highest(lastNsu, ult ?? top)
+      if (advanced === lastNsu) return withoutProgress(standing, rhythm, random)
       const more = max !== undefined && advanced < max
       const news =
         response.documents.length === 1 ? '1 documento novo' : `${response.documents.length} documentos novos`
@@ -104,18 +100,18 @@ export function decide(
           first ? rhythm.hourMs : rhythm.marginMs,
           random,
         ),
-        nextPage: more && !isDoubted,
+        nextPage: more,
         lastNsu: advanced,
         // A maximum below the page itself is wrong and ignored.
         maxNsu: max !== undefined && max >= advanced ? max : undefined,
         succeeded: true,
-        ...(more && !isDoubted && soon(rhythm)),
-        ...beyond,
+        ...(more && soon(rhythm)),
+        ...passedOver(top, ult),
       }
     }
     case 137: {
-      const isDoubted = ult !== null && isFar(ult, lastNsu)
-      const advanced = isDoubted ? lastNsu : highest(lastNsu, ult ?? 0n)
+      if (ult !== null && isFar(ult, lastNsu)) return impossible(farAhead(ult, lastNsu), rhythm)
+      const advanced = highest(lastNsu, ult ?? 0n)
       return {
         ...rest(
           rhythm,
@@ -126,7 +122,7 @@ export function decide(
         lastNsu: advanced,
         maxNsu: max === undefined ? undefined : highest(max, advanced),
         succeeded: true,
-        ...beyondDocuments(ult, isDoubted, lastNsu),
+        ...passedOver(lastNsu, ult),
       }
     }
     case 656:
@@ -246,22 +242,26 @@ function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => n
 const jumpMax = 1_000_000n
 
 /** Whether nothing but a slip of the authority leads from one NSU to the other. */
-export const isFar = (nsu: bigint, from: bigint) => nsu - from > jumpMax
+const isFar = (nsu: bigint, from: bigint) => nsu - from > jumpMax
 
-// What another program may ask for in an hour, beside what it asked for before.
-const closeMax = 1_000n
-
-// What a response claims beyond the last document that it brought.
-function beyondDocuments(ult: bigint | null, isDoubted: boolean, top: bigint): Pick<Decision, 'passed' | 'doubted'> {
-  if (ult === null || ult <= top) return {}
-  return isDoubted ? { doubted: ult } : { passed: { from: top + 1n, to: ult } }
+// A cursor that cannot be true is not adopted, because nothing leads back from one beyond the end.
+function impossible(what: string, rhythm: Rhythm): Decision {
+  return {
+    nextPage: false,
+    state: 'stopped',
+    message: `${what} A captura parou para nada ser pulado, e os documentos já guardados estão seguros. Peça a sincronização para perguntar mais uma vez; se ela responder o mesmo, quem administra o sistema precisa conferir.`,
+    nextInMs: null,
+    allowedInMs: rhythm.hourMs + rhythm.marginMs,
+    failures: 0,
+  }
 }
 
-// Whether a cursor that far ahead of ours is likely: not beyond what was announced, nor more than all that came so far and a thousand. What the
-// authority says twice, an hour apart, is likely too.
-function isLikely(ult: bigint, { lastNsu, maxNsu = 0n, doubtedNsu = null }: Parameters<typeof decide>[1]): boolean {
-  const isSaidAgain = doubtedNsu !== null && ult >= doubtedNsu && ult - doubtedNsu <= closeMax
-  return !isFar(ult, lastNsu) && (isSaidAgain || ult <= highest(maxNsu, 2n * lastNsu + closeMax))
+const farAhead = (ult: bigint, lastNsu: bigint) =>
+  `A SEFAZ informou a posição ${ult}, impossível porque está mais de um milhão à frente da nossa (${lastNsu}).`
+
+// What a response claims beyond the last document that it brought.
+function passedOver(top: bigint, ult: bigint | null): Pick<Decision, 'passed'> {
+  return ult !== null && ult > top ? { passed: { from: top + 1n, to: ult } } : {}
 }
 
 // Documents that lead nowhere: the next query would bring them again, and nothing after them.
@@ -282,53 +282,36 @@ const blocksBehindMax = 3
 // Capped so that it fits the column; waits stop growing after five.
 const oneMore = (failures: number) => Math.min(failures + 1, 1_000)
 
-// The hour counts from this response. The authority's cursor is adopted, or every later query would be out of sequence too; one that is
-// unlikely only once a query for that position has proved it, because nothing leads back from a cursor beyond the end.
+// The hour counts from this response. The authority's cursor is adopted, or every later query would be out of sequence too.
 function blocked(
   ult: bigint | null,
   standing: Parameters<typeof decide>[1],
   rhythm: Rhythm,
   random: () => number,
 ): Decision {
-  const { lastNsu, failures = 0 } = standing
-  const isBehind = ult !== null && ult < lastNsu
-  const isAhead = ult !== null && ult > lastNsu
-  const isDoubted = isAhead && !isLikely(ult, standing)
-  const gap = isAhead && !isDoubted ? { from: lastNsu + 1n, to: ult } : undefined
+  const { lastNsu, failures = 0, state } = standing
+  if (ult !== null && isFar(ult, lastNsu)) return impossible(farAhead(ult, lastNsu), rhythm)
+  // Failures of a line that is blocked or stopped are blocks behind our cursor.
+  const blocksBehind = ult !== null && ult < lastNsu ? oneMore(state === 'failed' ? 0 : failures) : 0
+  if (blocksBehind >= blocksBehindMax) {
+    const what = `A SEFAZ bloqueia as consultas deste CNPJ e responde a cada uma que está na posição ${ult}, antes da nossa (${lastNsu}).`
+    return { ...impossible(what, rhythm), failures: blocksBehind }
+  }
+  const gap = ult !== null && ult > lastNsu ? { from: lastNsu + 1n, to: ult } : undefined
   const missing = gap
     ? ` Faltam os documentos das posições ${gap.from} a ${gap.to}, que serão buscados um a um, até vinte por hora.`
-    : isDoubted
-      ? ` Ela diz estar na posição ${ult}, muito à frente da nossa (${lastNsu}): a captura pergunta por essa posição antes de acreditar, e nada é pulado.`
-      : ' Nenhum documento foi pulado.'
-  const cause =
-    isBehind && failures + 1 >= blocksBehindMax
-      ? `a cada consulta ela responde que a posição dela (${ult}) está antes da nossa (${lastNsu}), o que não é obra de outro sistema; quem administra o sistema precisa conferir`
-      : blockCause(standing)
-  const message = `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${cause}.${missing}`
+    : ' Nenhum documento foi pulado.'
   return {
-    ...rest(rhythm, message, rhythm.marginMs, random),
+    ...rest(
+      rhythm,
+      `A SEFAZ bloqueou as consultas deste CNPJ por uma hora: ${blockCause(standing)}.${missing}`,
+      rhythm.marginMs,
+      random,
+    ),
     state: 'blocked',
     allowedInMs: rhythm.hourMs + rhythm.marginMs,
-    failures: isBehind ? oneMore(failures) : 0,
-    // The query that proves it goes first.
-    ...(isDoubted && { nextInMs: 2 * rhythm.hourMs + rhythm.marginMs }),
+    failures: blocksBehind,
     ...(gap && { lastNsu: gap.to, gap }),
-    ...(isDoubted && { doubted: ult }),
-  }
-}
-
-/** What follows when a query for the position that the authority said it had reached found it. */
-export function proved(doubted: bigint, lastNsu: bigint): Pick<Decision, 'state' | 'message'> {
-  return {
-    state: 'waiting',
-    message: `A SEFAZ confirmou que está na posição ${doubted}. As posições depois da nossa (${lastNsu}) são conferidas uma a uma, até vinte por hora.`,
-  }
-}
-
-/** What people read when a query for the position that the authority said it had reached showed that there is no such position. */
-export function disproved(doubted: bigint, lastNsu: bigint): Pick<Decision, 'message'> {
-  return {
-    message: `A SEFAZ informou a posição ${doubted}, que ela mesma não conhece. A captura continua da posição ${lastNsu}; os documentos já guardados estão seguros e nada foi pulado. Se continuar assim, quem administra o sistema precisa conferir.`,
   }
 }
 

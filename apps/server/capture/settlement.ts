@@ -2,21 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { isOfTheHost, type SefazError } from '@vigia/sefaz/error'
 import { sql, type UpdateObject } from 'kysely'
-import { type Arrival, type Conflict, prove } from '../documents/documents.ts'
+import { type Arrival, prove } from '../documents/documents.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { noteSilence, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { nsuText } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
-import {
-  announceConflicts,
-  damagedPositions,
-  deliverLate,
-  deliverPage,
-  proofWithinMs,
-  readArrivals,
-} from './delivery.ts'
+import { damagedPositions, deliverLate, deliverPage, proofWithinMs, readArrivals } from './delivery.ts'
 import { closePosition, takeOut } from './gaps/positions.ts'
 import { type Holder, makeWay, noteFailureOfUnproved, proveHolder } from './holder.ts'
 import {
@@ -42,14 +35,11 @@ import {
   type Decision,
   decide,
   decideSingle,
-  disproved,
   failed,
   interrupted,
-  isFar,
   isProof,
   mayBeOfTheCertificate,
   type NsuRange,
-  proved,
 } from './rules.ts'
 import { compareClocks } from './skew.ts'
 
@@ -90,8 +80,6 @@ interface QueryVerdict {
   /** The positions that the query was about: those after `before` up to `after`. */
   before: bigint
   after: bigint
-  /** What the authority had claimed, and now turned out. */
-  claim?: 'proved' | 'disproved'
 }
 
 /**
@@ -112,27 +100,19 @@ export async function settle(
       query.kind === 'distNSU'
         ? await judgePage(ctx, line, query.holder, outcome, isEnding)
         : await judgeSingle(ctx, line, query.kind === 'consNSU' ? query.position : null, outcome, isEnding)
-    const { decision, waitMs, before, after, claim } = verdict
+    const { decision, waitMs, before, after } = verdict
     const { askedAt } = await holdCursor(ctx, line, { asked_at: null, ...verdict.change })
-    let conflicts: Conflict[] = []
     if (outcome.response) {
-      if (claim === 'disproved' || (query.kind === 'distNSU' && isCursor(outcome.response)))
-        await forgetDoubt(ctx, line)
-      if (query.kind === 'distNSU') conflicts = await deliver(ctx, line, decision, arrivals, { before, after })
-      else if (claim === 'disproved' || query.kind === 'consChNFe') conflicts = await deliverLate(ctx, line, arrivals)
-      else if (query.isMissing) {
-        const reached = claim === 'proved' ? await believe(ctx, line, query.position) : line
-        conflicts = await fill(ctx, reached, query.position, outcome.response, arrivals)
-      }
+      if (query.kind === 'distNSU') await deliver(ctx, line, decision, arrivals, { before, after })
+      else if (query.kind === 'consChNFe') await deliverLate(ctx, line, arrivals)
+      else if (query.isMissing) await fill(ctx, line, query.position, outcome.response, arrivals)
     }
-    if (conflicts.length > 0) await announceConflicts(ctx, line, conflicts)
     await noteCall(ctx, line, {
       query: query.kind,
       chave: query.kind === 'consChNFe' ? query.chave : null,
       before,
       after,
-      passedFrom: claim === 'proved' ? line.lastNsu + 1n : (decision?.passed?.from ?? null),
-      conflicts: conflicts.length,
+      passedFrom: decision?.passed?.from ?? null,
       outcome,
       nextInMs: query.kind === 'distNSU' && decision ? decision.nextInMs : waitMs || ctx.config.sefaz.pagePauseMs,
       allowedInMs: decision?.allowedInMs,
@@ -144,28 +124,18 @@ export async function settle(
       await reportResponse(ctx, line.service, outcome.response)
       await compareClocks(ctx, line.service, askedAt, outcome.response.dhResp)
     }
-    return { line: movedTo(line, query, verdict, outcome), decision, waitMs, released }
+    return { line: query.kind === 'distNSU' ? movedTo(line, decision) : line, decision, waitMs, released }
   })
 }
 
 // The line as it stands after that.
-function movedTo(
-  line: CaptureLine,
-  query: AnnouncedQuery,
-  { decision, claim }: QueryVerdict,
-  { response }: QueryOutcome,
-): CaptureLine {
-  if (query.kind === 'consChNFe') return line
-  if (query.kind === 'consNSU') {
-    if (claim === 'proved') return { ...line, lastNsu: query.position, doubtedNsu: null }
-    return claim === 'disproved' ? { ...line, doubtedNsu: null } : line
-  }
+function movedTo(line: CaptureLine, decision: Decision | null): CaptureLine {
   if (!decision) return line
   return {
     ...line,
     lastNsu: decision.lastNsu ?? line.lastNsu,
     maxNsu: decision.maxNsu ?? line.maxNsu,
-    doubtedNsu: response && isCursor(response) ? (decision.doubted ?? null) : line.doubtedNsu,
+    state: decision.state,
     failures: decision.failures,
     recent: line.recent || decision.succeeded === true,
   }
@@ -200,7 +170,6 @@ async function judgePage(
     change = {
       last_nsu: decision.lastNsu ?? line.lastNsu,
       max_nsu: decision.maxNsu ?? line.maxNsu,
-      ...(isCursor(response) && { doubted_nsu: decision.doubted ?? null }),
       ...consequences(decision),
       ...(decision.succeeded ? { last_success_at: sql<Date>`now()` } : {}),
     }
@@ -227,8 +196,7 @@ async function judgeResponse(
   const responseLost = response.cStat === 656 && (await wasResponseLost(ctx, line))
   const restored = response.cStat === 656 && (await wasRestored(ctx, line))
   const decided = decide(response, { ...line, responseLost, restored }, ctx.config.sefaz)
-  const isAhead = decided.gap !== undefined || decided.doubted !== undefined
-  if (response.cStat === 656 && isAhead && !responseLost && !restored && !line.first) await noteOvertaken(ctx, line)
+  if (decided.gap && !responseLost && !restored && !line.first) await noteOvertaken(ctx, line)
   if (!holder) return decided
   const decision = decided.certificateRefused ? await makeWay(ctx, line, holder, decided) : decided
   if (isProof(response)) await proveHolder(ctx, line, holder)
@@ -265,62 +233,7 @@ async function judgeSingle(
     await noteSilence(ctx, distributionUrl(ctx, line.service), error)
   }
   const at = position ?? line.lastNsu
-  const seen = { decision: block, waitMs, before: at, after: at }
-  const claim =
-    response && position !== null && position === line.doubtedNsu ? judgeClaim(response, position, line) : undefined
-  if (position === null || !claim) return { ...seen, change: block ? consequences(block) : {} }
-  const change = {
-    doubted_nsu: null,
-    next_at: sql<Date>`least(next_at, greatest(now(), allowed_at))`,
-    ...(claim === 'proved'
-      ? { last_nsu: position, max_nsu: sql<bigint>`greatest(max_nsu, ${position})`, ...proved(position, line.lastNsu) }
-      : disproved(position, line.lastNsu)),
-  }
-  return { ...seen, claim, change }
-}
-
-// Undefined: the response tells neither. A document of the position proves it; that there is none may be because it has expired.
-function judgeClaim(
-  { cStat, maxNSU, documents }: DistributionResponse,
-  position: bigint,
-  { lastNsu }: CaptureLine,
-): QueryVerdict['claim'] {
-  if (cStat === 138 && documents.some(({ nsu }) => nsu === null || BigInt(nsu) === position)) return 'proved'
-  const isBeyond = maxNSU !== null && BigInt(maxNSU) > 0n && BigInt(maxNSU) < position
-  if (cStat === beyondTheEnd || (isFound(cStat) && isBeyond)) return 'disproved'
-  if (cStat !== 137) return undefined
-  return isFar(position, lastNsu) ? 'disproved' : 'proved'
-}
-
-const beyondTheEnd = 589
-
-// These carry the authority's cursor.
-const isCursor = ({ cStat }: DistributionResponse) => isFound(cStat) || cStat === 656
-
-// A position that the authority said it had reached is proved: the cursor goes there, and what lies between is missing.
-async function believe(ctx: SettlementContext, line: CaptureLine, position: bigint): Promise<CaptureLine> {
-  const passed = await ctx.db
-    .selectFrom('capture_gap')
-    .select('passed')
-    .where('line_id', '=', line.id)
-    .where('from_nsu', '=', position)
-    .executeTakeFirst()
-  const between = { from: line.lastNsu + 1n, to: position - 1n }
-  if (between.from <= between.to)
-    await noteGaps(ctx, line, [between], ctx.config.sefaz.pagePauseMs, passed?.passed ?? false)
-  await deliverPage(ctx, line, [], { before: line.lastNsu, after: position, more: true })
-  return { ...line, lastNsu: position, doubtedNsu: null }
-}
-
-// The position that was to prove it is not missing.
-async function forgetDoubt({ db }: Pick<Context, 'db'>, line: CaptureLine): Promise<void> {
-  if (line.doubtedNsu === null) return
-  await db
-    .deleteFrom('capture_gap')
-    .where('line_id', '=', line.id)
-    .where('from_nsu', '=', line.doubtedNsu)
-    .where('to_nsu', '=', line.doubtedNsu)
-    .execute()
+  return { decision: block, waitMs, before: at, after: at, change: block ? consequences(block) : {} }
 }
 
 async function deliver(
@@ -329,19 +242,15 @@ async function deliver(
   decision: Decision | null,
   arrivals: Arrival[],
   { before, after }: { before: bigint; after: bigint },
-): Promise<Conflict[]> {
-  if (!decision) return []
+): Promise<void> {
+  if (!decision) return
   const { pagePauseMs } = ctx.config.sefaz
-  const { gap, passed, doubted } = decision
+  const { gap, passed } = decision
   if (gap) await noteGaps(ctx, line, [gap], decision.allowedInMs)
   if (passed) await noteGaps(ctx, line, [passed], pagePauseMs, true)
-  if (doubted !== undefined) {
-    const isBlock = decision.state === 'blocked'
-    await noteGaps(ctx, line, [{ from: doubted, to: doubted }], isBlock ? decision.allowedInMs : pagePauseMs, !isBlock)
-  }
   const damaged = damagedPositions(arrivals).map((nsu) => ({ from: nsu, to: nsu }))
   if (damaged.length > 0) await noteGaps(ctx, line, damaged, pagePauseMs)
-  return deliverPage(ctx, line, arrivals, { before, after, more: decision.nextPage })
+  await deliverPage(ctx, line, arrivals, { before, after, more: decision.nextPage })
 }
 
 // A document that always comes damaged is damaged at the authority; the quota of the hour is for the others. With the pauses of a position that
@@ -355,16 +264,15 @@ async function fill(
   position: bigint,
   { cStat }: DistributionResponse,
   arrivals: Arrival[],
-): Promise<Conflict[]> {
-  if (!isFound(cStat)) return []
-  const conflicts = await deliverLate(ctx, line, arrivals)
+): Promise<void> {
+  if (!isFound(cStat)) return
+  await deliverLate(ctx, line, arrivals)
   // A response may bring another document than the one that was asked for.
   const isWhole =
     cStat === 137 || (arrivals.some(({ nsu }) => nsu === position) && damagedPositions(arrivals).length === 0)
   const forMs = damagedHours * ctx.config.sefaz.hourMs
   if (isWhole || (await countFetched(ctx, line, position, forMs)) + 1 >= fetchesMax)
     await closePosition(ctx, line, position, isWhole ? (cStat === 137 ? 'expired' : 'fetched') : 'damaged')
-  return conflicts
 }
 
 async function noteGaps(

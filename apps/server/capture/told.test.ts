@@ -255,16 +255,6 @@ describe('a company', () => {
     expect(rows[0]?.description).toBe(`Baixou o arquivo não lido NF-e-NSU7 da empresa ${formatCnpj(ours)}.`)
   })
 
-  test('reads for how many positions two different documents came, as long as the authority keeps anything', async () => {
-    const company = await newCompany(ctx)
-    await change("conflicts = 2, conflict_at = now() - interval '89 days'")
-    expect((await told(company)).mensagem).toMatch(
-      /Para 2 posições a SEFAZ entregou dois conteúdos diferentes: os dois estão guardados/,
-    )
-    await change("conflict_at = now() - interval '91 days'")
-    expect((await told(company)).mensagem).not.toMatch(/dois conteúdos/)
-  })
-
   test('is not in order while documents are known to be missing; positions that may be empty are told', async () => {
     const company = await newCompany(ctx)
     const gap = (from: number, to: number, passed: boolean) =>

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { noneAccepted } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'
@@ -6,16 +7,17 @@ import { lockLines } from './subscriptions.ts'
 
 /** Why lines have stopped and wait for a person. */
 export interface StopReason {
-  /** The authority's refusal; null: there is no certificate that it accepts, and only a new one helps. */
+  /** The authority's response; null: there is no certificate that it accepts, and only a new one helps. */
   cStat: number | null
   /** Its words, of one of the lines. */
   xMotivo: string
   lines: number
 }
 
-// A refusal that stopped a line is its last response.
+// The response that stopped a line is its last one.
 const stopped = sql`
-  select l.id, case when l.message <> ${noCertificate.message} and c.c_stat not in (137, 138, 656) then c.c_stat end as c_stat, c.x_motivo
+  select l.id, case when l.message not in (${noCertificate.message}, ${noneAccepted}) or c.c_stat not in (137, 138, 656) and l.message <> ${noCertificate.message}
+                    then c.c_stat end as c_stat, c.x_motivo
     from capture_line l
     left join lateral (select c_stat, x_motivo from capture_call
                         where line_id = l.id and query = 'distNSU' order by id desc limit 1) c on true

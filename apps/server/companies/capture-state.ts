@@ -87,8 +87,6 @@ async function readLines(db: Context['db'], workspaceId: number, { all, companie
         'late_since',
       ),
       sql<boolean>`s.proved_at is not null`.as('proved'),
-      // Of the time in which the authority keeps anything.
-      sql<number>`case when l.conflict_at > now() - interval '90 days' then l.conflicts else 0 end`.as('conflicts'),
     ])
     .where('s.workspace_id', '=', workspaceId)
     .orderBy('l.service')

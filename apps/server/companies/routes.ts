@@ -295,7 +295,7 @@ const notAutomatic =
   'A sincronização automática está desligada: nada é capturado sozinho. A SEFAZ guarda cada documento por 90 dias apenas e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos, que assim não chegam mais. Peça a sincronização de tempos em tempos ou ligue a automática nas configurações da empresa.'
 
 function messageOf(line: ListedLine, outage: Outage | null, lateSince: Date | null): string {
-  const { state, missing, passed, lost, unread, conflicts } = line
+  const { state, missing, passed, lost, unread } = line
   const lead = leadOf(line, outage, lateSince)
   const sentences = [missing > 0 ? lead.replace(/^Em dia\. /, '') : lead]
   if (passed > 0) {
@@ -313,11 +313,6 @@ function messageOf(line: ListedLine, outage: Outage | null, lateSince: Date | nu
   if (lost > 0) {
     sentences.push(
       `${count(lost, 'posição que faltava não está', 'posições que faltavam não estão')} mais na SEFAZ: a completude mostra quais. Se um documento fizer falta, peça o arquivo a quem o emitiu.`,
-    )
-  }
-  if (conflicts > 0) {
-    sentences.push(
-      `Para ${count(conflicts, 'posição', 'posições')} a SEFAZ entregou dois conteúdos diferentes: os dois estão guardados, e o que chegou primeiro é o que aparece.`,
     )
   }
   if (unread > 0) {

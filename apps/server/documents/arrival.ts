@@ -14,12 +14,10 @@ export interface ReceivedDocZip {
   schema: string
   /** The gzip stream as received, or what `receivedContent` gives of a receipt. */
   content: Buffer
-  /** What its receipt says of it. */
-  problem?: string | null
 }
 
 /** A docZip with what was read in it; made once for all companies that receive it. */
-export interface Arrival extends Omit<ReceivedDocZip, 'problem'> {
+export interface Arrival extends ReceivedDocZip {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
@@ -29,34 +27,11 @@ export interface Arrival extends Omit<ReceivedDocZip, 'problem'> {
   packed?: Packed
   /** What the verification of a document or an event finds; null when it did not come about. It never rejects. */
   proof?: Promise<Proof | null>
-  /** The position that it came for, when that holds other bytes: then `nsu` is one of ours, below 0. */
-  claimedNsu?: bigint
 }
 
 /** A position of ours for a docZip that cannot have the one it came with: a negative number made from a hash of the bytes. */
 export function placeOf(content: Buffer): bigint {
   return -1n - (createHash('sha256').update(content).digest().readBigUInt64BE() >> 2n)
-}
-
-/** `arrival` beside another document that holds its position. */
-export function besideAnother(arrival: Arrival): Arrival {
-  const { nsu, content, problem } = arrival
-  return {
-    ...arrival,
-    nsu: placeOf(content),
-    claimedNsu: nsu,
-    problem: withProblem(
-      problem,
-      `A SEFAZ entregou na posição ${nsu} dois conteúdos diferentes; os dois estão guardados.`,
-    ),
-  }
-}
-
-// As above. Whoever reads a receipt again cannot know of which other document it stands beside.
-const besideText = /A SEFAZ entregou na posição \d+ dois conteúdos diferentes; os dois estão guardados\./
-
-function withProblem(problem: string | null, sentence: string | undefined): string | null {
-  return [problem, sentence].filter(Boolean).join(' ') || null
 }
 
 /** Whether two docZips hold the same document, however it was compressed; null when one of them cannot be opened. */
@@ -85,15 +60,14 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
 const bytesAtOnce = 128 * 1024
 
 /**
- * Reads a page of docZips, each as `readArrival` would; of a receipt that stood beside another document it still says so. Lets other work in
- * between large documents.
+ * Reads a page of docZips, each as `readArrival` would. Lets other work in between large documents.
  */
 export async function readPage(page: readonly ReceivedDocZip[]): Promise<Arrival[]> {
   const unzipped = unzipTogether(page.map(({ content }) => content))
   const arrivals: Arrival[] = []
   let bytes = 0
   for (const [index, docZip] of page.entries()) {
-    const { nsu, schema, content, problem: stored } = docZip
+    const { nsu, schema, content } = docZip
     const length = bytesToRead(content)
     bytes += length
     if (bytes > bytesAtOnce && index > 0) {
@@ -101,10 +75,7 @@ export async function readPage(page: readonly ReceivedDocZip[]): Promise<Arrival
       bytes = length
     }
     const xml = unzipped?.[index]
-    const arrival = xml ? { ...readUnzipped(docZip, xml), xml } : readArrival(nsu, schema, content)
-    arrivals.push(
-      stored ? { ...arrival, problem: withProblem(arrival.problem, besideText.exec(stored)?.[0]) } : arrival,
-    )
+    arrivals.push(xml ? { ...readUnzipped(docZip, xml), xml } : readArrival(nsu, schema, content))
   }
   return arrivals
 }
@@ -117,7 +88,7 @@ function readUnzipped({ nsu, schema, content }: ReceivedDocZip, xml: Buffer): Ar
     nsu,
     schema,
     content,
-    problem: withProblem(obstacle, problems.map((problem) => problem.message).join(' ')),
+    problem: [obstacle, ...problems.map(({ message }) => message)].filter(Boolean).join(' ') || null,
     facts: obstacle ? null : facts,
   }
 }

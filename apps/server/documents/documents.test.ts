@@ -85,7 +85,7 @@ const only = async () => (await picture()).documents[0] as Record<string, unknow
 test('a complete note becomes a row with the facts of the file', async () => {
   expect(
     await page([arrive(1, nfeProc({ number: 12345, issuedAt: '2026-11-10T23:40:00-04:00', amount: '7700.25' }))]),
-  ).toEqual({ received: 1, inserted: 1, completed: 0, conflicts: [] })
+  ).toEqual({ received: 1, inserted: 1, completed: 0, below0: false })
   expect(await only()).toMatchObject({
     chave: chaveOf({ number: 12345 }),
     number: 12345,
@@ -125,14 +125,14 @@ test('a page received twice changes nothing', async () => {
   const arrivals = [arrive(1, resNFe()), arrive(2, nfeProc()), arrive(3, evento(110111)), corrupted(4)]
   await page(arrivals)
   const before = await picture()
-  expect(await page(arrivals)).toEqual({ received: 0, inserted: 0, completed: 0, conflicts: [] })
+  expect(await page(arrivals)).toEqual({ received: 0, inserted: 0, completed: 0, below0: false })
   expect(await picture()).toEqual(before)
 })
 
 test('the complete note replaces its summary and never the other way round', async () => {
   await page([arrive(1, resNFe())])
   expect(await only()).toMatchObject({ complete: false, status: 1 })
-  expect(await page([arrive(2, nfeProc())])).toMatchObject({ inserted: 0, completed: 1, conflicts: [] })
+  expect(await page([arrive(2, nfeProc())])).toMatchObject({ inserted: 0, completed: 1, below0: false })
   await page([arrive(3, resNFe())])
   expect(await only()).toMatchObject({ complete: true, status: 2, nsu: '2' })
   expect(await countersAreExact()).toBe(true)
@@ -228,7 +228,7 @@ test('a document that no row can hold is kept as bytes and does not stop the oth
     received: 2,
     inserted: 1,
     completed: 0,
-    conflicts: [],
+    below0: false,
   })
 })
 

@@ -6,8 +6,6 @@ import { tryLock } from '../platform/locks.ts'
 export { documentAnnouncements } from './announcements.ts'
 export {
   type Arrival,
-  besideAnother,
-  isSameDocument,
   placeOf,
   type ReceivedDocZip,
   readArrival,
@@ -39,7 +37,7 @@ export { proveMissed } from './proving/missed-proofs.ts'
 export { prove } from './proving/prover.ts'
 export { noteRead } from './reads.ts'
 export { type Rebuilt, rebuildAll, rebuildProjection } from './rebuild.ts'
-export { type Conflict, findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'
+export { findXml, listReceipts, type ReceiveResult, type Recipient, receive } from './receive.ts'
 export { eventName } from './rows.ts'
 export type { TermKind } from './search/terms.ts'
 export { contentFollower, readBacklog } from './unread.ts'

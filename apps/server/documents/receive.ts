@@ -20,20 +20,14 @@ export interface Recipient {
   cnpj: string
 }
 
-/** A document that came for a position that holds another one. */
-export interface Conflict {
-  nsu: bigint
-  /** Null when it could not be read. */
-  chave: string | null
-}
-
 export interface ReceiveResult {
   /** NSUs that were not here before. */
   received: number
   inserted: number
   /** Summaries that got their complete document. */
   completed: number
-  conflicts: Conflict[]
+  /** Some have no position of their own, and are stored below 0. */
+  below0: boolean
 }
 
 /**
@@ -97,7 +91,7 @@ async function store(
       log.warn({ ...to, service, nsu: String(nsu), schema, problem }, 'a document is kept but could not be read')
   }
   try {
-    return await guarded(db, () => ingest(db, to, service, fitting, again))
+    return await guarded(db, () => ingest({ db, log }, to, service, fitting, again))
   } catch (error) {
     if (!isDataError(error)) throw error
     log.error(
@@ -105,21 +99,21 @@ async function store(
       'a page could not be projected as a whole',
     )
   }
-  const total: ReceiveResult = { received: 0, inserted: 0, completed: 0, conflicts: [] }
+  const total: ReceiveResult = { received: 0, inserted: 0, completed: 0, below0: false }
   for (const arrival of fitting) {
     let one: ReceiveResult
     try {
-      one = await guarded(db, () => ingest(db, to, service, [arrival], again))
+      one = await guarded(db, () => ingest({ db, log }, to, service, [arrival], again))
     } catch (error) {
       if (!isDataError(error)) throw error
       log.error({ err: error, ...to, nsu: String(arrival.nsu) }, 'a document is kept as bytes only')
       const problem = 'O documento foi guardado, mas não conseguimos lê-lo por inteiro.'
-      one = await ingest(db, to, service, [{ ...arrival, facts: null, problem }], again)
+      one = await ingest({ db, log }, to, service, [{ ...arrival, facts: null, problem }], again)
     }
     total.received += one.received
     total.inserted += one.inserted
     total.completed += one.completed
-    total.conflicts.push(...one.conflicts)
+    total.below0 ||= one.below0
   }
   return total
 }
@@ -130,7 +124,7 @@ function familyOf(chave: string): Service {
 }
 
 async function ingest(
-  db: Context['db'],
+  { db, log }: Pick<Context, 'db' | 'log'>,
   to: Recipient,
   service: Service,
   arrivals: Arrival[],
@@ -141,12 +135,10 @@ async function ingest(
   // Two writers of one company, or a writer and a rebuild, would not see each other's uncommitted documents and events.
   await holdLock({ db }, 'company', to.companyId)
   if (again) await restateReceipts({ db }, place, arrivals)
-  const fresh = again ? arrivals : await addReceipts({ db }, place, arrivals)
-  const conflicts = fresh.flatMap(({ claimedNsu, facts }): Conflict[] =>
-    claimedNsu === undefined ? [] : [{ nsu: claimedNsu, chave: facts?.chave ?? null }],
-  )
+  const fresh = again ? arrivals : await addReceipts({ db, log }, place, arrivals)
+  const below0 = fresh.some(({ nsu }) => nsu < 0n)
   const chaves = new Set(fresh.flatMap(({ facts }) => (facts ? [facts.chave as string] : [])))
-  if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, conflicts }
+  if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, below0 }
   const existing = await loadExisting({ db }, place, [...chaves])
   // As late as possible: threads verify while the transaction does what needs no proof.
   const proofs = await Promise.all(fresh.map(({ proof }) => proof ?? null))
@@ -168,7 +160,7 @@ async function ingest(
   const written = new Set([...changes.documents, ...changes.standings].map(({ chave }) => chave))
   // Another copy may have another amount, and lists show nothing of it but their order.
   if (!again && written.size > new Set(changes.told.map(({ chave }) => chave)).size) noteUntold({ db }, to.workspaceId)
-  return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, conflicts }
+  return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, below0 }
 }
 
 const eventKey = ({
@@ -206,7 +198,7 @@ export async function listReceipts(
 ) {
   return db
     .selectFrom('receipt')
-    .select(['nsu', 'schema', receivedContent(from.workspaceId, 'receipt').as('content'), 'problem'])
+    .select(['nsu', 'schema', receivedContent(from.workspaceId, 'receipt').as('content')])
     .where('workspace_id', '=', from.workspaceId)
     .where('company_id', '=', from.companyId)
     .where('service', '=', serviceCodes[service])

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { WithDatabase } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { isPacked, packReceived, takeApart } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import { type Arrival, besideAnother, isSameDocument, placeOf } from './arrival.ts'
+import { type Arrival, isSameDocument, placeOf } from './arrival.ts'
 import { keepCertificates } from './packing/certificates.ts'
 import {
   type Changes,
@@ -32,7 +32,7 @@ interface Place {
  * that holds another document is stored beside it.
  */
 export async function addReceipts(
-  { db }: WithDatabase,
+  { db, log }: Pick<Context, 'db' | 'log'>,
   place: Place,
   arrivals: readonly Arrival[],
 ): Promise<readonly Arrival[]> {
@@ -56,11 +56,13 @@ export async function addReceipts(
   }))
   const added = await insertReceipts({ db }, place, kept)
   if (added.size === arrivals.length) return arrivals
-  const fresh = arrivals.filter(({ nsu }) => added.has(nsu))
+  // The first of two for one position is the one that was added.
+  const firsts = kept.filter(({ arrival }) => added.delete(arrival.nsu))
+  const fresh = firsts.map(({ arrival }) => arrival)
   const others = await findOthers(
-    { db },
+    { db, log },
     place,
-    kept.filter(({ arrival }) => !added.has(arrival.nsu)),
+    kept.filter((one) => !firsts.includes(one)),
   )
   const beside = await insertReceipts({ db }, place, others)
   return [...fresh, ...others.map(({ arrival }) => arrival).filter(({ nsu }) => beside.has(nsu))]
@@ -75,7 +77,7 @@ interface Kept {
 
 // Of arrivals whose position is taken those that are another document than the one there, with a place of their own.
 async function findOthers(
-  { db }: WithDatabase,
+  { db, log }: Pick<Context, 'db' | 'log'>,
   { workspaceId, companyId, service }: Place,
   taken: readonly Kept[],
 ): Promise<Kept[]> {
@@ -85,14 +87,13 @@ async function findOthers(
        and nsu = any(${taken.map(({ arrival }) => arrival.nsu)}::bigint[])`.execute(db)
   const held = new Map(rows.map(({ nsu, content }) => [nsu, content]))
   return taken.flatMap((kept) => {
-    const { arrival } = kept
-    const same = isSameDocument(held.get(arrival.nsu)!, arrival.content)
+    const { nsu, content } = kept.arrival
+    const same = isSameDocument(held.get(nsu)!, content)
     if (same === true) return []
-    // Of a damaged document and a whole one nobody knows that they differ.
-    return {
-      ...kept,
-      arrival: same === null ? { ...arrival, nsu: placeOf(arrival.content) } : besideAnother(arrival),
-    }
+    // A damaged copy cannot be compared.
+    if (same === false)
+      log.error({ workspaceId, companyId, service, nsu: String(nsu) }, 'the authority gave other bytes for a position')
+    return { ...kept, arrival: { ...kept.arrival, nsu: placeOf(content) } }
   })
 }
 

@@ -191,9 +191,6 @@ create table capture_line (
   paused boolean not null default false,
   overtaken_at timestamptz,
   first_rank int not null default 0,
-  doubted_nsu bigint,
-  conflicts int not null default 0,
-  conflict_at timestamptz,
   trouble_since timestamptz,
   asked_chave text collate "C",
   unique (service, cnpj)
@@ -242,7 +239,6 @@ create table capture_call (
   next_at timestamptz,
   allowed_at timestamptz,
   passed_from bigint,
-  conflicts smallint not null default 0,
   chave text collate "C",
   primary key (line_id, id)
 );

@@ -895,9 +895,6 @@ interface CaptureLineTable {
   lease_for: Optional<'first' | 'due' | 'copies' | 'gap' | 'check' | null>
   paused: Generated<boolean>
   told_state: Generated<'waiting' | 'blocked' | 'failed' | 'stopped'>
-  doubted_nsu: Optional<bigint | null>
-  conflicts: Generated<number>
-  conflict_at: Optional<Date | null>
   trouble_since: Optional<Date | null>
   first_rank: Generated<number>
   overtaken_at: Optional<Date | null>
@@ -937,7 +934,6 @@ interface CaptureCallTable {
   next_at: ColumnType<Date | null, Date | null, Date | null>
   allowed_at: Optional<Date | null>
   passed_from: Optional<bigint | null>
-  conflicts: Optional<number>
 }
 interface CaptureGapTable {
   line_id: number

@@ -50,11 +50,9 @@ async function queryMissing(ctx: CaptureContext, line: CaptureLine, signal: Abor
   if (!holder) return sefaz.hourMs
   const connection = await holder.certificate.connect()
   try {
-    for (let at = line; ; ) {
-      const { waitMs, ...next } = await queryNext(ctx, at, connection, holder, signal)
+    for (;;) {
+      const waitMs = await queryNext(ctx, line, connection, holder, signal)
       if (waitMs !== 0) return waitMs
-      // A position that proved how far the authority is has moved it.
-      at = next.line
       await pause(sefaz.pagePauseMs, signal)
       if (signal.aborted) return 0
     }
@@ -69,15 +67,16 @@ async function queryNext(
   connection: Connection,
   holder: Holder,
   signal: AbortSignal,
-): Promise<{ line: CaptureLine; waitMs: number | null }> {
+): Promise<number | null> {
   const { query: missing, waitMs } = await inCapture(ctx, (ctx) => planNext(ctx, line))
-  if (missing === null || waitMs > 0) return { line, waitMs }
+  if (missing === null || waitMs > 0) return waitMs
   const outcome = await ask(ctx, line, holder, connection, missing)
   // The service is down, and the line is not claimed before it is up again.
-  if (!outcome) return { line, waitMs: ctx.config.sefaz.pagePauseMs }
+  if (!outcome) return ctx.config.sefaz.pagePauseMs
   const query: AnnouncedQuery =
     'NSU' in missing
       ? { kind: 'consNSU', position: missing.NSU, isMissing: true }
       : { kind: 'consChNFe', chave: missing.chNFe }
-  return settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted })
+  const settled = await settleSurely(ctx, line, query, outcome, { isEnding: signal.aborted })
+  return settled.waitMs
 }

@@ -116,7 +116,7 @@ async function beginAnew({ db }: LeaveContext, line: CaptureLine): Promise<void>
   await db.updateTable('capture_subscription').set({ delivered_nsu: 0n }).where('line_id', '=', line.id).execute()
   await db
     .updateTable('capture_line')
-    .set({ last_nsu: 0n, max_nsu: 0n, doubted_nsu: null, gap_at: null, catch_up: false })
+    .set({ last_nsu: 0n, max_nsu: 0n, gap_at: null, catch_up: false })
     .where('id', '=', line.id)
     .execute()
 }
