@@ -7,7 +7,7 @@ import { formatInteger } from './text.ts'
 export { EditCompanyForm, LogoForm, logoSizeMax, NewCompanyForm } from './forms.ts'
 export { type PasswordList, passwordsFor, readPasswordList } from './passwords.ts'
 
-const CaptureState = z.object({
+export const CaptureState = z.object({
   servico: z.enum(['nfe', 'cte']),
   estado: z.enum(['aguardando', 'capturando', 'bloqueada', 'falha', 'parada']),
   mensagem: z.string(),
@@ -22,6 +22,9 @@ const CaptureState = z.object({
   providencia: z.enum(['certificado', 'plano']).nullable(),
 })
 
+/** What the browser receives of a capture. */
+export type CaptureState = z.output<typeof CaptureState>
+
 /** Company row of the list (section 3). Dates are ISO 8601 instants. */
 export const CompanyRow = z.object({
   id: z.string(),
@@ -32,12 +35,11 @@ export const CompanyRow = z.object({
   ultimaSincronizacaoCTe: z.string().nullable(),
   validadeCertificadoA1: z.string().nullable(),
   /** Ours, beyond the specification, from here on. Whether the authority is asked by the hour. */
-  sincronizacaoAutomatica: z.boolean(),
+  sincronizacaoAutomatica: z.boolean().optional(),
   /** What the capture of each service says, and when it asks again. */
-  captura: z.array(CaptureState),
+  captura: z.array(CaptureState).optional(),
   /** Documents of both kinds issued in the current month. */
-  documentosNoMes: z.number(),
-  /** When the authority that issued the certificate took it back; null: not that we know of. */
+  documentosNoMes: z.number().optional(),
 })
 /** What the browser receives as a company row (section 3). */
 export type CompanyRow = z.output<typeof CompanyRow>
@@ -73,8 +75,8 @@ export const CompanyDetail = z.object({
     mensagemSincronizacao: z.string(),
   }),
   /** Ours, from here on. */
-  ativa: z.boolean(),
-  captura: z.array(CaptureState),
+  ativa: z.boolean().optional(),
+  captura: z.array(CaptureState).optional(),
   /** The certificate that speaks for the company; null when there is none. Times are ISO 8601 instants. */
   certificado: z
     .object({
@@ -90,11 +92,11 @@ export const CompanyDetail = z.object({
       /** The newest uses, at most twenty. */
       usos: z.array(z.object({ quando: z.string(), servico: z.string(), finalidade: z.string() })),
     })
-    .nullable(),
+    .nullish(),
   /** Since when the Ciência is sent automatically, and who switched it on; null when it is not. */
-  cienciaAutomatica: z.object({ desde: z.string(), por: z.string() }).nullable(),
+  cienciaAutomatica: z.object({ desde: z.string(), por: z.string() }).nullish(),
   /** The documents that this company issues are printed with a logo. */
-  temLogo: z.boolean(),
+  temLogo: z.boolean().optional(),
 })
 /** What the browser receives as a company to edit (section 3). */
 export type CompanyDetail = z.output<typeof CompanyDetail>

@@ -141,64 +141,65 @@ export const DocumentRow = z.object({
   status: z.object({ codigoEvento: z.number(), descricaoEvento: z.string() }),
   notaCompleta: z.boolean(),
   /** Ours, from here on: the CNPJ or CPF of the issuer. */
-  cnpjCpfEmitente: z.string(),
+  cnpjCpfEmitente: z.string().optional(),
   /** The company that it was delivered to, and when it arrived here (ISO 8601 instant). */
-  idEmpresa: z.string(),
-  empresa: z.string(),
-  chegadaEm: z.string(),
+  idEmpresa: z.string().optional(),
+  empresa: z.string().optional(),
+  chegadaEm: z.string().optional(),
   /** The next answer with a deadline that is still open, and the last instant for it; null when none is. */
-  prazo: z.object({ para: z.enum(dueAnswers), ate: z.string() }).nullable(),
+  prazo: z.object({ para: z.enum(dueAnswers), ate: z.string() }).nullish(),
   /** The event that was requested here and is not settled yet, as a text. */
-  eventoEmEnvio: z.string().nullable(),
+  eventoEmEnvio: z.string().nullish(),
   eventoSemConfirmacao: z
     .string()
-    .nullable()
+    .nullish()
     .describe(
       'O último evento enviado daqui, quando a SEFAZ não disse por um dia se o registrou, ou não diz qual resposta vale; null: nenhum.',
     ),
   naturezaOperacao: z
     .string()
-    .nullable()
+    .nullish()
     .describe('natOp do documento; null num resumo e no que chegou antes desta coluna.'),
   situacaoBase: z
     .number()
+    .optional()
     .describe(
       'O que o documento é sem os eventos que vieram depois: 1 Resumo, 2 Autorizada, 3 Cancelada, 9 Denegada, 10 Sem protocolo.',
     ),
-  conferencia: Conferencia.nullable().describe(
+  conferencia: Conferencia.nullish().describe(
     'O que a conferência de assinatura, protocolo e chave de acesso encontrou; null num resumo e no que ainda não foi conferido.',
   ),
   conferidaPor: z
     .object({ nome: z.string().nullable(), quando: z.string() })
-    .nullable()
+    .nullish()
     .describe(
       'Quem do workspace marcou o documento como conferido, e quando; null: ninguém. Nome null: não tem mais conta.',
     ),
   lancadaPor: z
     .object({ nome: z.string().nullable(), quando: z.string() })
-    .nullable()
+    .nullish()
     .describe('Quem do workspace marcou o documento como lançado na escrita, e quando; como conferidaPor.'),
   entreguePor: z
     .object({ nome: z.string().nullable(), quando: z.string() })
-    .nullable()
+    .nullish()
     .describe(
       'Quem do workspace marcou o documento como entregue a outra pessoa ou sistema, e quando; como conferidaPor.',
     ),
   mudouDepois: z
     .object({ evento: z.string(), quando: z.string() })
-    .nullable()
+    .nullish()
     .describe(
       'O evento que cancelou, substituiu ou corrigiu o documento depois de conferido, lançado, entregue, exportado ou confirmado, e quando chegou; null: nenhum, ou já conferido de novo.',
     ),
-  observacoes: z.number().describe('Quantas observações o workspace escreveu nele.'),
-  alerta: z.enum(alertBands).nullable().describe('A faixa do alerta aberto do documento; null: nenhum.'),
+  observacoes: z.number().optional().describe('Quantas observações o workspace escreveu nele.'),
+  alerta: z.enum(alertBands).nullish().describe('A faixa do alerta aberto do documento; null: nenhum.'),
   sugestao: z
     .object({ tipoManifestacao: z.number(), regra: z.string() })
-    .nullable()
+    .nullish()
     .describe('A resposta que uma regra sugere, para uma pessoa enviar; null: nenhuma, ou a nota já foi respondida.'),
   aguardaSegunda: z
     .object({ evento: z.string(), quem: z.string().nullable() })
-    .nullable()
+    .nullish()
     .describe('A resposta pedida que espera a aprovação de uma segunda pessoa, e quem a pediu; null: nenhuma.'),
   reforma: z
     .object({
@@ -207,7 +208,7 @@ export const DocumentRow = z.object({
       cbs: z.number().nullable(),
       achados: z.boolean(),
     })
-    .nullable()
+    .nullish()
     .describe(
       'IBS e CBS que o documento traz, informativos em 2026: nada deles se paga ou se aproveita; null num resumo e no que ainda não foi lido por dentro.',
     ),
@@ -229,8 +230,8 @@ export const listDocuments = route({
     items: z.array(DocumentRow),
     totalDePaginas: z.number(),
     /** Ours: exact count and sum of the whole filter. */
-    totalDeItens: z.number(),
-    valorTotal: z.number(),
+    totalDeItens: z.number().optional(),
+    valorTotal: z.number().optional(),
   }),
 })
 
@@ -601,7 +602,7 @@ export const printDocumentEvent = route({
 })
 
 /** A view of a list that somebody named: filter, order and columns. */
-const SavedView = z.object({
+export const SavedView = z.object({
   idVisao: z.string(),
   tipoDFe: z.number(),
   nome: z.string(),
@@ -612,6 +613,8 @@ const SavedView = z.object({
   /** The person who asks begins with it. */
   inicial: z.boolean(),
 })
+/** What the browser receives as a view. */
+export type SavedView = z.output<typeof SavedView>
 
 /** How many views a workspace keeps. */
 export const viewsMax = 50

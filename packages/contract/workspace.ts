@@ -146,9 +146,11 @@ export const Dashboard = z.object({
   totalNfeCte: z.number(),
   qtdEmpresasCadastradas: z.number(),
   /** Ours: the sums of the same documents, in reais, and both of the whole month before. */
-  valorNfe: z.number(),
-  valorCte: z.number(),
-  mesAnterior: z.object({ qtdNfe: z.number(), qtdCte: z.number(), valorNfe: z.number(), valorCte: z.number() }),
+  valorNfe: z.number().optional(),
+  valorCte: z.number().optional(),
+  mesAnterior: z
+    .object({ qtdNfe: z.number(), qtdCte: z.number(), valorNfe: z.number(), valorCte: z.number() })
+    .optional(),
   /** The company of most documents first. */
   qtdDocumentosPorEmpresa: z.array(
     z.object({
@@ -158,8 +160,8 @@ export const Dashboard = z.object({
       totalNfeCte: z.number(),
       ativa: z.boolean(),
       /** Ours, as the sum of its documents in reais. */
-      idEmpresa: z.string(),
-      valorNfeCte: z.number(),
+      idEmpresa: z.string().optional(),
+      valorNfeCte: z.number().optional(),
     }),
   ),
   ultimosDocumentosProcessados: z.array(
@@ -169,46 +171,48 @@ export const Dashboard = z.object({
       chaveDfe: z.string(),
       dataCadastro: z.string(),
       /** Ours. */
-      idDfe: z.string(),
+      idDfe: z.string().optional(),
     }),
   ),
   /** Ours: the days of the current month until today (aaaa-MM-dd), by date of issue, those without documents too. */
-  documentosPorDia: z.array(z.object({ dia: z.string(), qtdNfe: z.number(), qtdCte: z.number() })),
+  documentosPorDia: z.array(z.object({ dia: z.string(), qtdNfe: z.number(), qtdCte: z.number() })).optional(),
   /** Ours: what asks for a person; `pendingLists` has what each number counts. */
-  pendencias: z.object({
-    /** NF-e of the last 90 days of which only the summary is here. */
-    resumos: z.number(),
-    /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
-    aguardandoResposta: z.number(),
-    /** NF-e and CT-e of the current month that were cancelled. */
-    canceladasNfe: z.number(),
-    canceladosCte: z.number(),
-    /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
-    vencemNfe: z.number(),
-    vencemCte: z.number(),
-    /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
-    mudaramNfe: z.number(),
-    mudaramCte: z.number(),
-    /** NF-e for which a rule suggests an answer, and answers that wait for a second person. */
-    confirmacoesSugeridas: z.number(),
-    desconhecimentosPreparados: z.number(),
-    aguardamSegunda: z.number(),
-    /** Open alerts, and those of the three graver bands. */
-    alertas: z.number(),
-    alertasCriticos: z.number(),
-    alertasAltos: z.number(),
-    alertasMedios: z.number(),
-    /** Parcels of the last twelve months that are overdue and that nobody marked as paid. */
-    parcelasVencidas: z.number(),
-    /** CT-e of the last three months with a finding that nobody found right. */
-    fretesAConferir: z.number(),
-  }),
+  pendencias: z
+    .object({
+      /** NF-e of the last 90 days of which only the summary is here. */
+      resumos: z.number(),
+      /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
+      aguardandoResposta: z.number(),
+      /** NF-e and CT-e of the current month that were cancelled. */
+      canceladasNfe: z.number(),
+      canceladosCte: z.number(),
+      /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
+      vencemNfe: z.number(),
+      vencemCte: z.number(),
+      /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
+      mudaramNfe: z.number(),
+      mudaramCte: z.number(),
+      /** NF-e for which a rule suggests an answer, and answers that wait for a second person. */
+      confirmacoesSugeridas: z.number(),
+      desconhecimentosPreparados: z.number(),
+      aguardamSegunda: z.number(),
+      /** Open alerts, and those of the three graver bands. */
+      alertas: z.number(),
+      alertasCriticos: z.number(),
+      alertasAltos: z.number(),
+      alertasMedios: z.number(),
+      /** Parcels of the last twelve months that are overdue and that nobody marked as paid. */
+      parcelasVencidas: z.number(),
+      /** CT-e of the last three months with a finding that nobody found right. */
+      fretesAConferir: z.number(),
+    })
+    .optional(),
   /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
-  avisos: z.array(z.string()),
+  avisos: z.array(z.string()).optional(),
   /** Ours: what arrives can be stored. */
-  armazenamentoSaudavel: z.boolean(),
+  armazenamentoSaudavel: z.boolean().optional(),
   /** Ours: the first events of the production environment wait for their release. */
-  envioRetido: z.boolean(),
+  envioRetido: z.boolean().optional(),
 })
 /** What the browser receives as the dashboard (section 3). */
 export type Dashboard = z.output<typeof Dashboard>

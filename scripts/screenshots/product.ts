@@ -63,7 +63,7 @@ async function findFacts(stage: Stage, office: StoredSession): Promise<SceneFact
   const freights = await readRows(stage, 'TipoDFe=2')
   const own = await read<CompanyRow[]>(stage, stage.session, listCompanies.path)
   const clients = await read<CompanyRow[]>(stage, office, listCompanies.path)
-  const inState = (wanted: string) => clients.find(({ captura }) => captura.some(({ estado }) => estado === wanted))
+  const inState = (wanted: string) => clients.find(({ captura }) => captura?.some(({ estado }) => estado === wanted))
   const isOver = ({ validadeCertificadoA1: end }: CompanyRow) => end !== null && new Date(end) < new Date()
   return {
     complete: known(notes.find(({ notaCompleta }) => notaCompleta)).idDfe,

@@ -6,7 +6,7 @@ import { type Client, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { fill } from '../support/volume.ts'
 
-// Every list of the contract is opened in workspaces with so many rows of each kind. apps/web/lib/response-adapter.test.ts shows what the web does with them.
+// Every list of the contract is opened in workspaces with so many rows of each kind.
 
 const pageSizes = [20, 50]
 const full = 10_000

@@ -327,7 +327,13 @@ test('what ends first leads to the list by deadline, who fails is named, and wha
   await respond(page, '/v1/api/Dashboard', () => ({
     json: success({ ...month, pendencias: { ...pendencias, canceladasNfe: cancelled } }),
   }))
-  const company = { id: 'um', razaoSocial: 'PADARIA AURORA S.A.', cnpj: '', ativa: true }
+  const company = {
+    id: 'um',
+    razaoSocial: 'PADARIA AURORA S.A.',
+    cnpj: '',
+    ativa: true,
+    captura: [{ servico: 'nfe', estado: 'parada' }],
+  }
   await respond(page, '/v1/api/Empresas/obter-empresas', {
     json: success([{ ...company, validadeCertificadoA1: '2020-01-01T00:00:00Z' }]),
   })

@@ -239,7 +239,8 @@ test('the names of the navigation lead to one place on every screen', async () =
   }
   await respond(page, '/v1/api/Dashboard', { json: success({ ...month, ...changes }) })
   // Two companies without a certificate: every light tells of trouble.
-  const row = { razaoSocial: 'X', cnpj: '', ativa: true, validadeCertificadoA1: '2020-01-01T00:00:00Z' }
+  const captura = [{ servico: 'nfe', estado: 'parada', mensagem: '', proximaConsulta: null }]
+  const row = { razaoSocial: 'X', cnpj: '', ativa: true, captura, validadeCertificadoA1: '2020-01-01T00:00:00Z' }
   await respond(page, '/v1/api/Empresas/obter-empresas', {
     json: success([
       { ...row, id: 'um' },

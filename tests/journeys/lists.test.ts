@@ -466,7 +466,7 @@ async function answerable(kind: Kind, reply: Parameters<typeof respond>[2]) {
   return { page, sent, select, ids }
 }
 
-// Confirmação is sent in other-servers.test.ts, Cancelamento and what it needs in cte.test.ts.
+// Confirmação is sent in other-servers.test.ts; Cancelamento and what it needs in cte.test.ts.
 const answers: Record<Kind, [option: string, tipoManifestacao: number, reply: FakeResponse, message: string][]> = {
   nfe: [
     ['Ciência', 1, { json: success(null, 'Ciência registrada.') }, 'Ciência registrada.'],

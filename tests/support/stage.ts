@@ -71,7 +71,7 @@ export async function registerCompany(
 export async function waitForCapture(stage: Pick<Installation, 'url'>, session: StoredSession): Promise<void> {
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await setTimeout(200)) {
     const known = await callApi(stage, listCompanies, { session })
-    const services = known.flatMap(({ captura }) => captura)
+    const services = known.flatMap(({ captura }) => captura!)
     if (services.every(({ estado, ultimoNsu, maxNsu }) => estado === 'aguardando' && ultimoNsu === maxNsu)) return
   }
   throw new Error('the documents of the companies do not arrive')

@@ -1,4 +1,5 @@
 import {
+  type CaptureState,
   type CompanyDetail,
   type CompanyRow,
   downloadTestCertificate,
@@ -193,7 +194,6 @@ function toCard(card: CertificateSummary): NonNullable<CompanyDetail['certificad
 }
 
 type ListedLine = ListedCompany['lines'][number]
-type CaptureState = CompanyRow['captura'][number]
 
 function toCapture(
   line: ListedLine,

@@ -1,7 +1,8 @@
+import { getAccount } from '@vigia/contract/accounts'
+import { getPlan } from '@vigia/contract/workspace'
 import type { ReactNode } from 'react'
 import { errorMessage } from '../lib/api.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { accountQuery, planQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { hasPlans, productName } from '../lib/site.ts'
 import { setTheme, type Theme, themeLabels, useTheme } from '../lib/theme.ts'
@@ -21,8 +22,8 @@ import { Sessions } from './sessions.tsx'
 import { TakeEverything } from './take-everything.tsx'
 
 export function AccountPage() {
-  const account = useScreenQuery(accountQuery, {})
-  const plan = useScreenQuery(planQuery, {})
+  const account = useScreenQuery(getAccount, {})
+  const plan = useScreenQuery(getPlan, {})
   const shared = account.data?.compartilhada
   const mayManage = useMay('administrador')
   useNamedSection(!account.isPending && !plan.isPending)

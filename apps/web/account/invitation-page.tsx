@@ -1,13 +1,12 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { formatBrasiliaDayAndTime } from '@vigia/contract/text'
-import { AcceptInvitationForm, acceptInvitation, joinWorkspace } from '@vigia/contract/workspace'
+import { AcceptInvitationForm, acceptInvitation, getInvitation, joinWorkspace } from '@vigia/contract/workspace'
 import { useForm, useWatch } from 'react-hook-form'
 import { Link, useNavigate, useParams } from 'react-router'
 import { errorMessage } from '../lib/api.ts'
 import { memberRoleWords } from '../lib/member-roles.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { actionMessage, useAction, useScreenQuery } from '../lib/query.ts'
-import { invitationQuery } from '../lib/response-adapter.ts'
 import { changeWorkspace, closeSession, useSession } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -22,7 +21,7 @@ import { Frame, TermsSentence } from './visitor-frame.tsx'
 export function InvitationPage() {
   const { token = '' } = useParams()
   const { session } = useSession()
-  const { data: invitation, error } = useScreenQuery(invitationQuery, { params: { token } }, { errorToast: false })
+  const { data: invitation, error } = useScreenQuery(getInvitation, { params: { token } }, { errorToast: false })
   return (
     <Frame title="Convite" subtitle="Alguém chamou você para trabalhar em um workspace.">
       {/* The address contains the token, so it must not be sent as referrer. */}

@@ -1,8 +1,7 @@
-import { type AlertLetters, changeLetterChoice, type DeadlineLetters } from '@vigia/contract/workspace'
+import { type AlertLetters, changeLetterChoice, type DeadlineLetters, getLetterChoice } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { letterChoiceQuery } from '../lib/response-adapter.ts'
 import { hasPlans } from '../lib/site.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 
@@ -20,7 +19,7 @@ const deadlineWords: Record<DeadlineLetters, string> = {
 
 /** What the person is written of alerts and of deadlines; a choice is kept at once. */
 export function LetterChoice({ shared }: { shared: boolean }) {
-  const { data, error } = useScreenQuery(letterChoiceQuery, {}, { errorToast: false })
+  const { data, error } = useScreenQuery(getLetterChoice, {}, { errorToast: false })
   const [wanted, setWanted] = useState<typeof data>()
   const action = useAction(changeLetterChoice, {
     onSuccess: ({ message }) => notifySuccess(message),

@@ -1,4 +1,4 @@
-import { endSessions, type SessionRow } from '@vigia/contract/accounts'
+import { endSessions, listSessions, type SessionRow } from '@vigia/contract/accounts'
 import { describeDevice, formatInstantDate, formatRelative, formatTime, isPhone } from '@vigia/contract/text'
 import { LogOut, MonitorSmartphone, Smartphone } from 'lucide-react'
 import { useState } from 'react'
@@ -6,7 +6,6 @@ import type { z } from 'zod'
 import { errorMessage } from '../lib/api.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { sessionsQuery } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
@@ -18,7 +17,7 @@ type AccountSession = z.output<typeof SessionRow>
 
 /** The open sessions of the account, and buttons to end the others. */
 export function Sessions({ shared }: { shared: boolean }) {
-  const sessions = useScreenQuery(sessionsQuery, {})
+  const sessions = useScreenQuery(listSessions, {})
   const [ending, setEnding] = useState<AccountSession | 'others'>('others')
   const [asking, setAsking] = useState(false)
   const ask = (which: AccountSession | 'others') => {

@@ -1,9 +1,9 @@
-import { takeEverything } from '@vigia/contract/documents'
+import { listExports, takeEverything } from '@vigia/contract/documents'
+import type { RouteData } from '@vigia/contract/route'
 import { formatInteger } from '@vigia/contract/text'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { exportsQuery } from '../lib/response-adapter.ts'
 import { hasPlans } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
@@ -16,7 +16,7 @@ export function TakeEverything() {
   const [pdf, setPdf] = useState(false)
   const action = useAction(takeEverything, { onSuccess: ({ message }) => notifySuccess(message) })
   const { data: files = [] } = useScreenQuery(
-    exportsQuery,
+    listExports,
     {},
     { refreshMs: (items) => (items?.some(({ tudo, situacao }) => tudo && isUnderWay(situacao)) ? busyMs : quietMs) },
   )
@@ -50,7 +50,7 @@ export function TakeEverything() {
   )
 }
 
-type File = ReturnType<(typeof exportsQuery)['adapt']>[number]
+type File = RouteData<typeof listExports>[number]
 
 const isUnderWay = (situacao: File['situacao']) => situacao === 'na-fila' || situacao === 'em-andamento'
 

@@ -1,9 +1,8 @@
-import { agendaDays } from '@vigia/contract/workspace'
+import { agendaDays, listDue } from '@vigia/contract/workspace'
 import { AlarmClock, BadgeCheck, ChevronRight, type LucideIcon, PauseCircle } from 'lucide-react'
 import { Link } from 'react-router'
 import { useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { dueQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { Loaded } from '../ui/loaded.tsx'
@@ -16,7 +15,7 @@ const refreshMs = 60_000
 
 /** What ends when: answers, certificates, pauses. */
 export function AgendaPage() {
-  const due = useScreenQuery(dueQuery, {}, { refreshMs })
+  const due = useScreenQuery(listDue, {}, { refreshMs })
   const companies = useCompanies()
   const now = useNow(60_000)
   return (

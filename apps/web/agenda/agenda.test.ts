@@ -1,6 +1,6 @@
+import type { CompanyRow } from '@vigia/contract/companies'
 import type { Due } from '@vigia/contract/workspace'
 import { expect, test } from 'vitest'
-import type { CompanyRow } from '../lib/response-adapter.ts'
 import { agendaOf } from './agenda.ts'
 
 const now = new Date(2026, 10, 25, 12)

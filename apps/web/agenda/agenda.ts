@@ -1,8 +1,8 @@
+import type { CompanyRow } from '@vigia/contract/companies'
 import { formatCount, formatList, formatMoney, formatTime, writeBrasiliaTime } from '@vigia/contract/text'
 import { type Due, dueDocuments } from '@vigia/contract/workspace'
 import { capturesOf, hasEnded } from '../lib/capture.ts'
 import { companyText } from '../lib/companies.ts'
-import type { CompanyRow } from '../lib/response-adapter.ts'
 
 /** Something that ends on a day, and the screen for it. */
 export interface AgendaEntry {

@@ -1,10 +1,9 @@
 import { formatInstantDate } from '@vigia/contract/text'
-import { type CalendarKind, changeCalendar, feedDays } from '@vigia/contract/workspace'
+import { type CalendarKind, changeCalendar, feedDays, getCalendar } from '@vigia/contract/workspace'
 import { CalendarPlus } from 'lucide-react'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { calendarQuery } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -12,7 +11,7 @@ import { ConfirmDialog } from '../ui/overlay/confirm-dialog.tsx'
 
 /** The address with which calendar programs show the deadlines or the payments: made, copied once, revoked. */
 export function CalendarFeed({ kind }: { kind: CalendarKind }) {
-  const { data } = useScreenQuery(calendarQuery, { query: { Calendario: kind } })
+  const { data } = useScreenQuery(getCalendar, { query: { Calendario: kind } })
   const [address, setAddress] = useState<string | null>(null)
   const [asking, setAsking] = useState<'new' | 'none'>()
   const action = useAction(changeCalendar, {
@@ -22,8 +21,7 @@ export function CalendarFeed({ kind }: { kind: CalendarKind }) {
       notifySuccess(message)
     },
   })
-  // A server of before does not know the address.
-  if (data?.desde === undefined) return null
+  if (!data) return null
   const { desde } = data
   const set = (ligado: boolean) => action.mutate({ body: { ligado, calendario: kind } })
   return (

@@ -1,11 +1,14 @@
+import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatDate, formatInstantDate, formatMoney, formatMonth } from '@vigia/contract/text'
 import {
   downloadInstallments,
   type Installment,
   installmentGroupings,
   installmentMax,
+  listInstallments,
   markPaid,
-  type selectInstallments,
+  selectInstallments,
+  sumInstallments,
 } from '@vigia/contract/workspace'
 import { ChevronDown, ChevronRight, Download, WalletCards } from 'lucide-react'
 import { useState } from 'react'
@@ -15,7 +18,6 @@ import { type CallInput, callBytes, errorMessage } from '../lib/api.ts'
 import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { notifyError, notifySuccess } from '../lib/notify.ts'
 import { read, useAction, useScreenQuery } from '../lib/query.ts'
-import { installmentSelectionQuery, installmentSumsQuery, installmentsQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -40,11 +42,7 @@ const refreshMs = 60_000
 /** What falls due of received notes, and what people marked as paid. */
 export function InstallmentsPage() {
   const { filter, grouping, choose } = useFilter()
-  const sums = useScreenQuery(
-    installmentSumsQuery,
-    { query: { ...filter, Por: grouping } },
-    { refreshMs, errorToast: true },
-  )
+  const sums = useScreenQuery(sumInstallments, { query: { ...filter, Por: grouping } }, { refreshMs, errorToast: true })
   return (
     <Page
       title="Vencimentos a pagar"
@@ -63,7 +61,7 @@ export function InstallmentsPage() {
 
 type Filter = NonNullable<CallInput<typeof selectInstallments>['query']>
 type Grouping = (typeof installmentGroupings)[number]
-type Sums = Awaited<ReturnType<typeof installmentSumsQuery.adapt>>
+type Sums = RouteData<typeof sumInstallments>
 type Group = Sums['grupos'][number]
 
 const shownStates = { abertas: 'Sem marca de paga', vencidas: 'Só as vencidas', pagas: 'Marcadas como pagas' } as const
@@ -113,7 +111,7 @@ interface FilterBarProps {
 function FilterBar({ filter, grouping, onChange }: FilterBarProps) {
   const { data: companies = [] } = useCompanies()
   const { Emitente: issuer = '', ...others } = filter
-  const { data } = useScreenQuery(installmentSumsQuery, { query: { ...others, Por: 'fornecedor' } })
+  const { data } = useScreenQuery(sumInstallments, { query: { ...others, Por: 'fornecedor' } })
   const suppliers = (data?.grupos ?? []).map(({ emitente, nome }) => [emitente ?? '', nome ?? emitente ?? ''] as const)
   const known = suppliers.some(([one]) => one === issuer)
   return (
@@ -447,7 +445,7 @@ function MarkGroup({ group, name, filter, marking }: { group: Group; name: strin
   const confirm = async () => {
     setBusy(true)
     try {
-      const { idsParcelas } = await read(installmentSelectionQuery, { query: filter })
+      const { idsParcelas } = await read(selectInstallments, { query: filter })
       if (idsParcelas.length > 0) marking.set(idsParcelas, true)
     } catch (cause) {
       notifyError(
@@ -510,7 +508,7 @@ function ParcelChunk({
 }: ParcelsProps & { cursor: string; parts: number; onMore: () => void }) {
   const { name, filter, marking } = rest
   const query = useScreenQuery(
-    installmentsQuery,
+    listInstallments,
     { query: { ...filter, ...(cursor && { depoisDe: cursor }) } },
     { refreshMs },
   )

@@ -1,12 +1,19 @@
 import { formatCount } from '@vigia/contract/text'
-import { type Alert, alertBands, alertStates, type listAlerts } from '@vigia/contract/workspace'
+import {
+  type Alert,
+  alertBands,
+  alertStates,
+  countAlerts,
+  getAlert,
+  listAlertRules,
+  listAlerts,
+} from '@vigia/contract/workspace'
 import { ShieldCheck } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { CallInput } from '../lib/api.ts'
 import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { alertCountsQuery, alertQuery, alertRulesQuery, alertsQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -70,7 +77,7 @@ interface AlertHandlers {
 
 // What is not judged yet cannot be found right: an empty list would say so.
 function Situation() {
-  const { data, error } = useScreenQuery(alertCountsQuery, {}, { refreshMs })
+  const { data, error } = useScreenQuery(countAlerts, {}, { refreshMs })
   if (!data && error)
     return (
       <div className="mb-4">
@@ -90,7 +97,7 @@ function Situation() {
 
 // What does not count is no work, but it is not hidden.
 function Learning() {
-  const { data } = useScreenQuery(alertCountsQuery, {}, { refreshMs })
+  const { data } = useScreenQuery(countAlerts, {}, { refreshMs })
   if (!data || data.emAprendizado === 0) return null
   return (
     <p className="pt-2 text-muted text-sm">
@@ -140,7 +147,7 @@ interface FilterBarProps {
 function FilterBar(bar: FilterBarProps) {
   const { filter, onChange } = bar
   const { data: companies = [] } = useCompanies()
-  const { data: rules = [] } = useScreenQuery(alertRulesQuery, {})
+  const { data: rules = [] } = useScreenQuery(listAlertRules, {})
   return (
     <div className="mb-2 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
       <Choice name="Faixa" label="Gravidade" {...bar}>
@@ -220,7 +227,7 @@ interface AlertChunkProps extends AlertHandlers {
 function AlertChunk({ isFirst = false, cursor, parts, ...rest }: AlertChunkProps) {
   const { filter, onMore, ...handlers } = rest
   const query = useScreenQuery(
-    alertsQuery,
+    listAlerts,
     { query: { ...filter, ...(cursor && { depoisDe: cursor }) } },
     { refreshMs, errorToast: true },
   )
@@ -270,7 +277,7 @@ function Nothing({ filtered }: { filtered: boolean }) {
 }
 
 function SingleAlert({ id, ...handlers }: { id: string } & AlertHandlers) {
-  const query = useScreenQuery(alertQuery, { params: { idDFe: id } }, { refreshMs })
+  const query = useScreenQuery(getAlert, { params: { idDFe: id } }, { refreshMs })
   return (
     <>
       <Link to="/alertas" className="inline-block py-2 text-brand underline underline-offset-3">

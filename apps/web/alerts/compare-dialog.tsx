@@ -1,4 +1,4 @@
-import type { DocumentDetail } from '@vigia/contract/documents'
+import { type DocumentDetail, getDocument } from '@vigia/contract/documents'
 import { formatDate, formatMoney } from '@vigia/contract/text'
 import type { Alert } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
@@ -6,7 +6,6 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { documentQuery } from '../lib/response-adapter.ts'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Select } from '../ui/form/select.tsx'
@@ -76,8 +75,8 @@ interface SideBySideProps {
 }
 
 function SideBySide({ alert, other, whole }: SideBySideProps) {
-  const one = useScreenQuery(documentQuery, { params: { idDfe: alert.idDFe } })
-  const two = useScreenQuery(documentQuery, { params: { idDfe: other.idDFe } })
+  const one = useScreenQuery(getDocument, { params: { idDfe: alert.idDFe } })
+  const two = useScreenQuery(getDocument, { params: { idDfe: other.idDFe } })
   return (
     <Loaded query={one}>
       {(left: DocumentDetail) => (

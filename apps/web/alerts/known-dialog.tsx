@@ -1,11 +1,10 @@
 import { writeBrasiliaTime } from '@vigia/contract/text'
-import { type Alert, alertMax, setAlertState } from '@vigia/contract/workspace'
+import { type Alert, alertMax, listAlertRules, setAlertState } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
 import { useCompanyText } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { alertRulesQuery } from '../lib/response-adapter.ts'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { DialogForm, toggle } from '../ui/form/dialog-form.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -23,7 +22,7 @@ const periods = [1, 3, 6, alertMax.knownMonths]
 
 /** Says that what was found is known: for this issuer and this company, up to an amount and a day. */
 export function KnownDialog({ alert, onClose }: KnownDialogProps) {
-  const { data: all = [] } = useScreenQuery(alertRulesQuery, {})
+  const { data: all = [] } = useScreenQuery(listAlertRules, {})
   const fixed = new Set(all.flatMap(({ id, fixa }) => (fixa ? id : [])))
   const offered = alert.motivos.filter(({ regra }) => !fixed.has(regra))
   const [unchosen, setUnchosen] = useState<readonly string[]>([])

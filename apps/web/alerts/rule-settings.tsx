@@ -1,10 +1,9 @@
 import { formatCount, formatMoney } from '@vigia/contract/text'
-import { type AlertSettings, AlertSettingsForm, saveAlertSettings } from '@vigia/contract/workspace'
+import { type AlertSettings, AlertSettingsForm, getAlertSettings, saveAlertSettings } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { parseAmount } from '../lib/amount.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { alertSettingsQuery } from '../lib/response-adapter.ts'
 import { useMayDecide } from '../lib/rights.ts'
 import { Button } from '../ui/button.tsx'
 import { DialogForm } from '../ui/form/dialog-form.tsx'
@@ -16,7 +15,7 @@ import { Dialog } from '../ui/overlay/dialog.tsx'
 
 /** What the rules have to know of the workspace: from which amount on a purchase is approved, and which CNPJ belong together. */
 export function RuleSettings() {
-  const settings = useScreenQuery(alertSettingsQuery, {})
+  const settings = useScreenQuery(getAlertSettings, {})
   const may = useMayDecide()
   const [editing, setEditing] = useState(false)
   return (

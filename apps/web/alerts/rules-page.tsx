@@ -1,10 +1,19 @@
+import { getAccount } from '@vigia/contract/accounts'
 import { formatCount, formatInstantDate, formatMoney } from '@vigia/contract/text'
-import { type AlertRule, alertMax, removeKnownAlert, switchAlertRule, testAlertRule } from '@vigia/contract/workspace'
+import {
+  type AlertRule,
+  alertMax,
+  listAlertHabits,
+  listAlertRules,
+  listKnownAlerts,
+  removeKnownAlert,
+  switchAlertRule,
+  testAlertRule,
+} from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { accountQuery, alertHabitsQuery, alertRulesQuery, knownAlertsQuery } from '../lib/response-adapter.ts'
 import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
@@ -28,7 +37,7 @@ const families: Record<AlertRule['familia'], string> = {
 
 /** By which rules documents look wrong, what came of each, and what people said is known. */
 export function RulesPage() {
-  const { data: account } = useScreenQuery(accountQuery, {})
+  const { data: account } = useScreenQuery(getAccount, {})
   return (
     <Page
       title="Regras dos alertas"
@@ -55,7 +64,7 @@ export function RulesPage() {
 
 function Known() {
   const may = useMayDecide()
-  const known = useScreenQuery(knownAlertsQuery, {})
+  const known = useScreenQuery(listKnownAlerts, {})
   const [removing, setRemoving] = useState('')
   const action = useAction(removeKnownAlert, { onSuccess: ({ message }) => notifySuccess(message) })
   return (
@@ -109,7 +118,7 @@ function Known() {
 
 // Of no document, and so of no alert: shown where something is odd, and never told.
 function Habits() {
-  const { data } = useScreenQuery(alertHabitsQuery, {})
+  const { data } = useScreenQuery(listAlertHabits, {})
   if (!data || data.silencios.length + data.digitos.length === 0) return null
   return (
     <section aria-labelledby="habitos" className="mb-10">
@@ -147,7 +156,7 @@ function Habits() {
 }
 
 function Rules() {
-  const rules = useScreenQuery(alertRulesQuery, {})
+  const rules = useScreenQuery(listAlertRules, {})
   return (
     <Loaded query={rules}>
       {(all) =>

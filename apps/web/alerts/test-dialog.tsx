@@ -1,10 +1,9 @@
 import { formatCount, formatDate, formatMoney } from '@vigia/contract/text'
-import { type AlertRule, type AlertTest, alertMax, switchAlertRule } from '@vigia/contract/workspace'
+import { type AlertRule, type AlertTest, alertMax, getAlertTest, switchAlertRule } from '@vigia/contract/workspace'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { alertTestQuery } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
@@ -25,7 +24,7 @@ interface TestDialogProps {
 export function TestDialog({ rule, onClose }: TestDialogProps) {
   const { id, nome, ligada } = rule
   const query = useScreenQuery(
-    alertTestQuery,
+    getAlertTest,
     { params: { id } },
     { refreshMs: (test) => (test && test.situacao !== 'testando' ? 0 : refreshMs) },
   )

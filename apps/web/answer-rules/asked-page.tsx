@@ -1,4 +1,13 @@
-import { type AskedAnswer, AskedForm, decideAsked, saveTwoPeople, type TwoPeople } from '@vigia/contract/manifestation'
+import { getAccount } from '@vigia/contract/accounts'
+import {
+  type AskedAnswer,
+  AskedForm,
+  decideAsked,
+  getTwoPeople,
+  listAsked,
+  saveTwoPeople,
+  type TwoPeople,
+} from '@vigia/contract/manifestation'
 import { formatCount, formatInstantDate, formatList, formatMoney } from '@vigia/contract/text'
 import { UserCheck } from 'lucide-react'
 import { useState } from 'react'
@@ -7,7 +16,6 @@ import { parseAmount } from '../lib/amount.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { problemsOf } from '../lib/problems.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { accountQuery, askedQuery, twoPeopleQuery } from '../lib/response-adapter.ts'
 import { useMay, useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
@@ -25,7 +33,7 @@ import { HeldEvents } from './held-events.tsx'
 
 /** The answers that wait for a second person, and from which amount on they do. */
 export function AskedPage() {
-  const asked = useScreenQuery(askedQuery, {})
+  const asked = useScreenQuery(listAsked, {})
   // Not in the list: what somebody types outlives an answer that somebody else decides meanwhile.
   const [refusing, setRefusing] = useState<readonly string[] | null>(null)
   return (
@@ -60,8 +68,8 @@ function listed(ids: readonly string[], items: readonly AskedAnswer[]): readonly
 }
 
 function Setting() {
-  const setting = useScreenQuery(twoPeopleQuery, {})
-  const { data: account } = useScreenQuery(accountQuery, {})
+  const setting = useScreenQuery(getTwoPeople, {})
+  const { data: account } = useScreenQuery(getAccount, {})
   const may = useMayDecide()
   const [editing, setEditing] = useState(false)
   return (

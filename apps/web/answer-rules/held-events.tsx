@@ -1,15 +1,14 @@
-import { releaseHeldEvents } from '@vigia/contract/manifestation'
+import { listHeldEvents, releaseHeldEvents } from '@vigia/contract/manifestation'
 import { formatCount, formatInstantDate } from '@vigia/contract/text'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { heldEventsQuery } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 
 /** The events that leave when a production installation releases its first ones; nothing afterwards. */
 export function HeldEvents() {
-  const held = useScreenQuery(heldEventsQuery, {})
+  const held = useScreenQuery(listHeldEvents, {})
   const action = useAction(releaseHeldEvents, { onSuccess: ({ message }) => notifySuccess(message) })
   if (!held.error && held.data?.desde == null) return null
   return (

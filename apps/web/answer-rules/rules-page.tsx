@@ -1,4 +1,5 @@
-import { type AnswerRule, orderAnswerRules, removeAnswerRule } from '@vigia/contract/manifestation'
+import { getAccount } from '@vigia/contract/accounts'
+import { type AnswerRule, listAnswerRules, orderAnswerRules, removeAnswerRule } from '@vigia/contract/manifestation'
 import { formatInstantDate, formatList } from '@vigia/contract/text'
 import { ArrowDown, ArrowUp, ListChecks, Plus } from 'lucide-react'
 import { useState } from 'react'
@@ -6,7 +7,6 @@ import { Link } from 'react-router'
 import { companyText, useCompanies, useCompanyText } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { accountQuery, answerRulesQuery } from '../lib/response-adapter.ts'
 import { useMayDecide } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -21,8 +21,8 @@ import { answerText, conditionText } from './words.ts'
 
 /** To which notes the Ciência goes without a person. */
 export function AnswerRulesPage() {
-  const rules = useScreenQuery(answerRulesQuery, {})
-  const { data: account } = useScreenQuery(accountQuery, {})
+  const rules = useScreenQuery(listAnswerRules, {})
+  const { data: account } = useScreenQuery(getAccount, {})
   const may = useMayDecide()
   const textOf = useCompanyText()
   const [edited, setEdited] = useState<AnswerRule | 'new' | null>(null)

@@ -1,8 +1,9 @@
+import type { CompanyDetail } from '@vigia/contract/companies'
+import { listDocuments } from '@vigia/contract/documents'
 import { formatCount, formatInstantDate, formatTime } from '@vigia/contract/text'
 import { type Control, useController } from 'react-hook-form'
 import { Link } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
-import { type CompanyDetail, documentsQuery } from '../lib/response-adapter.ts'
 import { CompanyName } from '../ui/company-name.tsx'
 import { Switch } from '../ui/form/switch.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -66,9 +67,9 @@ const summaryOnly = 1
 
 function SummaryCount({ companyId }: { companyId: string }) {
   const query = { TipoDFe: 0, IdEmpresa: companyId, Status: summaryOnly }
-  const { data } = useScreenQuery(documentsQuery, { query })
+  const { data } = useScreenQuery(listDocuments, { query })
   if (!data) return 'Contando as notas que só têm resumo...'
-  if (data.totalDeItens === null) return null
+  if (data.totalDeItens === undefined) return null
   return (
     <strong>
       {data.totalDeItens === 0

@@ -1,11 +1,10 @@
-import type { Batch, BatchFile } from '@vigia/contract/companies'
+import { type Batch, type BatchFile, getBatch, listBatches, listCompanies } from '@vigia/contract/companies'
 import { formatCount, formatInteger, formatMoment } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { CircleAlert, CircleCheck, CircleMinus, Clock } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import { loadFailure, queryClient, useScreenQuery } from '../lib/query.ts'
-import { batchesQuery, batchQuery, companiesQuery } from '../lib/response-adapter.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
@@ -27,14 +26,14 @@ interface BatchResultProps {
 /** How far a batch of certificates is, and what became of each file. */
 export function BatchResult({ id, onAgain, onClose }: BatchResultProps) {
   const { data, error, refetch, isFetching } = useScreenQuery(
-    batchQuery,
+    getBatch,
     { params: { id } },
     { refreshMs: (batch) => (batch?.encerrado ? 0 : busyMs) },
   )
   const [onlyProblems, setOnlyProblems] = useState(false)
   const ended = data?.encerrado ?? false
   useEffect(() => {
-    if (ended) void queryClient.invalidateQueries({ queryKey: [companiesQuery.path] })
+    if (ended) void queryClient.invalidateQueries({ queryKey: [listCompanies.path] })
   }, [ended])
   if (!data)
     return error ? (
@@ -168,7 +167,7 @@ function FileRow({ file, others }: { file: BatchFile; others: readonly BatchFile
 
 /** The batches of the last month, each with a link to what became of its files; nothing when there is none. */
 export function RecentBatches() {
-  const { data = [] } = useScreenQuery(batchesQuery, {})
+  const { data = [] } = useScreenQuery(listBatches, {})
   const now = useNow()
   if (data.length === 0) return null
   return (

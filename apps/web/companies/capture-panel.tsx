@@ -1,10 +1,11 @@
+import type { CompanyDetail } from '@vigia/contract/companies'
+import { listDocuments } from '@vigia/contract/documents'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type Capture, captureProgress, captureSentence, capturesOf, isTroubled, lampOf } from '../lib/capture.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { type CompanyDetail, documentsQuery } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { Progress } from '../ui/progress.tsx'
 import { StateMark } from '../ui/state-mark.tsx'
@@ -17,7 +18,7 @@ const lists = { nfe: ['/notas-fiscais', 'Ver notas fiscais'], cte: ['/cte', 'Ver
 /** What is being captured for a company. */
 export function CapturePanel({ companyId, company }: { companyId: string; company: CompanyDetail }) {
   const captures = useCaptures(company)
-  if (company.captura === null && captures.length === 0) return null
+  if (!company.captura) return null
   return (
     <section aria-labelledby={captureHeading} className="ledger pt-4">
       <h2 id={captureHeading} tabIndex={-1} className="text-lg outline-none">
@@ -133,7 +134,7 @@ const counted: Record<Capture['servico'], [one: string, many: string]> = {
 function ComeSoFar({ companyId, capture }: Pick<ServiceCaptureProps, 'companyId' | 'capture'>) {
   // In an order of its own: the list, which is opened next, must not begin with what was here meanwhile.
   const query = { TipoDFe: tipos[capture.servico], IdEmpresa: companyId, Ordem: 'chegada', PaginaAtual: 1 } as const
-  const { data } = useScreenQuery(documentsQuery, { query }, { refreshMs: isMoving([capture]) ? 3_000 : 15_000 })
+  const { data } = useScreenQuery(listDocuments, { query }, { refreshMs: isMoving([capture]) ? 3_000 : 15_000 })
   const count = data?.totalDeItens ?? 0
   if (count === 0) return null
   return <p className="mt-1.5 font-semibold">{`${formatCount(count, ...counted[capture.servico])} até agora`}</p>

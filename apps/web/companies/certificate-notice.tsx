@@ -1,6 +1,6 @@
+import type { CompanyDetail } from '@vigia/contract/companies'
 import type { ReactNode } from 'react'
 import { hasEnded } from '../lib/capture.ts'
-import type { CompanyDetail } from '../lib/response-adapter.ts'
 import { Notice } from '../ui/notice.tsx'
 import { validityOf } from './work-list.ts'
 

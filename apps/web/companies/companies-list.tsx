@@ -1,3 +1,4 @@
+import type { CompanyRow } from '@vigia/contract/companies'
 import { formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
@@ -6,7 +7,6 @@ import { useId, useRef } from 'react'
 import { Link, useLocation } from 'react-router'
 import { type Capture, lampOf } from '../lib/capture.ts'
 import { useCompanyText } from '../lib/companies.ts'
-import type { CompanyRow } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { Badge } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
@@ -225,7 +225,7 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
 }
 
 function monthText({ documentosNoMes }: CompanyRow): string {
-  if (documentosNoMes === null) return ''
+  if (documentosNoMes === undefined) return ''
   return documentosNoMes === 0
     ? 'Nenhum documento no mês'
     : formatCount(documentosNoMes, 'documento no mês', 'documentos no mês')

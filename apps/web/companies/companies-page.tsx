@@ -1,3 +1,4 @@
+import { type CompanyRow, listCompanies } from '@vigia/contract/companies'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Building2, Check, Plus, Search } from 'lucide-react'
@@ -6,7 +7,6 @@ import { Link, NavigationType, useLocation, useNavigate, useNavigationType, useS
 import { commonCauseOf } from '../lib/capture.ts'
 import { companiesRefreshMs, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { type CompanyRow, companiesQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
@@ -48,7 +48,7 @@ export function CompaniesPage() {
   const { text, busca, view, search, choose } = useAddress()
   const all = useCompanies({ errorToast: true })
   const found = useScreenQuery(
-    companiesQuery,
+    listCompanies,
     { query: { busca } },
     { refreshMs: companiesRefreshMs, enabled: busca !== '' },
   )

@@ -1,4 +1,4 @@
-import { EditCompanyForm, updateCompany } from '@vigia/contract/companies'
+import { type CompanyDetail, EditCompanyForm, getCompany, updateCompany } from '@vigia/contract/companies'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufs } from '@vigia/dfe/uf'
 import { clsx } from 'clsx'
@@ -8,7 +8,6 @@ import { Link } from 'react-router'
 import { ApiError } from '../lib/api.ts'
 import { dismissNotifications, notifySuccess } from '../lib/notify.ts'
 import { actionMessage, read, useAction } from '../lib/query.ts'
-import { type CompanyDetail, companyQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
@@ -67,7 +66,7 @@ export function CompanyEditor({ companyId, company, back, now }: CompanyEditorPr
     dismissNotifications()
     action.mutate(
       async () => {
-        const fresh = await read(companyQuery, { query: { id: companyId } })
+        const fresh = await read(getCompany, { query: { id: companyId } })
         return { form: toUpdate(fields, changed, fresh, companyId) }
       },
       {

@@ -182,18 +182,3 @@ test('the messages are the contract’s, each at its field', async () => {
   const Certificado = new File(['x'], 'nova.pfx')
   expect((await judge({ CertificadoDigital: { Certificado, Senha: '' } })).errors).toEqual({})
 })
-
-test('a switch whose state the server does not tell is not sent, unless it was changed', () => {
-  const { terceiroNFe: _, ...nfe } = fresh.configuracaoNFe
-  const untold = {
-    ...fresh,
-    sincronizacaoAutomatica: null,
-    configuracaoNFe: { ...nfe, terceiroNFe: null, emitenteNFe: null },
-  }
-  const typed = { ...toFields(untold), SincronizacaoAutomatica: true }
-  const sent = toUpdate(typed, ['SincronizacaoAutomatica'], untold, '7')
-  expect(sent.SincronizacaoAutomatica).toBe(true)
-  expect(sent['ConfiguracoesNfe.Terceiro']).toBeUndefined()
-  expect(sent['ConfiguracoesNfe.Emitente']).toBeUndefined()
-  expect(sent['ConfiguracoesCte.Emitente']).toBe(fresh.configuracaoCTe.emitenteCTe)
-})

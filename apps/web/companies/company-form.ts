@@ -1,7 +1,6 @@
 import { toNestErrors } from '@hookform/resolvers'
-import { EditCompanyForm } from '@vigia/contract/companies'
+import { type CompanyDetail, EditCompanyForm } from '@vigia/contract/companies'
 import { type FieldPath, type FormState, get, type Resolver, type UseFormReturn } from 'react-hook-form'
-import type { CompanyDetail } from '../lib/response-adapter.ts'
 
 /** The fields of a company that can be edited, named as in the call, whose dots mean nesting. */
 export interface CompanyFields {
@@ -34,22 +33,12 @@ export const cteRoles = [
 ] as const
 
 export function toFields(company: CompanyDetail): CompanyFields {
-  const switches = switchesOf(company)
+  const { configuracaoNFe: nfe, configuracaoCTe: cte } = company
   return {
     RazaoSocial: company.razaoSocial,
     Email: company.email,
     Uf: String(company.empresaUf.codUf),
-    SincronizacaoAutomatica: switches.SincronizacaoAutomatica ?? false,
-    ConfiguracoesNfe: offUnlessOn(switches.ConfiguracoesNfe),
-    ConfiguracoesCte: offUnlessOn(switches.ConfiguracoesCte),
-    CertificadoDigital: { Certificado: undefined, Senha: '' },
-  }
-}
-
-// Null where the server does not tell it.
-function switchesOf({ sincronizacaoAutomatica, configuracaoNFe: nfe, configuracaoCTe: cte }: CompanyDetail) {
-  return {
-    SincronizacaoAutomatica: sincronizacaoAutomatica,
+    SincronizacaoAutomatica: company.sincronizacaoAutomatica,
     ConfiguracoesNfe: {
       Emitente: nfe.emitenteNFe,
       Destinatario: nfe.destinatarioNFe,
@@ -66,14 +55,8 @@ function switchesOf({ sincronizacaoAutomatica, configuracaoNFe: nfe, configuraca
       Tomador: cte.tomadorCTe,
       Terceiro: cte.terceiroCTe,
     },
+    CertificadoDigital: { Certificado: undefined, Senha: '' },
   }
-}
-
-function offUnlessOn<T extends Record<string, boolean | null>>(switches: T) {
-  return Object.fromEntries(Object.entries(switches).map(([name, on]) => [name, on ?? false])) as Record<
-    keyof T,
-    boolean
-  >
 }
 
 /** The call's form: the password goes along with a new certificate only. */
@@ -90,8 +73,7 @@ export function toForm(fields: CompanyFields, companyId: string) {
 
 /**
  * What PUT sends, which is every field (section 7): `changed` ones as the person left them, all others as `fresh` has them, so that saving
- * does not undo what somebody else changed meanwhile. The automatic Ciência is turned on only if one of these two says so. A switch whose
- * state the server does not tell is left out, unless it was changed here.
+ * does not undo what somebody else changed meanwhile. The automatic Ciência is turned on only if one of these two says so.
  */
 export function toUpdate(
   fields: CompanyFields,
@@ -103,14 +85,7 @@ export function toUpdate(
   const current = toForm({ ...toFields(fresh), CertificadoDigital }, companyId)
   const names: readonly string[] = changed
   const mine = Object.entries(toForm(fields, companyId)).filter(([name]) => names.includes(name))
-  const { SincronizacaoAutomatica, ...switches } = switchesOf(fresh)
-  const told = {
-    SincronizacaoAutomatica,
-    ...prefixed('ConfiguracoesNfe', switches.ConfiguracoesNfe),
-    ...prefixed('ConfiguracoesCte', switches.ConfiguracoesCte),
-  }
-  const untold = Object.entries(told).flatMap(([name, on]) => (on === null ? [[name, undefined]] : []))
-  return { ...current, ...(Object.fromEntries([...untold, ...mine]) as Partial<typeof current>) }
+  return { ...current, ...(Object.fromEntries(mine) as Partial<typeof current>) }
 }
 
 /** Marks what was sent as saved. What was typed during the request stays in the form as unsaved. */

@@ -1,12 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
-import { type CompletenessMonth, downloadUnreadable, type Unreadable } from '@vigia/contract/companies'
+import { type CompletenessMonth, downloadUnreadable, getCompleteness, type Unreadable } from '@vigia/contract/companies'
 import { formatCount, formatInstantDate, formatInteger, formatMonth, formatTime } from '@vigia/contract/text'
 import { ChevronRight, Download } from 'lucide-react'
 import { useState } from 'react'
 import { callBytes } from '../lib/api.ts'
 import { notifyError } from '../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../lib/query.ts'
-import { completenessQuery } from '../lib/response-adapter.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -40,7 +39,7 @@ export function Completeness({ companyId, company }: { companyId: string; compan
 const services = { nfe: 'NF-e', cte: 'CT-e' } as const
 
 function Months({ companyId, company }: { companyId: string; company: string }) {
-  const { data, error, isFetching, refetch } = useScreenQuery(completenessQuery, { query: { id: companyId } })
+  const { data, error, isFetching, refetch } = useScreenQuery(getCompleteness, { query: { id: companyId } })
   if (error && !data) {
     return (
       <Notice

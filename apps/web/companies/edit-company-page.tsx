@@ -1,10 +1,10 @@
+import { type CompanyDetail, getCompany } from '@vigia/contract/companies'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { SearchX } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { Link, useLocation, useParams } from 'react-router'
 import { ApiError, errorMessage } from '../lib/api.ts'
 import { isEmpty, useScreenQuery } from '../lib/query.ts'
-import { type CompanyDetail, companyQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
@@ -28,7 +28,7 @@ const refreshMs = (company: CompanyDetail | undefined) =>
 
 export function EditCompanyPage() {
   const { id = '' } = useParams()
-  const company = useScreenQuery(companyQuery, { query: { id } }, { refreshMs })
+  const company = useScreenQuery(getCompany, { query: { id } }, { refreshMs })
   const location = useLocation()
   const state: { created?: boolean; list?: string } | null = location.state
   const back = `/empresas${state?.list ?? ''}`
@@ -101,7 +101,7 @@ function LoadedCompany({ id, company, back }: LoadedCompanyProps) {
       {company.ativa === false && <ArchivedNotice id={id} razaoSocial={company.razaoSocial} />}
       {company.ativa !== false && <CapturePanel companyId={id} company={company} />}
       <CompanyEditor companyId={id} company={company} back={back} now={now} />
-      {mayChange && company.temLogo !== null && (
+      {mayChange && company.temLogo !== undefined && (
         <LogoSection companyId={id} company={company} hasLogo={company.temLogo} />
       )}
       <Completeness companyId={id} company={company.razaoSocial} />

@@ -1,6 +1,6 @@
+import type { CompanyDetail } from '@vigia/contract/companies'
 import { useEffect } from 'react'
 import { Link } from 'react-router'
-import type { CompanyDetail } from '../lib/response-adapter.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { cienciaId } from './automatic-ciencia.tsx'

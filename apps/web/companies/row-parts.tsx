@@ -1,8 +1,8 @@
+import type { CompanyRow } from '@vigia/contract/companies'
 import { formatAtMoment, formatInstantDate, formatRelative } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { CalendarClock, CalendarX } from 'lucide-react'
 import { type Capture, captureSentence, capturesOf, hasEnded, isOfAll, isTroubled, lampOf } from '../lib/capture.ts'
-import type { CompanyRow } from '../lib/response-adapter.ts'
 import { StateMark } from '../ui/state-mark.tsx'
 import { endsSoon, validityText } from './work-list.ts'
 
@@ -56,7 +56,7 @@ function nextStep(
   now: Date,
 ): string {
   if (!ativa) return ''
-  if (!capture) return captura === null ? '' : 'Peça a sincronização'
+  if (!capture) return captura ? 'Peça a sincronização' : ''
   if (last !== null && Number.isNaN(Date.parse(last))) return 'Peça a sincronização para acertar a data'
   if (last !== null && capture.estado === 'aguardando' && capture.proximaConsulta)
     return `Próxima ${formatAtMoment(capture.proximaConsulta, now)}`

@@ -1,6 +1,6 @@
+import type { CompanyRow } from '@vigia/contract/companies'
 import { expect, test } from 'vitest'
 import { capturesOf, isTroubled } from '../lib/capture.ts'
-import type { CompanyRow } from '../lib/response-adapter.ts'
 import {
   arrange,
   countOf,

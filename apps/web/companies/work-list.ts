@@ -1,6 +1,6 @@
+import type { CompanyDetail, CompanyRow } from '@vigia/contract/companies'
 import { formatCount } from '@vigia/contract/text'
 import { type Capture, capturesOf, certificateState, hasEnded, isOfAll, isTroubled } from '../lib/capture.ts'
-import type { CompanyDetail, CompanyRow } from '../lib/response-adapter.ts'
 
 /** How the list can be sorted, by the value in the address. The first is the default. */
 export const orders = [
@@ -143,9 +143,7 @@ export function monitoringOf(companies: readonly CompanyRow[], now: Date): { per
   const troubled = captures.filter(isTroubled).length
   const waiting = captures.filter(isOfAll).length
   const off = captures.filter(({ estado }) => estado === 'desligada').length
-  // A company whose captures the server does not tell counts with both services.
-  const untold = companies.filter((company) => company.captura === null && capturesOf(company, now).length === 0).length
-  const planned = captures.length + 2 * untold - off
+  const planned = captures.length - off
   const parts = [
     troubled > 0 && formatCount(troubled, 'consulta com problema', 'consultas com problema'),
     waiting > 0 &&

@@ -1,7 +1,7 @@
 import { formatInteger, formatMoney } from '@vigia/contract/text'
+import type { Dashboard } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import type { Dashboard } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
@@ -88,7 +88,7 @@ function CompanyLine({ row, most }: { row: CompanyTotals; most: number }) {
   return (
     <tr>
       <td className="pl-0!">
-        {idEmpresa === null ? (
+        {idEmpresa === undefined ? (
           <span className="break-words font-semibold">{razaoSocial}</span>
         ) : (
           <Link
@@ -98,7 +98,7 @@ function CompanyLine({ row, most }: { row: CompanyTotals; most: number }) {
             <CompanyName id={idEmpresa} name={razaoSocial} />
           </Link>
         )}
-        {valorNfeCte !== null && <span className="block text-muted text-sm">{formatMoney(valorNfeCte)}</span>}
+        {valorNfeCte !== undefined && <span className="block text-muted text-sm">{formatMoney(valorNfeCte)}</span>}
       </td>
       <td className="text-right">
         <ListLink to={idEmpresa && `/notas-fiscais?empresa=${idEmpresa}`} count={qtdNfe} />
@@ -117,7 +117,7 @@ function CompanyLine({ row, most }: { row: CompanyTotals; most: number }) {
   )
 }
 
-function ListLink({ to, count }: { to: string | null; count: number }) {
+function ListLink({ to, count }: { to: string | undefined; count: number }) {
   if (count === 0) return <span className="text-muted">0</span>
   if (!to) return formatInteger(count)
   return (

@@ -1,9 +1,9 @@
 import { formatInteger, formatMoney, formatMonth } from '@vigia/contract/text'
+import { type Dashboard, getDashboard } from '@vigia/contract/workspace'
 import { Suspense, useId, useState } from 'react'
 import { Link } from 'react-router'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { type Dashboard, dashboardQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
@@ -21,8 +21,9 @@ import { SystemStatus } from './system-status.tsx'
 const WelcomeDialog = lazyWithPreload(() => import('./welcome-dialog.tsx').then((module) => module.WelcomeDialog))
 
 export function DashboardPage() {
-  const dashboard = useScreenQuery(dashboardQuery, {}, { refreshMs: 10_000, errorToast: true })
+  const dashboard = useScreenQuery(getDashboard, {}, { refreshMs: 10_000, errorToast: true })
   const { data, error } = dashboard
+  const avisos = data?.avisos ?? []
   return (
     <Page
       title="Dashboard"
@@ -47,12 +48,12 @@ export function DashboardPage() {
           </Notice>
         </div>
       )}
-      {data && data.avisos.length > 0 && (
+      {avisos.length > 0 && (
         <div className="mb-5 grid gap-3">
-          {data.avisos.map((text) => (
+          {avisos.map((text) => (
             <TextNotice key={text} tone="warning" text={text} />
           ))}
-          {data.envioRetido && (
+          {data?.envioRetido && (
             <Link to="/aprovacoes" className="justify-self-start text-brand underline underline-offset-3">
               Conferir o que espera e liberar o envio
             </Link>
@@ -60,15 +61,15 @@ export function DashboardPage() {
         </div>
       )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-8 lg:grid-cols-2">
-        <SystemStatus canStore={data?.armazenamentoSaudavel !== false} notices={data?.avisos ?? []} />
-        {(data || !error) && <NeedsYou counts={data?.pendencias} />}
+        <SystemStatus canStore={data?.armazenamentoSaudavel !== false} notices={avisos} />
+        {(data?.pendencias || !(data || error)) && <NeedsYou counts={data?.pendencias} />}
       </div>
       {(data || !error) && (
         <>
           <MonthNumbers data={data} />
           <div className="mt-9 grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-9 lg:grid-cols-[minmax(0,1fr)_minmax(300px,360px)]">
             <div className="grid grid-cols-[minmax(0,1fr)] content-start gap-9">
-              {data?.documentosPorDia !== null && <DocumentsPerDay days={data?.documentosPorDia} />}
+              {(!data || data.documentosPorDia) && <DocumentsPerDay days={data?.documentosPorDia} />}
               <ByCompany rows={data?.qtdDocumentosPorEmpresa} />
             </div>
             <RecentActivity entries={data?.ultimosDocumentosProcessados} />
@@ -130,7 +131,7 @@ function MonthNumbers({ data }: { data: Dashboard | undefined }) {
 interface MonthNumberProps {
   label: string
   value: number | undefined
-  /** In reais; null: the server does not tell it. */
+  /** In reais. */
   amount?: number | null | undefined
   /** The same numbers of the month before. */
   past?: string

@@ -1,8 +1,8 @@
+import type { Dashboard } from '@vigia/contract/workspace'
 import { Check, ChevronRight, CircleAlert, CircleCheck, CircleDot } from 'lucide-react'
 import { useId } from 'react'
 import { Link } from 'react-router'
 import { useCompanies } from '../lib/companies.ts'
-import type { Dashboard } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
@@ -13,7 +13,7 @@ import { type Pending, pendingOf } from './pending.ts'
 import { useSeen } from './seen.ts'
 
 /** Everything that needs a person. */
-export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefined }) {
+export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] }) {
   const now = useNow()
   const companies = useCompanies()
   const [seen, putAway] = useSeen(toDay(now).slice(0, 7))
@@ -30,7 +30,7 @@ export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefin
         {pending?.map((one) => (
           <PendingLine key={one.to + one.words} pending={one} onSeen={() => putAway(one.to, one.count)} />
         ))}
-        {nothing && counts !== null && !companies.error && (
+        {nothing && !companies.error && (
           <li className="flex items-start gap-2.5 py-2">
             <CircleCheck aria-hidden className="mt-px size-4.5 shrink-0 text-success" />
             <span>
@@ -50,11 +50,6 @@ export function NeedsYou({ counts }: { counts: Dashboard['pendencias'] | undefin
               </span>
             </li>
           ))}
-        {nothing && counts === null && !companies.error && (
-          <li className="py-2 text-muted">
-            Não sabemos: o servidor não informa o que espera por você. Veja as listas.
-          </li>
-        )}
         {(!pending || nothing) && companies.error && (
           <li className="py-2 text-muted">Não sabemos agora: a lista de empresas não chegou.</li>
         )}

@@ -1,4 +1,4 @@
-import type { CompanyRow } from '@vigia/contract/companies'
+import type { CaptureState } from '@vigia/contract/companies'
 import { expect, test } from 'vitest'
 import { pendingOf } from './pending.ts'
 
@@ -24,7 +24,7 @@ const nothing = {
   fretesAConferir: 0,
 }
 
-function company(id: string, validity: string | null, state: CompanyRow['captura'][number]['estado'] = 'aguardando') {
+function company(id: string, validity: string | null, state: CaptureState['estado'] = 'aguardando') {
   const capture = {
     servico: 'nfe',
     estado: state,

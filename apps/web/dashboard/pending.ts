@@ -1,8 +1,8 @@
+import type { CompanyRow } from '@vigia/contract/companies'
 import { formatInteger, formatList, writeBrasiliaTime } from '@vigia/contract/text'
-import { pendingLists } from '@vigia/contract/workspace'
+import { type Dashboard, pendingLists } from '@vigia/contract/workspace'
 import { type CertificateState, capturesOf, certificateState, isTroubled } from '../lib/capture.ts'
 import { companyText } from '../lib/companies.ts'
-import type { CompanyRow, Dashboard } from '../lib/response-adapter.ts'
 
 /** Something that needs a person: how often, what, and the screen for it. */
 export interface Pending {
@@ -17,30 +17,11 @@ export interface Pending {
   news: boolean
 }
 
-const untold = {
-  resumos: 0,
-  aguardandoResposta: 0,
-  canceladasNfe: 0,
-  canceladosCte: 0,
-  vencemNfe: 0,
-  vencemCte: 0,
-  mudaramNfe: 0,
-  mudaramCte: 0,
-  confirmacoesSugeridas: 0,
-  desconhecimentosPreparados: 0,
-  aguardamSegunda: 0,
-  alertas: 0,
-  alertasCriticos: 0,
-  alertasAltos: 0,
-  alertasMedios: 0,
-  parcelasVencidas: 0,
-  fretesAConferir: 0,
-}
+type Counts = NonNullable<Dashboard['pendencias']>
 
 /** What needs a person, the most urgent first: what can lose documents, then deadlines, then information. */
-export function pendingOf(counts: Dashboard['pendencias'], all: readonly CompanyRow[], now: Date): Pending[] {
+export function pendingOf(counts: Counts, all: readonly CompanyRow[], now: Date): Pending[] {
   const companies = all.filter(({ ativa }) => ativa)
-  const numbers = { ...untold, ...counts }
   const lists = pendingLists(writeBrasiliaTime(now).slice(0, 10))
   const troubled = companies.filter((company) => capturesOf(company, now).some(isTroubled))
   const certified = (state: CertificateState) => companies.filter((company) => certificateState(company, now) === state)
@@ -54,11 +35,11 @@ export function pendingOf(counts: Dashboard['pendencias'], all: readonly Company
   ) => ({ count, words: count === 1 ? one : many, to, detail: '', urgent: false, news: false, ...rest })
   // The number and the address of the list of what it counts.
   const listed = (
-    name: keyof typeof untold,
+    name: keyof Counts,
     one: string,
     many: string,
     rest: Partial<Pick<Pending, 'urgent' | 'news'>> = {},
-  ) => line(numbers[name], one, many, lists[name].to, rest)
+  ) => line(counts[name], one, many, lists[name].to, rest)
   return [
     line(
       troubled.length,

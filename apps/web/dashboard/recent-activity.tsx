@@ -1,7 +1,7 @@
 import { formatTime } from '@vigia/contract/text'
+import type { Dashboard } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { Link } from 'react-router'
-import type { Dashboard } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { GroupsOfFour } from '../ui/groups-of-four.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
@@ -44,11 +44,11 @@ function RecentEntry({ entry }: { entry: Dashboard['ultimosDocumentosProcessados
     <li
       className={clsx(
         'relative grid grid-cols-[2.5rem_minmax(0,1fr)_auto] gap-x-2 py-2',
-        idDfe !== null && 'hover:bg-sunken',
+        idDfe !== undefined && 'hover:bg-sunken',
       )}
     >
       <span className="text-muted tabular-nums">{formatTime(dataCadastro)}</span>
-      {idDfe === null ? (
+      {idDfe === undefined ? (
         <span className="truncate font-semibold">{nomeEmitente}</span>
       ) : (
         // The whole entry can be pressed; the badge has the name of a link of the navigation, so it is not part of the name of this one.

@@ -1,3 +1,4 @@
+import { health } from '@vigia/contract/accounts'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { ApiError, isUnreadable } from '../lib/api.ts'
@@ -5,7 +6,6 @@ import { synchronizationOf, type Watch, watchOf } from '../lib/capture.ts'
 import { useWatchedCompanies } from '../lib/companies.ts'
 import { useDisconnectedSince } from '../lib/connection.ts'
 import { isEmpty, useScreenQuery } from '../lib/query.ts'
-import { healthQuery } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { StateMark } from '../ui/state-mark.tsx'
 
@@ -13,7 +13,7 @@ import { StateMark } from '../ui/state-mark.tsx'
 export function SystemStatus({ canStore, notices }: { canStore: boolean; notices: readonly string[] }) {
   const now = useNow()
   const { known, lost } = useWatchedCompanies()
-  const server = useScreenQuery(healthQuery, {}, { refreshMs: 30_000 })
+  const server = useScreenQuery(health, {}, { refreshMs: 30_000 })
   const away = useDisconnectedSince() !== null
   const watch = known && watchOf(known, now)
   // A response that is no envelope shows that the server responds, but not that all is well.

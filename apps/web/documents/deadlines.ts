@@ -1,5 +1,5 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { formatShortDay, formatTime } from '@vigia/contract/text'
-import type { DocumentRow } from '../lib/response-adapter.ts'
 
 type Deadline = NonNullable<DocumentRow['prazo']>
 

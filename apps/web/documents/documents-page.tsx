@@ -1,4 +1,4 @@
-import type { ListOrder } from '@vigia/contract/documents'
+import { type DocumentRow, type ListOrder, listDocuments } from '@vigia/contract/documents'
 import { formatAtMoment } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Bookmark, BookmarkCheck, Columns3, Rows3, Rows4 } from 'lucide-react'
@@ -8,7 +8,6 @@ import { commonCauseOf } from '../lib/capture.ts'
 import { useCompanies } from '../lib/companies.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { loadFailure, useScreenQuery } from '../lib/query.ts'
-import { type DocumentRow, documentsQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
@@ -122,7 +121,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
       narrow={compact || width < barMinWidth}
       compact={compact}
       busy={busy}
-      knowsMore={page && page.totalDeItens !== null}
+      knowsMore={page && page.totalDeItens !== undefined}
       onSearch={search.ask}
     />
   )
@@ -303,7 +302,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
               {...bar}
               companies={companies}
               pageCount={page.totalDePaginas}
-              counted={page.totalDeItens !== null}
+              counted={page.totalDeItens !== undefined}
             />
           ) : (
             (page || !search.query.error) && (
@@ -329,7 +328,7 @@ function DocumentsPage({ kind }: { kind: DocumentKind }) {
         place={place}
         rows={page?.items}
         filter={filter}
-        filterCount={page ? page.totalDeItens : 0}
+        filterCount={page?.totalDeItens ?? 0}
         selected={selection.ids}
         tasks={tasks}
         // An answer from the panel of another document leaves the selection alone.
@@ -389,7 +388,7 @@ const addressOf = (filters: Filters) => writeFilters({ ...filters, page: 1 }, ne
 function useSearch(kind: DocumentKind) {
   const { filters, key, apply } = useFilters(kind)
   const input = { query: toQuery(filters, kind) }
-  const query = useScreenQuery(documentsQuery, input, { refreshMs, errorToast: true })
+  const query = useScreenQuery(listDocuments, input, { refreshMs, errorToast: true })
   const [asked, setAsked] = useState(false)
   const [askedAt, setAskedAt] = useState(0)
   return {

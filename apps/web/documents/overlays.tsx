@@ -1,8 +1,7 @@
-import type { exportDocuments } from '@vigia/contract/documents'
+import type { DocumentRow, exportDocuments } from '@vigia/contract/documents'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import type { CallInput } from '../lib/api.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
-import type { DocumentRow } from '../lib/response-adapter.ts'
 import { type DocumentKind, kindOf } from './kinds.ts'
 import type { AnswerType } from './manifestation/answer-types.ts'
 import type { usePlace, useTask } from './place.tsx'
@@ -44,7 +43,7 @@ interface OverlaysProps {
   rows: readonly DocumentRow[] | undefined
   filter: CallInput<typeof exportDocuments>['body']['filtro']
   /** Null: not known. */
-  filterCount: number | null
+  filterCount: number
   selected: ReadonlySet<string>
   tasks: ReturnType<typeof useTask<OverlayTask>>
   onSent: (ids: string[]) => void

@@ -1,3 +1,4 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import {
@@ -17,7 +18,6 @@ import {
   UserCheck,
 } from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
-import type { DocumentRow } from '../lib/response-adapter.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { besideLink } from '../ui/hooks/row-keys.ts'
@@ -85,7 +85,7 @@ export function RowMarks({ row }: { row: DocumentRow }) {
         />
       )}
       {done && <RowMark icon={BookmarkCheck} className="text-muted" words={`Marcada como ${done}`} />}
-      {observacoes > 0 && (
+      {observacoes !== undefined && observacoes > 0 && (
         <RowMark
           icon={MessageSquareText}
           className="text-muted"

@@ -1,4 +1,4 @@
-import { statusTone } from '@vigia/contract/documents'
+import { type DocumentRow, statusTone } from '@vigia/contract/documents'
 import {
   Ban,
   Check,
@@ -10,7 +10,6 @@ import {
   MailOpen,
   PencilLine,
 } from 'lucide-react'
-import type { DocumentRow } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 
 // By `codigoEvento`; 0 is a summary. What is not here has the mark of its colour.

@@ -5,7 +5,7 @@ import {
   type FreightCode,
   freightCodes,
   freightNames,
-  type listFreight,
+  listFreight,
   reportMonthsMax,
 } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
@@ -14,7 +14,6 @@ import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { callBytes, errorMessage } from '../lib/api.ts'
 import { companyOptions, useCompanies } from '../lib/companies.ts'
-import { freightQuery } from '../lib/freight.ts'
 import { notifyError } from '../lib/notify.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'
@@ -202,7 +201,7 @@ interface ChunkProps extends BarProps {
 function Chunk({ isFirst = false, cursor, parts, ...rest }: ChunkProps) {
   const { question, onMore } = rest
   const query = useScreenQuery(
-    freightQuery,
+    listFreight,
     { query: { ...toQuery(question), ...(cursor && { depoisDe: cursor }) } },
     { refreshMs, errorToast: true },
   )

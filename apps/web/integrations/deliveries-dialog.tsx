@@ -1,9 +1,8 @@
 import { formatAtMoment, formatCount, formatInteger, formatMoment } from '@vigia/contract/text'
-import { deliverWebhookAgain } from '@vigia/contract/workspace'
+import { deliverWebhookAgain, listWebhookDeliveries } from '@vigia/contract/workspace'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { deliveriesQuery } from '../lib/response-adapter.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
@@ -23,7 +22,7 @@ export function DeliveriesDialog({ webhook: { idWebhook, endereco }, readOnly, o
   // The last of each page before the one that is shown.
   const [before, setBefore] = useState<readonly string[]>([])
   const query = { idWebhook, antesDe: before.at(-1) }
-  const deliveries = useScreenQuery(deliveriesQuery, { query }, { refreshMs: before.length === 0 ? 3_000 : 0 })
+  const deliveries = useScreenQuery(listWebhookDeliveries, { query }, { refreshMs: before.length === 0 ? 3_000 : 0 })
   return (
     <Dialog open onClose={onClose} title="Entregas" className="max-w-3xl">
       <div className="min-h-48 overflow-y-auto px-5 py-4">

@@ -1,6 +1,6 @@
+import { getAccount } from '@vigia/contract/accounts'
 import type { ReactNode } from 'react'
 import { useScreenQuery } from '../lib/query.ts'
-import { accountQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { useNamedSection } from '../ui/hooks/named-section.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -10,7 +10,7 @@ import { Webhooks } from './webhooks.tsx'
 
 /** How other programs work with the workspace: they ask with a key, or are told by a webhook. */
 export function IntegrationsPage() {
-  const account = useScreenQuery(accountQuery, {})
+  const account = useScreenQuery(getAccount, {})
   const shared = account.data?.compartilhada ?? false
   useNamedSection(!account.isPending)
   return (

@@ -1,10 +1,9 @@
 import { formatCount, formatInstantDate, formatList, formatRelative } from '@vigia/contract/text'
-import { removeKey } from '@vigia/contract/workspace'
+import { listKeys, removeKey } from '@vigia/contract/workspace'
 import { KeyRound, Plus } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { keysQuery } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -21,7 +20,7 @@ import { scopeLabel } from './words.ts'
 export function Keys({ readOnly }: { readOnly: boolean }) {
   const frame = useRef<HTMLDivElement>(null)
   const narrow = useNarrow(frame, 820)
-  const keys = useScreenQuery(keysQuery, {})
+  const keys = useScreenQuery(listKeys, {})
   const [making, setMaking] = useState(false)
   const [renaming, setRenaming] = useState<Key | null>(null)
   const [removing, setRemoving] = useState<Key | null>(null)

@@ -1,10 +1,15 @@
 import { formatCount, formatInstantDate, formatList, formatTime } from '@vigia/contract/text'
-import { changeWebhook, removeWebhook, replaceWebhookSecret, testWebhook } from '@vigia/contract/workspace'
+import {
+  changeWebhook,
+  listWebhooks,
+  removeWebhook,
+  replaceWebhookSecret,
+  testWebhook,
+} from '@vigia/contract/workspace'
 import { Plus, Webhook as WebhookIcon } from 'lucide-react'
 import { useState } from 'react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { webhooksQuery } from '../lib/response-adapter.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -22,7 +27,7 @@ type Open =
 
 /** The addresses that are told what changes, and what can be done with each. */
 export function Webhooks({ readOnly }: { readOnly: boolean }) {
-  const webhooks = useScreenQuery(webhooksQuery, {}, { refreshMs: 30_000 })
+  const webhooks = useScreenQuery(listWebhooks, {}, { refreshMs: 30_000 })
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
   const add = readOnly ? null : (

@@ -109,6 +109,11 @@ export function errorMessage(error: unknown, otherwise = 'Erro desconhecido'): s
   return (error instanceof Error && error.message) || otherwise
 }
 
+/** Whether the server does not know this call. */
+export function isUnknownCall(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
+}
+
 export function isRetryable(status: number): boolean {
   return status === 0 || status === 408 || status === 429 || status >= 500
 }

@@ -1,4 +1,4 @@
-import type { CompanyRow } from '@vigia/contract/companies'
+import type { CaptureState, CompanyRow } from '@vigia/contract/companies'
 import { expect, test } from 'vitest'
 import {
   captureProgress,
@@ -14,7 +14,7 @@ import {
 const now = new Date(2026, 10, 20, 12, 0)
 const at = (hour: number, minute = 0) => new Date(2026, 10, 20, hour, minute).toISOString()
 
-type Told = CompanyRow['captura'][number]
+type Told = CaptureState
 
 const capture = (part: Partial<Told>): Told => ({
   servico: 'nfe',
@@ -155,18 +155,8 @@ test('a capture without automatic queries is neither well nor in trouble', () =>
   expect(capturesOf(byHand({}), now).map(lampOf)).toEqual(['waiting'])
 })
 
-test('when the server tells no captures the lamp is off and only an expired certificate is a problem', () => {
-  const untold = { ...company(), captura: null, sincronizacaoAutomatica: null, documentosNoMes: null }
+test('when the server tells no captures the lamp is off', () => {
+  const { captura: _, ...untold } = company()
   expect(capturesOf(untold, now)).toEqual([])
   expect(watchOf([untold], now)).toMatchObject({ lamp: 'unlit', state: 'untold' })
-  const ended = { ...untold, validadeCertificadoA1: at(11) }
-  expect(capturesOf(ended, now).map(({ servico, estado }) => [servico, estado])).toEqual([
-    ['nfe', 'parada'],
-    ['cte', 'parada'],
-  ])
-  expect(watchOf([untold, ended], now)).toMatchObject({
-    lamp: 'stopped',
-    state: 'trouble',
-    title: '1 empresa sem captura',
-  })
 })

@@ -1,6 +1,5 @@
-import type { CompanyRow as FullCompany } from '@vigia/contract/companies'
+import type { CaptureState, CompanyRow } from '@vigia/contract/companies'
 import { formatAtMoment, formatCount, formatMoment, formatRelative } from '@vigia/contract/text'
-import type { CompanyRow } from './response-adapter.ts'
 
 /** A certificate that ends within so many days is something to do. */
 export const soonDays = 30
@@ -19,9 +18,8 @@ export function certificateState(
   return validity !== null && new Date(validity) < soon ? 'a-vencer' : null
 }
 
-type ContractCapture = FullCompany['captura'][number]
 /** A capture as the server tells it; `desligada`: it makes no query until a person requests one. */
-export type Capture = Omit<ContractCapture, 'estado'> & { estado: ContractCapture['estado'] | 'desligada' }
+export type Capture = Omit<CaptureState, 'estado'> & { estado: CaptureState['estado'] | 'desligada' }
 type CaptureLamp = 'unlit' | 'steady' | 'waiting' | 'blocked' | 'stopped'
 
 const lamps: Record<Capture['estado'], CaptureLamp> = {
@@ -60,22 +58,20 @@ export function isOfAll(capture: Capture): boolean {
 }
 
 type Captured = Pick<CompanyRow, 'sincronizacaoAutomatica' | 'validadeCertificadoA1' | 'captura'> & {
-  ativa: boolean | null
+  ativa?: boolean
 }
 
 /**
  * The captures of a company as every screen counts and shows them. Without a valid certificate a capture is stopped, also while the server
- * still tells the time of its next query. Empty when the server tells nothing of captures, unless the certificate has expired, and of a
- * company that is archived.
+ * still tells the time of its next query. Empty when the server tells nothing of captures, and for an archived company.
  */
 export function capturesOf({ captura, ativa, ...company }: Captured, now: Date): Capture[] {
   if (ativa === false) return []
   const { validadeCertificadoA1: validity } = company
   const why = validity === null ? withoutCertificate : hasEnded(validity, now) ? endedCertificate : null
-  if (captura === null) return why === endedCertificate ? [stopped('nfe', why), stopped('cte', why)] : []
-  return captura.map((capture) => {
+  return (captura ?? []).map((capture) => {
     if (isTroubled(capture)) return capture
-    if (why) return { ...capture, ...withoutCapture(why), proximaConsulta: null }
+    if (why) return { ...capture, ...withoutCapture(why) }
     const asksNothing = capture.estado === 'aguardando' && capture.proximaConsulta === null
     return asksNothing && company.sincronizacaoAutomatica === false ? { ...capture, estado: 'desligada' } : capture
   })
@@ -86,19 +82,8 @@ const withoutCertificate =
 const endedCertificate =
   'O certificado digital venceu. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.'
 
-function stopped(servico: Capture['servico'], mensagem: string): Capture {
-  return {
-    servico,
-    ...withoutCapture(mensagem),
-    proximaConsulta: null,
-    ultimoNsu: '',
-    maxNsu: '',
-    ultimaResposta: null,
-  }
-}
-
 function withoutCapture(mensagem: string) {
-  return { estado: 'parada', mensagem, causaComum: null, providencia: 'certificado' } as const
+  return { estado: 'parada', mensagem, proximaConsulta: null, causaComum: null, providencia: 'certificado' } as const
 }
 
 export function hasEnded(validity: string | null, now: Date): boolean {
@@ -162,7 +147,7 @@ export function watchOf(all: readonly CompanyRow[], now: Date): Watch | null {
   const worst = severity.find((estado) => own.some((capture) => capture.estado === estado))
   if (ofAll && !(worst && worst in troubles))
     return { lamp: 'blocked', state: 'trouble', title: 'Captura em espera', detail: ofAll.causaComum ?? '' }
-  const state = worst ?? (companies.some(({ captura }) => captura !== null) ? 'parada' : undefined)
+  const state = worst ?? (companies.some(({ captura }) => captura) ? 'parada' : undefined)
   if (!state)
     return { lamp: 'unlit', state: 'untold', title: 'Andamento não informado', detail: lastNews(companies, now) }
   const lamp = lamps[state]

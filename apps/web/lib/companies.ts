@@ -1,9 +1,9 @@
+import { type CompanyRow, listCompanies } from '@vigia/contract/companies'
 import { formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { useDisconnectedSince } from './connection.ts'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from './matching.ts'
 import { useScreenQuery } from './query.ts'
-import { type CompanyRow, companiesQuery } from './response-adapter.ts'
 
 /** How often a list of companies is refreshed: thousands of them are megabytes. */
 export function companiesRefreshMs(companies: readonly CompanyRow[] | undefined): number {
@@ -12,7 +12,7 @@ export function companiesRefreshMs(companies: readonly CompanyRow[] | undefined)
 
 /** All companies of the workspace, for every screen that shows something of them. */
 export function useCompanies({ errorToast = false }: { errorToast?: boolean } = {}) {
-  return useScreenQuery(companiesQuery, { query: {} }, { refreshMs: companiesRefreshMs, errorToast })
+  return useScreenQuery(listCompanies, { query: {} }, { refreshMs: companiesRefreshMs, errorToast })
 }
 
 /** The companies, unless the server does not respond or the last refresh failed: then the known state of their captures may be outdated. */
@@ -45,10 +45,10 @@ function namesakesOf(companies: readonly Named[]): ReadonlyMap<string, string> {
 
 /** A company as text; its CNPJ is added where another one has the same name. */
 export function companyText(
-  { id, razaoSocial }: { id: string | null; razaoSocial: string },
+  { id, razaoSocial }: { id: string | null | undefined; razaoSocial: string },
   among: readonly Named[],
 ): string {
-  const cnpj = id === null ? undefined : namesakesOf(among).get(id)
+  const cnpj = !id ? undefined : namesakesOf(among).get(id)
   return cnpj ? `${razaoSocial} (${cnpj})` : razaoSocial
 }
 
@@ -59,18 +59,18 @@ export const companyOptions = (companies: readonly Named[]) =>
 const none: readonly CompanyRow[] = []
 
 // Reads the list that the menu keeps, because a row must not ask for it.
-const useKnownCompanies = () => useScreenQuery(companiesQuery, { query: {} }, { enabled: false }).data ?? none
+const useKnownCompanies = () => useScreenQuery(listCompanies, { query: {} }, { enabled: false }).data ?? none
 
 /** `companyText` among all companies of the workspace. */
 export function useCompanyText() {
   const companies = useKnownCompanies()
-  return (id: string | null, razaoSocial: string) => companyText({ id, razaoSocial }, companies)
+  return (id: string | null | undefined, razaoSocial: string) => companyText({ id, razaoSocial }, companies)
 }
 
 /** The CNPJ of a company, if another one has the same name. */
-export function useNamesakeCnpj(id: string | null): string | undefined {
+export function useNamesakeCnpj(id: string | null | undefined): string | undefined {
   const companies = useKnownCompanies()
-  return id === null ? undefined : namesakesOf(companies).get(id)
+  return !id ? undefined : namesakesOf(companies).get(id)
 }
 
 /** The companies as something to choose from, and its words. The CNPJ is always shown, because a choice here gives access. */

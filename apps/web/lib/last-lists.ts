@@ -2,7 +2,6 @@ import type { Query } from '@tanstack/react-query'
 import { listDocuments } from '@vigia/contract/documents'
 import { ApiError } from './api.ts'
 import { queryClient } from './query.ts'
-import { documentsQuery } from './response-adapter.ts'
 import { currentSession, listsKey, ownerOf, readOwned } from './session.ts'
 
 const keptMaxMs = 7 * 24 * 3_600_000
@@ -53,7 +52,7 @@ function give(query: Query) {
   const list = place && readLists()[place.kind]
   if (!list || list.input !== place.input || query.state.data !== undefined) return
   if (!(Date.now() - list.at < keptMaxMs)) return localStorage.removeItem(listsKey)
-  query.setState({ data: documentsQuery.adapt(list.data), dataUpdatedAt: list.at })
+  query.setState({ data: list.data, dataUpdatedAt: list.at })
 }
 
 function readLists(): Partial<Record<string, KeptList>> {

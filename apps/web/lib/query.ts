@@ -12,7 +12,6 @@ import type { Envelope, RouteData, RouteDefinition } from '@vigia/contract/route
 import { useEffect, useRef } from 'react'
 import { ApiError, type CallInput, call, errorMessage, isRetryable } from './api.ts'
 import { notifyError, retract } from './notify.ts'
-import type { ScreenQuery } from './response-adapter.ts'
 
 // lib/api.ts retries, and reports a missing network, itself.
 export const queryClient = new QueryClient({
@@ -22,9 +21,6 @@ export const queryClient = new QueryClient({
   },
 })
 
-/** What `Q` gives a screen. */
-type Adapted<Q extends ScreenQuery> = ReturnType<Q['adapt']>
-
 interface ReadOptions<T> {
   /** Asks again this often while the page is visible; it may depend on the last response. */
   refreshMs?: number | ((data: T | undefined) => number)
@@ -33,19 +29,19 @@ interface ReadOptions<T> {
 }
 
 /** Reads a call and keeps the last response on the screen while the next one travels. */
-export function useScreenQuery<Q extends ScreenQuery>(
-  query: Q,
-  input: CallInput<Q>,
-  { refreshMs = 0, enabled = true, errorToast = false }: ReadOptions<Adapted<Q>> = {},
-): UseQueryResult<Adapted<Q>, Error> {
+export function useScreenQuery<R extends RouteDefinition>(
+  route: R,
+  input: CallInput<R>,
+  { refreshMs = 0, enabled = true, errorToast = false }: ReadOptions<RouteData<R>> = {},
+): UseQueryResult<RouteData<R>, Error> {
   const result = useQuery({
-    queryKey: [query.path, input],
-    queryFn: ({ signal }) => read(query, input, { signal }),
+    queryKey: [route.path, input],
+    queryFn: ({ signal }) => read(route, input, { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: typeof refreshMs === 'number' ? refreshMs : ({ state }) => refreshMs(state.data),
     enabled,
   })
-  useFailureToast(errorToast ? result : null, query.path, JSON.stringify(input))
+  useFailureToast(errorToast ? result : null, route.path, JSON.stringify(input))
   return result
 }
 
@@ -70,13 +66,12 @@ function useFailureToast(query: UseQueryResult<unknown, Error> | null, path: str
 }
 
 /** Reads a call apart from any screen. */
-export async function read<Q extends ScreenQuery>(
-  query: Q,
-  input: CallInput<Q>,
+export async function read<R extends RouteDefinition>(
+  route: R,
+  input: CallInput<R>,
   options: { signal?: AbortSignal } = {},
-): Promise<Adapted<Q>> {
-  const data: unknown = dataOf(await call(query, input, options))
-  return query.adapt(data) as Adapted<Q>
+): Promise<RouteData<R>> {
+  return dataOf(await call(route, input, options))
 }
 
 // Large responses are refreshed rarely, and a message does not change that much: thousands of companies are megabytes.

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { formatCount, formatDate, formatInteger, formatMoney, formatMonth } from '@vigia/contract/text'
-import { downloadReformSheet, type ReformSheet } from '@vigia/contract/workspace'
+import { downloadReformSheet, getReformSheet, type ReformSheet } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { Download, Percent } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -9,7 +9,6 @@ import { callBytes } from '../lib/api.ts'
 import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { notifyError } from '../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../lib/query.ts'
-import { reformSheetQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { CompanyName } from '../ui/company-name.tsx'
@@ -33,7 +32,7 @@ export function ReformPage() {
   const month = months.find((one) => one === params.get('mes')) ?? months[0]!
   const company = params.get('empresa') ?? ''
   const input = { query: { Mes: month, ...(company && { IdEmpresa: company }) } }
-  const sheet = useScreenQuery(reformSheetQuery, input, { refreshMs, errorToast: true })
+  const sheet = useScreenQuery(getReformSheet, input, { refreshMs, errorToast: true })
   const save = useMutation({
     mutationFn: () => callBytes(downloadReformSheet, input),
     onSuccess: (blob) => saveFile(blob, `ibs-cbs-${month}.xlsx`),

@@ -1,6 +1,7 @@
 import {
   addMonthlyReport,
   groupName,
+  listMonthlyReports,
   type MonthlyReport,
   monthlyReportsMax,
   removeMonthlyReport,
@@ -10,13 +11,12 @@ import { Link } from 'react-router'
 import { companyText, useCompanies } from '../lib/companies.ts'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { monthlyReportsQuery } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { type ReportQuestion, writeQuestion } from './question.ts'
 
 /** The reports that the person receives by e-mail, and a way to receive the one that is shown. */
 export function MonthlyReports({ question }: { question: ReportQuestion }) {
-  const { data = [] } = useScreenQuery(monthlyReportsQuery, {})
+  const { data = [] } = useScreenQuery(listMonthlyReports, {})
   const { data: companies = [] } = useCompanies()
   const told = { onSuccess: ({ message }: { message: string }) => notifySuccess(message) }
   const add = useAction(addMonthlyReport, told)

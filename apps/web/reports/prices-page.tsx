@@ -1,8 +1,7 @@
 import { formatMoney } from '@vigia/contract/text'
-import { type Prices, priceMonths } from '@vigia/contract/workspace'
+import { getPrices, type Prices, priceMonths } from '@vigia/contract/workspace'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
-import { pricesQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -21,7 +20,7 @@ export function PricesPage() {
     new URLSearchParams({ ...Object.fromEntries(params), de: params.get('ate') ?? '' }),
     new Date(),
   )
-  const query = useScreenQuery(pricesQuery, {
+  const query = useScreenQuery(getPrices, {
     params: { idProduto: id },
     query: { MesAte: to, ...(company && { IdEmpresa: company }) },
   })

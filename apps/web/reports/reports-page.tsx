@@ -1,6 +1,7 @@
 import { formatCount, formatInteger, formatMoney } from '@vigia/contract/text'
 import {
   downloadReport,
+  getReport,
   groupName,
   groupsOf,
   type Report,
@@ -16,7 +17,6 @@ import { callBytes, errorMessage } from '../lib/api.ts'
 import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { notifyError } from '../lib/notify.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { reportQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -43,7 +43,7 @@ export function ReportsPage() {
   const [params, setParams] = useSearchParams()
   const question = readQuestion(params, new Date())
   const change = (part: Partial<ReportQuestion>) => setParams(writeQuestion({ ...question, page: 1, ...part }))
-  const query = useScreenQuery(reportQuery, { query: toQuery(question) }, { refreshMs, errorToast: true })
+  const query = useScreenQuery(getReport, { query: toQuery(question) }, { refreshMs, errorToast: true })
   return (
     <Page
       title="Relatórios"

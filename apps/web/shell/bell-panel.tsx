@@ -1,12 +1,11 @@
 import { formatMoment, formatRelative } from '@vigia/contract/text'
-import { type AnnouncementRow, readAnnouncements } from '@vigia/contract/workspace'
+import { type AnnouncementRow, listAnnouncements, readAnnouncements } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import { call } from '../lib/api.ts'
 import { loadFailure, queryClient, useScreenQuery } from '../lib/query.ts'
-import { announcementsQuery } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import type { TriggerProps } from '../ui/overlay/lazy-with-trigger.tsx'
@@ -103,7 +102,7 @@ async function markRead(ate: string): Promise<void> {
     // They count as unread still, and are marked the next time.
     return
   }
-  await queryClient.invalidateQueries({ queryKey: [announcementsQuery.path] })
+  await queryClient.invalidateQueries({ queryKey: [listAnnouncements.path] })
 }
 
 interface PageProps {
@@ -144,7 +143,7 @@ function Page({ items, temMais, fresh, onFollow }: PageProps) {
 }
 
 function Older({ before, ...page }: Pick<PageProps, 'fresh' | 'onFollow'> & { before: string }) {
-  const { data, error, refetch } = useScreenQuery(announcementsQuery, { query: { antesDe: before } })
+  const { data, error, refetch } = useScreenQuery(listAnnouncements, { query: { antesDe: before } })
   if (data) return <Page {...data} {...page} />
   if (!error) return <Waiting />
   return (

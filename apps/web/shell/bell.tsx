@@ -1,6 +1,6 @@
 import { unreadCountMax } from '@vigia/contract/workspace'
 import { Bell as BellIcon } from 'lucide-react'
-import { isUnknownCall } from '../lib/response-adapter.ts'
+import { isUnknownCall } from '../lib/api.ts'
 import { Button } from '../ui/button.tsx'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
 import { useAnnouncements } from './announcements.ts'

@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { QueryClientProvider } from '@tanstack/react-query'
+import { getAccount } from '@vigia/contract/accounts'
 import { ContactForm, sendContact } from '@vigia/contract/site'
 import { CircleCheck } from 'lucide-react'
 import { type RefObject, useEffect, useRef } from 'react'
@@ -7,7 +8,6 @@ import { type UseFormReturn, useForm } from 'react-hook-form'
 import type { z } from 'zod'
 import { useContact } from '../lib/contact.ts'
 import { actionMessage, queryClient, useAction, useScreenQuery } from '../lib/query.ts'
-import { accountQuery } from '../lib/response-adapter.ts'
 import { useSession } from '../lib/session.ts'
 import { useUnloadQuestion } from '../lib/unload-question.ts'
 import { Button } from '../ui/button.tsx'
@@ -85,7 +85,7 @@ function ContactContent() {
 
 function useContactForm() {
   const { session } = useSession()
-  const { data: account } = useScreenQuery(accountQuery, {}, { enabled: session !== null })
+  const { data: account } = useScreenQuery(getAccount, {}, { enabled: session !== null })
   const blank: ContactValues = { nome: '', email: session?.email ?? '', celular: '', empresa: '', mensagem: '' }
   const known = account && { nome: account.nome, email: account.email, celular: maskPhone(account.celular ?? '') }
   return useForm({

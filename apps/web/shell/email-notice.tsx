@@ -1,19 +1,17 @@
-import { resendConfirmation } from '@vigia/contract/accounts'
+import { getAccount, resendConfirmation } from '@vigia/contract/accounts'
 import { MailWarning } from 'lucide-react'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { accountQuery } from '../lib/response-adapter.ts'
 
 /** One line over every screen until the e-mail of the account is confirmed. */
 export function EmailNotice() {
   const { data: account } = useScreenQuery(
-    accountQuery,
+    getAccount,
     {},
     // The link may be opened somewhere else.
     { refreshMs: (known) => (known?.emailConfirmado === false ? 30_000 : 0) },
   )
   const action = useAction(resendConfirmation, { onSuccess: ({ message }) => notifySuccess(message) })
-  // A server that does not tell it asks for no confirmation.
   if (account?.emailConfirmado !== false) return null
   return (
     <section aria-label="Confirme seu e-mail" className="border-warning-line border-b bg-warning-soft">

@@ -1,9 +1,8 @@
-import { type ExportItem, linkExport } from '@vigia/contract/documents'
+import { type ExportItem, linkExport, listExports } from '@vigia/contract/documents'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { exportsQuery } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { startDownload } from '../ui/save-file.ts'
 
@@ -16,7 +15,7 @@ const isUnderWay = ({ situacao }: ExportItem) => situacao === 'na-fila' || situa
 /** What was exported or printed and is kept: how far it is, and the file. */
 export function MadeFiles() {
   const { data = [] } = useScreenQuery(
-    exportsQuery,
+    listExports,
     {},
     { refreshMs: (items) => (items?.some(isUnderWay) ? busyMs : quietMs) },
   )

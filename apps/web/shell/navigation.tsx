@@ -1,5 +1,5 @@
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
-import { pendingLists } from '@vigia/contract/workspace'
+import { type Dashboard, getDashboard, pendingLists } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import {
   Building2,
@@ -18,7 +18,6 @@ import {
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
-import { type Dashboard, dashboardQuery } from '../lib/response-adapter.ts'
 import { productName, productVersion } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
 import { Tooltip } from '../ui/overlay/tooltip.tsx'
@@ -79,7 +78,7 @@ interface NavigationProps {
 
 export function Navigation({ collapsed = false, onIntent, onFollow }: NavigationProps) {
   const views = useSavedViews()
-  const { data } = useScreenQuery(dashboardQuery, {}, { refreshMs: 60_000 })
+  const { data } = useScreenQuery(getDashboard, {}, { refreshMs: 60_000 })
   const lists = pendingLists(writeBrasiliaTime(new Date()).slice(0, 10))
   const entries = items.flatMap((item) => {
     const count = (item.number && data?.pendencias?.[item.number.name]) ?? 0

@@ -1,9 +1,9 @@
+import { getPlan } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { Info, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
 import { useContact } from '../lib/contact.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { planQuery } from '../lib/response-adapter.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { planWarning } from './plan-warning.ts'
 
@@ -17,7 +17,7 @@ export function PlanNotice({ onIntent }: { onIntent: () => void }) {
   const now = useNow()
   const contact = useContact()
   const [whole, setWhole] = useState(false)
-  const { data: plan } = useScreenQuery(planQuery, {}, { refreshMs: 5 * 60_000 })
+  const { data: plan } = useScreenQuery(getPlan, {}, { refreshMs: 5 * 60_000 })
   const tone = plan && planWarning(plan, now)
   if (!tone) return null
   const Icon = tone === 'warning' ? TriangleAlert : Info

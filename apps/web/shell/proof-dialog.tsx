@@ -1,12 +1,11 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { ProofForm, proveIdentity } from '@vigia/contract/accounts'
+import { getAccount, ProofForm, proveIdentity } from '@vigia/contract/accounts'
 import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { errorMessage } from '../lib/api.ts'
 import { arePasskeysHere, askForPasskey } from '../lib/passkeys.ts'
 import { settleProof } from '../lib/proof.ts'
 import { actionMessage, useAction, useScreenQuery } from '../lib/query.ts'
-import { accountQuery } from '../lib/response-adapter.ts'
 import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/form/field.tsx'
 import { Input } from '../ui/form/input.tsx'
@@ -30,7 +29,7 @@ export function ProofDialog({ open }: { open: boolean }) {
 }
 
 function Proof() {
-  const account = useScreenQuery(accountQuery, {})
+  const account = useScreenQuery(getAccount, {})
   const byCode = Boolean(account.data?.duasEtapas)
   const [cameLate] = useState(account.isPending)
   const { register, handleSubmit, formState, setFocus } = useForm({

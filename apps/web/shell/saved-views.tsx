@@ -1,14 +1,14 @@
+import { listViews, type SavedView } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
 import { Link, useLocation } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
-import { type SavedView, viewsQuery } from '../lib/response-adapter.ts'
 
 /** The lists, by the type of their documents. */
 export const listPaths: Readonly<Record<number, string>> = { 0: '/notas-fiscais', 2: '/cte' }
 
 /** The views that were kept, of both lists; empty while they are not known. */
 export function useSavedViews(): readonly SavedView[] {
-  return useScreenQuery(viewsQuery, {}, { refreshMs: 5 * 60_000 }).data ?? []
+  return useScreenQuery(listViews, {}, { refreshMs: 5 * 60_000 }).data ?? []
 }
 
 /** Where the navigation leads for a list: to the view with which this person begins, if there is one. */

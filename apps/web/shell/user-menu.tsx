@@ -1,3 +1,4 @@
+import { getPlan } from '@vigia/contract/workspace'
 import {
   CircleUserRound,
   Gauge,
@@ -13,7 +14,6 @@ import {
 } from 'lucide-react'
 import { planSituation } from '../lib/plan-situation.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { planQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { useSession } from '../lib/session.ts'
 import { hasPlans } from '../lib/site.ts'
@@ -50,7 +50,7 @@ export function UserMenu({ trigger, onIntent }: UserMenuProps) {
   const { session } = useSession()
   const theme = useTheme()
   const mayManage = useMay('administrador')
-  const plan = useScreenQuery(planQuery, {}, { refreshMs: 5 * 60_000 })
+  const plan = useScreenQuery(getPlan, {}, { refreshMs: 5 * 60_000 })
   return (
     <Menu inline trigger={trigger}>
       <MenuLabel>Conectado como</MenuLabel>

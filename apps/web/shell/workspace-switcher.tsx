@@ -1,15 +1,14 @@
-import { switchWorkspace } from '@vigia/contract/workspace'
+import { listWorkspaces, switchWorkspace } from '@vigia/contract/workspace'
 import { Check } from 'lucide-react'
 import { memberRoleWords } from '../lib/member-roles.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
-import { workspacesQuery } from '../lib/response-adapter.ts'
 import { changeWorkspace, currentSession } from '../lib/session.ts'
 import type { TriggerProps } from '../ui/overlay/lazy-with-trigger.tsx'
 import { Menu, MenuItem, MenuLabel } from '../ui/overlay/menu.tsx'
 
 /** The workspaces of the person, each a way to go there. */
 export function WorkspaceSwitcher({ trigger }: TriggerProps) {
-  const { data: workspaces = [] } = useScreenQuery(workspacesQuery, {})
+  const { data: workspaces = [] } = useScreenQuery(listWorkspaces, {})
   const action = useAction(switchWorkspace, {
     onSuccess: ({ data }) => data && changeWorkspace({ ...data, email: currentSession()?.email ?? '' }),
   })

@@ -1,4 +1,4 @@
-import { logout } from '@vigia/contract/accounts'
+import { getAccount, logout } from '@vigia/contract/accounts'
 import { clsx } from 'clsx'
 import { LogOut, PanelLeft, UserRound } from 'lucide-react'
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
@@ -8,7 +8,6 @@ import { contactHash } from '../lib/contact.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { dismissNotifications } from '../lib/notify.ts'
 import { useScreenQuery, whenIdle } from '../lib/query.ts'
-import { accountQuery } from '../lib/response-adapter.ts'
 import { closeSession, useSession } from '../lib/session.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
@@ -55,7 +54,7 @@ export function Workspace({ preload, children }: WorkspaceProps) {
 }
 
 function Layout({ preload, children }: WorkspaceProps) {
-  const { data: account } = useScreenQuery(accountQuery, {})
+  const { data: account } = useScreenQuery(getAccount, {})
   const sidebar = useSidebar()
   const main = useScreenPlace()
   useEffect(() => whenIdle(Sheet.preload), [])

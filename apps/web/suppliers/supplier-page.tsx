@@ -6,14 +6,13 @@ import {
   formatMoney,
   formatMonth,
 } from '@vigia/contract/text'
-import { type Supplier, supplierMax } from '@vigia/contract/workspace'
+import { getSupplier, type Supplier, supplierMax } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import type { ReactNode } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
 import { companyOptions, useCompanies } from '../lib/companies.ts'
 import { useScreenQuery } from '../lib/query.ts'
-import { supplierQuery } from '../lib/response-adapter.ts'
 import { productName } from '../lib/site.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { buttonClass } from '../ui/button.tsx'
@@ -34,7 +33,7 @@ export function SupplierPage() {
   const { data: companies = [] } = useCompanies()
   const company = params.get('empresa') ?? ''
   const query = useScreenQuery(
-    supplierQuery,
+    getSupplier,
     { params: { raiz }, query: { ...(company && { IdEmpresa: company }) } },
     { refreshMs },
   )

@@ -1,9 +1,9 @@
 import { formatCount, formatMoney, formatMonth } from '@vigia/contract/text'
+import { listSupplierProducts } from '@vigia/contract/workspace'
 import { PackageSearch } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
-import { supplierProductsQuery } from '../lib/response-adapter.ts'
 import { Empty } from '../ui/empty.tsx'
 import { Input } from '../ui/form/input.tsx'
 import { Labelled } from '../ui/form/labelled.tsx'
@@ -21,7 +21,7 @@ export function SupplierProducts({ root, company }: SupplierProductsProps) {
   const [text, setText] = useState('')
   const [page, setPage] = useState(1)
   const typed = useDebounced(text.trim(), 300)
-  const query = useScreenQuery(supplierProductsQuery, {
+  const query = useScreenQuery(listSupplierProducts, {
     params: { raiz: root },
     query: { PaginaAtual: page, ...(company && { IdEmpresa: company }), ...(typed && { CampoPesquisa: typed }) },
   })

@@ -1,9 +1,9 @@
+import { getAccount } from '@vigia/contract/accounts'
 import type { RouteData } from '@vigia/contract/route'
-import { type getTeam, peopleMax } from '@vigia/contract/workspace'
+import { getTeam, peopleMax } from '@vigia/contract/workspace'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
 import { useScreenQuery } from '../lib/query.ts'
-import { accountQuery, teamQuery } from '../lib/response-adapter.ts'
 import { useMay } from '../lib/rights.ts'
 import { productName } from '../lib/site.ts'
 import { Button } from '../ui/button.tsx'
@@ -17,7 +17,7 @@ import { WorkspaceSettings } from './workspace-settings.tsx'
 
 /** Who is in the workspace, what each may do, and who was asked to come in. */
 export function TeamPage() {
-  const account = useScreenQuery(accountQuery, {})
+  const account = useScreenQuery(getAccount, {})
   const mayManage = useMay('administrador')
   const shared = account.data?.compartilhada ?? false
   return (
@@ -38,7 +38,7 @@ export function TeamPage() {
 }
 
 function Team() {
-  const team = useScreenQuery(teamQuery, {})
+  const team = useScreenQuery(getTeam, {})
   return <Loaded query={team}>{(data) => <TeamSections {...data} />}</Loaded>
 }
 

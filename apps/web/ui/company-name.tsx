@@ -2,8 +2,7 @@ import { clsx } from 'clsx'
 import { useNamesakeCnpj } from '../lib/companies.ts'
 
 interface CompanyNameProps {
-  /** Null: the server does not tell. */
-  id: string | null
+  id: string | null | undefined
   name: string
   /** The name may be cut to fit into so many lines; the CNPJ never is. */
   lines?: 1 | 2

@@ -1,5 +1,5 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { useEffect, useRef, useState } from 'react'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 
 const none: ReadonlySet<string> = new Set()
 

@@ -1,7 +1,7 @@
+import { listDocuments } from '@vigia/contract/documents'
 import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { read } from '../../lib/query.ts'
-import { documentsQuery } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
@@ -106,7 +106,7 @@ async function findChave(video: HTMLVideoElement, say: (hint: string) => void, s
 // The list says what there is to say when the document is not there, or when nobody knows.
 async function addressFor(chave: string, signal: AbortSignal): Promise<string> {
   const query = { TipoDFe: kindOf(chave).tipoDFe, CampoPesquisa: chave, PaginaAtual: 1 }
-  const page = await read(documentsQuery, { query }, { signal }).catch(() => null)
+  const page = await read(listDocuments, { query }, { signal }).catch(() => null)
   const [only, ...others] = page?.items ?? []
   return addressOf(chave, only && others.length === 0 ? String(only.idDfe) : undefined)
 }

@@ -1,5 +1,5 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { expect, test } from 'vitest'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { type ColumnId, columns, layOut, readHidden } from './columns.ts'
 
 const optional = columns.filter(({ optional }) => optional).map(({ id }) => id)

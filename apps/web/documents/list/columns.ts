@@ -1,7 +1,6 @@
-import type { ListOrder } from '@vigia/contract/documents'
+import type { DocumentRow, ListOrder } from '@vigia/contract/documents'
 import { formatMoney } from '@vigia/contract/text'
 import { useState } from 'react'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 
 export type ColumnId =
   | 'numero'
@@ -25,7 +24,7 @@ export interface Column {
   /** The column under which it is shown as a second line when the table is too narrow. */
   home?: ColumnId
   /** The content of a cell that is plain text. */
-  text?: (row: DocumentRow) => string | null
+  text?: (row: DocumentRow) => string | null | undefined
   /** The order of the list that its header chooses. */
   order?: ListOrder
   /** Shown only when the person chooses it. */
@@ -55,7 +54,7 @@ export const columns: readonly Column[] = [
 
 // Values of 2026 are neither owed nor of use to anybody, and the label of the column says so.
 function reformText({ reforma }: DocumentRow): string | null {
-  if (reforma === null) return null
+  if (!reforma) return null
   const { presenca, ibs, cbs, achados } = reforma
   const text = ibs === null && cbs === null ? presenca : `${formatMoney(ibs)} · ${formatMoney(cbs)}`
   return achados ? `${text} · com achado` : text

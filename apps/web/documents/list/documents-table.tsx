@@ -1,11 +1,10 @@
-import { type ListOrder, participationLabel } from '@vigia/contract/documents'
+import { type DocumentRow, type ListOrder, participationLabel } from '@vigia/contract/documents'
 import { formatDate, formatInstantDate, formatMoney, formatTime, formatWrittenTime } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { ArrowDown, ArrowUp, ArrowUpDown, Store } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import { Link } from 'react-router'
 import { supplierAddress } from '../../lib/addresses.ts'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { CompanyName } from '../../ui/company-name.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
@@ -242,7 +241,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
     </>
   ),
   empresa: ({ row }) => (
-    <span className="line-clamp-2 break-words leading-4.5" title={row.empresa ?? undefined}>
+    <span className="line-clamp-2 break-words leading-4.5" title={row.empresa}>
       <CompanyName id={row.idEmpresa} name={row.empresa ?? ''} lines={2} />
     </span>
   ),

@@ -1,8 +1,9 @@
+import type { CompanyRow } from '@vigia/contract/companies'
+import { listDocuments } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { FileSearch, Hourglass, Inbox } from 'lucide-react'
 import { Link } from 'react-router'
 import { useScreenQuery } from '../../lib/query.ts'
-import { type CompanyRow, documentsQuery } from '../../lib/response-adapter.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { lastDays } from '../../ui/period/days.ts'
@@ -27,7 +28,7 @@ export function EmptyList({ kind, filters, companies, pageCount, counted, onChan
   const wider: Filters = chosen
     ? { ...filters, period: null, page: 1 }
     : { ...filters, period: lastDays(today, 89), page: 1 }
-  const others = useScreenQuery(documentsQuery, { query: toQuery(wider, kind) }, { enabled: counted })
+  const others = useScreenQuery(listDocuments, { query: toQuery(wider, kind) }, { enabled: counted })
   const found = others.isPlaceholderData ? 0 : (others.data?.totalDeItens ?? 0)
   const when = filters.period && isCurrentMonth(filters.period, today) ? 'neste mês' : 'neste período'
   if (filters.page > 1 && pageCount > 0) {

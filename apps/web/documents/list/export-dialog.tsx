@@ -2,7 +2,7 @@ import { exportDocuments } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { useState } from 'react'
 import type { CallInput } from '../../lib/api.ts'
-import { notifyInfo, notifyWarning } from '../../lib/notify.ts'
+import { notifyInfo } from '../../lib/notify.ts'
 import { actionFailure, useAction } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
@@ -18,8 +18,7 @@ interface ExportDialogProps {
   kind: DocumentKind
   selected: string[]
   filter: Body['filtro']
-  /** Null: not known. */
-  filterCount: number | null
+  filterCount: number
   onClose: () => void
 }
 
@@ -30,9 +29,9 @@ export function ExportDialog({ kind, selected, filter, filterCount, onClose }: E
   const isGone = useGone()
   const action = useAction(exportDocuments, {
     errorToast: isGone,
-    onSuccess: ({ data, message }) => {
+    onSuccess: ({ data }) => {
       onClose()
-      if (!data?.endereco) return notifyWarning(message, { description: 'O servidor não disse onde está o arquivo.' })
+      if (!data) return
       startDownload(data.endereco, data.nome)
       notifyInfo('A exportação começou.', {
         description: `${data.nome} continua a ser recebido em segundo plano: você pode seguir trabalhando.`,
@@ -67,9 +66,7 @@ export function ExportDialog({ kind, selected, filter, filterCount, onClose }: E
               </Scope>
             )}
             <Scope checked={scope === 'filter'} onChange={() => setScope('filter')}>
-              {filterCount === null
-                ? `Todos do filtro`
-                : formatCount(filterCount, `${kind.one} do filtro`, `${kind.many} do filtro`)}
+              {formatCount(filterCount, `${kind.one} do filtro`, `${kind.many} do filtro`)}
             </Scope>
           </fieldset>
           <fieldset className="grid gap-1">

@@ -1,10 +1,10 @@
+import type { CompanyRow } from '@vigia/contract/companies'
 import { formatMoney } from '@vigia/contract/text'
 import { type Due, groupName, type ReportSubject, reportLine } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
 import { companyText } from '../../lib/companies.ts'
-import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { writeDay } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
 import {

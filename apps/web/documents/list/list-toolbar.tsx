@@ -9,7 +9,7 @@ import { inlineButtonClass } from './whole-filter.tsx'
 interface ListToolbarProps {
   kind: DocumentKind
   /** Count and sum of the whole filter; undefined while they are loading. */
-  total: { totalDeItens: number | null; valorTotal: number | null } | undefined
+  total: { totalDeItens?: number; valorTotal?: number } | undefined
   loading: boolean
   selectedCount: number
   /** Shown when the whole page is selected and the filter has more. */
@@ -73,7 +73,7 @@ export function ListToolbar({
         ) : (
           <span className={clsx('text-muted', compact && 'text-right text-xs leading-3.5')}>
             {loading && 'Carregando documentos...'}
-            {total && count > 0 && (
+            {total?.valorTotal !== undefined && count > 0 && (
               <>
                 {formatCount(count, kind.one, kind.many)}
                 {compact ? ' ' : ' · '}

@@ -1,8 +1,8 @@
+import { countOutsidePeriod } from '@vigia/contract/documents'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { cleanChave } from '@vigia/dfe/chave'
 import { Fragment } from 'react'
 import { useScreenQuery } from '../../lib/query.ts'
-import { outsidePeriodQuery } from '../../lib/response-adapter.ts'
 import { type Period, writeMonth } from '../../ui/period/days.ts'
 import type { DocumentKind } from '../kinds.ts'
 import { type Filters, toFilter } from './filters.ts'
@@ -22,7 +22,7 @@ export function OutsidePeriod({ kind, filters, onChange }: OutsidePeriodProps) {
   const searched = Boolean(filters.search || filters.amountFrom || filters.amountTo)
   const enabled = searched && filters.period !== null && cleanChave(filters.search).length !== 44
   const { data, isPlaceholderData } = useScreenQuery(
-    outsidePeriodQuery,
+    countOutsidePeriod,
     { query: toFilter(filters, kind) },
     { enabled },
   )

@@ -1,10 +1,11 @@
+import type { CompanyRow } from '@vigia/contract/companies'
+import { suggestIssuers } from '@vigia/contract/documents'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { Building2, History, Search, Store } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
 import { useScreenQuery } from '../../lib/query.ts'
-import { type CompanyRow, suggestionsQuery } from '../../lib/response-adapter.ts'
 import { Input } from '../../ui/form/input.tsx'
 import { ListOption, listClass } from '../../ui/form/list-option.tsx'
 import { useCombobox } from '../../ui/hooks/combobox.ts'
@@ -148,7 +149,7 @@ function useSuggestions(
   const typed = useDebounced(text.trim(), 150)
   const enabled = open && typed.length >= 2
   const query = { TipoDFe: kind.tipoDFe, CampoPesquisa: typed }
-  const { data } = useScreenQuery(suggestionsQuery, { query }, { enabled })
+  const { data } = useScreenQuery(suggestIssuers, { query }, { enabled })
   if (!open) return []
   const now = text.trim()
   const recent = recentSearches()

@@ -1,6 +1,6 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { formatMoney } from '@vigia/contract/text'
 import { useMemo, useState } from 'react'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 import type { DocumentKind } from '../kinds.ts'
 import { type ColumnId, layOut, readHiddenColumns, useHiddenColumns, writeHiddenColumns } from './columns.ts'
 
@@ -59,9 +59,9 @@ export function useShownColumns(
 function seenWith(seen: typeof unseen, { items }: ListContents): typeof unseen {
   const longest = (text: (row: DocumentRow) => string) => Math.max(0, ...items.map((row) => text(row).length))
   const isFilled: Partial<Record<ColumnId, boolean>> = {
-    empresa: items.some(({ empresa }) => empresa !== null),
-    chegada: items.some(({ chegadaEm }) => chegadaEm !== null),
-    prazo: items.some(({ prazo }) => prazo !== null),
+    empresa: items.some(({ empresa }) => empresa),
+    chegada: items.some(({ chegadaEm }) => chegadaEm),
+    prazo: items.some(({ prazo }) => prazo),
   }
   const filled = (['empresa', 'chegada', 'prazo'] as const).filter((id) => isFilled[id] || seen.filled.includes(id))
   return {

@@ -1,8 +1,8 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { expect, test } from 'vitest'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { countNews, holdRows } from './steady.ts'
 
-const page = (ids: string, totalDeItens: number | null, emitente = 'antes') => ({
+const page = (ids: string, totalDeItens: number | undefined, emitente = 'antes') => ({
   items: [...ids].map((idDfe) => ({ idDfe, emitente }) as DocumentRow),
   totalDeItens,
 })
@@ -13,7 +13,7 @@ test.each([
   ['two came', page('cba', 3), page('edcba', 5), true, 2],
   ['more came than fit on a page', page('cba', 3), page('zyx', 40), true, 37],
   ['some were pushed to the second page', page('cba', 9), page('edc', 11), false, 2],
-  ['a server counts nothing', page('cba', null), page('dcb', null), true, 1],
+  ['a server counts nothing', page('cba', undefined), page('dcb', undefined), true, 1],
   ['one went and another took its place', page('cba', 9), page('cb_', 8), true, 0],
   ['one has another status now, and left the filter', page('cba', 3), page('ca', 2), true, 0],
 ] as const)('%s', (_, shown, next, isFirst, count) => {

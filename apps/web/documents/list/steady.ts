@@ -1,10 +1,10 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { type RefObject, useEffect, useMemo, useState } from 'react'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 
 /** A page of the list, as far as it matters here. */
 interface ListPage {
   items: readonly DocumentRow[]
-  totalDeItens: number | null
+  totalDeItens?: number
 }
 
 /** How many documents of `next` are not in `shown`, when it has grown; 0 when nobody needs to be asked before it is shown. */
@@ -14,7 +14,7 @@ export function countNews(shown: ListPage, next: ListPage, isFirst: boolean): nu
   const known = new Set(shown.items.map(({ idDfe }) => idDfe))
   const fresh = next.items.filter(({ idDfe }) => !known.has(idDfe)).length
   const [before, now] = [shown.totalDeItens, next.totalDeItens]
-  const more = before !== null && now !== null ? now - before : fresh
+  const more = before !== undefined && now !== undefined ? now - before : fresh
   // What came is on the first page, on the others are those that it pushed there.
   if (fresh === 0 || more <= 0) return 0
   return isFirst ? Math.max(fresh, more) : more

@@ -1,12 +1,12 @@
 import { zodResolver } from '@hookform/resolvers/zod'
-import { removeView, SaveViewForm, saveView } from '@vigia/contract/documents'
+import { listViews, removeView, type SavedView, SaveViewForm, saveView } from '@vigia/contract/documents'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Link } from 'react-router'
 import { notifySuccess } from '../../lib/notify.ts'
 import { actionMessage, useAction, useScreenQuery } from '../../lib/query.ts'
-import { type SavedView, viewsQuery } from '../../lib/response-adapter.ts'
+
 import { useMay } from '../../lib/rights.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
@@ -27,7 +27,7 @@ interface ViewsDialogProps {
 
 /** Keeps what the list shows now under a name, and tidies what was kept before. */
 export function ViewsDialog({ kind, address, onClose }: ViewsDialogProps) {
-  const { data, error } = useScreenQuery(viewsQuery, {})
+  const { data, error } = useScreenQuery(listViews, {})
   const mayChange = useMay('fiscal')
   const views = data?.filter(({ tipoDFe }) => tipoDFe === kind.tipoDFe)
   return (

@@ -1,10 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
-import { type selectDocuments, selectionMax } from '@vigia/contract/documents'
+import { selectDocuments, selectionMax } from '@vigia/contract/documents'
 import { formatInteger } from '@vigia/contract/text'
 import type { CallInput } from '../../lib/api.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { loadFailure, read } from '../../lib/query.ts'
-import { selectionQuery } from '../../lib/response-adapter.ts'
 import type { DocumentKind } from '../kinds.ts'
 
 /** A button inside a sentence. */
@@ -23,7 +22,7 @@ interface WholeFilterProps {
 /** Selects everything that the filter finds. Its `key` must be the filter, so that a response for another filter is dropped. */
 export function WholeFilter({ kind, count, selectedCount, filter, onFound }: WholeFilterProps) {
   const action = useMutation({
-    mutationFn: () => read(selectionQuery, { query: filter }),
+    mutationFn: () => read(selectDocuments, { query: filter }),
     onError: (error) => notifyError(loadFailure(error)),
   })
   if (count <= selectedCount) return null

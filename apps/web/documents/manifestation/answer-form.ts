@@ -10,7 +10,7 @@ import { notifyError } from '../../lib/notify.ts'
 import { accepted, actionFailure } from '../../lib/query.ts'
 import type { DocumentKind } from '../kinds.ts'
 import type { AnswerType } from './answer-types.ts'
-import { batchSize, readManifested, type SendingResult, sendInBatches } from './sending.ts'
+import { batchSize, type SendingResult, sendInBatches } from './sending.ts'
 
 const answerValues = (code: number) =>
   z.object({
@@ -98,8 +98,8 @@ async function sendBatch(
     tipoManifestacao: answer.code,
     ...(answer.corrects && correcoes.length > 0 && { correcoes }),
   }
-  const { message, data } = accepted<unknown>(await call(kind.manifest, { body }))
-  return { message, documents: readManifested(data) }
+  const { message, data } = accepted(await call(kind.manifest, { body }))
+  return { message, documents: data?.documentos ?? [] }
 }
 
 function summaryOf(results: readonly SendingResult[], messages: readonly string[]): string {

@@ -1,9 +1,8 @@
-import { keepManifestationText, keptTextsMax } from '@vigia/contract/manifestation'
+import { keepManifestationText, keptTextsMax, listManifestationTexts } from '@vigia/contract/manifestation'
 import { clsx } from 'clsx'
 import { BookmarkPlus, X } from 'lucide-react'
 import { useEffect } from 'react'
 import { useAction, useScreenQuery } from '../../lib/query.ts'
-import { manifestationTextsQuery } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
 import type { DocumentKind } from '../kinds.ts'
 import type { AnswerForm } from './answer-form.ts'
@@ -12,7 +11,7 @@ import type { AnswerType } from './answer-types.ts'
 /** The texts that the workspace keeps for an answer. While nobody has typed, the form begins with the one that the server suggests. */
 export function useKeptTexts(kind: DocumentKind, answer: AnswerType, form: AnswerForm) {
   const about = { TipoDFe: kind.tipoDFe, tipoManifestacao: answer.code }
-  const { data } = useScreenQuery(manifestationTextsQuery, { query: about })
+  const { data } = useScreenQuery(listManifestationTexts, { query: about })
   const suggestion = data?.sugestao ?? ''
   useEffect(() => {
     if (suggestion !== '' && form.getValues('justificativa') === '') form.setValue('justificativa', suggestion)

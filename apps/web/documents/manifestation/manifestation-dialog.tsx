@@ -1,10 +1,10 @@
-import { justificationMaxOf } from '@vigia/contract/manifestation'
+import type { DocumentRow } from '@vigia/contract/documents'
+import { getTwoPeople, justificationMaxOf } from '@vigia/contract/manifestation'
 import { formatInteger, formatMoney } from '@vigia/contract/text'
 import { UserCheck } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { notifyError, notifyInfo, notifySuccess, notifyWarning } from '../../lib/notify.ts'
 import { useScreenQuery } from '../../lib/query.ts'
-import { type DocumentRow, twoPeopleQuery } from '../../lib/response-adapter.ts'
 import { useUnloadQuestion } from '../../lib/unload-question.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
@@ -226,7 +226,7 @@ function Subject({ kind, ids, known }: Pick<ManifestationDialogProps, 'kind' | '
 
 // What is asked of a second person is not sent at once.
 function SecondPerson({ ids, known }: Pick<ManifestationDialogProps, 'ids' | 'known'>) {
-  const { data } = useScreenQuery(twoPeopleQuery, {})
+  const { data } = useScreenQuery(getTwoPeople, {})
   const text = data?.valor == null ? null : secondPersonText(ids, known, data.valor)
   if (text === null) return null
   return (

@@ -4,9 +4,8 @@ import type { RouteData } from '@vigia/contract/route'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { CircleCheck, CircleSlash, LoaderCircle } from 'lucide-react'
 import { useState } from 'react'
-import { errorMessage } from '../../lib/api.ts'
-import { isEmpty, read } from '../../lib/query.ts'
-import { isUnknownCall, previewQuery } from '../../lib/response-adapter.ts'
+import { errorMessage, isUnknownCall } from '../../lib/api.ts'
+import { read } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
 import { useNow } from '../../ui/hooks/clock.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -38,17 +37,16 @@ export function usePreview(kind: DocumentKind, code: number, ids: readonly strin
       try {
         for (const batch of batches(ids)) {
           const body = { TipoDFe: kind.tipoDFe, tipoManifestacao: code, idsDFe: batch }
-          parts.push(await read(previewQuery, { body }, { signal }))
+          parts.push(await read(previewManifestation, { body }, { signal }))
           setChecked((before) => before + batch.length)
         }
       } catch (error) {
-        if (isUnknownCall(error) || isEmpty(error)) return { allowed: ids, barred: [], until: null, unchecked: true }
+        if (isUnknownCall(error)) return { allowed: ids, barred: [], until: null, unchecked: true }
         throw error
       }
       return {
         allowed: parts.flatMap(({ permitidos }) => permitidos),
         barred: parts.flatMap(({ impedidos }) => impedidos),
-        // A server of before does not say it.
         until: parts.flatMap(({ primeiroPrazo }) => primeiroPrazo ?? []).sort()[0] ?? null,
       }
     },

@@ -1,5 +1,5 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { formatCount, formatMoney } from '@vigia/contract/text'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 import type { DocumentKind } from '../kinds.ts'
 
 // docs/decisions/0048-two-people.md: the final answers of NF-e, the desacordo and its withdrawal.

@@ -1,7 +1,7 @@
 import type { ManifestedDocument } from '@vigia/contract/manifestation'
 import { expect, test } from 'vitest'
 import { ApiError } from '../../lib/api.ts'
-import { batches, readManifested, sendInBatches } from './sending.ts'
+import { batches, sendInBatches } from './sending.ts'
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `d${index}`)
 const registered = (list: string[]): ManifestedDocument[] =>
@@ -61,15 +61,6 @@ test('a document that a successful response does not mention was accepted, with 
     { idDfe: 'd0', numero: 7, situacao: 'registrada', mensagem: 'Registrada.', repeatable: false },
     { idDfe: 'd1', numero: null, situacao: 'aceita', mensagem: 'feito', repeatable: false },
   ])
-})
-
-test('invalid parts of the data are ignored', () => {
-  const [good] = registered(['d0'])
-  expect(readManifested({ documentos: [good, null, 7, { idDfe: 'd1' }, { ...good, situacao: 'perdida' }] })).toEqual([
-    good,
-  ])
-  for (const data of [null, undefined, 'ok', 7, [], { documentos: null }, { documentos: {} }])
-    expect(readManifested(data)).toEqual([])
 })
 
 test('after a lost response nothing more is sent, and every document has a result', async () => {

@@ -70,25 +70,6 @@ export async function sendInBatches(ids: readonly string[], { send, onProgress, 
   return { results, messages }
 }
 
-/** The results of the single documents, where the data of the response contains them; other data is ignored, because the call did succeed. */
-export function readManifested(data: unknown): ManifestedDocument[] {
-  const { documentos } = Object(data) as { documentos?: unknown }
-  return Array.isArray(documentos) ? documentos.filter(isManifested) : []
-}
-
-function isManifested(value: unknown): value is ManifestedDocument {
-  const { idDfe, situacao, mensagem } = Object(value) as Partial<ManifestedDocument>
-  return typeof idDfe === 'string' && typeof mensagem === 'string' && situations.has(situacao)
-}
-
-const situations: ReadonlySet<unknown> = new Set<ManifestedDocument['situacao']>([
-  'registrada',
-  'enviando',
-  'recusada',
-  'aguarda-segunda-pessoa',
-  'sem-confirmacao',
-])
-
 function resultOf(idDfe: string, told: ManifestedDocument | undefined, message: string): SendingResult {
   if (!told) return { idDfe, numero: null, situacao: 'aceita', mensagem: message, repeatable: false }
   const { numero, situacao, codigo, mensagem } = told

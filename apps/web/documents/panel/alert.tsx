@@ -1,14 +1,15 @@
+import type { DocumentRow } from '@vigia/contract/documents'
+import { getAlert } from '@vigia/contract/workspace'
 import { Link } from 'react-router'
 import { useScreenQuery } from '../../lib/query.ts'
-import { alertQuery, type DocumentRow } from '../../lib/response-adapter.ts'
 import { buttonClass } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { alertWords } from '../row-parts.tsx'
 
 /** Why the document looks wrong, with the way to its alert. */
 export function PanelAlert({ row: { idDfe, alerta } }: { row: DocumentRow }) {
-  const { data } = useScreenQuery(alertQuery, { params: { idDFe: idDfe } }, { enabled: alerta !== null })
-  if (alerta === null) return null
+  const { data } = useScreenQuery(getAlert, { params: { idDFe: idDfe } }, { enabled: Boolean(alerta) })
+  if (!alerta) return null
   return (
     <Notice
       tone={alerta === 'critico' ? 'error' : alerta === 'alto' ? 'warning' : 'info'}

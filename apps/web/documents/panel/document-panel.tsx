@@ -1,8 +1,8 @@
+import { type DocumentRow, getDocument } from '@vigia/contract/documents'
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { ApiError } from '../../lib/api.ts'
 import { loadFailure, useScreenQuery } from '../../lib/query.ts'
-import { type DocumentRow, documentQuery } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
 import { useDebounced } from '../../ui/hooks/debounce.ts'
 import { useMedia } from '../../ui/hooks/narrow.ts'
@@ -42,7 +42,7 @@ export function DocumentPanel({ id, known, ids, onStep, onClose, ...handlers }: 
   const shown = id ?? last ?? ''
   const [tab, setTab] = useState('resumo')
   const wide = useMedia('(width >= 1280px)')
-  const details = useScreenQuery(documentQuery, { params: { idDfe: shown } }, { refreshMs, enabled: id !== null })
+  const details = useScreenQuery(getDocument, { params: { idDfe: shown } }, { refreshMs, enabled: id !== null })
   // While the next document loads, the data is that of the one before.
   const detail = details.data?.documento.idDfe === shown ? details.data : undefined
   const row = detail?.documento ?? known.get(shown)

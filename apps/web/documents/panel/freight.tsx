@@ -1,9 +1,8 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { formatDate } from '@vigia/contract/text'
-import type { FreightFinding } from '@vigia/contract/workspace'
+import { type FreightFinding, getFreight } from '@vigia/contract/workspace'
 import { Link } from 'react-router'
-import { freightOfQuery } from '../../lib/freight.ts'
 import { useScreenQuery } from '../../lib/query.ts'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { useMay } from '../../lib/rights.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -22,7 +21,7 @@ interface PanelFreightProps {
 
 /** What does not fit in the bill, with the way to a desacordo, which a person reads and sends. */
 export function PanelFreight({ row, isBarred, onAnswer }: PanelFreightProps) {
-  const { data, isPlaceholderData } = useScreenQuery(freightOfQuery, { params: { idDFe: row.idDfe } })
+  const { data, isPlaceholderData } = useScreenQuery(getFreight, { params: { idDFe: row.idDfe } })
   const may = useMay('fiscal')
   const answer = kindOf(row.chave).answers.find(({ code }) => code === disagreement)
   if (isPlaceholderData || !data) return null

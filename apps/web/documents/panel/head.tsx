@@ -1,5 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
-import { type DocumentDetail, downloadXml, participationLabel } from '@vigia/contract/documents'
+import {
+  type DocumentDetail,
+  type DocumentRow,
+  downloadXml,
+  listDocuments,
+  participationLabel,
+} from '@vigia/contract/documents'
+import { listManifestations } from '@vigia/contract/manifestation'
 import { formatDate, formatMoney } from '@vigia/contract/text'
 import { ChevronDown, Download, FileText, ShieldCheck, ShieldQuestion } from 'lucide-react'
 import { Link } from 'react-router'
@@ -7,7 +14,6 @@ import { supplierAddress } from '../../lib/addresses.ts'
 import { callBytes } from '../../lib/api.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../../lib/query.ts'
-import { type DocumentRow, documentsQuery, manifestationsQuery } from '../../lib/response-adapter.ts'
 import { useMay } from '../../lib/rights.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { CompanyName } from '../../ui/company-name.tsx'
@@ -47,7 +53,7 @@ export function PanelHead({ row, ...rest }: PanelHeadProps) {
 function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: DocumentRow }) {
   const kind = kindOf(row.chave)
   const now = useNow()
-  const { data } = useScreenQuery(manifestationsQuery, { params: { idDfe: row.idDfe } }, { refreshMs: 5_000 })
+  const { data } = useScreenQuery(listManifestations, { params: { idDfe: row.idDfe } }, { refreshMs: 5_000 })
   const options = data?.idDfe === row.idDfe ? data.opcoes : undefined
   const last = data?.idDfe === row.idDfe ? data.eventos.findLast(({ situacao }) => situacao !== 'recusada') : undefined
   const unconfirmed = last?.situacao === 'sem-confirmacao' ? last : undefined
@@ -200,10 +206,10 @@ function Proposal({ row, detail, wide, onView, onAnswer, reasonAgainst }: Propos
 // Only needed for a summary that can be answered: how many notes of the same issuer this company has, not another company of the workspace.
 // Null when the search does not find the note itself: then its chave has another CNPJ than the issuer's, as in notes of the Fisco.
 function useNotesOfIssuer(row: DocumentRow): number | null | undefined {
-  const matters = row.prazo?.para === 'ciencia' && !row.eventoEmEnvio && row.idEmpresa !== null
+  const matters = row.prazo?.para === 'ciencia' && !row.eventoEmEnvio && row.idEmpresa !== undefined
   const { tipoDFe: TipoDFe } = kindOf(row.chave)
-  const query = { TipoDFe, IdEmpresa: row.idEmpresa ?? undefined, CampoPesquisa: row.chave.slice(6, 20) }
-  const { data, error, isPlaceholderData } = useScreenQuery(documentsQuery, { query }, { enabled: matters })
+  const query = { TipoDFe, IdEmpresa: row.idEmpresa, CampoPesquisa: row.chave.slice(6, 20) }
+  const { data, error, isPlaceholderData } = useScreenQuery(listDocuments, { query }, { enabled: matters })
   if (!matters || error) return null
   return isPlaceholderData || !data ? undefined : data.totalDeItens || null
 }

@@ -1,5 +1,5 @@
+import type { DocumentRow } from '@vigia/contract/documents'
 import { formatCount, formatShortDay } from '@vigia/contract/text'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 import type { DocumentKind } from '../kinds.ts'
 
 /** What the panel recommends to do with a document. */
@@ -79,7 +79,7 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
       actions: [{ does: 'answer', code: withdraw, label: 'Retirar o desacordo', primary: false }, ...print],
     }
   }
-  const until = prazo && formatShortDay(new Date(prazo.ate))
+  const until = prazo ? formatShortDay(new Date(prazo.ate)) : null
   if (sugestao && prazo && kind.type === 'nfe') {
     const [title, label] =
       sugestao.tipoManifestacao === 2

@@ -1,7 +1,6 @@
-import type { DocumentDetail } from '@vigia/contract/documents'
+import type { DocumentDetail, DocumentRow } from '@vigia/contract/documents'
 import { endSentence, formatInstantDate, formatTime } from '@vigia/contract/text'
 import { useCompanyText } from '../../lib/companies.ts'
-import type { DocumentRow } from '../../lib/response-adapter.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
 import { Notice } from '../../ui/notice.tsx'

@@ -1,9 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
-import { printDocuments } from '@vigia/contract/documents'
+import { listExports, printDocuments } from '@vigia/contract/documents'
 import { ApiError, type CallInput, call } from '../../lib/api.ts'
 import { notifyError, notifyInfo, notifyWarning } from '../../lib/notify.ts'
 import { accepted, actionFailure, dataOf, read } from '../../lib/query.ts'
-import { exportsQuery } from '../../lib/response-adapter.ts'
 import { useGone } from '../../ui/hooks/gone.ts'
 import { startDownload } from '../../ui/save-file.ts'
 
@@ -38,7 +37,7 @@ const lookMs = 500
 async function prepare(body: Body): Promise<PrintFile> {
   const { idExportacao, endereco, nome } = dataOf(accepted(await call(printDocuments, { body })))
   for (;;) {
-    const item = (await read(exportsQuery, {})).find(({ id }) => id === idExportacao)
+    const item = (await read(listExports, {})).find(({ id }) => id === idExportacao)
     if (item?.situacao === 'pronta') return { address: endereco, name: nome, problem: item.problema }
     if (!item || item.situacao === 'falhou')
       throw new ApiError(item?.problema ?? 'A impressão não está mais no servidor. Peça de novo.', 409)

@@ -1,6 +1,6 @@
+import type { CompanyRow } from '@vigia/contract/companies'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { expect, test } from 'vitest'
-import type { CompanyRow } from '../../lib/response-adapter.ts'
 import { paletteEntries } from './entries.ts'
 
 const company = (id: string, razaoSocial: string, cnpj: string) => ({ id, razaoSocial, cnpj }) as CompanyRow

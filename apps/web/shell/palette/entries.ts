@@ -1,8 +1,9 @@
+import type { CompanyRow } from '@vigia/contract/companies'
+import type { SavedView } from '@vigia/contract/documents'
 import { cleanChave, isOfCte, parseChave } from '@vigia/dfe/chave'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { supplierAddress } from '../../lib/addresses.ts'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
-import type { CompanyRow, SavedView } from '../../lib/response-adapter.ts'
 import { hasPlans } from '../../lib/site.ts'
 import { listPaths } from '../saved-views.tsx'
 

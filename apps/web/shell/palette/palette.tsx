@@ -1,9 +1,9 @@
+import { suggestIssuers } from '@vigia/contract/documents'
 import { Bookmark, Building2, FileSearch, type LucideIcon, Monitor, Store } from 'lucide-react'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useCompanies } from '../../lib/companies.ts'
 import { useScreenQuery } from '../../lib/query.ts'
-import { suggestionsQuery } from '../../lib/response-adapter.ts'
 import { Button } from '../../ui/button.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { ListOption } from '../../ui/form/list-option.tsx'
@@ -134,7 +134,7 @@ function useEntries(text: string): PaletteEntry[] {
   const { data: companies } = useCompanies()
   const typed = useDebounced(text.trim(), 150)
   const enabled = typed.length >= 2
-  const { data } = useScreenQuery(suggestionsQuery, { query: { TipoDFe: 0, CampoPesquisa: typed } }, { enabled })
+  const { data } = useScreenQuery(suggestIssuers, { query: { TipoDFe: 0, CampoPesquisa: typed } }, { enabled })
   const views = useSavedViews()
   return paletteEntries(text, { views, companies: companies ?? [], issuers: (enabled && data?.emitentes) || [] })
 }
