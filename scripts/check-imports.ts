@@ -116,7 +116,7 @@ const browserFiles: Record<string, string[]> = {
   'packages/xml': ['parse.ts', 'rules.ts', 'write.ts', 'canonicalize.ts'],
 }
 // Called by name on a command line, or read by another tool: nothing imports them.
-const tools = ['@biomejs/biome', '@expo-google-fonts/tinos', 'node', 'oxlint', 'oxlint-tsgolint', 'typescript']
+const tools = ['@biomejs/biome', 'node', 'oxlint', 'oxlint-tsgolint', 'typescript']
 
 /** One sentence for each import or export that breaks the rules: which, and what to do. */
 export function checkImports(files: readonly SourceFile[], workspaces: readonly NpmPackage[]): string[] {

@@ -78,20 +78,17 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     const runner = await chooseRunner(binaries, directory, owner, options.asRoot ?? ['namespace', 'account'])
     await checkVersion(binaries, directory, owner, runner)
 
-    const { secret: password } = await readOrCreateSecret(`${directory}.password`, () =>
-      randomBytes(24).toString('base64url'),
-    )
+    const password = await readOrCreateSecret(`${directory}.password`, () => randomBytes(24).toString('base64url'))
     if (!owner) {
       log('Criando o banco de dados (só na primeira vez)…')
       await createCluster(binaries, runner, directory, password)
     }
     const stalePid = await waitForOther(directory)
     await prepareOwnership(directory, runner, owner)
-    if (owner) await admitRoles(runner, directory)
     const cluster = { binaries, runner, directory, password, log, stalePid, extra: options.settings ?? {} }
     const running = await launch(cluster)
     if (running !== 'wrong-password') return keepRunning(cluster, running)
-    // The password file was lost or belongs to another cluster, or the cluster is older than the login of copies; its owner may set them.
+    // The password file was lost or belongs to another cluster; its owner may set the passwords.
     await setPasswords(binaries, runner, directory, password)
     const again = await launch(cluster)
     if (again === 'wrong-password') throw new PostgresError('corrupted', damaged(directory, 'a senha não confere'))
@@ -243,42 +240,21 @@ host replication ${backupRole} 127.0.0.1/32 scram-sha-256
 host all ${backupRole} 127.0.0.1/32 reject
 host all all 127.0.0.1/32 scram-sha-256
 `
-const whoMightEnter = [
-  'host all vigia 127.0.0.1/32 scram-sha-256\n',
-  'host all postgres 127.0.0.1/32 reject\nhost all all 127.0.0.1/32 scram-sha-256\n',
-]
-
-// Clusters of earlier versions admit fewer. What a person changed stays.
-async function admitRoles(runner: Runner, directory: string): Promise<void> {
-  const path = join(directory, 'pg_hba.conf')
-  if (!whoMightEnter.includes(await readFile(path, 'utf8'))) return
-  const temporary = await mkdtemp(`${directory}.new-${process.pid}-`)
-  try {
-    await writeFile(join(temporary, 'pg_hba.conf'), whoMayEnter, { mode: 0o600, flush: true })
-    await giveTo(runner, temporary)
-    await rename(join(temporary, 'pg_hba.conf'), path)
-  } finally {
-    await rm(temporary, { recursive: true, force: true })
-  }
-}
 
 // The superuser has no password and so cannot log in: the product, and an injection into it, is confined to its own database.
 function setupSql(password: string): string {
-  return `create role vigia login createdb createrole password '${password}';\ncreate database vigia owner vigia;\n${backupSql(password)}`
-}
-
-// A line is a statement.
-function backupSql(password: string): string {
-  return `do $$ begin if not exists (select from pg_roles where rolname = '${backupRole}') then create role ${backupRole}; end if; end $$;
-alter role ${backupRole} login replication password '${backupPassword(password)}';
-`
+  return `create role vigia login createdb createrole password '${password}';\ncreate database vigia owner vigia;\ncreate role ${backupRole} login replication password '${backupPassword(password)}';\n`
 }
 
 async function setPasswords(binaries: Binaries, runner: Runner, directory: string, password: string): Promise<void> {
   const temporary = await mkdtemp(`${directory}.new-${process.pid}-`)
   try {
     const sql = join(temporary, 'setup.sql')
-    await writeFile(sql, `alter role vigia password '${password}';\n${backupSql(password)}`, { mode: 0o600 })
+    await writeFile(
+      sql,
+      `alter role vigia password '${password}';\nalter role ${backupRole} password '${backupPassword(password)}';\n`,
+      { mode: 0o600 },
+    )
     await giveTo(runner, temporary)
     await mustRun(directory, runner, single(binaries, directory), sql)
   } finally {
@@ -407,13 +383,13 @@ async function verifyLogin(running: Running, { directory, password }: Launch): P
   const problem = await loginProblem(ownerClient(url))
   // A pg_hba.conf that a person wrote may keep copies out; all else works.
   const ofCopies = problem ? null : codeOf(await loginProblem(replicationClient(url)))
-  if (!problem && ofCopies !== wrongPassword && ofCopies !== mayNotReplicate) return running
+  if (!problem && ofCopies !== wrongPassword) return running
   await server.stop({ abort: true })
   if (!problem || codeOf(problem) === wrongPassword) return 'wrong-password'
   throw new PostgresError('corrupted', damaged(directory, problem.message), { cause: problem })
 }
 
-const [wrongPassword, mayNotReplicate] = ['28P01', '42501']
+const wrongPassword = '28P01'
 
 function codeOf(error: Error | null): string | null {
   return error && 'code' in error ? String(error.code) : null

@@ -155,7 +155,7 @@ export interface Supervised {
 export function supervise(
   runner: Runner,
   command: string[],
-  options: { input?: string; env?: Record<string, string>; onLine?: (line: string) => void } = {},
+  options: { input?: string; env?: Record<string, string> } = {},
 ): Supervised {
   const child = spawn('/bin/sh', ['-c', watchdog, 'vigia-postgres', ...runner.prefix, ...command], {
     cwd: '/',
@@ -171,7 +171,6 @@ export function supervise(
   createInterface(child.stderr).on('line', (line) => {
     lines.push(line)
     if (lines.length > 100) lines.shift()
-    options.onLine?.(line)
   })
   const pid = new Promise<number>((resolve) => {
     createInterface(child.stdout)

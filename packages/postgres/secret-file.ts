@@ -2,12 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rm } from 'node:fs/promises'
 
 /** The secret kept in `path`; on first use `create` makes it. Two starting processes agree on one value, and a crash never leaves half of it. */
-export async function readOrCreateSecret(
-  path: string,
-  create: () => string,
-): Promise<{ secret: string; created: boolean }> {
+export async function readOrCreateSecret(path: string, create: () => string): Promise<string> {
   const existing = await readSecret(path)
-  if (existing !== null) return { secret: existing, created: false }
+  if (existing !== null) return existing
 
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   const secret = create()
@@ -17,11 +14,11 @@ export async function readOrCreateSecret(
     await file.sync()
     // A link, unlike a rename, refuses to replace the file of another process that was faster.
     await link(temporary, path)
-    return { secret, created: true }
+    return secret
   } catch (error) {
     const winner = await readSecret(path)
     if (winner === null) throw error
-    return { secret: winner, created: false }
+    return winner
   } finally {
     await rm(temporary, { force: true })
   }

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findSamples } from '../../tests/support/samples.ts'
 import { runs } from '../../tests/support/seed.ts'
-import { findingsOf, type ReformFinding, returnFindings } from './findings.ts'
+import { findingsOf, type ReformFinding } from './findings.ts'
 import { creditNotes, debitNotes, endedCodes, situations, testYears } from './tables.ts'
 
 function read(xml: string | Uint8Array): NfeContents | CteContents {
@@ -177,18 +177,6 @@ describe('what a document is told', () => {
     const xml = `<CTe><infCte><ide><dhEmi>2026-11-02T10:00:00-03:00</dhEmi></ide><emit><CRT>3</CRT></emit>${group}</infCte></CTe>`
     expect(said(findingsOf(read(xml)))).toEqual(['rt-codigo O CST 100 está fora da tabela de 08/10/2026.'])
   })
-})
-
-test('a devolução repeats the classification of what was sold', () => {
-  const chave = '1'.repeat(44)
-  const back = (nItem: number, item: string) =>
-    `${item}<DFeReferenciado><chaveAcesso>${chave}</chaveAcesso><nItem>${nItem}</nItem></DFeReferenciado>`
-  const sold = note([taxed(), taxed({ CST: '200', cClassTrib: '200038' })])
-  const returned = note([back(1, taxed()), back(2, taxed())], { finNFe: '4' })
-  expect(said(returnFindings(returned, chave, sold))).toEqual([
-    'rt-devolucao Item 2: devolve com cClassTrib 000001 o que foi vendido com 200038; a devolução repete a classificação da venda.',
-  ])
-  expect(returnFindings(returned, '2'.repeat(44), sold)).toEqual([])
 })
 
 test('nobody reads 990 sentences', () => {

@@ -14,7 +14,7 @@ import {
 
 /** What does not fit in the groups of IBS, CBS and IS of a document. */
 export interface ReformFinding {
-  code: 'rt-sem-grupo' | 'rt-parcial' | 'rt-aliquota' | 'rt-conta' | 'rt-codigo' | 'rt-vnf' | 'rt-nota' | 'rt-devolucao'
+  code: 'rt-sem-grupo' | 'rt-parcial' | 'rt-aliquota' | 'rt-conta' | 'rt-codigo' | 'rt-vnf' | 'rt-nota'
   /** nItem, when it is about one item. */
   item?: number
   /** For people, in Portuguese. */
@@ -44,25 +44,6 @@ export function findingsOf(contents: NfeContents | CteContents): ReformFinding[]
     ...totalFindings(contents),
     ...vnfFindings(contents, day),
   ]
-}
-
-/** Items of a devolução (finNFe 4) with another classification than the item of the original that they refer to: what is given back is taxed as it was sold (LC 214/2025, art. 17; DFeReferenciado). `chave` is that of the original. */
-export function returnFindings(returned: NfeContents, chave: string, original: NfeContents): ReformFinding[] {
-  if (returned.head.finNFe !== '4' || (returned.head.dhEmi ?? '') < inForceFrom) return []
-  const sold = new Map(original.items.map((item) => [item.nItem, item.IBSCBS]))
-  return gathered(
-    returned.items.flatMap((item) => {
-      const before = item.refers?.chaveAcesso === chave ? sold.get(item.refers.nItem ?? 0) : undefined
-      const [is, was] = [item.IBSCBS?.cClassTrib, before?.cClassTrib]
-      if (is === undefined || was === undefined || is === was) return []
-      return {
-        code: 'rt-devolucao' as const,
-        items: [item.nItem],
-        cause: `devolve com cClassTrib ${is} o que foi vendido com ${was}; a devolução repete a classificação da venda`,
-        inputs: { cClassTrib: is, original: was },
-      }
-    }),
-  )
 }
 
 interface Fault {

@@ -1,7 +1,6 @@
 import { createHmac, createPrivateKey, hash, type KeyObject, pbkdf2Sync, X509Certificate } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import forge from 'node-forge'
-import { rehash } from './rehash.ts'
 
 // Runs in a thread of its own, because the file decides how long the derivation of its keys takes and the thread can be killed. A thread
 // opens one file after another and keeps nothing of any.
@@ -79,7 +78,8 @@ const generateKey: GenerateKey = (_, salt, id, iterations, length, md = forge.md
   const input = Buffer.concat([Buffer.alloc(blockLength, id), ...blocks])
   const key: Buffer[] = []
   for (let got = 0; got < length; ) {
-    const digest = rehash(algorithm, hash(algorithm, input, 'buffer'), iterations - 1)
+    let digest = hash(algorithm, input, 'buffer')
+    for (let round = 1; round < iterations; round++) digest = hash(algorithm, digest, 'buffer')
     key.push(digest)
     got += digest.length
     addToEach(input.subarray(blockLength), Buffer.alloc(blockLength, digest))

@@ -54,7 +54,6 @@ export const findingCodes: readonly ReformFinding['code'][] = [
   'rt-codigo',
   'rt-vnf',
   'rt-nota',
-  'rt-devolucao',
 ]
 
 export const findingBits = (codes: readonly ReformFinding['code'][]): number =>

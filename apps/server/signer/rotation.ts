@@ -83,7 +83,7 @@ async function fileKeys({ dataDir, newMasterKey }: RotationConfig): Promise<Keys
     present: wrapWithKey(keyOf(present, path)),
     async next(step) {
       step('Guardando a chave nova…')
-      const { secret } = await readOrCreateSecret(nextPath, () => randomBytes(32).toString('base64'))
+      const secret = await readOrCreateSecret(nextPath, () => randomBytes(32).toString('base64'))
       await syncFolder(dataDir)
       return wrapWithKey(keyOf(secret, nextPath))
     },

@@ -34,7 +34,7 @@ export async function ensureMasterKey({ masterKey, dataDir }: Pick<Config, 'mast
   if (masterKey) return masterKey
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const path = join(dataDir, 'master.key')
-  const { secret } = await readOrCreateSecret(path, () => randomBytes(32).toString('base64'))
+  const secret = await readOrCreateSecret(path, () => randomBytes(32).toString('base64'))
   const key = Buffer.from(secret, 'base64')
   if (key.length !== 32)
     throw new InstallationError(`${path} não é uma chave: restaure a cópia de segurança desse arquivo.`)
