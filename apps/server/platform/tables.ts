@@ -1,5 +1,4 @@
 import type { MemberRole } from '@vigia/contract/route'
-import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
 import type { Proof } from '@vigia/sefaz/proof'
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { ServiceCode } from './service.ts'
@@ -8,10 +7,6 @@ type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
 type Optional<T> = ColumnType<T, T | undefined, T>
 
 interface InstallationTable {
-  singleton: Generated<boolean>
-  ambiente: string
-  id_key: Buffer
-  created_at: Timestamp
   held_since: Optional<Date | null>
 }
 interface WorkspaceTable {
@@ -28,13 +23,6 @@ interface WorkspaceTable {
   review_at: Timestamp
   erase_at: Optional<Date | null>
   requires_factor: Generated<boolean>
-}
-interface ErasureTable {
-  workspace: string
-  began_at: Timestamp
-  companies: number
-  documents: ColumnType<bigint, bigint | number, bigint>
-  ended_at: Optional<Date | null>
 }
 interface AccountTable {
   workspace_id: number
@@ -60,7 +48,6 @@ interface AccountTable {
 interface AccountCompanyTable {
   workspace_id: number
   account_id: number
-  company_id: number
 }
 interface MembershipTable {
   workspace_id: number
@@ -106,7 +93,6 @@ interface AccountDirectoryTable {
   email: string
   workspace_id: number
   account_id: number
-  last_workspace_id: Optional<number | null>
 }
 interface WorkspaceDirectoryTable {
   public_id: string
@@ -115,7 +101,6 @@ interface WorkspaceDirectoryTable {
 interface TokenDirectoryTable {
   token_hash: Buffer
   workspace_id: number
-  kept_until: Date
 }
 interface SessionTable {
   token_hash: Buffer
@@ -159,7 +144,6 @@ interface MailLinkTable {
 interface ThrottleTable {
   key: Buffer
   count: number
-  until: Timestamp
 }
 interface MailTable {
   id: Generated<bigint>
@@ -175,7 +159,6 @@ interface MailTable {
   failures: Generated<number>
   problem: Optional<string | null>
   settled_at: Optional<Date | null>
-  message_id: Generated<string>
 }
 interface NoticeTable {
   workspace_id: number
@@ -206,11 +189,6 @@ interface AnnouncementTable {
   session_id: Optional<string | null>
   company_ids: Optional<number[] | null>
 }
-interface AnnouncementReadingTable {
-  workspace_id: number
-  account_id: number
-  read_up_to: bigint
-}
 interface ManifestationTextTable {
   workspace_id: number
   type: ServiceCode
@@ -227,31 +205,6 @@ interface DocumentRemarkTable {
   written_by: number
   written_at: Timestamp
 }
-interface DocumentRelianceTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  checked_at: Optional<Date | null>
-  checked_by: Optional<number | null>
-  booked_at: Optional<Date | null>
-  booked_by: Optional<number | null>
-  delivered_at: Optional<Date | null>
-  delivered_by: Optional<number | null>
-  exported_at: Optional<Date | null>
-  altered_at: Optional<Date | null>
-  altered_by: Optional<number | null>
-  remarks: Generated<number>
-}
-interface ContentPositionTable {
-  workspace_id: number
-  version: bigint
-  walked_type: Optional<number | null>
-  walked_at: Optional<string | null>
-  walked_id: Optional<bigint | null>
-  next_at: Timestamp
-  served_at: Optional<Date | string>
-  lease_until: Optional<Date | null>
-}
 interface ProductTable {
   workspace_id: number
   id: Generated<number>
@@ -261,208 +214,6 @@ interface ProductTable {
   ncm: string
   unit: string
   gtin: string | null
-  bare: string
-}
-interface ContentTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  ibs: bigint | null
-  cbs: bigint | null
-  month: string | null
-  side: number | null
-  version: number
-  reform: number
-  findings: number
-  mod_frete: Optional<number | null>
-  tp_nf: Optional<number | null>
-  recipient: Optional<string | null>
-  products: number[]
-  value: Buffer
-}
-interface ContentSegmentTable {
-  workspace_id: number
-  id: Generated<number>
-  size: number
-  first_month: string
-  last_month: string
-  first_id: bigint
-  last_id: bigint
-  buckets: number
-  ids: Buffer
-  dropped: Buffer | null
-}
-interface ContentPostingTable {
-  workspace_id: number
-  segment_id: number
-  bucket: number
-  value: Buffer
-}
-interface ContentUnreadTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  again_at: Timestamp
-}
-interface ContentSumTable {
-  workspace_id: number
-  company_id: number
-  month: string
-  side: number
-  kind: number
-  documents: number
-  key: string
-  value: bigint
-  icms: bigint
-  st: bigint
-  ipi: bigint
-  pis: bigint
-  cofins: bigint
-  ibs: bigint
-  cbs: bigint
-  is: bigint
-  fcp: bigint
-}
-interface ProductSumTable {
-  workspace_id: number
-  product_id: number
-  company_id: number
-  year: number
-  side: number
-  cells: bigint[]
-}
-interface InstallmentTable {
-  workspace_id: number
-  document_id: bigint
-  place: number
-  company_id: number
-  due_on: string
-  amount: bigint
-  number: string
-  issuer: string
-  standing: boolean
-  paid_at: Optional<Date | null>
-  paid_by: Optional<number | null>
-}
-interface FreightTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  at: bigint
-  value: bigint
-  cargo: bigint | null
-  kilos: number | null
-  utc_offset: number
-  tp_cte: number
-  tp_serv: number
-  cites: number
-  standing: boolean
-  pays: boolean
-  receives: boolean
-  due: boolean
-  compared: GeneratedAlways<boolean>
-  chave: string
-  carrier: string
-  payer: string | null
-  lane: string
-  way: string
-  from_name: string | null
-  to_name: string | null
-  notes: string[]
-}
-interface FreightCitationTable {
-  workspace_id: number
-  chave: string
-  document_id: bigint
-}
-interface FreightFindingTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  issued_at: string
-  told_at: Timestamp
-  value: bigint
-  code: string
-  sentence: string
-  documents: string[]
-}
-interface FreightMarkTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  said_by: number
-  said_at: Timestamp
-  code: string
-  sentence: string
-}
-interface AlertPositionTable {
-  workspace_id: number
-  version: bigint
-  walked_type: Optional<number | null>
-  walked_at: Optional<string | null>
-  walked_id: Optional<bigint | null>
-  reviewed_id: Optional<bigint | null>
-  news_id: Generated<bigint>
-  next_at: Timestamp
-  served_at: Optional<Date | string>
-  lease_until: Optional<Date | null>
-}
-interface AlertFactTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  at: bigint
-  amount: bigint
-  type: number
-  purchase: boolean
-  standing: boolean
-  is_new: Optional<boolean>
-  company_base: string
-  issuer_base: string
-  month: string
-  chave: string
-  number_key: string
-  contingency_key: Optional<string | null>
-  name: string
-  facts: ColumnType<unknown, string, string>
-  packed: Buffer
-}
-interface AlertDueTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  again_at: Timestamp
-}
-interface AlertCitationTable {
-  workspace_id: number
-  document_id: bigint
-  chave: string
-}
-interface AlertNameTable {
-  workspace_id: number
-  at: bigint
-  company_base: string
-  issuer_base: string
-  name: string
-  key: string
-  chave: string
-}
-interface AlertContactTable {
-  workspace_id: number
-  at: bigint
-  company_base: string
-  key: string
-  issuer_base: string
-  chave: string
-}
-interface AlertHistogramTable {
-  workspace_id: number
-  type: number
-  company_base: string
-  month: string
-  counts: ColumnType<unknown, string, string>
-  notes: Optional<number>
-  chapters: Optional<unknown>
 }
 interface AlertTable {
   workspace_id: number
@@ -479,10 +230,6 @@ interface AlertTable {
   fired: ColumnType<unknown, string, string>
   learning: boolean
   judged_at: Timestamp
-  state_by: Optional<number | null>
-  state_at: Optional<Date | null>
-  stated_rules: Optional<string[] | null>
-  stated_fired: ColumnType<unknown, string | null, string | null> | null
 }
 interface AlertNewsTable {
   workspace_id: number
@@ -504,23 +251,9 @@ interface LetterChoiceTable {
   deadlines_at: Optional<Date | null>
   reports_at: Optional<Date | null>
 }
-interface MonthlyReportTable {
-  workspace_id: number
-  id: Generated<number>
-  account_id: number
-  company_id: number | null
-  subject: ReportSubject
-  grouping: ReportGroup
-}
-interface LetterTurnTable {
-  workspace_id: number
-  news_id: bigint
-  next_at: Timestamp
-}
 interface AlertVerdictTable {
   workspace_id: number
   document_id: bigint
-  company_id: number
   judged_at: Timestamp
   id: Generated<bigint>
   score: number
@@ -536,41 +269,9 @@ interface AlertKnownTable {
   ceiling: Optional<bigint | null>
   until: Timestamp
   said_by: number
-  said_at: Timestamp
   rule: string
   company_base: string
   issuer_base: string
-}
-interface AlertSettingTable {
-  workspace_id: number
-  off: Generated<string[]>
-  approval_limit: Optional<bigint | null>
-  groups: ColumnType<unknown, string | null | undefined, string | null> | null
-}
-interface AlertTestTable {
-  workspace_id: number
-  rule: string
-  asked_at: Timestamp
-  since: string
-  type: number | null
-  at: string | null
-  last_id: bigint | null
-  left_of_type: number
-  total: number
-  capped: boolean
-  unread: boolean
-  judged: Generated<number>
-  counts: ColumnType<unknown, string, string>
-  strongest: ColumnType<unknown, string, string>
-  failures: Generated<number>
-  served_at: Optional<Date | string>
-  lease_until: Optional<Date | null>
-}
-interface AlertUnjudgedTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  again_at: Timestamp
 }
 interface SavedViewTable {
   workspace_id: number
@@ -587,11 +288,6 @@ interface FirstViewTable {
   account_id: number
   type: ServiceCode
   view_id: number
-}
-interface AnnouncementPositionTable {
-  session_id: string
-  workspace_id: number
-  announcement_id: bigint
 }
 interface ContactMessageTable {
   id: Generated<bigint>
@@ -620,24 +316,13 @@ interface ApiKeyTable {
   id: Generated<number>
   public_id: Generated<string>
   name: string
-  author: GeneratedAlways<string>
   scopes: string[]
   start: string
   token_hash: Buffer | null
-  created_at: Timestamp
   created_by: number
   expires_at: Date | null
   used_at: Optional<Date | null>
   company_ids: Optional<number[] | null>
-}
-interface ApiKeyUseTable {
-  workspace_id: number
-  key_id: number
-  hour: Date
-  call: string
-  times: number
-  refused: number
-  address: string
 }
 interface CompanyTable {
   workspace_id: number
@@ -685,11 +370,6 @@ interface RestoreTable {
   copy_of: Optional<Date | null>
   released_at: Optional<Date | null>
 }
-interface StorageProbeTable {
-  who: string
-  at: Timestamp
-  filler: Buffer
-}
 interface CertificateUseTable {
   workspace_id: number
   id: Generated<bigint>
@@ -703,13 +383,11 @@ interface WorkspaceKeyTable {
   key_id: string
   wrapped: Buffer
   wrapper_id: string
-  made_at: Timestamp
 }
 interface InstallationKeyTable {
   purpose: string
   wrapped: Buffer
   wrapper_id: string
-  made_at: Timestamp
 }
 interface ReceiptTable {
   workspace_id: number
@@ -722,12 +400,6 @@ interface ReceiptTable {
   unread: boolean
   content: Buffer
   issuer_certificate_id: Optional<number | null>
-}
-interface IssuerCertificateTable {
-  workspace_id: number
-  id: Generated<number>
-  sha256: Buffer
-  der: Buffer
 }
 interface SupplierTable {
   workspace_id: number
@@ -755,7 +427,6 @@ interface DocumentTable {
   base_status: number
   complete: boolean
   amount: string
-  event_text: string | null
   chave: string
   tp_cte: Optional<number | null>
 }
@@ -780,7 +451,6 @@ interface ExportPartTable {
   workspace_id: number
   export_id: bigint
   n: number
-  content: Buffer
 }
 interface CertificateBatchTable {
   workspace_id: number
@@ -789,11 +459,9 @@ interface CertificateBatchTable {
   account_name: string
   session_id: string
   address: string | null
-  started_at: Timestamp
   received_at: Timestamp
   total: number
   complete: Generated<boolean>
-  failed_ms: Generated<number>
   passwords: Buffer | null
   ended_at: Optional<Date | null>
 }
@@ -827,7 +495,6 @@ interface DocumentEventTable {
   status: number | null
   summary: boolean
   registered_at: Timestamp
-  happened_at: Timestamp
   nsu: bigint
   protocol: string | null
   author: string | null
@@ -835,41 +502,9 @@ interface DocumentEventTable {
   justification: string | null
   known: boolean
   roles: number
-  undoes: Optional<number | null>
-  undoes_protocol: Optional<string | null>
   undone: Generated<boolean>
   stated: Generated<boolean>
   proof: Optional<Proof | 'unable' | null>
-}
-interface CountMonthTable {
-  workspace_id: number
-  type: number
-  month: string
-  company_id: number
-  roles: number
-  status: number
-  n: number
-  amount: string
-}
-interface CountYearTable {
-  workspace_id: number
-  type: number
-  year: string
-  company_id: number
-  roles: number
-  status: number
-  n: number
-  amount: string
-}
-interface CountDayTable {
-  workspace_id: number
-  type: number
-  day: string
-  company_id: number
-  roles: number
-  status: number
-  n: number
-  amount: string
 }
 interface CaptureLineTable {
   id: Generated<number>
@@ -888,7 +523,6 @@ interface CaptureLineTable {
   catch_up: Optional<boolean>
   gap_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   asked_at: Optional<Date | null>
-  asked_chave: Optional<string | null>
   automatic: Generated<boolean>
   wanted: Generated<boolean>
   catch_up_at: Timestamp
@@ -898,6 +532,7 @@ interface CaptureLineTable {
   trouble_since: Optional<Date | null>
   first_rank: Generated<number>
   overtaken_at: Optional<Date | null>
+  asked_chave: Optional<string | null>
 }
 interface CaptureRefusalTable {
   line_id: number
@@ -939,7 +574,6 @@ interface CaptureGapTable {
   line_id: number
   from_nsu: bigint
   to_nsu: bigint
-  found_at: Timestamp
   lost: Optional<boolean>
   passed: Generated<boolean>
 }
@@ -957,18 +591,6 @@ interface TroubleTable {
   sentence: string
   ended_at: Optional<Date | null>
   told_at: Optional<Date | null>
-}
-interface ClockTable {
-  subject: string
-  moved_ms: Optional<bigint>
-  jumped_at: Optional<Date | null>
-  samples: Optional<unknown>
-  doubted_ms: Optional<bigint>
-}
-interface ClockSkewTable {
-  service: number
-  seconds: number
-  odd: number
 }
 interface OutgoingEventTable {
   workspace_id: number
@@ -1009,13 +631,6 @@ interface AnswerSettingTable {
   saved_by: number
   saved_at: Timestamp
 }
-interface AnswerSuggestionTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  rule_id: bigint
-  tp_evento: number
-}
 interface AnswerRuleTable {
   workspace_id: number
   id: Generated<bigint>
@@ -1028,20 +643,6 @@ interface AnswerRuleTable {
   saved_by: number
   saved_at: Timestamp
 }
-interface ChangePositionTable {
-  workspace_id: number
-  version: bigint
-  forgotten: Generated<bigint>
-}
-interface DocumentChangeTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number | null
-  version: bigint
-  at: Date
-  event_id: bigint | null
-  kind: number
-}
 interface WebhookTable {
   workspace_id: number
   id: Generated<number>
@@ -1051,15 +652,12 @@ interface WebhookTable {
   company_ids: number[] | null
   secret: Buffer
   old_secret: Optional<Buffer | null>
-  old_until: Optional<Date | null>
   created_at: Timestamp
   version: bigint
-  fed_at: Timestamp
   paused_at: Optional<Date | null>
   problem: Optional<string | null>
   delivered_at: Optional<Date | null>
   failures: Optional<number>
-  rest_until: Timestamp
   saved_by: Optional<number | null>
 }
 interface WebhookDeliveryTable {
@@ -1071,14 +669,8 @@ interface WebhookDeliveryTable {
   document_id: bigint | null
   kind: string
   body: string
-  created_at: Timestamp
   state: Optional<'waiting' | 'delivered' | 'failed'>
-  next_at: Timestamp
-  lease_until: Optional<Date | null>
   attempts: Optional<number>
-  failing_since: Optional<Date | null>
-  tried_at: Optional<Date | null>
-  duration_ms: Optional<number | null>
   status: Optional<number | null>
   answer: Optional<string | null>
   problem: Optional<string | null>
@@ -1098,7 +690,6 @@ interface OutgoingEventCallTable {
 export interface Tables {
   installation: InstallationTable
   workspace: WorkspaceTable
-  erasure: ErasureTable
   account: AccountTable
   account_directory: AccountDirectoryTable
   account_company: AccountCompanyTable
@@ -1112,14 +703,10 @@ export interface Tables {
   calendar_feed: CalendarFeedTable
   recovery_code: RecoveryCodeTable
   api_key: ApiKeyTable
-  api_key_use: ApiKeyUseTable
   company: CompanyTable
   certificate: CertificateTable
   receipt: ReceiptTable
-  issuer_certificate: IssuerCertificateTable
   supplier: SupplierTable
-  change_position: ChangePositionTable
-  document_change: DocumentChangeTable
   webhook: WebhookTable
   webhook_delivery: WebhookDeliveryTable
   document: DocumentTable
@@ -1129,9 +716,6 @@ export interface Tables {
   certificate_batch: CertificateBatchTable
   certificate_file: CertificateFileTable
   company_logo: CompanyLogoTable
-  count_month: CountMonthTable
-  count_year: CountYearTable
-  count_day: CountDayTable
   capture_line: CaptureLineTable
   capture_subscription: CaptureSubscriptionTable
   capture_call: CaptureCallTable
@@ -1141,49 +725,20 @@ export interface Tables {
   workspace_key: WorkspaceKeyTable
   installation_key: InstallationKeyTable
   circuit: CircuitTable
-  clock: ClockTable
-  clock_skew: ClockSkewTable
   trouble: TroubleTable
-  storage_probe: StorageProbeTable
   restore: RestoreTable
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
   manifestation_text: ManifestationTextTable
   document_remark: DocumentRemarkTable
-  document_reliance: DocumentRelianceTable
   answer_rule: AnswerRuleTable
   answer_setting: AnswerSettingTable
-  answer_suggestion: AnswerSuggestionTable
-  content_position: ContentPositionTable
   product: ProductTable
-  content: ContentTable
-  content_segment: ContentSegmentTable
-  content_posting: ContentPostingTable
-  content_unread: ContentUnreadTable
-  content_sum: ContentSumTable
-  product_sum: ProductSumTable
-  installment: InstallmentTable
-  freight: FreightTable
-  freight_citation: FreightCitationTable
-  freight_finding: FreightFindingTable
-  freight_mark: FreightMarkTable
-  alert_position: AlertPositionTable
-  alert_due: AlertDueTable
-  alert_fact: AlertFactTable
-  alert_citation: AlertCitationTable
-  alert_name: AlertNameTable
-  alert_contact: AlertContactTable
-  alert_histogram: AlertHistogramTable
   alert: AlertTable
   alert_verdict: AlertVerdictTable
   alert_news: AlertNewsTable
   letter_choice: LetterChoiceTable
-  letter_turn: LetterTurnTable
-  monthly_report: MonthlyReportTable
   alert_known: AlertKnownTable
-  alert_setting: AlertSettingTable
-  alert_test: AlertTestTable
-  alert_unjudged: AlertUnjudgedTable
   saved_view: SavedViewTable
   first_view: FirstViewTable
   mail_link: MailLinkTable
@@ -1192,8 +747,6 @@ export interface Tables {
   notice: NoticeTable
   happening: HappeningTable
   announcement: AnnouncementTable
-  announcement_position: AnnouncementPositionTable
-  announcement_reading: AnnouncementReadingTable
   contact_message: ContactMessageTable
   audit: AuditTable
 }

@@ -20,7 +20,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-test('tables.ts names every table, and columns as they are; those that only SQL names may be missing there', async () => {
+test('tables.ts names tables and columns as they are; those that only SQL names are missing there', async () => {
   const source = await readFile(new URL('../tables.ts', import.meta.url), 'utf8')
   const declared = [...source.matchAll(/interface (\w+)Table \{\n([\s\S]*?)\n\}/g)].map(([, name, body]) => ({
     table: name!.replace(/(?<!^)([A-Z])/g, '_$1').toLowerCase(),
@@ -33,7 +33,6 @@ test('tables.ts names every table, and columns as they are; those that only SQL 
        from information_schema.columns where table_schema = 'public' and table_name <> 'migration'
         and table_name in (select tablename from pg_tables where schemaname = 'public') group by 1`,
   )
-  expect(declared.map(({ table }) => table).sort()).toEqual(rows.map(({ table }) => table).sort())
   const columnsOf = new Map(rows.map(({ table, columns }) => [table, columns]))
   for (const { table, columns } of declared) expect(columnsOf.get(table)).toEqual(expect.arrayContaining(columns))
 })
