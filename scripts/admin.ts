@@ -4,10 +4,10 @@ import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server
 import { manageAccounts } from './admin/accounts.ts'
 import { manageBackup, restoreDatabase } from './admin/backup.ts'
 import { showContacts } from './admin/contacts.ts'
+import { manageHold } from './admin/hold.ts'
 import { showMails } from './admin/mails.ts'
 import { notify } from './admin/notify.ts'
 import { managePlans } from './admin/plans.ts'
-import { manageRestore } from './admin/restore.ts'
 import { wake } from './admin/wake.ts'
 import { configure, explain } from './launch.ts'
 import { live, StartError } from './lifetime.ts'
@@ -24,7 +24,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
   npm run admin -- wake         mostra as capturas paradas por motivo, e as acorda
-  npm run admin -- restauracao  mostra e libera o que espera depois que o banco voltou de uma cópia
+  npm run admin -- restauracao  mostra, libera e segura o que espera para sair
   npm run admin -- --help       mostra esta ajuda, também depois de uma tarefa
 
 backup iniciar [--mesmo-disco]
@@ -90,12 +90,13 @@ wake [--cstat CÓDIGO [--fazer]]
   espalhadas por uma hora e nenhuma antes de a SEFAZ permitir.
 
 restauracao
-restauracao liberar [--sem-ciencia] [--sem-avisos] [--fazer]
-  Com o programa no ar. Quando o ambiente de produção começa, e depois que o banco voltou de uma cópia de segurança, nenhuma manifestação sai sozinha: o que foi mudado
-  depois da cópia não está nela, como uma Ciência automática que alguém desligou. Sem palavra, mostra as opções de cada empresa e
-  o que espera; com liberar, tudo sai; com --sem-ciencia, a Ciência automática de todas as empresas é desligada antes. Webhooks esperam também,
-  e os e-mails que já estavam na fila da cópia: com --sem-avisos, o que já esperava nela, e pode ter saído depois, não sai de novo.
-  Enquanto nem tudo o que houve depois da cópia foi lido de volta, diz o que falta e só libera com --fazer.`
+restauracao segurar
+restauracao liberar [--sem-ciencia] [--sem-avisos]
+  Com o programa no ar. Nenhuma manifestação sai sozinha quando o ambiente de produção começa, depois de restore, e quando o programa volta com
+  manifestações à espera depois de mais de duas horas parado: o que foi mudado depois de uma cópia não está nela, como uma Ciência automática que
+  alguém desligou. Webhooks e e-mails que já esperavam esperam também. Sem palavra, mostra as opções de cada empresa e o que espera; com liberar,
+  tudo sai; com --sem-ciencia, a Ciência automática de todas as empresas é desligada antes; com --sem-avisos, os webhooks e e-mails que já
+  esperavam não saem. Segurar faz o mesmo à mão: use-o antes de iniciar o programa com um banco que voltou por outras ferramentas.`
 
 const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> = {
   backup: manageBackup,
@@ -107,7 +108,7 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   contatos: showContacts,
   emails: showMails,
   notify,
-  restauracao: manageRestore,
+  restauracao: manageHold,
   wake,
 }
 // They check their own arguments.

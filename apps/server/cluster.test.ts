@@ -30,8 +30,8 @@ import { contextOf } from './manifestation/testing.ts'
 import { saveTwoFrom } from './manifestation/two-people.ts'
 import type { Context } from './platform/context.ts'
 import { inWorkspace, readWorkspace } from './platform/database.ts'
+import { hold, holdAfterSilence, release } from './platform/hold.ts'
 import { createLogger } from './platform/log.ts'
-import { releaseRestore } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import { insertAccount, testSession } from './platform/testing.ts'
 import { claimDelivery } from './webhooks/deliveries.ts'
@@ -67,12 +67,8 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'the authority blocks a CNPJ, which several workspaces may have',
   },
   {
-    like: /^insert into change_position as p \(workspace_id, version\) select w\.id, /,
-    why: 'after a restore no workspace gives a version a second time',
-  },
-  {
-    like: /^select count\(\*\)::int as waiting, count\(\*\) filter \(where .* from webhook_delivery where state = 'waiting' and version is not null and exists \(select 1 from restore where released_at is null\)$|^update webhook_delivery set state = 'failed', problem = \$1, lease_until = null where state = 'waiting' and version is not null and \(\(created_at <= /,
-    why: 'what waits for the release of a restore, of all workspaces',
+    like: /^select count\(\*\)::int as count from webhook_delivery where state = 'waiting' and |^update webhook_delivery set state = 'failed', problem = \$1, lease_until = null where state = 'waiting' and |^update "outgoing_event" set "state" = \$1, "signed_xml" = \$2, "sent_at" = \$3 where "state" = \$4$|^select "id" from "outgoing_event" where "state" in \(\$1, \$2\) limit \$3$/,
+    why: 'what waits for a release, of all workspaces',
   },
   { like: /o\.workspace_id <> \$/, why: 'what other workspaces are about to send about the same note' },
   {
@@ -399,12 +395,15 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
     await vi.waitFor(async () => expect(await stateOf()).toEqual(['registered']), patience)
   })
 
-  test('what waits for the release of a restore is counted and let go', async () => {
-    await superuser.query('insert into restore (found_at, copy_of) values (now(), now())')
-    expect(await countHeldDeliveries(ctx)).toEqual({ waiting: 0, fromCopy: 0 })
+  test('what waits for a release is counted and let go', async () => {
+    await hold(ctx, '')
+    expect(await countHeldDeliveries(ctx)).toBe(0)
     expect(await claimDelivery(ctx)).toBeNull()
     await dropHeldDeliveries(ctx)
-    await releaseRestore(ctx)
+    await release(ctx)
+    await superuser.query(`update installation set marked_at = now() - interval '3 hours'`)
+    await holdAfterSilence(ctx)
+    await release(ctx)
   })
 
   test.runIf(thorough)(

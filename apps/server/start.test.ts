@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -354,18 +354,24 @@ test('all loops of a worker hear of the end at once, before any of them has ende
   expect(toldAtOnce).toBeGreaterThanOrEqual(loops.length - 2)
 })
 
-test('a worker starts after a restore although the events since the copy cannot be read back, and none leaves', async () => {
+test('a worker that starts after hours of silence holds the events that wait', async () => {
   const owner = new pg.Client({ connectionString: database.url })
   await owner.connect()
   await using _ = { [Symbol.asyncDispose]: () => owner.end() }
-  await owner.query('insert into restore (copy_of) values (null)')
-  const folder = join(dataDir, 'events')
-  await mkdir(join(folder, '2026-11-01.jsonl'), { recursive: true })
+  await owner.query(`
+    with w as (insert into workspace (name, plan) values ('x', 1) returning id),
+         c as (insert into company (workspace_id, cnpj, name, search, uf) select id, '44555666000181', 'x', 'x', 35 from w returning workspace_id, id)
+    insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why)
+    select workspace_id, id, 1, 0, '44555666000181', 'x', 210210, 1, 'x' from c returning id`)
+  await owner.query(`update installation set marked_at = now() - interval '3 hours'`)
   const { sefaz, ...rest } = config()
   await using _worker = await start({ ...rest, sefaz: { ...sefaz, caFiles: [] } }, { roles: ['worker'] })
-  expect((await owner.query('select from restore where released_at is null')).rowCount).toBe(1)
-  await owner.query('delete from restore')
-  await rm(folder, { recursive: true })
+  const { rows } = await owner.query(
+    `select state, held_why as why, marked_at > now() - interval '1 hour' as marked from installation, outgoing_event`,
+  )
+  expect(rows).toEqual([{ state: 'sending', why: expect.stringContaining('mais de duas horas parado'), marked: true }])
+  await owner.query('update installation set held_since = null')
+  await owner.query('delete from outgoing_event')
 })
 
 test('options of DATABASE_URL do not take the place of the role', async () => {

@@ -13,7 +13,7 @@ import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
-import { forgetChanges, leaveGivenVersions } from './changes/changes.ts'
+import { forgetChanges } from './changes/changes.ts'
 import { changeRoutes } from './changes/routes.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
 import { companyAnnouncements } from './companies/companies.ts'
@@ -57,7 +57,6 @@ import {
   acknowledgePending,
   manifestationAnnouncements,
   manifestationMails,
-  readBackEvents,
   reviewAsked,
   reviewSuggestions,
   tellWithheld,
@@ -74,10 +73,10 @@ import { planRoutes } from './plans/routes.ts'
 import { warnOfPlan } from './plans/warnings.ts'
 import type { Context, Database } from './platform/context.ts'
 import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
+import { holdAfterSilence, markAlive, noteHold } from './platform/hold.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, InstallationError, prepareInstallation } from './platform/installation.ts'
 import { createLogger } from './platform/log.ts'
-import { advanceMark, noteFirstHold } from './platform/restore.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import type { Service } from './platform/service.ts'
 import { createStorage } from './platform/storage.ts'
@@ -231,18 +230,10 @@ export async function start(
     const begin = (loop: AsyncDisposable) => void loops.push(loop)
     // What an event releases comes by the distribution.
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
-    // Before anything is asked or sent.
-    const lookForRestore = async () => {
-      await advanceMark(working)
-      await leaveGivenVersions(working)
-      // The server of a workspace may be away: the others do not wait for it, and no event leaves before the restore is released.
-      await readBackEvents(working, { registered }).catch((err: unknown) =>
-        working.log.error({ err }, 'events that were registered after the copy are not read back yet'),
-      )
-    }
-    await lookForRestore()
-    await noteFirstHold(working)
-    begin(repeat(markEveryMs, lookForRestore, working.log, longMs))
+    await holdAfterSilence(working)
+    await noteHold(working)
+    await markAlive(working)
+    begin(repeat(markEveryMs, () => markAlive(working), working.log))
     begin(await startCaptureWorker(working))
     begin(await startManifestationWorker(working, { registered }))
     const stop = new AbortController()
@@ -421,6 +412,7 @@ export {
   beginCopies,
   listCopies,
   type MasterKeyCheck,
+  prepareRestored,
   type Restored,
   restore,
   tryRestore,
@@ -439,7 +431,7 @@ export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Pa
 export { describeApi } from './http/openapi.ts'
 export { createHealth, type Health, openProbes } from './http/probes.ts'
 export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
-export { isTooSoon, listHeld, releaseHeld } from './manifestation/manifestation.ts'
+export { holdByHand, listHeld, releaseHeld } from './manifestation/manifestation.ts'
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'

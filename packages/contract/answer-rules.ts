@@ -215,16 +215,16 @@ export const listAsked = route({
   data: z.object({ items: z.array(AskedAnswer), totalDeItens: z.number() }),
 })
 
-/** The events that wait for the first release of a production installation; ours. */
+/** The events that wait for a release; ours. */
 export const listHeldEvents = route({
   method: 'GET',
   path: `${askedBase}/retidas`,
   access: 'session',
   atLeast: 'leitura',
-  summary:
-    'O que sairia se o envio de manifestações fosse liberado, até 300, onde a instalação começou em produção e ninguém o liberou ainda.',
+  summary: 'O que sairia se o envio de manifestações fosse liberado, até 300, enquanto ele está retido.',
   data: z.object({
     desde: z.string().nullable().describe('Desde quando o envio espera; null: não espera.'),
+    motivo: z.string().nullable().describe('Por que espera.'),
     items: z.array(AskedAnswer.pick(heldFields)),
     totalDeItens: z.number(),
     impedimento: z.string().nullable().describe('Por que quem chama não pode liberar; null: pode.'),
@@ -239,7 +239,7 @@ export const releaseHeldEvents = route({
   atLeast: 'administrador',
   proof: 'always',
   summary:
-    'Libera o envio de manifestações de uma instalação que começou em produção. 409: ela tem mais de um workspace, e libera quem a administra.',
+    'Libera o envio de manifestações que está retido. 409: ela tem mais de um workspace, e libera quem a administra.',
   refusals: [409],
   data: z.null(),
 })

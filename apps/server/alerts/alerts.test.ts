@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../tests/support/database.ts'
 import { readZip } from '../../../tests/support/zip.ts'
-import { leaveGivenVersions, noteChanges } from '../changes/changes.ts'
+import { noteChanges } from '../changes/changes.ts'
 import { receive } from '../documents/documents.ts'
 import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../documents/testing.ts'
 import { knownBefore } from '../jobs/testing.ts'
@@ -176,7 +176,6 @@ test('of a workspace that was not followed everything is read, and read again wh
       await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId}`.execute(db)
     await sql`update change_position set version = 9, forgotten = 8 where workspace_id = ${workspaceId}`.execute(db)
   })
-  await leaveGivenVersions(ctx)
   await judge()
   expect((await list()).map(rules)).toEqual(found)
 })

@@ -10,7 +10,9 @@ import { openDatabase } from '../platform/database.ts'
 import { embeddedCluster, prepareInstallation } from '../platform/installation.ts'
 import { createLogger } from '../platform/log.ts'
 import { migrate } from '../platform/schema/migrate.ts'
+import { newWorkspace } from '../platform/testing.ts'
 import { listTroubles } from '../platform/trouble.ts'
+import { withOwner } from '../signer/keys.ts'
 import { backUp, beginCopies, listCopies, requireRoom, restore, tryRestore } from './backup.ts'
 import type { Contents } from './contents.ts'
 import { type BackupPlace, claimPlace, listCopiesIn, listCopyTimes, prune, requireClaim, writeCopy } from './copies.ts'
@@ -95,6 +97,7 @@ test('the database is copied each night, restored for a trial each week, and com
   await prepareInstallation(server.url, 'simulado')
   const db = openDatabase(server.url)
   const ctx = { db, config, log: createLogger('silent') }
+  await newWorkspace(db)
   const told = async () => (await listTroubles(ctx)).map(({ key, sentence }) => `${key}: ${sentence}`).join()
   const count = async () => (await listCopyTimes(config.backup!)).copies.length
   const turn = createBackupTurn(ctx, new AbortController().signal)
@@ -134,11 +137,20 @@ test('the database is copied each night, restored for a trial each week, and com
   expect(await told()).toMatch(/A última cópia não pôde ser restaurada: .*não abre/)
   await writeFile(file, bytes)
 
-  // An earlier one by its name, into an empty folder; the next start finds it restored.
+  // An earlier one by its name, into an empty folder: events are held, and programs that follow the changes miss none.
   const elsewhere: Config = { ...config, dataDir: join(folder, 'elsewhere') }
   const restored = await restore(elsewhere, first)
   expect(restored.copy.name).toBe(first)
-  expect((await readdir(elsewhere.dataDir)).sort()).toEqual(['mark.json', 'postgres', 'postgres.password'])
+  expect((await readdir(elsewhere.dataDir)).sort()).toEqual(['postgres', 'postgres.password'])
+  await using back = await startPostgres(embeddedCluster(elsewhere))
+  const { rows } = await withOwner(back.url, (client) =>
+    client.query(
+      `select held_why as why, version > extract(epoch from now() - interval '1 hour') * 1000 as lifted from installation, change_position`,
+    ),
+  )
+  expect(rows).toEqual([
+    { why: expect.stringMatching(/^O sistema voltou de uma cópia de segurança de \d\d\/\d\d\/\d{4}/), lifted: true },
+  ])
   await expect(restore(elsewhere, first)).rejects.toThrow('não substitui nenhum')
   const nowhere: Config = { ...config, dataDir: join(folder, 'nowhere') }
   await expect(restore(nowhere, 'no-name')).rejects.toThrow('não há uma cópia no-name')

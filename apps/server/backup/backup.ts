@@ -1,13 +1,17 @@
 import { mkdir, mkdtemp, rename, rm, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { takeBaseBackup } from '@vigia/postgres/backup'
 import { syncFolder } from '@vigia/postgres/durable'
 import { sharePostgres, startPostgres } from '@vigia/postgres/postgres'
 import { readSecret } from '@vigia/postgres/secret-file'
 import { unpackTar } from '@vigia/postgres/tar'
 import type { Config } from '../config.ts'
+import { openDatabase } from '../platform/database.ts'
+import { hold } from '../platform/hold.ts'
 import { embeddedCluster, InstallationError } from '../platform/installation.ts'
-import { expectRestore } from '../platform/restore.ts'
+import { migrate } from '../platform/schema/migrate.ts'
+import { withOwner } from '../signer/keys.ts'
 import { wrapWithKey } from '../signer/wrapping.ts'
 import { type Contents, readContents } from './contents.ts'
 import {
@@ -129,8 +133,8 @@ export async function tryRestore(
 export type MasterKeyCheck = 'right' | 'missing' | 'other' | 'elsewhere' | 'not-needed'
 
 /**
- * Restores the database to what it was in a copy (absent: the newest). Nothing that is there is written over: a database in its place is refused. The next start recognises
- * it as restored.
+ * Restores the database to what it was in a copy (absent: the newest), and holds what may have left after it. Nothing that is there is written over: a database in its
+ * place is refused.
  */
 export async function restore(
   config: Config,
@@ -142,7 +146,10 @@ export async function restore(
   await using temporary = await makeFolder(config)
   const made = join(temporary.path, 'postgres')
   const restored = await recover(config, made, name, step)
-  await expectRestore(config, restored.contents)
+  {
+    await using server = await startPostgres({ directory: made, log: step })
+    await prepareRestored(server.url, restored.copy.endedAt)
+  }
   await refuseToReplace(cluster.directory)
   // It fails when there is something: a folder takes the place of an empty one only.
   await rename(made, cluster.directory)
@@ -150,6 +157,26 @@ export async function restore(
   await syncFolder(dirname(cluster.directory))
   return { ...restored, masterKey: await checkMasterKey(config, restored.contents.masterKeyId) }
 }
+
+/** Holds what may have left since the copy, before the database at `url` takes the place of a newer one. */
+export async function prepareRestored(url: string, copiedAt: Date): Promise<void> {
+  await migrate(url)
+  const db = openDatabase(url)
+  try {
+    await hold(
+      { db },
+      `O sistema voltou de uma cópia de segurança de ${formatBrasiliaMoment(copiedAt)} (horário de Brasília), e busca na SEFAZ o que falta. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo.`,
+    )
+  } finally {
+    await db.destroy()
+  }
+  await withOwner(url, (client) => client.query(liftVersions))
+}
+
+// Programs that follow the changes know versions that were given after the copy. No workspace has had as many changes as milliseconds have passed.
+const liftVersions = `
+  insert into change_position as p (workspace_id, version) select id, extract(epoch from now()) * 1000 from workspace
+  on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`
 
 async function refuseToReplace(directory: string): Promise<void> {
   if (!(await stat(directory).catch(() => null))) return
@@ -183,7 +210,7 @@ async function recover(
   step('Contando o que foi restaurado…')
   const contents = await readContents(server.url)
   const wanted = copy.contents
-  if (contents.installation !== wanted.installation || contents.mark < wanted.mark)
+  if (contents.installation !== wanted.installation || contents.markedAt < wanted.markedAt)
     throw new InstallationError(
       `A cópia ${copy.name} não traz o que o banco de dados tinha quando foi feita. Nada foi alterado: use uma anterior e faça uma nova.`,
     )

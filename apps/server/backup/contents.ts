@@ -5,8 +5,7 @@ import { withOwner } from '../signer/keys.ts'
 export interface Contents {
   /** A digest of the key of the installation. */
   installation: string
-  /** Grows by one each minute in which the program runs. */
-  mark: number
+  /** Renewed each minute in which the program runs. */
   markedAt: Date
   /** Names the master key that wraps its keys; null: none yet. */
   masterKeyId: string | null
@@ -24,9 +23,9 @@ export interface Contents {
 export async function readContents(url: string): Promise<Contents> {
   return withOwner(url, async (client: pg.Client) => {
     const { rows: installations } = await client.query<
-      Pick<Contents, 'installation' | 'mark' | 'markedAt' | 'masterKeyId' | 'bytes'>
+      Pick<Contents, 'installation' | 'markedAt' | 'masterKeyId' | 'bytes'>
     >(`
-      select encode(sha256(id_key), 'hex') as installation, mark::float8 as mark, marked_at as "markedAt",
+      select encode(sha256(id_key), 'hex') as installation, marked_at as "markedAt",
              pg_database_size(current_database())::float8 as bytes,
              (select wrapper_id from installation_key where purpose = 'tokens') as "masterKeyId"
         from installation`)

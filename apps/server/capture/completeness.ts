@@ -9,7 +9,7 @@ import { inCapture, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { openReceived } from '../platform/received/bytes.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
-import { afterRestore, isLoss } from './ledger.ts'
+import { isLoss } from './ledger.ts'
 import { blockCause } from './rules.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
@@ -94,7 +94,6 @@ async function readGaps(
     Pick<MonthGap, 'from' | 'to' | 'foundAt'> & {
       month: string
       cStat: number
-      restored: boolean
       xMotivo: string
       errors: string[] | null
     }
@@ -105,7 +104,7 @@ async function readGaps(
         from capture_call where ${told} and query = 'distNSU'),
     -- What went wrong since the last answer that told where the authority stands.
     explained as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
-    select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt", ${afterRestore} as restored,
+    select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt",
            c_stat as "cStat", x_motivo as "xMotivo",
            ${gapBegins} as "from", nsu_after as "to", errors
       from explained k
@@ -122,7 +121,7 @@ async function readGaps(
   // All lists ascend, and the ranges within each of the first two do not overlap.
   let first = 0
   let next = 0
-  return rows.map(({ errors, cStat, restored, xMotivo, ...gap }) => {
+  return rows.map(({ errors, cStat, xMotivo, ...gap }) => {
     const count = { lost: 0, missing: 0, empty: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
@@ -134,7 +133,7 @@ async function readGaps(
       if (wasLost) count[nameOf({ lost: true, passed })]++
     }
     const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing - count.empty
-    const cause = cStat === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false, restored }) : passedOver
+    const cause = cStat === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false }) : passedOver
     return { ...gap, ...count, fetched, why: `${cause} (${xMotivo})` }
   })
 }

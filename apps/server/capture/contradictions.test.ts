@@ -5,12 +5,13 @@ import { rebuildProjection } from '../documents/documents.ts'
 import { nfeProc } from '../documents/testing.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { findRestore, noteRestore, releaseRestore } from '../platform/restore.ts'
+import { hold, release } from '../platform/hold.ts'
+import { prepareInstallation } from '../platform/installation.ts'
 import { nsuText } from '../platform/service.ts'
 import { requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findPosition } from './gaps/positions.ts'
-import { type CaptureLine, claimLine, claimOne, holdLine, readHeldLine, releaseLine } from './lease.ts'
+import { type CaptureLine, claimLine, holdLine, readHeldLine, releaseLine } from './lease.ts'
 import { quotaWait } from './ledger.ts'
 import { noteQuery } from './query.ts'
 import { settle } from './settlement.ts'
@@ -43,8 +44,6 @@ beforeEach(async () => {
     )
   }
 })
-
-const cnpjs = ['11222333000181', '12345678000195', '98765432000198', '00000000000191']
 
 const docZip = (nsu: number | null, xml: string) => ({
   nsu: nsu === null ? null : nsuText(BigInt(nsu)),
@@ -254,47 +253,16 @@ test('other bytes for a position are kept beside the first, once', async () => {
 })
 
 describe('after a restore', () => {
-  const restore = () => inCapture(ctx, (ctx) => noteRestore(ctx, new Date('2026-11-20T12:00:00Z')))
-
-  test('the authority is ahead because of it, and people read that', async () => {
-    await page(138, 50, notes(1, 50))
-    await restore()
-    await page(656, 60)
-    expect((await row()).message).toMatch(
-      /por uma hora: o banco de dados voltou de uma cópia de segurança, e ela já tinha entregado o que veio depois\. Faltam os documentos das posições 51 a 60/,
-    )
-    await page(656, 70)
-    expect((await row()).message).toMatch(/outro sistema consultou/)
-    const months = await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))
-    const causes = months[0]!.gaps.map(({ why }) => why.split(' ').slice(0, 3).join(' '))
-    expect(causes).toEqual(['o banco de', 'outro sistema consultou'])
-    // As processes of earlier releases noted it.
-    await execute(installation.url, 'update restore set last_call_id = null')
-    expect(await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))).toEqual(months)
-    await releaseRestore(ctx)
-  })
-
-  test('the authority is ahead because of it also when the copy was made while the clock was a day ahead', async () => {
-    await page(138, 50, notes(1, 50))
-    await execute(installation.url, `update capture_call set at = at + interval '1 day' where line_id = ${line.id}`)
-    await restore()
-    await page(656, 60)
-    expect((await row()).message).toMatch(/por uma hora: o banco de dados voltou de uma cópia de segurança/)
-    await page(656, 70)
-    expect((await row()).message).toMatch(/outro sistema consultou/)
-    await releaseRestore(ctx)
-  })
-
   test('nothing is asked for one by one for an hour, because what was asked in the hour before is not in the copy', async () => {
     await page(138, 50, notes(1, 50))
     const wait = () => inCapture(ctx, (ctx) => quotaWait(ctx, line))
-    await execute(installation.url, 'delete from restore')
     expect(await wait()).toBe(0)
-    await restore()
+    await prepareInstallation(installation.url, 'simulado')
+    await hold(ctx, '')
     expect((await wait()) / rhythm.hourMs).toBeCloseTo(1, 1)
-    await execute(installation.url, "update restore set found_at = now() - interval '1 hour'")
+    await execute(installation.url, "update installation set held_since = now() - interval '1 hour'")
     expect(await wait()).toBe(0)
-    await releaseRestore(ctx)
+    await release(ctx)
   })
 
   test('that lacks the last pages of a process which goes on, nothing is passed over', async () => {
@@ -315,28 +283,5 @@ describe('after a restore', () => {
     line = await readHeldLine(ctx, held)
     await page(656, 15)
     expect(await gaps()).toEqual(['6-15'])
-  })
-
-  test('of the data folder too is seen by nearly all companies at once', async () => {
-    // Those of earlier tests were not asked lately.
-    await inCapture(ctx, ({ db }) =>
-      db
-        .updateTable('capture_line')
-        .set({ last_success_at: null, overtaken_at: null })
-        .where('id', '<>', line.id)
-        .execute(),
-    )
-    for (const cnpj of cnpjs) {
-      await page(138, 50, notes(1, 50))
-      await page(656, 60)
-      await newCompany(ctx, { cnpj })
-      await releaseLine(ctx, line, null)
-      line = (await claimOne(ctx, (await linesOf(ctx, cnpj))[0]!.id))!
-    }
-    expect(await findRestore(ctx)).toBeNull()
-    await page(138, 50, notes(1, 50))
-    await page(656, 60)
-    expect(await findRestore(ctx)).toMatchObject({ copyOf: null })
-    await releaseRestore(ctx)
   })
 })

@@ -4,7 +4,6 @@ import { type RawBuilder, sql } from 'kysely'
 import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { noteRestore, restoresOf } from '../platform/restore.ts'
 import type { CaptureLine } from './lease.ts'
 import { mayHaveBeenCounted } from './rules.ts'
 
@@ -93,52 +92,6 @@ export async function wasResponseLost({ db }: Pick<Context, 'db'>, line: Pick<Ca
   return rows.some(({ error }) => isLoss(error))
 }
 
-// A response with the authority's cursor.
-const tellsCursor = sql`query = 'distNSU' and c_stat in (137, 138, 656)`
-
-/** Whether the database was brought back from a copy after call `k`'s predecessor, so that the authority is ahead because of that. */
-export const afterRestore = sql<boolean>`exists (
-  select 1 from ${restoresOf(sql.ref('k.line_id'))}
-   where k.id > r.before and exists (select 1 from capture_call e where e.line_id = k.line_id and e.id <= r.before)
-     and not exists (select 1 from capture_call e
-                      where e.line_id = k.line_id and e.id > r.before and e.id < k.id and ${tellsCursor}))`
-
-/** Whether the database was brought back from a copy since the last response with the authority's cursor. */
-export async function wasRestored({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>): Promise<boolean> {
-  const { rows } = await sql<{ restored: boolean }>`
-    select exists (
-      select 1 from ${restoresOf(sql.val(line.id))}
-       where exists (select 1 from capture_call where line_id = ${line.id} and id <= r.before)
-         and not exists (select 1 from capture_call where line_id = ${line.id} and id > r.before and ${tellsCursor})) as restored`.execute(
-    db,
-  )
-  return rows[0]!.restored
-}
-
-// So many holders at once are not one program that somebody started beside ours.
-const overtakenBasesMin = 5
-const overtakenShare = 0.8
-
-/**
- * Notes that another program is ahead of a line. When that is so for nearly all that were asked lately, it was ours: the database was brought
- * back from a copy, data folder and all.
- */
-export async function noteOvertaken(
-  ctx: Pick<Context, 'db' | 'config' | 'log'>,
-  line: Pick<CaptureLine, 'id'>,
-): Promise<void> {
-  const lately = sql`now() - ${2 * ctx.config.sefaz.hourMs} * interval '1 ms'`
-  const { rows } = await sql<{ overtaken: number; asked: number }>`
-    with noted as (update capture_line set overtaken_at = now() where id = ${line.id} returning id)
-    select count(distinct left(cnpj, 8)) filter (where overtaken_at > ${lately} or id in (select id from noted))::int as overtaken,
-           count(distinct left(cnpj, 8))::int as asked
-      from capture_line where overtaken_at > ${lately} or last_success_at > ${lately} or id in (select id from noted)`.execute(
-    ctx.db,
-  )
-  const { overtaken, asked } = rows[0]!
-  if (overtaken >= overtakenBasesMin && overtaken >= overtakenShare * asked) await noteRestore(ctx, null)
-}
-
 /** How often a position was fetched, once the first time is `forMs` ago; 0 until then. `ctx.db` is a transaction that sees the line. */
 export async function countFetched(
   { db }: Pick<Context, 'db'>,
@@ -193,8 +146,8 @@ export const queriesAnHour = 18
 const callsAnHourMax = 2_000
 
 /**
- * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after the clock was set, or the database was
- * brought back from a copy, is left alone: when queries left before cannot be told. `ctx.db` is a transaction that sees the line.
+ * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after the clock was set, or a
+ * restore, is left alone: when queries left before cannot be told. `ctx.db` is a transaction that sees the line.
  */
 export async function quotaWait(
   { db, config }: Pick<Context, 'db' | 'config'>,
@@ -206,7 +159,7 @@ export async function quotaWait(
   const { rows } = await sql<{ n: number; waitMs: number; unknownMs: number }>`
     select count(*)::int as n, coalesce(${remaining(sql`min(at)`)}, 0)::float8 as "waitMs",
            coalesce((select ${remaining(sql`max(at)`)}
-                       from (select jumped_at as at from clock where subject = 'capture' union all select found_at from restore) unknown
+                       from (select jumped_at as at from clock where subject = 'capture' union all select held_since from installation) unknown
                       where at > now() - ${hour} and at <= now()), 0)::float8 as "unknownMs"
       from (select at from (select at, query from capture_call where line_id = ${line.id} order by id desc limit ${callsAnHourMax}) r
              where query in ('consNSU', 'consChNFe') and at > now() - ${hour} and at < now() + ${hour}

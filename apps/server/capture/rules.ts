@@ -19,8 +19,6 @@ export interface ConversationState {
   recent: boolean
   /** Since the last response with the authority's cursor, one was lost that the authority may have counted. */
   responseLost: boolean
-  /** The database was brought back from a copy since then. */
-  restored?: boolean
   state?: Decision['state']
 }
 
@@ -76,7 +74,7 @@ export const noCertificate: Decision = {
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one response to `distNSU` with `lastNsu`. */
 export function decide(
   response: Pick<DistributionResponse, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'restored' | 'state'> &
+  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'state'> &
     Partial<Pick<ConversationState, 'failures'>>,
   rhythm: Rhythm,
   random = Math.random,
@@ -316,8 +314,7 @@ function blocked(
 }
 
 /** Why the authority has counted one query more than we have, for the person. */
-export function blockCause({ responseLost, restored }: Pick<ConversationState, 'responseLost' | 'restored'>): string {
-  if (restored) return 'o banco de dados voltou de uma cópia de segurança, e ela já tinha entregado o que veio depois'
+export function blockCause({ responseLost }: Pick<ConversationState, 'responseLost'>): string {
   return responseLost
     ? 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
     : 'outro sistema consultou com este certificado'

@@ -21,15 +21,7 @@ import {
   releaseLine,
   withoutResponse,
 } from './lease.ts'
-import {
-  countFetched,
-  noteCall,
-  noteOvertaken,
-  type QueryOutcome,
-  wasNoted,
-  wasResponseLost,
-  wasRestored,
-} from './ledger.ts'
+import { countFetched, noteCall, type QueryOutcome, wasNoted, wasResponseLost } from './ledger.ts'
 import { distributionUrl, reportResponse } from './query.ts'
 import {
   type Decision,
@@ -194,9 +186,7 @@ async function judgeResponse(
   response: DistributionResponse,
 ): Promise<Decision> {
   const responseLost = response.cStat === 656 && (await wasResponseLost(ctx, line))
-  const restored = response.cStat === 656 && (await wasRestored(ctx, line))
-  const decided = decide(response, { ...line, responseLost, restored }, ctx.config.sefaz)
-  if (decided.gap && !responseLost && !restored && !line.first) await noteOvertaken(ctx, line)
+  const decided = decide(response, { ...line, responseLost }, ctx.config.sefaz)
   if (!holder) return decided
   const decision = decided.certificateRefused ? await makeWay(ctx, line, holder, decided) : decided
   if (isProof(response)) await proveHolder(ctx, line, holder)

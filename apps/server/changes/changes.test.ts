@@ -7,9 +7,8 @@ import { arrive, chaveOf, company as cnpj, evento, nfeProc, resNFe } from '../do
 import type { Database } from '../platform/context.ts'
 import { beforeCommit, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { noteRestore, releaseRestore } from '../platform/restore.ts'
 import { insertCompany, newWorkspace } from '../platform/testing.ts'
-import { changedSince, forgetChanges, leaveGivenVersions, newestVersion, noteChanges, readChanges } from './changes.ts'
+import { changedSince, forgetChanges, newestVersion, noteChanges, readChanges } from './changes.ts'
 
 const log = createLogger('silent')
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -231,45 +230,6 @@ describe('a reader', () => {
     expect(await follow(1)).toMatchObject({ told: [[2, 'new', 2]] })
     expect(await follow()).toMatchObject({ told: [[2, 'new', 2]] })
   })
-
-  test('of versions that a copy of the database does not know hears what comes after it was brought back', async () => {
-    const silent = await newWorkspace(db)
-    await page([note(1)])
-    await leaveGivenVersions({ db })
-    expect(await newestVersion({ db }, workspaceId)).toBe(1)
-    const { rows } = await owner.query<{ at: Date }>(
-      'insert into restore (copy_of) values (null) returning found_at as at',
-    )
-    const floor = rows[0]!.at.getTime()
-    await leaveGivenVersions({ db })
-    await page([note(2)])
-    // Nobody waits for those that are far enough.
-    await inWorkspace({ db }, workspaceId, async ({ db: inside }) => {
-      await sql`select from change_position where workspace_id = ${workspaceId} for update`.execute(inside)
-      await leaveGivenVersions({ db })
-    })
-    // Given after the copy was made.
-    expect(await follow(40)).toEqual({ told: [[floor + 1, 'new', 2]], version: floor + 1, more: false })
-    expect(await newestVersion({ db }, silent)).toBe(floor)
-    await owner.query('delete from restore')
-  })
-
-  test.for(['released', 'not released'])(
-    'hears it too when the clock was ahead while an earlier one, %s, was found',
-    async (earlier) => {
-      await owner.query("insert into restore (found_at) values (now() + interval '1 day')")
-      await leaveGivenVersions({ db })
-      if (earlier === 'released') await releaseRestore({ db })
-      await page([note(1)])
-      const given = await newestVersion({ db }, workspaceId)
-      await noteRestore({ db, log }, new Date())
-      await leaveGivenVersions({ db })
-      await page([note(2)])
-      expect(await follow(given)).toMatchObject({ told: [[expect.any(Number), 'new', 2]] })
-      expect(await newestVersion({ db }, workspaceId)).toBeGreaterThan(given + 3_000_000)
-      await owner.query('delete from restore')
-    },
-  )
 })
 
 const pause = () => new Promise<void>((resolve) => void setImmediate(resolve))

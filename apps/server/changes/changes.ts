@@ -3,7 +3,6 @@ import { shownTo } from '../companies/companies.ts'
 import type { Context, Database, WithDatabase } from '../platform/context.ts'
 import { asOperator, beforeCommit, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { findRestore } from '../platform/restore.ts'
 import type { Change, ChangeKind } from './change.ts'
 
 export type { Change, ChangeKind } from './change.ts'
@@ -219,28 +218,4 @@ export async function forgetChanges(ctx: Pick<Context, 'db'>): Promise<void> {
         db,
       )
     })
-}
-
-/**
- * After the database was brought back from a copy, the versions of all workspaces go on far above those that were given since the copy: who read
- * those would take other changes for read. To be called before anything changes, and as often as one likes.
- */
-export async function leaveGivenVersions(ctx: Pick<Context, 'db'>): Promise<void> {
-  const restore = await findRestore(ctx)
-  if (!restore) return
-  // No workspace has had as many changes as milliseconds have passed, and a later restore is found later.
-  const floor = restore.foundAt.getTime()
-  const { rows } = await asOperator(ctx, ({ db }) =>
-    sql<{ id: number }>`
-      select w.id from workspace w left join change_position q on q.workspace_id = w.id
-       where (q.version is null or q.version < ${floor})`.execute(db),
-  )
-  for (const { id } of rows)
-    await inWorkspace(ctx, id, ({ db }) =>
-      sql`
-        insert into change_position as p (workspace_id, version) values (${id}, ${floor})
-        on conflict (workspace_id) do update set version = excluded.version where p.version < excluded.version`.execute(
-        db,
-      ),
-    )
 }

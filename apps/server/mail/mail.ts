@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { isFromCopy } from '../platform/restore.ts'
+import { isHeldBack } from '../platform/hold.ts'
 
 /** The text of a letter; the layout is the same for all. */
 export interface Letter {
@@ -81,9 +81,9 @@ export async function queueMail(
     .execute()
 }
 
-const held = sql`state = 'waiting' and ${isFromCopy('last_mail_id')}`
+const held = sql`state = 'waiting' and ${isHeldBack}`
 
-/** How many mails of the copy wait for the release of a restore: each may have left after the copy was made. */
+/** How many mails wait for the release. */
 export async function countHeldMails(ctx: WithDatabase): Promise<number> {
   return asOperator(ctx, async ({ db }) => {
     const { rows } = await sql<{ count: number }>`select count(*)::int as count from mail where ${held}`.execute(db)
@@ -91,9 +91,9 @@ export async function countHeldMails(ctx: WithDatabase): Promise<number> {
   })
 }
 
-/** They do not leave; nothing of them is kept but that. */
+/** Has them never leave. */
 export async function dropHeldMails(ctx: WithDatabase): Promise<void> {
-  const problem = 'O sistema voltou de uma cópia de segurança: este e-mail podia já ter saído, e não foi enviado.'
+  const problem = 'O envio foi liberado sem o que já esperava: este e-mail podia já ter saído, e não foi enviado.'
   await asOperator(ctx, async ({ db }) => {
     await sql`update mail set state = 'dropped', problem = ${problem}, payload = '{}', lease_until = null, settled_at = now() where ${held}`.execute(
       db,

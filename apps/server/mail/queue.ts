@@ -2,7 +2,7 @@ import { sql, type UpdateObject } from 'kysely'
 import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { isFromCopy } from '../platform/restore.ts'
+import { isHeldBack } from '../platform/hold.ts'
 import type { Tables } from '../platform/tables.ts'
 import type { WaitingMail } from './mail.ts'
 
@@ -36,7 +36,7 @@ export const leaseMs = 10 * 60_000
 export const dueMails = sql`select from mail where state = 'waiting' and next_at <= now()`
 
 const lane = (hasFailed: 0 | 1): Lane => ({
-  due: sql`state = 'waiting' and least(failures, 1) = ${hasFailed} and next_at <= now() and not ${isFromCopy('last_mail_id')}`,
+  due: sql`state = 'waiting' and least(failures, 1) = ${hasFailed} and next_at <= now() and not ${isHeldBack}`,
   order: sql`next_at, id`,
 })
 const [firstTries, retries] = [lane(0), lane(1)]

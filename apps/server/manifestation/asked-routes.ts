@@ -12,10 +12,10 @@ import { handle, type Session, weights } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { beyondLimit, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { findFirstHold } from '../platform/restore.ts'
+import { findHold } from '../platform/hold.ts'
 import { serviceOf } from '../platform/service.ts'
 import { decideAsked as decide, listAsked as list, refusalOf } from './asked.ts'
-import { listFirstEvents, releaseFirst, whyNotRelease } from './held.ts'
+import { listHeldOf, releaseAlone, whyNotRelease } from './held.ts'
 import { readTwoPeople, saveTwoFrom } from './two-people.ts'
 
 export const askedRoutes = [
@@ -64,13 +64,14 @@ export const askedRoutes = [
 
   handle(listHeldEvents, weights.heavy, async (shown, { session }) => {
     const ctx = beyondLimit(shown)
-    const since = await findFirstHold(ctx)
-    if (since === null) return { data: { desde: null, items: [], totalDeItens: 0, impedimento: null } }
+    const held = await findHold(ctx)
+    if (!held) return { data: { desde: null, motivo: null, items: [], totalDeItens: 0, impedimento: null } }
     const { workspaceId } = session
-    const { total, events } = await readWorkspace(ctx, workspaceId, (ctx) => listFirstEvents(ctx, session))
+    const { total, events } = await readWorkspace(ctx, workspaceId, (ctx) => listHeldOf(ctx, session))
     return {
       data: {
-        desde: since.toISOString(),
+        desde: held.since.toISOString(),
+        motivo: held.why,
         items: events.map((event) => ({
           idDFe: ctx.ids.encode(workspaceId, event.documentId),
           tipoDFe: event.type,
@@ -89,7 +90,7 @@ export const askedRoutes = [
   }),
 
   handle(releaseHeldEvents, weights.none, async (ctx, { session }) => {
-    await releaseFirst(beyondLimit(ctx), session)
+    await releaseAlone(beyondLimit(ctx), session)
     return { data: null, message: 'Envio liberado: o que espera sai nos próximos segundos.' }
   }),
 

@@ -8,14 +8,12 @@ import { countHeldMails, dropHeldMails } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { findFirstHold, findRestore, releaseFirstHold, releaseRestore, restoresOf } from '../platform/restore.ts'
-import type { Service, ServiceCode } from '../platform/service.ts'
+import { findHold, hold, release } from '../platform/hold.ts'
+import type { ServiceCode } from '../platform/service.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from '../webhooks/webhooks.ts'
 import { readAnswerRules, sends } from './answer-rules.ts'
-import { type Author, noteReadBack, readJournal, wasReadBack } from './journal.ts'
-import { deliverEvents } from './settlement.ts'
 
-/** A company of which events wait for the release of a restore, or would be given by themselves after it. */
+/** A company of which events wait for the release, or would be given by themselves after it. */
 export interface HeldCompany {
   workspaceId: number
   companyId: number
@@ -29,76 +27,17 @@ export interface HeldCompany {
   requested: number
 }
 
-/** What is known of what happened after the copy: CNPJs, each of one company or of that of several workspaces. */
-export interface ReadBack {
-  /** Whether the events that were registered since, as they are written down beside the database, are stored; of this data folder. */
-  events: boolean
-  /** Asked for at the authority up to the end since the restore was found, those still to be asked, and those that are not asked at all now. */
-  read: number
-  unread: string[]
-  unasked: string[]
-}
-
-const nothingMissing: ReadBack = { events: true, read: 0, unread: [], unasked: [] }
-
-// After a restore the authority may move our cursor to its own: what lies between is fetched one by one, for hours. Such a gap lies above the first position that was asked
-// for since; those below are older than the copy, unless the authority told of the restore: then some companies were asked for before.
-const isOfUnknownAge = sql`exists (select from restore where released_at is null and copy_of is null)`
-
-async function findReadBack(ctx: Pick<Context, 'db' | 'config'>, foundAt: Date): Promise<ReadBack> {
-  const { rows } = await inCapture(ctx, ({ db }) =>
-    sql<{ cnpj: string; state: 'read' | 'unread' | 'unasked' }>`
-      select cnpj, case when bool_or(is_asked and not is_read) then 'unread' when bool_or(is_asked) then 'read' else 'unasked' end as state
-        from (select l.cnpj, (l.automatic or l.wanted) and not l.paused and l.next_at is not null as is_asked,
-                     asked.succeeded and l.last_nsu >= l.max_nsu
-                       and not exists (select from capture_gap g where g.line_id = l.id and not g.lost and not g.passed and g.to_nsu > asked.from_nsu) as is_read
-                from capture_line l
-                left join lateral (select case when ${isOfUnknownAge} then 0 else min(e.nsu_before) end as from_nsu, coalesce(bool_or(e.c_stat in (137, 138)), false) as succeeded
-                                     from capture_call e
-                                    where e.line_id = l.id and e.query = 'distNSU'
-                                      and e.id > (select max(r.before) from ${restoresOf(sql.ref('l.id'))} where r.released_at is null)) asked on true
-               where exists (select from capture_subscription s where s.line_id = l.id)) lines
-       group by cnpj order by cnpj`.execute(db),
-  )
-  const of = (wanted: (typeof rows)[number]['state']) =>
-    rows.flatMap(({ cnpj, state }) => (state === wanted ? cnpj : []))
-  return {
-    events: await wasReadBack(ctx, foundAt),
-    read: of('read').length,
-    unread: of('unread'),
-    unasked: of('unasked'),
-  }
-}
-
-/** Whether what leaves now may repeat or contradict what was done after the copy, as far as is known. */
-export function isTooSoon({
-  companies,
-  readBack,
-}: {
-  companies: readonly { cnpj: string }[]
-  readBack: ReadBack
-}): boolean {
-  const { events, unread, unasked } = readBack
-  return !events || unread.length > 0 || companies.some(({ cnpj }) => unasked.includes(cnpj))
-}
-
 /** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
-export async function listHeld(ctx: Pick<Context, 'db' | 'config'>): Promise<{
-  /** The first events of the production environment wait; nothing was restored. */
-  isFirst: boolean
-  foundAt: Date
-  copyOf: Date | null
-  readBack: ReadBack
+export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
+  since: Date
+  why: string
   companies: HeldCompany[]
   rules: number
-  /** Mails of the copy. */
   mails: number
-  deliveries: { waiting: number; fromCopy: number }
+  deliveries: number
 } | null> {
-  const restore = await findRestore(ctx)
-  const foundAt = restore?.foundAt ?? (await findFirstHold(ctx))
-  if (foundAt === null) return null
-  const readBack = restore ? await findReadBack(ctx, foundAt) : nothingMissing
+  const held = await findHold(ctx)
+  if (!held) return null
   const { rows: waiting } = await inCapture(ctx, ({ db }) =>
     sql<Pick<HeldCompany, 'companyId' | 'automatic' | 'requested'>>`
       select company_id as "companyId", count(*) filter (where requested_by is null)::int as automatic,
@@ -126,8 +65,7 @@ export async function listHeld(ctx: Pick<Context, 'db' | 'config'>): Promise<{
     }
   }
   const [mails, deliveries] = [await countHeldMails(ctx), await countHeldDeliveries(ctx)]
-  const copyOf = restore?.copyOf ?? null
-  return { isFirst: !restore, foundAt, copyOf, readBack, companies, rules, mails, deliveries }
+  return { ...held, companies, rules, mails, deliveries }
 }
 
 // As the plans name them.
@@ -140,19 +78,19 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
   })
 }
 
+/** Holds events because the operator says so. */
+export const holdByHand = (ctx: Pick<Context, 'db'>) => hold(ctx, 'Quem administra o sistema segurou o envio.')
+
 /**
- * Lets events leave again after a restore, or for the first time. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
- * because of them is withdrawn when its turn comes, and each workspace turns them on again where it wants them. `withoutNotices`: mails and deliveries to webhooks that are in
- * the copy, and may have left since it was made, do not leave.
+ * Lets everything leave again. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
+ * because of them is withdrawn when its turn comes, and each workspace turns them on again where it wants them. `withoutNotices`: mails and
+ * deliveries of before the hold never leave.
  */
 export async function releaseHeld(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: Pick<Context, 'db'>,
   { withoutAutomatic, withoutNotices = false }: { withoutAutomatic: boolean; withoutNotices?: boolean },
 ): Promise<void> {
   const held = withoutAutomatic ? await listHeld(ctx) : null
-  const because = held?.isFirst
-    ? 'antes de liberar o envio de manifestações pela primeira vez'
-    : 'porque o banco de dados voltou de uma cópia de segurança'
   for (const { workspaceId, companyId, name, acknowledgesSince } of held?.companies ?? []) {
     if (acknowledgesSince === null) continue
     await inWorkspace(ctx, workspaceId, async ({ db }) => {
@@ -162,21 +100,20 @@ export async function releaseHeld(
         .where('workspace_id', '=', workspaceId)
         .where('id', '=', companyId)
         .execute()
-      const what = `Desligou a Ciência automática de ${name}, ${because}.`
+      const what = `Desligou a Ciência automática de ${name}, antes de liberar o envio de manifestações.`
       await recordAudit({ db }, { workspaceId, accountName: operator }, 'empresa', what)
     })
   }
-  if (withoutAutomatic) await switchRulesOff(ctx, because)
+  if (withoutAutomatic) await switchRulesOff(ctx)
   if (withoutNotices) {
     await dropHeldMails(ctx)
     await dropHeldDeliveries(ctx)
   }
-  await releaseRestore(ctx)
-  await releaseFirstHold(ctx)
+  await release(ctx)
 }
 
-/** An event of a workspace that leaves when the first ones are released. */
-interface FirstEvent {
+/** An event of a workspace that leaves when it is released. */
+interface HeldEvent {
   documentId: bigint
   type: ServiceCode
   chave: string
@@ -189,16 +126,16 @@ interface FirstEvent {
 }
 
 /** The events of a workspace that a release lets leave, the longest waiting first. `ctx.db` is a transaction inside it. */
-export async function listFirstEvents(
+export async function listHeldOf(
   { db }: WithDatabase,
   { workspaceId, companies }: Pick<Session, 'workspaceId' | 'companies'>,
-): Promise<{ total: number; events: FirstEvent[] }> {
+): Promise<{ total: number; events: HeldEvent[] }> {
   const conditions = [
     sql`o.workspace_id = ${workspaceId} and o.state in ('waiting', 'sending')`,
     ...(companies ? [sql`o.company_id = any (${companies}::int[])`] : []),
     ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
   ]
-  const { rows } = await sql<FirstEvent & { total: number }>`
+  const { rows } = await sql<HeldEvent & { total: number }>`
     select o.document_id as "documentId", o.type, o.chave, d.number, s.name as issuer, c.name as company, o.tp_evento as "tpEvento", o.why,
            o.requested_at as "requestedAt", count(*) over ()::int as total
       from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
@@ -212,7 +149,7 @@ const ofSeveral =
   'Esta instalação tem mais de um workspace: quem administra o sistema confere o que espera em todos e libera o envio com npm run admin -- restauracao liberar.'
 const notKeeper = 'Libera o envio quem é administrador do workspace e vê todas as empresas dele.'
 
-/** Why somebody may not release the first events of the installation; null: they may. */
+/** Why somebody may not release the events of the installation; null: they may. */
 export async function whyNotRelease(
   ctx: Pick<Context, 'db'>,
   { role, companies }: Pick<Session, 'role' | 'companies'>,
@@ -221,18 +158,18 @@ export async function whyNotRelease(
   return (await listWorkspaces(ctx)).length > 1 ? ofSeveral : null
 }
 
-/** Lets the first events of an installation with one workspace leave, in the name of its administrator. */
-export async function releaseFirst(ctx: Pick<Context, 'db'>, session: Session): Promise<void> {
-  if ((await findFirstHold(ctx)) === null) return
+/** Lets everything leave again where the installation has one workspace, in the name of its administrator. */
+export async function releaseAlone(ctx: Pick<Context, 'db'>, session: Session): Promise<void> {
+  if (!(await findHold(ctx))) return
   const refusal = await whyNotRelease(ctx, session)
   if (refusal !== null) throw new AppError('conflict', refusal)
   await inWorkspace(ctx, session.workspaceId, (ctx) =>
-    recordAudit(ctx, session, 'manifestacao', 'Liberou o envio de manifestações pela primeira vez nesta instalação.'),
+    recordAudit(ctx, session, 'manifestacao', 'Liberou o envio de manifestações, que estava retido.'),
   )
-  await releaseFirstHold(ctx)
+  await release(ctx)
 }
 
-async function switchRulesOff(ctx: Pick<Context, 'db'>, because: string): Promise<void> {
+async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
   for (const workspaceId of await listWorkspaces(ctx))
     await inWorkspace(ctx, workspaceId, async ({ db }) => {
       const rules = await db
@@ -245,30 +182,7 @@ async function switchRulesOff(ctx: Pick<Context, 'db'>, because: string): Promis
         .execute()
       if (rules.length === 0) return
       const names = formatList(rules.map(({ name }) => `“${name}”`))
-      const what = `Desligou regras de resposta (${names}), ${because}.`
+      const what = `Desligou regras de resposta (${names}), antes de liberar o envio de manifestações.`
       await recordAudit({ db }, { workspaceId, accountName: operator }, 'manifestacao', what)
     })
-}
-
-/**
- * Stores the events that were registered after the copy which takes the place of the database now, as they were written down beside it, once for
- * each restore, and calls `registered` for each author. Returns how many were looked at.
- */
-export async function readBackEvents(
-  ctx: Pick<Context, 'db' | 'config' | 'log'>,
-  { registered }: { registered: (service: Service, cnpj: string) => Promise<void> },
-): Promise<number> {
-  const restore = await findRestore(ctx)
-  if (!restore || (await wasReadBack(ctx, restore.foundAt))) return 0
-  let count = 0
-  const authors = new Map<string, Pick<Author, 'service' | 'cnpj'>>()
-  for await (const { xml, ...author } of readJournal(ctx)) {
-    await inCapture(ctx, (ctx) => deliverEvents(ctx, author, [xml]))
-    authors.set(`${author.service} ${author.cnpj}`, author)
-    count++
-  }
-  for (const { service, cnpj } of authors.values()) await registered(service, cnpj)
-  await noteReadBack(ctx, restore.foundAt)
-  if (count > 0) ctx.log.warn({ events: count }, 'events that were registered after the copy were read back')
-  return count
 }

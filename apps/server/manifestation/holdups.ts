@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { findOutage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { findFirstHold, findRestore } from '../platform/restore.ts'
+import { findHold } from '../platform/hold.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import { blocksAuthor, comesBefore, eventUrl } from './queue.ts'
 
@@ -26,10 +26,8 @@ interface HoldupRow {
 const blocked =
   'A SEFAZ bloqueou por uma hora os envios deste CNPJ (consumo indevido). Enviar agora só aumentaria a espera: o evento sai sozinho depois.'
 const behind = 'Na fila, depois de um evento anterior sobre o mesmo documento que ainda não teve resposta da SEFAZ.'
-const restored =
-  'O sistema voltou de uma cópia de segurança: nenhuma manifestação sai até quem o administra conferir e liberar. Esta continua na fila.'
-const beforeFirst =
-  'Esta instalação começou no ambiente de produção: nenhuma manifestação sai até uma pessoa conferir e liberar o envio, em “Aguardam segunda pessoa”. Esta continua na fila.'
+const isHeld =
+  'Nenhuma manifestação sai até uma pessoa conferir e liberar o envio, em “Aguardam segunda pessoa”. Esta continua na fila.'
 const leavesLater = 'O evento continua na fila e sai sozinho quando ele responder.'
 
 /** Why those of these events that are not being sent now do not leave at their time, where their own rows do not say it. */
@@ -51,8 +49,8 @@ export async function findHoldups(
   )
   const urlOfRow = ({ type, chave }: HoldupRow) => eventUrl(ctx.config, serviceOf(type), chave)
   // Nobody knows until when.
-  const held = (await findRestore(ctx)) ? restored : (await findFirstHold(ctx)) ? beforeFirst : null
-  if (held !== null) return new Map(rows.map(({ id, dueAt }) => [id, { until: dueAt, message: held }]))
+  const held = await findHold(ctx)
+  if (held) return new Map(rows.map(({ id, dueAt }) => [id, { until: dueAt, message: `${held.why} ${isHeld}` }]))
   const outages = new Map<string, Holdup>()
   for (const url of new Set(rows.map(urlOfRow))) {
     const outage = await findOutage(ctx, url)

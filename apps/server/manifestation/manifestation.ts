@@ -16,7 +16,7 @@ import { recipient } from './rules.ts'
 
 export { manifestationAnnouncements, manifestationMails } from './announcements.ts'
 export { countAsked, reviewAsked } from './asked.ts'
-export { isTooSoon, listHeld, readBackEvents, releaseHeld } from './held.ts'
+export { holdByHand, listHeld, releaseHeld } from './held.ts'
 export { reviewSuggestions } from './suggestions.ts'
 
 const summaryOnly = 1

@@ -7,8 +7,8 @@ import { addressOf, pausedServices } from '../platform/circuit.ts'
 import { movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
+import { areEventsHeld } from '../platform/hold.ts'
 import { holdLock } from '../platform/locks.ts'
-import { areEventsHeld } from '../platform/restore.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 
@@ -95,7 +95,7 @@ interface ClaimedEvent extends QueuedEvent {
 export const dueEvents = sql`select from outgoing_event where state in ('waiting', 'sending') and next_at <= now()`
 
 /**
- * Claims the events that have waited longest of those that may be sent now, of a workspace with the fewest batches under way. None before a person has released the first ones, or a restore; not to a paused service, not of an author with a batch under way or
+ * Claims the events that have waited longest of those that may be sent now, of a workspace with the fewest batches under way. None while they are held; not to a paused service, not of an author with a batch under way or
  * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
  */
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {

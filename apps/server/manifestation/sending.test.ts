@@ -19,6 +19,8 @@ import { toldOf } from '../notifications/testing.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { hold, release } from '../platform/hold.ts'
+import { prepareInstallation } from '../platform/installation.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { authorityFile, testSigner } from '../signer/testing.ts'
 import { manifestationAnnouncements } from './announcements.ts'
@@ -504,6 +506,16 @@ describe('an answer that somebody registered elsewhere', () => {
     const { events } = await turn(135, null, daysAgo(-1))
     expect(events[0]!.signed.nSeqEvento).toBe(2)
     expect(await documentsOf()).toEqual([{ status: 6, event_code: 210200 }])
+  })
+
+  test('is ours when it was held meanwhile: it may have left already', async () => {
+    await summaries(1)
+    await ask('nfe', 2)
+    await prepareInstallation(database.url, 'simulado')
+    await hold(ctx, 'O sistema voltou de uma cópia de segurança.')
+    await release(ctx)
+    expect((await turn(573)).registered).toBe(true)
+    expect(await only()).toMatchObject({ state: 'registered', sequence: 1 })
   })
 
   test('twice, as often as is admitted, is told as in doubt, counts as answered, and another answer may follow', async () => {

@@ -8,7 +8,6 @@ import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { chavesNamed, type EventResults } from './announcements.ts'
-import { type Author, writeJournal } from './journal.ts'
 import {
   type Consequence,
   letterOfOthers,
@@ -64,10 +63,7 @@ export async function settle(
     const block = settled.find((one) => one.consequence.blocksAuthor)
     if (block) await holdBack(ctx, batch, block.consequence)
     await announceResults(ctx, batch, results)
-    if (kept.length > 0) {
-      await writeJournal(ctx, batch, kept)
-      await deliverEvents(ctx, batch, kept)
-    }
+    if (kept.length > 0) await deliverEvents(ctx, batch, kept)
     return registered
   })
 }
@@ -220,13 +216,10 @@ function arrivalOf(service: Service, xml: string): Arrival {
   return readArrival(place, schemas[service], gzipSync(xml))
 }
 
-/**
- * Stores events that their author registered, as XML with the authority's response, for the company and for every other workspace that has
- * proved a certificate of its CNPJ. What is stored already stays as it is. `ctx.db` is a transaction of the capture.
- */
-export async function deliverEvents(
+/** Stores registered events, as XML with the authority's response, for the author and for every other workspace that has proved a certificate of its CNPJ. */
+async function deliverEvents(
   ctx: Pick<Context, 'db' | 'log'>,
-  { workspaceId, companyId, cnpj, service }: Author,
+  { workspaceId, companyId, cnpj, service }: Batch,
   events: readonly string[],
 ): Promise<void> {
   const arrivals = events.map((xml) => arrivalOf(service, xml))

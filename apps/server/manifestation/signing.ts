@@ -117,10 +117,13 @@ async function endUnknown(ctx: SigningContext, batch: Batch): Promise<bigint[]> 
   return ended.map(({ id }) => id)
 }
 
+// An event that was held (platform/hold.ts) may have left, and no bytes of it are here that could leave again.
+const isFresh = ({ isUnknown, signedXml }: QueuedEvent) => !isUnknown || signedXml === null
+
 // Another workspace of the same CNPJ may have sent the same event meanwhile, and another one after it. The words of a Carta de Correção
 // are its own.
 async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
-  const fresh = batch.events.filter((event) => !event.isUnknown && event.tpEvento !== 110110)
+  const fresh = batch.events.filter((event) => isFresh(event) && event.tpEvento !== 110110)
   const { rows } = await sql<{ id: bigint; documentId: bigint }>`
     update outgoing_event o
        set state = case when k.counts then 'registered' else 'rejected' end,
@@ -142,7 +145,7 @@ async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<b
 // Checked again after the wait: the document may be cancelled by now, or the rule or switch that requested the event say otherwise, or the company
 // be archived.
 async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
-  const fresh = batch.events.filter((event) => !event.isUnknown)
+  const fresh = batch.events.filter(isFresh)
   const rules = await readAnswerRules({ db }, batch.workspaceId)
   // An event says which rule wanted it.
   const isOtherRule = sql`(${rules.map(({ id }) => id)}::bigint[])[r.rule + 1] is distinct from o.rule_id`
@@ -181,7 +184,7 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
 // Looked at again, too: the value, the setting or the rights of either person may have changed since. It waits again, for whoever may approve now, unless
 // somebody asked for another answer after it. Nobody can approve what is about no document any more.
 async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
-  const fresh = batch.events.filter((event) => !event.isUnknown)
+  const fresh = batch.events.filter(isFresh)
   const { rows: asTwo } = await sql`
     select from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo(batch.workspaceId)}`.execute(

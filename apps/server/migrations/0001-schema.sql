@@ -27,10 +27,11 @@ create table installation (
   ambiente text not null,
   id_key bytea not null,
   created_at timestamptz not null default now(),
-  mark bigint not null default 0,
+  -- Once a minute, while a worker runs.
   marked_at timestamptz not null default now(),
-  -- since when no event leaves because nobody has released the first ones of the production environment; null: they leave
-  held_since timestamptz
+  -- Since when no event leaves before a person releases it, and the reason for people; null: they leave.
+  held_since timestamptz,
+  held_why text
 );
 
 -- From this one come tokens of recovery links and tickets of exports.
@@ -91,18 +92,6 @@ create table storage_probe (
   who uuid primary key,
   at timestamptz not null default now(),
   filler bytea storage external not null
-);
-
--- The database was brought back from a copy. Until a person has looked at it no event leaves.
-create table restore (
-  id int primary key generated always as identity,
-  found_at timestamptz not null default now(),
-  -- The moment of the copy; null: found by what the authority says.
-  copy_of timestamptz,
-  released_at timestamptz,
-  last_call_id bigint,
-  last_mail_id bigint,
-  last_delivery_id bigint
 );
 
 create table mail (
@@ -189,7 +178,6 @@ create table capture_line (
   wanted boolean not null default false,
   -- All who receive what the line brings are paused: nobody asks.
   paused boolean not null default false,
-  overtaken_at timestamptz,
   first_rank int not null default 0,
   trouble_since timestamptz,
   asked_chave text collate "C",
@@ -1808,10 +1796,6 @@ begin
     using p_company, p_service, p_nsu, p_problem, p_unread;
 end $$;
 
--- The application may not change its installation but for the mark, which only grows.
-create function advance_mark(p_at_least bigint) returns TABLE(mark bigint, marked_at timestamptz) language sql security definer set search_path to 'public', 'pg_temp'
-  as $$ update installation i set mark = greatest(i.mark + 1, p_at_least), marked_at = now() returning i.mark, i.marked_at $$;
-
 -- Adds an entry to the audit of a workspace. A function, so that ids of a distributed database come from one server.
 create function append_audit(p_ws int, p_account int, p_actor text, p_action text, p_description text, p_address text, p_search text) returns void language plpgsql set search_path to 'public', 'pg_temp'
   as $$
@@ -2070,7 +2054,6 @@ create policy everybody on circuit using (true);
 create policy everybody on clock using (true);
 create policy everybody on clock_skew using (true);
 create policy everybody on installation_key using (true);
-create policy everybody on restore using (true);
 create policy everybody on storage_probe using (true);
 create policy everybody on trouble using (true);
 create policy operator on alert_position using (operating());
@@ -2133,7 +2116,7 @@ end $$;
 
 grant select, insert, update, delete on all tables in schema public to vigia_app, vigia_limited;
 revoke insert, update, delete on migration, installation, certificate_use from vigia_app, vigia_limited;
-grant update (held_since) on installation to vigia_app, vigia_limited;
+grant update (marked_at, held_since, held_why) on installation to vigia_app, vigia_limited;
 revoke update, delete on receipt, issuer_certificate, capture_call, outgoing_event_call, audit from vigia_app, vigia_limited;
 grant update (times) on audit to vigia_app, vigia_limited;
 grant usage on all sequences in schema public to vigia_app, vigia_limited;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Config } from '../config.ts'
+import { firstStart } from './hold.ts'
 
 /** What is installed cannot serve this configuration; `message` is a sentence for the operator. */
 export class InstallationError extends Error {
@@ -18,9 +19,10 @@ export async function prepareInstallation(url: string, ambiente: string): Promis
   await client.connect()
   try {
     await client.query(
-      `insert into installation (ambiente, id_key, held_since) values ($1, $2, case when $1 = 'producao' then now() end)
+      `insert into installation (ambiente, id_key, held_since, held_why)
+       select $1, $2, case when $1 = 'producao' then now() end, case when $1 = 'producao' then $3 end
        on conflict do nothing`,
-      [ambiente, randomBytes(16)],
+      [ambiente, randomBytes(16), firstStart],
     )
     const { rows } = await client.query<{ ambiente: string; id_key: Buffer }>(
       'select ambiente, id_key from installation',

@@ -7,7 +7,9 @@ type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
 type Optional<T> = ColumnType<T, T | undefined, T>
 
 interface InstallationTable {
+  marked_at: Timestamp
   held_since: Optional<Date | null>
+  held_why: Optional<string | null>
 }
 interface WorkspaceTable {
   id: Generated<number>
@@ -361,15 +363,6 @@ interface CertificateTable {
   replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   refused_at: Optional<Date | null>
 }
-interface RestoreTable {
-  id: Generated<number>
-  found_at: Timestamp
-  last_call_id: Optional<bigint | null>
-  last_mail_id: Optional<bigint | null>
-  last_delivery_id: Optional<bigint | null>
-  copy_of: Optional<Date | null>
-  released_at: Optional<Date | null>
-}
 interface CertificateUseTable {
   workspace_id: number
   id: Generated<bigint>
@@ -531,7 +524,6 @@ interface CaptureLineTable {
   told_state: Generated<'waiting' | 'blocked' | 'failed' | 'stopped'>
   trouble_since: Optional<Date | null>
   first_rank: Generated<number>
-  overtaken_at: Optional<Date | null>
   asked_chave: Optional<string | null>
 }
 interface CaptureRefusalTable {
@@ -726,7 +718,6 @@ export interface Tables {
   installation_key: InstallationKeyTable
   circuit: CircuitTable
   trouble: TroubleTable
-  restore: RestoreTable
   outgoing_event: OutgoingEventTable
   outgoing_event_call: OutgoingEventCallTable
   manifestation_text: ManifestationTextTable

@@ -1,4 +1,3 @@
-import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from './context.ts'
 
@@ -17,15 +16,10 @@ const kinds = {
     shown:
       'O relógio do sistema está errado, e por isso consultas podem atrasar e horários podem aparecer trocados. Os documentos já guardados estão seguros. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
   },
-  restauracao: {
-    title: 'Uma cópia de segurança foi restaurada',
-    shown:
-      'O sistema voltou de uma cópia de segurança e está buscando na SEFAZ o que falta desde então. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo. Até quem administra o sistema conferir, nenhuma manifestação é enviada; as que foram pedidas esperam, e com elas os webhooks e os e-mails que já estavam na fila. Confira se as opções das suas empresas estão como você deixou.',
-  },
   liberacao: {
     title: 'As manifestações esperam por uma liberação',
     shown:
-      'Esta instalação começou no ambiente de produção. A captura funciona, e nenhuma manifestação sai até uma pessoa conferir o que espera e liberar o envio, em “Aguardam segunda pessoa”; o que for pedido até lá continua na fila.',
+      'A captura funciona, e nenhuma manifestação sai até uma pessoa conferir o que espera e liberar o envio, em “Aguardam segunda pessoa”; o que for pedido até lá continua na fila, e os webhooks e e-mails que já esperavam também.',
   },
   consultas: {
     title: 'Nada é consultado na SEFAZ',
@@ -99,19 +93,11 @@ export async function listNotices({
 }: Pick<Context, 'db' | 'storage'>): Promise<{ key: string; text: string }[]> {
   const troubles = await listTroubles({ db })
   const keys = new Set([...(storage.trouble ? ['espaco'] : []), ...troubles.map(({ key }) => key)])
-  const copyOf = keys.has('restauracao') ? await findCopyMoment({ db }) : null
+  const held = await db.selectFrom('installation').select('held_why as why').executeTakeFirst()
   return [...keys].flatMap((key) => {
     const text = kindOf(key)?.shown
     if (text === undefined) return []
-    return [
-      {
-        key,
-        text:
-          key === 'restauracao' && copyOf
-            ? `${text} A cópia é de ${formatBrasiliaMoment(copyOf)} (horário de Brasília).`
-            : text,
-      },
-    ]
+    return [{ key, text: key === 'liberacao' && held?.why ? `${held.why} ${text}` : text }]
   })
 }
 
@@ -122,16 +108,6 @@ export async function findStandstill({ db }: WithDatabase): Promise<string | nul
   const troubles = await listTroubles({ db })
   const found = standstills.find((key) => troubles.some((trouble) => trouble.key === key))
   return found ? (kindOf(found)?.shown ?? null) : null
-}
-
-// What everybody has to do again began then; null: not known.
-async function findCopyMoment({ db }: WithDatabase): Promise<Date | null> {
-  const row = await db
-    .selectFrom('restore')
-    .select('copy_of as copyOf')
-    .where('released_at', 'is', null)
-    .executeTakeFirst()
-  return row?.copyOf ?? null
 }
 
 /** How a trouble is headed. */

@@ -8,7 +8,7 @@ import { warn } from '../notifications/notifications.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { isHeld } from '../platform/restore.ts'
+import { isHeldBack } from '../platform/hold.ts'
 import { uuidOf } from '../platform/text.ts'
 import { webhookPurpose } from '../signer/keys.ts'
 import type { Attempt, Message } from './sending.ts'
@@ -108,6 +108,7 @@ function rowOf(workspaceId: number, webhookId: number, kind: string, data: objec
     webhook_id: webhookId,
     public_id: publicId,
     kind,
+    ...(change && { created_at: change.at }),
     version: change ? BigInt(change.version) : null,
     document_id: change?.documentId ?? null,
     body: JSON.stringify({ idEntrega: publicId, tipo: kind, ...data }),
@@ -128,7 +129,7 @@ export const dueDeliveries = sql`select from webhook_delivery where state = 'wai
 /** The next delivery: of one document one after the other, of one workspace a few at once, and none to an address that rests. */
 export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | null> {
   const lane = {
-    due: sql`d.state = 'waiting' and d.next_at <= now() and (d.version is null or not ${isHeld})
+    due: sql`d.state = 'waiting' and d.next_at <= now() and not ${isHeldBack}
       and exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id
                                           and (d.version is null or (w.paused_at is null and w.rest_until <= now())))
       and not exists (select from webhook_delivery e

@@ -9,7 +9,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { isFromCopy, isHeld } from '../platform/restore.ts'
+import { isHeldBack } from '../platform/hold.ts'
 import { uuidOf } from '../platform/text.ts'
 import { webhookPurpose } from '../signer/keys.ts'
 
@@ -226,21 +226,20 @@ function addressOf({ config }: Pick<Context, 'config'>, text: string): string {
   return url.href
 }
 
-/** How many deliveries wait for the release of a restore, and how many of them are of the copy: each of these may have been made since. */
-export async function countHeldDeliveries(ctx: WithDatabase): Promise<{ waiting: number; fromCopy: number }> {
+/** How many deliveries wait for the release. */
+export async function countHeldDeliveries(ctx: WithDatabase): Promise<number> {
   return asOperator(ctx, async ({ db }) => {
-    const { rows } = await sql<{ waiting: number; fromCopy: number }>`
-      select count(*)::int as waiting, count(*) filter (where ${isFromCopy('last_delivery_id')})::int as "fromCopy"
-        from webhook_delivery where state = 'waiting' and version is not null and ${isHeld}`.execute(db)
-    return rows[0]!
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from webhook_delivery where state = 'waiting' and ${isHeldBack}`.execute(db)
+    return rows[0]!.count
   })
 }
 
-/** Those of the copy are not made; who administers the workspace sees why, and may want one all the same. */
+/** Has them never leave; administrators of the workspace see the reason, and may deliver one by hand. */
 export async function dropHeldDeliveries(ctx: WithDatabase): Promise<void> {
-  const problem = 'O sistema voltou de uma cópia de segurança: esta entrega podia já ter sido feita, e não foi enviada.'
+  const problem = 'O envio foi liberado sem o que já esperava: esta entrega podia já ter sido feita, e não foi enviada.'
   await asOperator(ctx, async ({ db }) => {
     await sql`update webhook_delivery set state = 'failed', problem = ${problem}, lease_until = null
-               where state = 'waiting' and version is not null and ${isFromCopy('last_delivery_id')}`.execute(db)
+               where state = 'waiting' and ${isHeldBack}`.execute(db)
   })
 }

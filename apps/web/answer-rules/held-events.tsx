@@ -6,7 +6,7 @@ import { useAction, useScreenQuery } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 
-/** The events that leave when a production installation releases its first ones; nothing afterwards. */
+/** The events that wait for a release; nothing when none waits. */
 export function HeldEvents() {
   const held = useScreenQuery(listHeldEvents, {})
   const action = useAction(releaseHeldEvents, { onSuccess: ({ message }) => notifySuccess(message) })
@@ -17,11 +17,11 @@ export function HeldEvents() {
         O envio à SEFAZ ainda não foi liberado
       </h2>
       <Loaded query={held}>
-        {({ desde, items, totalDeItens, impedimento }) => (
+        {({ desde, motivo, items, totalDeItens, impedimento }) => (
           <div className="grid justify-items-start gap-3">
             <p className="max-w-[70ch]">
-              Esta instalação começou no ambiente de produção em {formatInstantDate(desde ?? '')}. Tudo o que for pedido
-              espera aqui até alguém conferir: depois de registrada, uma manifestação não se apaga.{' '}
+              {motivo} Desde {formatInstantDate(desde ?? '')}, tudo o que for pedido espera aqui até alguém conferir:
+              depois de registrada, uma manifestação não se apaga.{' '}
               {totalDeItens === 0
                 ? 'Nada espera agora.'
                 : `${formatCount(totalDeItens, 'manifestação sai', 'manifestações saem')} quando o envio for liberado:`}

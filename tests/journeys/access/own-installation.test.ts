@@ -37,8 +37,11 @@ test('an installation by invitation without plans speaks of neither a plan nor a
   await expectNoPlans(page)
 })
 
-test('its administrator releases the first events where they are shown', async () => {
-  await query(site.product, 'update installation set held_since = now()')
+test('its administrator releases what is held where they are shown', async () => {
+  await query(
+    site.product,
+    "update installation set held_since = now(), held_why = 'Quem administra o sistema segurou o envio.'",
+  )
   await query(site.product, "insert into trouble (key, sentence) values ('liberacao', '')")
   const page = await site.enter(ana)
   await site.go(page, '/dashboard')

@@ -223,11 +223,6 @@ const definers: Record<string, { why: string; call: string; gives: unknown[] | R
     call: `select workspace_id, company_ids from feed_for_token('feed')`,
     gives: [{ workspace_id: theirs, company_ids: null }],
   },
-  advance_mark: {
-    why: 'belongs to the installation',
-    call: 'select mark::int from advance_mark(41)',
-    gives: [{ mark: 41 }],
-  },
 }
 
 test('of another workspace a function with the rights of its owner gives only what is listed here, and changes nothing', async () => {

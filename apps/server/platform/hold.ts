@@ -1,0 +1,70 @@
+import { sql } from 'kysely'
+import type { WithDatabase } from './context.ts'
+import { inCapture } from './database.ts'
+import { endTrouble, noteTrouble } from './trouble.ts'
+
+/** The first start in production: nobody has looked at what would leave. */
+export const firstStart = 'Esta instalação começou no ambiente de produção.'
+const silence = 'O sistema ficou mais de duas horas parado, e voltou com manifestações à espera.'
+
+/** Since when events wait for a person, and why; null: they leave. */
+export async function findHold({ db }: WithDatabase): Promise<{ since: Date; why: string } | null> {
+  const row = await db.selectFrom('installation').select(['held_since as since', 'held_why as why']).executeTakeFirst()
+  return row?.since ? { since: row.since, why: row.why ?? '' } : null
+}
+
+/**
+ * Keeps events, and the webhooks and mails of before, from leaving until a person releases them. `why` is a sentence for people. An event that
+ * waits may have left already, so its response counts as lost: the authority is asked by sending it.
+ */
+export async function hold(ctx: WithDatabase, why: string): Promise<void> {
+  await inCapture(ctx, async ({ db }) => {
+    await db.updateTable('installation').set({ held_since: sql<Date>`now()`, held_why: why }).execute()
+    await db
+      .updateTable('outgoing_event')
+      .set({ state: 'sending', signed_xml: null, sent_at: null })
+      .where('state', '=', 'waiting')
+      .execute()
+  })
+  await noteHold(ctx, { anew: true })
+}
+
+/** Tells the operator and the dashboard that events wait, when they do. */
+export async function noteHold(ctx: WithDatabase, options?: { anew: boolean }): Promise<void> {
+  const held = await findHold(ctx)
+  if (!held) return
+  await noteTrouble(
+    ctx,
+    'liberacao',
+    `${held.why} A captura funciona. Nenhuma manifestação sai, nem os webhooks e e-mails que já esperavam, até uma pessoa conferir. O que fazer: confira e libere o envio em “Aguardam segunda pessoa” (/aprovacoes), ou com npm run admin -- restauracao.`,
+    options,
+  )
+}
+
+/** Lets everything leave again. */
+export async function release({ db }: WithDatabase): Promise<void> {
+  await db.updateTable('installation').set({ held_since: null, held_why: null }).execute()
+  await endTrouble({ db }, 'liberacao')
+}
+
+/** Holds events that wait when nothing ran for two hours: the database may be an old copy, and people may have changed their minds. */
+export async function holdAfterSilence(ctx: WithDatabase): Promise<void> {
+  const { rows } = await sql<{ silent: boolean }>`
+    select held_since is null and marked_at < now() - interval '2 hours' as silent from installation`.execute(ctx.db)
+  if (!rows[0]?.silent) return
+  const waiting = await inCapture(ctx, ({ db }) =>
+    db.selectFrom('outgoing_event').select('id').where('state', 'in', ['waiting', 'sending']).limit(1).execute(),
+  )
+  if (waiting.length > 0) await hold(ctx, silence)
+}
+
+/** Notes that the program runs, for `holdAfterSilence`. */
+export async function markAlive({ db }: WithDatabase): Promise<void> {
+  await db.updateTable('installation').set({ marked_at: sql<Date>`now()` }).execute()
+}
+
+/** True while no event leaves. */
+export const areEventsHeld = sql<boolean>`exists (select from installation where held_since is not null)`
+
+/** True of a mail or a delivery that waits for the release. */
+export const isHeldBack = sql<boolean>`coalesce(created_at < (select held_since from installation), false)`
