@@ -64,7 +64,7 @@ export async function markAlive({ db }: WithDatabase): Promise<void> {
 }
 
 /** True while no event leaves. */
-export const areEventsHeld = sql<boolean>`exists (select from installation where held_since is not null)`
+export const areEventsHeld = sql<boolean>`exists (select 1 from installation where held_since is not null)`
 
 /** True of a mail or a delivery that waits for the release. */
-export const isHeldBack = sql<boolean>`coalesce(created_at < (select held_since from installation), false)`
+export const isHeldBack = sql<boolean>`((created_at < (select held_since from installation)) is true)`
