@@ -112,9 +112,7 @@ export async function prepareKeys(url: string, wrapper: KeyWrapper): Promise<voi
 /** Whether the database at `url` has keys that some master key wraps. */
 export async function isWrapped(url: string): Promise<boolean> {
   return withOwner(url, async (client) => {
-    const { rows } = await client.query<{ any: boolean }>(
-      'select exists (select 1 from installation_key) or exists (select 1 from workspace_key) as any',
-    )
+    const { rows } = await client.query<{ any: boolean }>('select exists (select 1 from installation_key) as any')
     return rows[0]!.any
   })
 }
