@@ -10,7 +10,6 @@ import { documentScenes } from './screenshots/document-scenes.ts'
 import { type PhotographedProduct, startProduct } from './screenshots/product.ts'
 import { publicScenes } from './screenshots/public-scenes.ts'
 import { type Scene, sizes, themes } from './screenshots/scene.ts'
-import { pictureName, writeSheet } from './screenshots/sheet.ts'
 import { workspaceScenes } from './screenshots/workspace-scenes.ts'
 
 // Every screen and state of the product, for the eyes: `npm run screenshots -- --only notes --size 390 --theme dark`, where `--only` takes
@@ -47,8 +46,7 @@ stack.defer(() => browser.close())
 say(`${plan.scenes.length} scenes begin`)
 const failures: string[] = []
 for (const size of plan.sizes) failures.push(...(await takeAll(browser, product, plan, size)))
-await writeSheet(plan.folder, everyScene)
-say(`${path.join(plan.folder, 'index.html')} shows them`)
+say(`they are in ${plan.folder}`)
 for (const failure of failures) console.log(`✗ ${failure}`)
 process.exitCode = failures.length > 0 ? 1 : 0
 
@@ -137,7 +135,10 @@ async function take(
   for (const theme of plan.themes) {
     await page.emulateMedia({ colorScheme: theme })
     await settled()
-    await page.screenshot({ path: path.join(plan.folder, pictureName(scene, size, theme)), animations: 'disabled' })
+    await page.screenshot({
+      path: path.join(plan.folder, `${scene.name}-${size}-${theme}.png`),
+      animations: 'disabled',
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { byText, heading, hold, press, refuse, type Scene, type SceneFacts } from './scene.ts'
+import { byText, hold, press, refuse, type Scene, type SceneFacts } from './scene.ts'
 
 const documents = '**/v1/api/DocumentosFiscais?*'
 const list = '/notas-fiscais?periodo=todos'
@@ -50,12 +50,6 @@ export const documentScenes: Scene[] = [
     shows: (page) => page.getByRole('button', { name: 'Remover filtro Status: Cancelada' }),
   },
   {
-    name: 'notes-filtered-nothing',
-    who: 'demo',
-    path: `${list}&busca=ninguem+se+chama+assim`,
-    shows: byText('Nenhuma nota fiscal com estes filtros'),
-  },
-  {
     name: 'notes-suggestions',
     who: 'demo',
     path: list,
@@ -67,18 +61,6 @@ export const documentScenes: Scene[] = [
     shows: (page) => page.getByRole('option', { selected: true }),
   },
   {
-    name: 'notes-outside-period',
-    who: 'demo',
-    path: '/notas-fiscais?busca=ltda&de=2026-01-01&ate=2026-01-31&ordem=valor&valorDe=100',
-    shows: byText(/fora do período/),
-  },
-  {
-    name: 'notes-by-deadline',
-    who: 'demo',
-    path: `${list}&ordem=prazo&valorDe=100&valorAte=100000`,
-    shows: listed,
-  },
-  {
     name: 'notes-period',
     who: 'demo',
     path: list,
@@ -86,35 +68,11 @@ export const documentScenes: Scene[] = [
     shows: (page) => page.getByRole('grid'),
   },
   {
-    name: 'notes-selected',
-    who: 'demo',
-    path: list,
-    prepare: (page) => select(page, 3),
-    shows: byText('3 selecionadas'),
-  },
-  {
-    name: 'notes-answer-menu',
-    who: 'demo',
-    path: list,
-    async prepare(page) {
-      await select(page, 2)
-      await openMenu(page)
-    },
-    shows: (page) => page.getByRole('menu'),
-  },
-  {
     name: 'notes-answer-dialog',
     who: 'demo',
     path: `${list}&status=1&participacao=1`,
     prepare: answer('Ciência'),
     shows: byText(/^Vai para/),
-  },
-  {
-    name: 'notes-answer-left-out',
-    who: 'demo',
-    path: `${list}&participacao=2`,
-    prepare: answer('Desconhecimento'),
-    shows: byText(/^Nenhuma nota fiscal pode/),
   },
   {
     name: 'notes-export',
@@ -152,33 +110,18 @@ export const documentScenes: Scene[] = [
     prepare: atTab('Eventos'),
     shows: (page) => page.getByRole('list', { name: 'Histórico do documento' }),
   },
-  { name: 'panel-xml', who: 'demo', path: ofComplete, prepare: atTab('XML'), shows: byText('<xNome>') },
   {
     name: 'panel-summary',
     who: 'demo',
     path: ({ summary }) => `${list}&documento=${summary}`,
     shows: byText('Só o resumo está aqui'),
   },
-  {
-    name: 'panel-unknown',
-    who: 'demo',
-    path: `${list}&documento=nada`,
-    shows: byText('Este documento não está aqui'),
-  },
   { name: 'freights', who: 'demo', path: '/cte?periodo=todos', shows: listed },
-  { name: 'freights-empty', who: 'empty', path: '/cte?periodo=todos', shows: heading('Todos os CTe') },
   {
     name: 'freights-panel',
     who: 'demo',
     path: ({ freight }) => `/cte?periodo=todos&documento=${freight}`,
     shows: byText('Identificação'),
-  },
-  {
-    name: 'freights-dispute',
-    who: 'demo',
-    path: '/cte?periodo=todos&participacao=7',
-    prepare: answer('Prestação em Desacordo'),
-    shows: byText(/^(Vai para|Nenhum conhecimento pode)/),
   },
   {
     name: 'freights-correction',

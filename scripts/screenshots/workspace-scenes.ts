@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { byText, dialog, heading, hold, press, refuse, type Scene } from './scene.ts'
+import { byText, dialog, heading, press, refuse, type Scene } from './scene.ts'
 
 const daysOf = (page: Page) => page.getByRole('region', { name: 'Documentos por Dia' })
 
@@ -26,16 +26,6 @@ export const workspaceScenes: Scene[] = [
     shows: dialog('Avisos'),
   },
   {
-    name: 'dashboard-table',
-    who: 'demo',
-    path: '/dashboard',
-    async prepare(page) {
-      await lookAtDays(page)
-      await press('Ver tabela')(page)
-    },
-    shows: (page) => page.getByRole('table', { name: 'Documentos por dia de emissão' }),
-  },
-  {
     name: 'dashboard-welcome',
     who: 'empty',
     path: '/dashboard',
@@ -55,35 +45,11 @@ export const workspaceScenes: Scene[] = [
     shows: (page) => page.getByRole('region', { name: 'Documentos por Empresa' }).getByRole('row').nth(5),
   },
   {
-    name: 'dashboard-loading',
-    who: 'demo',
-    path: '/dashboard',
-    before: hold('**/v1/api/Dashboard'),
-    waits: true,
-    shows: byText('Carregando dashboard...'),
-  },
-  {
     name: 'dashboard-error',
     who: 'demo',
     path: '/dashboard',
     before: refuse('**/v1/api/Dashboard', 'O banco de dados está em manutenção.'),
     shows: byText('Erro ao carregar dados do dashboard'),
-  },
-  {
-    name: 'dashboard-notice',
-    who: 'demo',
-    path: '/dashboard',
-    before: (page) =>
-      page.route('**/v1/api/Dashboard', async (route) => {
-        const response = await route.fetch()
-        const body = await response.json()
-        body.data.avisos = [
-          'A captura está em pausa por um problema de armazenamento do sistema. Os documentos já guardados estão seguros, e os novos esperam na SEFAZ, que os guarda por cerca de 90 dias. Resolver isso é com quem administra o sistema; você não precisa fazer nada.',
-        ]
-        body.data.armazenamentoSaudavel = false
-        await route.fulfill({ response, json: body })
-      }),
-    shows: byText(/^A captura está em pausa/),
   },
   { name: 'help', who: 'demo', path: '/help', shows: heading('Ajuda') },
   {
@@ -92,15 +58,8 @@ export const workspaceScenes: Scene[] = [
     path: '/help?busca=656',
     shows: (page) => page.getByRole('region', { name: 'Resultados da busca' }).getByRole('heading').first(),
   },
-  { name: 'help-search-nothing', who: 'demo', path: '/help?busca=girafa', shows: byText(/^Nenhum resultado/) },
   { name: 'freight', who: 'office', path: '/fretes', shows: heading('Auditoria de fretes') },
   { name: 'account', who: 'office', path: '/conta', shows: heading('Minha conta') },
-  {
-    name: 'account-ended',
-    who: 'ended',
-    path: '/conta',
-    shows: (page) => page.getByRole('region', { name: 'Seu plano' }),
-  },
   {
     name: 'alerts',
     who: 'demo',
@@ -138,25 +97,11 @@ export const workspaceScenes: Scene[] = [
     shows: (page) => page.getByText(/^Entrou\./).filter({ visible: true }),
   },
   {
-    name: 'inside-not-found',
-    who: 'demo',
-    path: '/notas',
-    shows: heading('Oops! Page not found'),
-  },
-  {
     name: 'user-menu',
     who: 'demo',
     path: '/help',
     prepare: press('Usuário'),
     shows: (page) => page.getByRole('menu'),
-  },
-  {
-    name: 'navigation-collapsed',
-    who: 'demo',
-    path: '/help',
-    from: 768,
-    prepare: press('Alternar navegação'),
-    shows: heading('Ajuda'),
   },
   {
     name: 'navigation-open',
