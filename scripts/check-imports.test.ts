@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
-import { checkDependencies, checkImports, type NpmPackage, readRepository } from './check-imports.ts'
+import { expect, test } from 'vitest'
+import { checkImports, type NpmPackage, readRepository } from './check-imports.ts'
 
 const workspaces: NpmPackage[] = [
   { folder: '', name: 'vigia-fiscal', exports: {}, dependencies: ['vitest'] },
@@ -179,50 +179,6 @@ test('files that import one another in a circle', () => {
     ),
   ).toEqual([expect.stringContaining('packages/dfe/b.ts → packages/dfe/c.ts → packages/dfe/b.ts')])
   expect(circle(['packages/dfe/a.ts', 'b'], ['packages/dfe/c.ts', 'b'])).toEqual([])
-})
-
-test('each entry of an exports map exists', () => {
-  expect(checkImports([], [workspace('packages/xml', ['a'])])).toEqual([
-    expect.stringContaining('which does not exist'),
-  ])
-})
-
-describe('declared dependencies', () => {
-  const unused = (dependencies: string[], ...lines: string[]) => {
-    const user = { folder: 'packages/user', name: '@vigia/user', exports: {}, dependencies }
-    return checkDependencies([{ path: 'packages/user/x.ts', text: lines.join('\n') }], [user])
-  }
-
-  test.each([
-    ['zod', "import { z } from 'zod'"],
-    ['@vigia/xml', "import { parseXml } from '@vigia/xml/parse'"],
-    ['pdfjs-dist', "const file = require.resolve('pdfjs-dist/package.json')"],
-    ['tailwindcss', '@import "tailwindcss" source("./");'],
-    ['@types/node-forge', "import forge from 'node-forge'"],
-    ['@types/node', "import { join } from 'node:path'"],
-    ['typescript', ''],
-  ])('%s is used by %s', (dependency, line) => {
-    expect(unused([dependency], line)).toEqual([])
-  })
-
-  test.each([
-    ['zod', "import { z } from './zod.ts'"],
-    ['zod', "// import { z } from 'zod'"],
-    ['@vigia/xml', "import { parseChave } from '@vigia/dfe/chave'"],
-    ['@types/pg', "import forge from 'node-forge'"],
-  ])('%s is not used by %s', (dependency, line) => {
-    expect(unused([dependency], line)).toEqual([
-      `packages/user/package.json: ${dependency} is used by nothing here: take it out`,
-    ])
-  })
-
-  test('what a test names may be declared at the root', () => {
-    const root = { folder: '', name: 'vigia-fiscal', exports: {}, dependencies: ['saxes'] }
-    const text = "import { SaxesParser } from 'saxes'"
-    const one = workspace('packages/xml', [])
-    expect(checkDependencies([{ path: 'packages/xml/parse.test.ts', text }], [root, one])).toEqual([])
-    expect(checkDependencies([{ path: 'packages/xml/parse.ts', text }], [root, one])).toHaveLength(1)
-  })
 })
 
 test('no barrels', () => {

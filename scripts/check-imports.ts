@@ -115,14 +115,10 @@ const browserFolders = ['packages/dfe', 'packages/contract', 'apps/web']
 const browserFiles: Record<string, string[]> = {
   'packages/xml': ['parse.ts', 'rules.ts', 'write.ts', 'canonicalize.ts'],
 }
-// Called by name on a command line, or read by another tool: nothing imports them.
-const tools = ['@biomejs/biome', 'node', 'oxlint', 'oxlint-tsgolint', 'typescript']
-
 /** One sentence for each import or export that breaks the rules: which, and what to do. */
 export function checkImports(files: readonly SourceFile[], workspaces: readonly NpmPackage[]): string[] {
   const repository = new Repository(workspaces)
   return [
-    ...workspaces.flatMap((workspace) => checkExports(workspace, files)),
     ...files.flatMap((file) => [
       ...checkShape(file),
       ...importsOf(file.text).flatMap((found) =>
@@ -307,42 +303,6 @@ function checkWeb(file: string, target: string): string | string[] {
   return `${from} may import ${from === 'lib' || from === 'ui' ? 'lib' : 'ui and lib'}, not ${to}`
 }
 
-function checkExports({ folder, exports }: NpmPackage, files: readonly SourceFile[]): string[] {
-  if (folder === '') return []
-  const problems: string[] = []
-  for (const [entry, target] of Object.entries(exports)) {
-    const file = path.posix.join(folder, target)
-    if (!files.some((candidate) => candidate.path === file))
-      problems.push(`${folder}/package.json: ${entry} points to ${target}, which does not exist`)
-  }
-  return problems
-}
-
-/** One sentence for each declared dependency that no source of its workspace names. */
-export function checkDependencies(files: readonly SourceFile[], workspaces: readonly NpmPackage[]): string[] {
-  const repository = new Repository(workspaces)
-  const named = new Map<NpmPackage, Set<string>>(workspaces.map((workspace) => [workspace, new Set()]))
-  for (const { path: file, text } of files) {
-    const found = namesIn(text)
-    const users = [repository.owner(file), isTest(file) ? repository.owner('') : undefined]
-    for (const user of users) for (const name of found) if (user) named.get(user)?.add(name)
-  }
-  return workspaces
-    .flatMap((workspace) =>
-      workspace.dependencies
-        .filter((name) => !tools.includes(name) && !named.get(workspace)?.has(name.replace(/^@types\//, '')))
-        .map((name) => `${workspace.folder || 'the root'}/package.json: ${name} is used by nothing here: take it out`),
-    )
-    .sort()
-}
-
-// Also what is only resolved, or imported by a style sheet: any quoted text that begins with the name of a package.
-function namesIn(text: string): string[] {
-  const code = withoutComments(text)
-  const quoted = [...code.matchAll(/['"]((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^'"\n]*)?['"]/g)].map(([, name = '']) => name)
-  return code.includes("'node:") ? [...quoted, 'node'] : quoted
-}
-
 const mayReadEnvironment =
   /^(scripts|tests|bench)\/|^apps\/(server|simulator)\/main\.ts$|\.config\.ts$|\.(test|bench)\.tsx?$/
 
@@ -430,7 +390,7 @@ export async function readRepository(root: string): Promise<{ files: SourceFile[
 
 if (import.meta.main) {
   const { files, workspaces } = await readRepository(fileURLToPath(new URL('..', import.meta.url)))
-  const problems = [...checkImports(files, workspaces), ...checkDependencies(files, workspaces)]
+  const problems = checkImports(files, workspaces)
   for (const problem of problems) console.error(problem)
   console.log(`${files.length} files, ${problems.length} problems`)
   process.exitCode = problems.length > 0 ? 1 : 0

@@ -6,7 +6,7 @@ import path from 'node:path'
 const ceilings: Record<string, number> = {
   'lines of server': 53_600,
   'lines of packages': 27_800,
-  'lines of scripts': 4_100,
+  'lines of scripts': 3_600,
   'lines of web': 32_400,
   'lines of tests and benches': 82_200,
   settings: 37,

@@ -1,8 +1,9 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { fork, spawn } from 'node:child_process'
 import { watch } from 'node:fs'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Server } from '@vigia/server/start'
+import { ended } from './children.ts'
 import { configure, launch, root } from './launch.ts'
 import { live } from './lifetime.ts'
 import { freePort } from './ports.ts'
@@ -51,39 +52,36 @@ async function takePort(port: number): Promise<number> {
 
 /** Keeps the server running in a process of its own, a new one after each change of its sources. Returns when it first answers. */
 async function serveChanging(url: string, keys: NodeJS.ProcessEnv, until: Promise<void>): Promise<Server> {
-  let child: ChildProcess | null = null
   const ready = Promise.withResolvers<void>()
-  const startNext = () => {
+  const run = () => {
     const began = performance.now()
-    child = fork(program, { cwd: root, env: { ...process.env, ...keys } })
-    child.once('message', () => {
+    const child = fork(program, { cwd: root, env: { ...process.env, ...keys } })
+    return child.once('message', () => {
       say(`Servidor no ar em ${((performance.now() - began) / 1000).toFixed(1)} s.`)
       ready.resolve()
     })
   }
+  let child = run()
   const stop = async () => {
-    if (!child || child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGTERM')
-    await once(child, 'exit')
+    await ended(child)
   }
-
-  let restarting: Promise<void> | null = null
-  // An editor writes several files at once.
-  const restart = async () => {
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    restarting = null
-    await stop()
-    startNext()
-  }
+  let isWaiting = false
   let last = Promise.resolve()
+  const restart = async () => {
+    // An editor writes several files at once.
+    await setTimeout(100)
+    isWaiting = false
+    await stop()
+    child = run()
+  }
   const watchers = watched.map((folder) =>
     watch(folder, { recursive: true }, (_, file) => {
-      if (restarting || !file || !isSource(file)) return
-      restarting = last.then(restart)
-      last = restarting
+      if (isWaiting || !file || !isSource(file)) return
+      isWaiting = true
+      last = last.then(restart)
     }),
   )
-  startNext()
   await Promise.race([ready.promise, until])
   return {
     url,
