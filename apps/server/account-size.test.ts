@@ -78,8 +78,7 @@ const ofDocuments =
   /^(alert|alert_(citation|contact|due|fact|histogram|known|name|news|unjudged|verdict)|answer_suggestion|capture_(call|gap|refusal)|content(_(index|posting|segment|sum|term|unread))?|count_.+|document(_.+)?|export_part|freight(_.+)?|installment|issuer_certificate|outgoing_event(_call)?|product(_sum)?|receipt|supplier)$/
 
 /** One row each, or a few, whatever accounts there are. */
-const ofInstallation =
-  /^(circuit|clock|clock_skew|erasure|installation(_key)?|migration|restore|storage_probe|trouble)$/
+const ofInstallation = /^(circuit|clock_skew|erasure|installation(_key)?|migration|restore|storage_probe|trouble)$/
 
 test('what one new account takes at its limits is added up, in every table, and stands in docs/security.md', async () => {
   await using database = await createDatabase()

@@ -42,6 +42,7 @@ import type { Health } from './http/probes.ts'
 import { serveSite, siteSettings } from './http/site.ts'
 import { refuseWhileStarting } from './http/starting.ts'
 import { lateLoops, longMs, repeat, together } from './jobs/jobs.ts'
+import { shortenPauses } from './jobs/pauses.ts'
 import { watch } from './jobs/watch.ts'
 import { keys, recordUses } from './keys/keys.ts'
 import { keyMails } from './keys/mails.ts'
@@ -234,6 +235,7 @@ export async function start(
     await noteHold(working)
     await markAlive(working)
     begin(repeat(markEveryMs, () => markAlive(working), working.log))
+    begin(repeat(pausesEveryMs, () => shortenPauses(working), working.log))
     begin(await startCaptureWorker(working))
     begin(await startManifestationWorker(working, { registered }))
     const stop = new AbortController()
@@ -395,6 +397,7 @@ const workerIsAway =
 const tidyUpEveryMs = 6 * 3_600_000
 const markEveryMs = 60_000
 const usesEveryMs = 5 * 60_000
+const pausesEveryMs = 60_000
 const proveEveryMs = 60_000
 const eraseEveryMs = 60_000
 

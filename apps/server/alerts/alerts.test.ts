@@ -9,16 +9,16 @@ import { receive } from '../documents/documents.ts'
 import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../documents/testing.ts'
 import { knownBefore } from '../jobs/testing.ts'
 import type { Context } from '../platform/context.ts'
-import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import { isDoubted, isJudgedOrLate } from './alerts.ts'
-import { claimTurn as claimOwnTurn, due, restAfterTurn, takeTurn } from './following.ts'
+import { claimTurn as claimOwnTurn, due, takeTurn } from './following.ts'
 import { readStoredSettings } from './judging.ts'
 import { readCaptured, readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
-import { begunTests, claimTest as claimOwnTest, goOnTesting, restAfterTest } from './trying.ts'
+import { begunTests, claimTest as claimOwnTest, goOnTesting } from './trying.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -125,31 +125,6 @@ test('what arrives is judged, again when its XML comes and when it is cancelled'
   expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 1 })
   await judge()
   expect(await list({ Regra: 'S10' })).toEqual([])
-})
-
-test('a workspace rests after its turn, and another one is judged meanwhile', async () => {
-  const large = await newOffice()
-  await large.judge()
-  const hourMs = 3_600_000
-  await large.deliver(...twins)
-  const turn = (await claimTurn(ctx))!
-  expect(turn.workspaceId).toBe(large.workspaceId)
-  // Nobody takes the lease of who has the turn.
-  await restAfterTurn(ctx, turn, hourMs)
-  await takeTurn(ctx, turn)
-  await restAfterTurn(ctx, turn, hourMs)
-  await large.deliver(nfeProc({ number: 3, amount: '90.00' }))
-  const small = await newOffice()
-  await small.deliver(resNFe({ number: 5, amount: '90.00' }))
-  const next = (await claimTurn(ctx))!
-  expect(next.workspaceId).toBe(small.workspaceId)
-  await takeTurn(ctx, next)
-  await small.judge()
-  expect((await large.summary()).faltam).toBe(1)
-  await restAfterTurn(ctx, next, hourMs)
-  await asOperator(ctx, ({ db }) => sql`update alert_position set lease_until = null`.execute(db))
-  await large.judge()
-  expect((await large.summary()).faltam).toBe(0)
 })
 
 test('what does not count yet is shown by itself and is no work', async () => {
@@ -409,12 +384,7 @@ test('a rule is tried on the last ninety days, switched off or on, and nothing c
   const params = { id: 'S10' }
   const tested = async () => {
     await run('POST', '/testar', ana, { params })
-    for (let turn = await claimTest(ctx); turn; turn = await claimTest(ctx)) {
-      await goOnTesting(ctx, turn)
-      await restAfterTest(ctx, turn, 3_600_000)
-      expect(await claimTest(ctx)).toBeNull()
-      await asOperator(ctx, ({ db }) => sql`update alert_test set lease_until = null`.execute(db))
-    }
+    for (let turn = await claimTest(ctx); turn; turn = await claimTest(ctx)) await goOnTesting(ctx, turn)
     return (await run('GET', path, ana, { params })).data as Record<string, number> & {
       maisFortes: { numero: number }[]
     }

@@ -5,12 +5,10 @@ import {
   dueTurns,
   type Follower,
   holdTurn,
-  moveTurns,
   nextPortion,
   postponeTurn as postponeFollowing,
   readBehind,
   readPosition,
-  restAfterTurn as restFollowing,
   type Turn,
 } from '../changes/changes.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
@@ -18,7 +16,6 @@ import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { type Judging, judgeAfter, judgeDue, judgeThese, noteUnjudged, together, type Within } from './judging.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
-import { moveTests } from './trying.ts'
 
 // How the documents of a workspace come to be judged: docs/decisions/0043-alerts-in-the-product.md.
 
@@ -41,23 +38,15 @@ export const claimTurn = (ctx: WithDatabase): Promise<Turn | null> => claimFollo
 export const postponeTurn = (ctx: WithDatabase, turn: Turn, waitMs: number): Promise<void> =>
   postponeFollowing(ctx, follower, turn, waitMs)
 
-/** Lets a workspace be for a while after a turn. */
-export const restAfterTurn = (ctx: WithDatabase, turn: Turn, ms: number): Promise<void> =>
-  restFollowing(ctx, follower, turn, ms)
-
-/** Moves what rests when the clock was set by `jumpMs`; see `watchClock`. */
-export const moveRests = async (ctx: Pick<Context, 'db'>, jumpMs: number): Promise<number> =>
-  (await moveTurns(ctx, follower, jumpMs)) + (await moveTests(ctx, jumpMs))
-
 /**
  * Judges what changed next in a workspace, or next of what was there before, and what is due; a bounded part of it. Nothing happens when somebody else
- * has the turn by now. Returns the companies whose documents were read, and how many documents were read or judged.
+ * has the turn by now. Returns the companies whose documents were read.
  */
 export async function takeTurn(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
   turn: Turn,
   asOf = Date.now(),
-): Promise<{ companies: number[]; documents: number }> {
+): Promise<number[]> {
   const { workspaceId } = turn
   const begun = performance.now()
   const { found, companies, portion, position, reviewing, ids } = await readWorkspace(
@@ -91,53 +80,47 @@ export async function takeTurn(
       'documents could not be read to be judged',
     )
   const judging: Judging = { asOf, companies }
-  return inWorkspace<Within, Awaited<ReturnType<typeof takeTurn>>>(
-    { db: ctx.db, log: ctx.log },
-    workspaceId,
-    async (inside) => {
-      const { db, log } = inside
-      if (!(await holdTurn(db, follower, turn))) return { companies: [], documents: 0 }
-      if (ids.length > 0)
-        await sql`delete from alert_unjudged where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(
-          db,
-        )
-      for (const untried of [true, false])
-        await noteUnjudged(
-          db,
-          workspaceId,
-          unread.filter((one) => one.untried === untried),
-          { soon: untried },
-        )
-      await together(
-        inside,
-        changes,
-        (some) => putFacts(inside, workspaceId, some),
-        async ({ documentId, companyId }, err) => {
-          log.error({ err, workspaceId, documentId }, 'a document cannot be judged')
-          await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
-        },
+  return inWorkspace<Within, number[]>({ db: ctx.db, log: ctx.log }, workspaceId, async (inside) => {
+    const { db, log } = inside
+    if (!(await holdTurn(db, follower, turn))) return []
+    if (ids.length > 0)
+      await sql`delete from alert_unjudged where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(
+        db,
       )
-      // What has just come does not wait for what it touched.
-      await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked }, ids)
-      const isTime = () => performance.now() - begun < turnMs
-      // What is due while older documents are read is most likely one of these.
-      const due = { ...judging, silent: position.walkedType !== null }
-      let documents = ids.length
-      let isDue = true
-      do {
-        const judged = await judgeDue(inside, workspaceId, due, judgedMax)
-        documents += judged
-        isDue = judged === judgedMax
-      } while (isDue && isTime())
-      let reviewedId = reviewing
-      while (reviewedId !== null && !isDue) {
-        reviewedId = await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
-        documents += judgedMax
-        if (!isTime()) break
-      }
-      const { next } = portion
-      const more = portion.more || isDue || reviewedId !== null
-      await sql`
+    for (const untried of [true, false])
+      await noteUnjudged(
+        db,
+        workspaceId,
+        unread.filter((one) => one.untried === untried),
+        { soon: untried },
+      )
+    await together(
+      inside,
+      changes,
+      (some) => putFacts(inside, workspaceId, some),
+      async ({ documentId, companyId }, err) => {
+        log.error({ err, workspaceId, documentId }, 'a document cannot be judged')
+        await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
+      },
+    )
+    // What has just come does not wait for what it touched.
+    await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked }, ids)
+    const isTime = () => performance.now() - begun < turnMs
+    // What is due while older documents are read is most likely one of these.
+    const due = { ...judging, silent: position.walkedType !== null }
+    let isDue = true
+    do {
+      const judged = await judgeDue(inside, workspaceId, due, judgedMax)
+      isDue = judged === judgedMax
+    } while (isDue && isTime())
+    let reviewedId = reviewing
+    while (reviewedId !== null && !isDue) {
+      reviewedId = await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
+      if (!isTime()) break
+    }
+    const { next } = portion
+    const more = portion.more || isDue || reviewedId !== null
+    await sql`
       update alert_position
          set version = ${next.version}, walked_type = ${next.walkedType}, walked_at = ${next.walkedAt}::timestamp, walked_id = ${next.walkedId},
              -- A rule that was switched meanwhile has its own beginning.
@@ -148,10 +131,9 @@ export async function takeTurn(
                 (select min(greatest(again_at, now())) from alert_due where workspace_id = ${workspaceId}),
                 (select min(greatest(again_at, now())) from alert_unjudged where workspace_id = ${workspaceId})) as again) c
        where workspace_id = ${workspaceId}`.execute(db)
-      const companies = portion.walked ? [] : found.flatMap(({ companyId, question }) => (question ? companyId : []))
-      return { companies: [...new Set(companies)], documents }
-    },
-  )
+    const companies = portion.walked ? [] : found.flatMap(({ companyId, question }) => (question ? companyId : []))
+    return [...new Set(companies)]
+  })
 }
 
 async function readReviewed({ db }: WithDatabase, workspaceId: number): Promise<bigint | null> {

@@ -5,7 +5,6 @@ import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
-import { jumpMinMs, movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -274,28 +273,6 @@ export async function goOnTesting(
 
 function bandOf({ fired, band }: Verdict): number | null {
   return fired.length === 0 ? null : bands.indexOf(band)
-}
-
-/** Lets a test be for a while after a part of it; what somebody else has taken since is theirs. */
-export async function restAfterTest(ctx: WithDatabase, { workspaceId, rule }: TestTurn, ms: number): Promise<void> {
-  await asOperator(ctx, ({ db }) =>
-    sql`
-      update alert_test set lease_until = ${fromNow(ms)}
-       where workspace_id = ${workspaceId} and rule = ${rule} and type is not null and lease_until is null`.execute(db),
-  )
-}
-
-/** Moves what rests when the clock was set by `jumpMs`; see `watchClock`. */
-export async function moveTests(ctx: Pick<Context, 'db'>, jumpMs: number): Promise<number> {
-  return asOperator(ctx, (ctx) =>
-    writeChanged(
-      ctx,
-      'alert_test',
-      sql`type is not null and lease_until is not null`,
-      { lease_until: movedPause(sql.ref('lease_until'), leaseMs + jumpMinMs, jumpMs) },
-      { key: ['workspace_id', 'rule'] },
-    ),
-  )
 }
 
 /** Lets a part go that failed, for a while; after some failures the test ends. */

@@ -186,19 +186,6 @@ test('what is missing waits as long as a query that was refused has to', async (
   expect(await minutesUntil(24, 61)).toBeLessThan(65)
 })
 
-test('what is missing is asked for soon also when the last query was written while the clock was a day ahead', async () => {
-  await page(138, 50, [...notes(1, 49), { ...note(50), content: Buffer.from('1f8b00', 'hex') }])
-  await single(138, 0, [note(50)])
-  await execute(
-    installation.url,
-    `update capture_call set at = at + interval '1 day', next_at = next_at + interval '1 day' where line_id = ${line.id};
-     update capture_line set gap_at = null where id = ${line.id}`,
-  )
-  await page(138, 60, notes(51, 55))
-  expect(await gaps()).toEqual(['passed 56-60'])
-  expect((await row()).gap_at!.getTime()).toBeLessThan(Date.now() + rhythm.hourMs / 2)
-})
-
 describe('a position that cannot be true', () => {
   const absurd = 999_999_999_999_999n
   const stopped =

@@ -214,7 +214,7 @@ export async function hasCandidates(
 export async function withoutHolder(ctx: HolderContext, line: CaptureLine): Promise<Decision> {
   await lockLine(ctx, line)
   const candidates = await listCandidates(ctx, line)
-  // One that is here may be valid only by a clock that is right again; looking asks nobody.
+  // A certificate may become valid; looking asks nobody.
   if (candidates.length === 0) return { ...noCertificate, nextInMs: ctx.config.sefaz.hourMs }
   return orNext(ctx, line, { ...noCertificate, message: noneAccepted })
 }

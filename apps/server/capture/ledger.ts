@@ -124,8 +124,7 @@ export async function wasNoteLast({ db }: Pick<Context, 'db'>, line: Pick<Captur
 }
 
 /**
- * Whether the response to a query that was announced at `askedAt` is in the ledger: whoever took the line meanwhile may have written that it was lost, and the clock may have been
- * ahead before. `ctx.db` is a transaction that sees the line.
+ * Whether the response to a query that was announced at `askedAt` is in the ledger. `ctx.db` is a transaction that sees the line.
  */
 export async function wasNoted(
   { db }: Pick<Context, 'db'>,
@@ -146,8 +145,8 @@ export const queriesAnHour = 18
 const callsAnHourMax = 2_000
 
 /**
- * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after the clock was set, or a
- * restore, is left alone: when queries left before cannot be told. `ctx.db` is a transaction that sees the line.
+ * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after a restore is
+ * left alone: when queries left before cannot be told. `ctx.db` is a transaction that sees the line.
  */
 export async function quotaWait(
   { db, config }: Pick<Context, 'db' | 'config'>,
@@ -159,10 +158,10 @@ export async function quotaWait(
   const { rows } = await sql<{ n: number; waitMs: number; unknownMs: number }>`
     select count(*)::int as n, coalesce(${remaining(sql`min(at)`)}, 0)::float8 as "waitMs",
            coalesce((select ${remaining(sql`max(at)`)}
-                       from (select jumped_at as at from clock where subject = 'capture' union all select held_since from installation) unknown
+                       from (select held_since as at from installation) unknown
                       where at > now() - ${hour} and at <= now()), 0)::float8 as "unknownMs"
       from (select at from (select at, query from capture_call where line_id = ${line.id} order by id desc limit ${callsAnHourMax}) r
-             where query in ('consNSU', 'consChNFe') and at > now() - ${hour} and at < now() + ${hour}
+             where query in ('consNSU', 'consChNFe') and at > now() - ${hour}
              order by at desc limit ${queriesAnHour}) c`.execute(db)
   const { n, waitMs, unknownMs } = rows[0]!
   const fullMs = n < queriesAnHour ? 0 : Math.min(Math.max(waitMs, 1), hourMs)

@@ -70,20 +70,9 @@ describe('a review that began a moment before', () => {
   })
 })
 
-describe('a clock that is set back', () => {
-  test('before the activation of a plan leaves it active', async () => {
-    const { workspaceId } = await newCompany(ctx)
-    const { email } = await insertAccount(ctx.db, workspaceId)
-    await setTrial(ctx, workspaceId, false)
-    await grantPlan(ctx, email, corporate)
-    await inWorkspace(ctx, workspaceId, ({ db }) =>
-      sql`update workspace set paid_from = now() + interval '40 seconds' where id = ${workspaceId}`.execute(db),
-    )
-    await followPlan(ctx, workspaceId)
-    expect(await pausedLines()).toEqual([false, false])
-  })
-
-  test.each([true, false])('while a company comes leaves it no other than the rest (paused: %s)', async (paused) => {
+test.each([true, false])(
+  'a line that differs from the plan of its workspace follows it (paused: %s)',
+  async (paused) => {
     const { workspaceId } = await newCompany(ctx)
     if (paused) await pause(ctx, workspaceId)
     await setTrial(ctx, workspaceId, true)
@@ -91,15 +80,15 @@ describe('a clock that is set back', () => {
     const stray = { paused: !paused }
     await inCapture(ctx, ({ db }) =>
       sql`update capture_subscription set ${sql.raw(`paused = ${stray.paused}`)}
-           where line_id in (select id from capture_line where cnpj = ${theirs})`.execute(db),
+         where line_id in (select id from capture_line where cnpj = ${theirs})`.execute(db),
     )
     await changeLines(ctx, `paused = ${stray.paused}`, theirs)
     await setTrial(ctx, workspaceId, !paused)
     await followPlan(ctx, workspaceId)
     const rows = await inCapture(ctx, ({ db }) => db.selectFrom('capture_subscription').select('paused').execute())
     expect([...rows, ...(await linesOf(ctx, theirs))].map((row) => row.paused)).toEqual(Array(6).fill(paused))
-  })
-})
+  },
+)
 
 describe('a workspace that resumes after a long pause', () => {
   const late = async (workspaceId: number) =>

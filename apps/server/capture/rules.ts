@@ -52,14 +52,6 @@ export interface Decision {
   keepsState?: boolean
 }
 
-/**
- * The longest that a decision makes wait: for the next query, for it when no certificate is accepted, and for any query. A later time in the database
- * was written by another clock.
- */
-export function longestWaits({ hourMs, marginMs }: Rhythm): { nextMs: number; restMs: number; allowedMs: number } {
-  return { nextMs: 2 * (hourMs + marginMs), restMs: 24 * hourMs, allowedMs: hourMs + marginMs }
-}
-
 /** There is no valid certificate for the CNPJ. */
 export const noCertificate: Decision = {
   nextPage: false,

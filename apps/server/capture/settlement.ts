@@ -292,9 +292,9 @@ async function noteGaps(
                           and g.from_nsu <= n.from_nsu and g.to_nsu >= n.to_nsu)
     on conflict do nothing`.execute(ctx.db)
   // A turn that waits for something else, perhaps a day, does not hold these up; one that comes early finds what has to wait. Only the pause after a
-  // query that failed is nowhere else but beside that query; where that seems to lie ahead, the clock was set back since, or a copy has it from before that.
+  // query that failed is nowhere else but beside that query.
   const pause = sql`(
-    select least(gap_at, case when c.at > now() then now() + (c.next_at - c.at) else c.next_at end) from capture_call c
+    select least(gap_at, c.next_at) from capture_call c
      where c.line_id = ${line.id} and c.query <> 'distNSU' order by c.id desc limit 1)`
   await holdLine(ctx, line, { gap_at: sql<Date>`greatest(${pause}, ${fromNow(waitMs)})` })
 }

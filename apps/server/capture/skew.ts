@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { describeSkew } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import type { ServiceCode } from '../platform/service.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
@@ -46,7 +45,18 @@ function parseTime(dhResp = ''): number {
   return time === undefined ? Number.NaN : Date.parse(`${time}${offset ?? '-03:00'}`)
 }
 
-/** What the operator reads about a clock that is `seconds` ahead of the authority's (negative: behind). */
+/** The operator's sentence about a clock that is `seconds` ahead of the authority's (negative: behind). */
 export function skewSentence(seconds: number): string {
   return `O relógio deste servidor está ${describeSkew(seconds)} em relação ao da SEFAZ. Os documentos já guardados estão seguros, mas as horas mostradas estão erradas e a SEFAZ pode recusar manifestações pela data. Acerte o relógio do computador em que o banco de dados roda e ligue a sincronização automática (NTP); as esperas da captura se ajustam sozinhas e este aviso some com a próxima resposta da SEFAZ.`
+}
+
+function describeSkew(seconds: number): string {
+  const minutes = Math.round(Math.abs(seconds) / 60)
+  const amount =
+    minutes < 120
+      ? `${minutes} min`
+      : minutes < 72 * 60
+        ? `${Math.round(minutes / 60)} h`
+        : `${Math.round(minutes / 1440)} dias`
+  return `${amount} ${seconds > 0 ? 'adiantado' : 'atrasado'}`
 }

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { isDue } from '../jobs/due.ts'
 import { fromNow, startJobs } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
-import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
@@ -12,7 +11,6 @@ import { runGapTurn } from './gaps/gap-turn.ts'
 import { noteWaitMs } from './gaps/notes.ts'
 import { settleInterrupted } from './interrupted.ts'
 import { breakLine, type CaptureLine, claimLine, dueLines, readHeldLine, type Turn } from './lease.ts'
-import { movePauses } from './pauses.ts'
 import { distributionUrl } from './query.ts'
 import { brokenOff } from './rules.ts'
 
@@ -21,12 +19,11 @@ const idleMs = 500
 /** Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. */
 export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
   await ctx.signer.check()
-  const clock = watchClock('capture', movePauses)
   return startJobs(
     {
       name: 'capture',
       mayFind: () => isDue(ctx, dueLines),
-      claim: async () => ((await mayWork(ctx)) ? clock.claim(ctx, claimTurn) : null),
+      claim: async () => ((await mayWork(ctx)) ? claimTurn(ctx) : null),
       run: ({ line, work }, signal) => work(ctx, line, signal),
       postpone: ({ line }) => postponeFailed(ctx, line),
       describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),

@@ -12,12 +12,10 @@ export {
   claimTurn,
   dueTurns,
   holdTurn,
-  moveTurns,
   nextPortion,
   postponeTurn,
   readBehind,
   readPosition,
-  restAfterTurn,
 } from './following.ts'
 export { wireOf } from './wire.ts'
 

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { claimRows, fromNow } from '../jobs/jobs.ts'
-import { jumpMinMs, movedPause, writeChanged } from '../platform/clock.ts'
-import type { Context, Database, WithDatabase } from '../platform/context.ts'
+import type { Database, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
 
 // How a worker of this program follows what changes in all workspaces: a table of its own keeps how far it came in each. What is new goes
@@ -65,39 +64,6 @@ export async function postponeTurn(
     sql`
       update ${sql.table(table)} set lease_until = ${fromNow(waitMs)}
        where workspace_id = ${workspaceId} and lease_until = ${lease}::timestamptz`.execute(db),
-  )
-}
-
-/** Lets a workspace be for a while after a turn; what somebody else has taken since is theirs. */
-export async function restAfterTurn(
-  ctx: WithDatabase,
-  { table }: Follower,
-  { workspaceId }: Turn,
-  ms: number,
-): Promise<void> {
-  await asOperator(ctx, ({ db }) =>
-    sql`
-      update ${sql.table(table)} set lease_until = ${fromNow(ms)} where workspace_id = ${workspaceId} and lease_until is null`.execute(
-      db,
-    ),
-  )
-}
-
-/** Moves what rests when the clock was set by `jumpMs`; see `watchClock`. A turn under way may lose its lease by that, and is taken again. */
-export async function moveTurns(ctx: Pick<Context, 'db'>, { table }: Follower, jumpMs: number): Promise<number> {
-  // Which was now for the clock that was ahead. What is due later by the calendar stays.
-  const wasNow = sql`next_at > now() and next_at <= now() + ${-jumpMs}::float8 * interval '1 ms'`
-  return asOperator(ctx, (ctx) =>
-    writeChanged(
-      ctx,
-      table,
-      jumpMs < 0 ? sql`true` : sql`lease_until > now()`,
-      {
-        lease_until: movedPause(sql.ref('lease_until'), leaseMs + jumpMinMs, jumpMs),
-        ...(jumpMs < 0 ? { next_at: sql`case when ${wasNow} then now() else next_at end` } : {}),
-      },
-      { key: ['workspace_id'] },
-    ),
   )
 }
 

@@ -5,11 +5,9 @@ import {
   claimTurn as claimFollowing,
   dueTurns,
   holdTurn,
-  moveTurns,
   nextPortion,
   postponeTurn as postponeFollowing,
   readPosition,
-  restAfterTurn as restFollowing,
   type Turn,
 } from '../changes/changes.ts'
 import { contentFollower as follower } from '../documents/documents.ts'
@@ -41,13 +39,6 @@ export const claimTurn = (ctx: WithDatabase): Promise<Turn | null> => claimFollo
 /** Lets a turn go that failed, for a while. */
 export const postponeTurn = (ctx: WithDatabase, turn: Turn, waitMs: number): Promise<void> =>
   postponeFollowing(ctx, follower, turn, waitMs)
-
-/** Lets a workspace be for a while after a turn. */
-export const restAfterTurn = (ctx: WithDatabase, turn: Turn, ms: number): Promise<void> =>
-  restFollowing(ctx, follower, turn, ms)
-
-/** Moves what rests when the clock was set by `jumpMs`; see `watchClock`. */
-export const moveRests = (ctx: Pick<Context, 'db'>, jumpMs: number): Promise<number> => moveTurns(ctx, follower, jumpMs)
 
 /** Reads what changed next in a workspace, or next of what was there before; a bounded part of it. Nothing happens when somebody else has the turn by now. */
 export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Promise<void> {

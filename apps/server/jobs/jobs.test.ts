@@ -51,33 +51,6 @@ describe('the loop', () => {
     await vi.waitFor(() => expect(run.mock.calls.length).toBeGreaterThan(2), 10_000)
   })
 
-  test('has a job rest for a share of its time, takes others meanwhile, and looks again when that is over', async () => {
-    const order: string[] = []
-    const kept: [job: string, ms: number][] = []
-    // The large one is free again once its rest is over; until its next beat the loop would be idle for an hour.
-    const claim = async () => {
-      await setImmediate()
-      return [['large'], ['small'], kept.length === 2 ? ['large'] : []][order.length]?.[0] ?? null
-    }
-    await using _ = startJobs<string, number>(
-      {
-        name: 'test',
-        claim,
-        run: async (job) => order.push(job),
-        // Of what was done.
-        rest: { share: 1_000_000, msMax: (jobs) => 10 * jobs, keep: async (job, ms) => void kept.push([job, ms]) },
-        concurrency: 1,
-        idleMs: hourMs,
-      },
-      log,
-    )
-    await vi.waitFor(() => expect(order).toEqual(['large', 'small', 'large']), 10_000)
-    expect(kept.slice(0, 2)).toEqual([
-      ['large', 10],
-      ['small', 20],
-    ])
-  })
-
   test('goes on at once after a job that failed and was let go', async () => {
     const postpone = vi.fn(() => Promise.resolve())
     const { run, worker } = failing({ postpone })

@@ -5,7 +5,7 @@ import type { Logger } from '../platform/log.ts'
 import { pause } from '../platform/pause.ts'
 
 /** A kind of job: rows of a table, of which every process takes those that are due. */
-export interface JobKind<Job, Done = void> {
+export interface JobKind<Job> {
   /** For the log. */
   name: string
   /** Takes the next job, or null when none is due; `running` are the jobs that this process carries out now. */
@@ -16,16 +16,11 @@ export interface JobKind<Job, Done = void> {
    */
   mayFind?(): Promise<boolean>
   /** Carries a job out and writes down what came of it. `signal` says that the process is about to end. */
-  run(job: Job, signal: AbortSignal): Promise<Done>
+  run(job: Job, signal: AbortSignal): Promise<void>
   /** Lets a job go whose `run` threw, to be tried later. Without it, and when it throws as well, the lease runs out by itself. */
   postpone?(job: Job): Promise<void>
   /** What the log says of a job that threw. */
   describe?(job: Job): object
-  /**
-   * After a job the same rows rest, `share` times as long as it took and at most `msMax`, while those of others go on: `keep` has nobody claim them meanwhile. So what
-   * nobody waits for takes a part of the processors, whatever it costs.
-   */
-  rest?: { share: number; msMax(done: Done): number; keep(job: Job, ms: number): Promise<unknown> }
   /** How many jobs this process carries out at the same time. */
   concurrency: number
   /** None takes longer than this unless it hangs; two hours unless told otherwise. */
@@ -56,7 +51,7 @@ export function lateLoops(): string[] {
 }
 
 /** Claims and carries out jobs until disposed; then waits for those under way. */
-export function startJobs<Job, Done = void>(kind: JobKind<Job, Done>, log: Logger): AsyncDisposable {
+export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable {
   const stop = new AbortController()
   const running = new Map<Job, Promise<void>>()
   const { workMs = longMs } = kind
@@ -74,8 +69,7 @@ export function startJobs<Job, Done = void>(kind: JobKind<Job, Done>, log: Logge
   }
   stop.signal.addEventListener('abort', () => idle.abort(), { once: true })
   const begin = (job: Job) => {
-    const rested = (ms: number) => void pause(ms, stop.signal).then(wake)
-    const done = carryOut(kind, job, stop.signal, log, rested)
+    const done = carryOut(kind, job, stop.signal, log)
       .then((letGo) => {
         if (!letGo) restFirst = true
       })
@@ -123,7 +117,7 @@ export function startJobs<Job, Done = void>(kind: JobKind<Job, Done>, log: Logge
 }
 
 // Where that is not known, or not in time, the claim says why: a table that somebody holds keeps up nobody but those who want it.
-async function mayFind<Job, Done>(kind: JobKind<Job, Done>): Promise<boolean> {
+async function mayFind<Job>(kind: JobKind<Job>): Promise<boolean> {
   const over = new AbortController()
   const tooLate = pause(kind.idleMs * 10, over.signal).then(() => true)
   return Promise.race([kind.mayFind!().catch(() => true), tooLate]).finally(() => over.abort())
@@ -137,22 +131,10 @@ function untilBeat(ms: number): number {
 }
 
 // Returns whether the job was let go.
-async function carryOut<Job, Done>(
-  kind: JobKind<Job, Done>,
-  job: Job,
-  signal: AbortSignal,
-  log: Logger,
-  rested: (ms: number) => void,
-): Promise<boolean> {
+async function carryOut<Job>(kind: JobKind<Job>, job: Job, signal: AbortSignal, log: Logger): Promise<boolean> {
   const about = () => ({ job: kind.name, ...kind.describe?.(job) })
   try {
-    const begun = performance.now()
-    const done = await kind.run(job, signal)
-    if (!kind.rest) return true
-    const { share, msMax, keep } = kind.rest
-    const ms = Math.min(msMax(done), share * (performance.now() - begun))
-    await keep(job, ms)
-    rested(ms)
+    await kind.run(job, signal)
     return true
   } catch (error) {
     if (error instanceof LeaseLost) {

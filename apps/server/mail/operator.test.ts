@@ -111,16 +111,6 @@ test('what lasts a moment writes no letter, and what comes and goes writes one',
   expect(await subjects()).toEqual(['O relógio do servidor está errado'])
 })
 
-test('a clock that was ahead and is set right keeps no letter back', async () => {
-  await noteTrouble(ctx, 'relogio', 'O relógio está adiantado.')
-  await pass(-3_000)
-  await look()
-  expect(await subjects()).toHaveLength(1)
-  await pass(-3_000)
-  await look()
-  expect(await subjects()).toHaveLength(2)
-})
-
 test('without the database a letter leaves all the same, one an hour', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'vigia-operator-'))
   const config = readConfig({ OPERATOR_EMAIL: 'plantao@vigia.example', DATA_DIR: dataDir }, dataDir)

@@ -60,9 +60,8 @@ export async function tellOperator(ctx: Pick<Context, 'db' | 'config' | 'log'>):
 
 const dayMs = 86_400_000
 
-// A time further ahead than another process may have begun after this one is from before the clock was set back.
 const isAgo = (column: RawBuilder<unknown>, minutes: number) =>
-  sql`${column} not between now() - ${minutes} * interval '1 minute' and now() + interval '1 minute'`
+  sql`${column} < now() - ${minutes} * interval '1 minute'`
 
 const writeOperator: MailKind = async (_, { payload }) => letterOf(payload as Told)
 

@@ -4,7 +4,6 @@ import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/documents.ts'
 import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
-import { movedPause, writeChanged } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { areEventsHeld } from '../platform/hold.ts'
@@ -217,23 +216,6 @@ export async function postponeFailed(
            set message = ${failedHere}, lease_by = null, lease_until = null, failures = least(failures + 1, 1000),
                next_at = (now() at time zone 'UTC' + ${waitMs} * interval '1 ms' * power(2, least(failures, 6))) at time zone 'UTC'
          where workspace_id = ${workspaceId} and lease_by = ${leaseBy}`.execute(db),
-  )
-}
-
-/** Moves what waits for its time among the events when the clock was set by `jumpMs`; see `watchClock`. */
-export async function movePauses(ctx: Pick<Context, 'db' | 'config'>, jumpMs: number): Promise<number> {
-  const { hourMs, marginMs } = ctx.config.sefaz
-  // An hour, or a quarter of one that doubles with each failure.
-  const longest = sql<number>`(greatest(1, power(2, least(failures - 1, 6)) / 4) * ${hourMs}::float8 + ${marginMs}::float8)`
-  return writeChanged(
-    ctx,
-    'outgoing_event',
-    sql`state in ('waiting', 'sending')`,
-    {
-      next_at: movedPause(sql.ref('next_at'), longest, jumpMs),
-      lease_until: movedPause(sql.ref('lease_until'), leaseMsOf(ctx.config), jumpMs),
-    },
-    { key },
   )
 }
 

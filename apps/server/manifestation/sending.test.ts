@@ -27,14 +27,7 @@ import { manifestationAnnouncements } from './announcements.ts'
 import { manifestationKinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
-import {
-  type Batch,
-  claimBatch as claimUnknown,
-  dueEvents,
-  kindsOfTurn,
-  movePauses,
-  turn as turnOfEvents,
-} from './queue.ts'
+import { type Batch, claimBatch as claimUnknown, dueEvents, kindsOfTurn, turn as turnOfEvents } from './queue.ts'
 import { requestAgain, requestEvents } from './requests.ts'
 import { sendBatch } from './sending.ts'
 import { type Settled, settle } from './settlement.ts'
@@ -327,31 +320,6 @@ describe('a claim', () => {
       await change(sql`lease_until = null, state = 'registered' where id = ${batch.events[0]!.id}`)
     }
     expect(paths).toEqual(['/SP/CTeRecepcaoEventoV4', '/PR/CTeRecepcaoEventoV4'])
-  })
-
-  test('waits as long as before when the clock is set, ahead or back', async () => {
-    await summaries(2)
-    await ask('nfe', 1)
-    const inMinutes = async () =>
-      (await rows()).map(({ next_at }) => Math.round((next_at.getTime() - Date.now()) / 60_000)).sort((a, b) => a - b)
-    const set = (minutes: number[]) =>
-      change(
-        sql`next_at = (${new Date().toISOString().slice(0, -1)}::timestamp + (${minutes}::int[])[1 + id % 2] * interval '1 minute') at time zone 'UTC', failures = 1`,
-      )
-    const { sefaz } = ctx.config
-    const config = { ...ctx.config, sefaz: { ...sefaz, hourMs: 3_600_000, marginMs: 300_000 } }
-    const move = (jumpMs: number) => inCapture({ ...ctx, config }, (ctx) => movePauses(ctx, jumpMs))
-    const day = 24 * 60
-    await set([50 - day, 55])
-    await move(day * 60_000)
-    expect(await inMinutes()).toEqual([50, 55])
-    await set([50 + day, 55])
-    await move(-day * 60_000)
-    expect(await inMinutes()).toEqual([50, 55])
-    await set([50 + day, 55])
-    await move(0)
-    expect((await inMinutes())[0]).toBe(55)
-    expect((await inMinutes())[1]).toBeLessThan(70)
   })
 
   test('takes nothing for a host that is paused, and goes on afterwards', async () => {

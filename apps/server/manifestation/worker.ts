@@ -1,9 +1,8 @@
 import { isDue } from '../jobs/due.ts'
 import { startJobs } from '../jobs/jobs.ts'
-import { watchClock } from '../platform/clock.ts'
 import type { Context } from '../platform/context.ts'
 import type { Service } from '../platform/service.ts'
-import { claimBatch, dueEvents, movePauses, postponeFailed } from './queue.ts'
+import { claimBatch, dueEvents, postponeFailed } from './queue.ts'
 import { type SendingContext, sendBatch } from './sending.ts'
 
 // Each batch is of one author at one service; a person is waiting for most of them.
@@ -21,14 +20,13 @@ export async function startManifestationWorker(
   { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },
 ): Promise<AsyncDisposable> {
   await ctx.signer.check()
-  const clock = watchClock('manifestation', movePauses)
   return startJobs(
     {
       name: 'manifestation',
       mayFind: () => isDue(ctx, dueEvents),
       claim: async () => {
         if (ctx.signer.isDown || (ctx.storage.trouble && !(await ctx.storage.prove()))) return null
-        return clock.claim(ctx, claimBatch)
+        return claimBatch(ctx)
       },
       run: async (batch, signal) => {
         // A response that cannot be stored would have to be asked for again.

@@ -60,15 +60,6 @@ create table circuit (
   detail text
 );
 
-create table clock (
-  subject text primary key,
-  -- By how much pauses were moved so far, in all; each process compares it with what it knew when it last looked.
-  moved_ms bigint not null default 0,
-  jumped_at timestamptz,
-  samples jsonb not null default '{}',
-  doubted_ms bigint not null default 0
-);
-
 create table clock_skew (
   -- 0 NF-e, 2 CT-e
   service smallint primary key,
@@ -2051,7 +2042,6 @@ do $$ declare t text; begin
   end loop;
 end $$;
 create policy everybody on circuit using (true);
-create policy everybody on clock using (true);
 create policy everybody on clock_skew using (true);
 create policy everybody on installation_key using (true);
 create policy everybody on storage_probe using (true);

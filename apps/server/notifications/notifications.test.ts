@@ -112,22 +112,6 @@ test('a warning is told only when the transaction that it belongs to is', async 
   expect(await warn(ctx, office, { key: 'k', kind: 'x' })).toBe(true)
 })
 
-test('a review that was put off before the clock was set back is made', async () => {
-  const [near, astray] = [await workspaceOf(), await workspaceOf()]
-  const putOff = (workspaceId: number, time: string) =>
-    inWorkspace(ctx, workspaceId, ({ db }) =>
-      sql`update workspace set review_at = now() + ${time}::interval where id = ${workspaceId}`.execute(db),
-    )
-  await putOff(near, '60 minutes')
-  await putOff(astray, '9 days')
-  const seen: number[] = []
-  {
-    await using _ = startReviewWorker(ctx, [async (_, workspaceId) => void seen.push(workspaceId)])
-    await vi.waitFor(() => expect(seen).toContain(astray), patience)
-  }
-  expect(seen).not.toContain(near)
-})
-
 test('every workspace is looked at once an hour, and one failure stops no other review', async () => {
   const offices = [await workspaceOf(), await workspaceOf(), await workspaceOf()]
   const seen: [string, number][] = []

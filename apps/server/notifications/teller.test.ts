@@ -149,30 +149,6 @@ test('a company whose run goes on waits, the others do not wait for it', async (
   expect((await told(office)).at(-1)?.body).toBe('13 de 1: EMPRESA 1')
 })
 
-test('what was told before the clock was set back makes nothing wait', async () => {
-  const office = await newWorkspace(ctx.db)
-  await happen(office, 'last')
-  await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
-  await inWorkspace(ctx, office, ({ db }) =>
-    sql`update announcement set at = now() + interval '1 hour' where workspace_id = ${office}`.execute(db),
-  )
-  await happen(office, 'last')
-  await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
-  expect(await told(office)).toHaveLength(2)
-})
-
-test('what happened before the clock was set back waits for nothing', async () => {
-  const office = await newWorkspace(ctx.db)
-  await happen(office, 'last')
-  await inWorkspace(ctx, office, ({ db }) =>
-    sql`update happening set at = now() + interval '1 day', ready_at = now() + interval '1 day' where workspace_id = ${office}`.execute(
-      db,
-    ),
-  )
-  await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
-  expect(await told(office)).toHaveLength(1)
-})
-
 test('nobody is told of what was undone, nor of what has no words', async () => {
   const office = await newWorkspace(ctx.db)
   const undone = inWorkspace(ctx, office, async (ctx) => {

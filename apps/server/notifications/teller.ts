@@ -36,18 +36,16 @@ export function startTeller(ctx: TellerContext, writers: Writers): AsyncDisposab
   )
 }
 
-// The last happening of each company decides, since more may follow it. A happening in the future is from before the clock was set back, and
-// waits for nothing.
+// The last happening of each company decides, since more may follow it.
 const newest = (further = sql``) => sql`
   select distinct on (workspace_id, what, company_id) workspace_id, what, company_id, ready_at,
-         ready_at <= clock_timestamp() or at > clock_timestamp() as ready
+         ready_at <= clock_timestamp() as ready
     from happening where true ${further} order by workspace_id, what, company_id, id desc`
 
-// An announcement in the future was made before the clock was set back.
 const toldLately = (pauseMs: number, further = sql``) => sql`exists (
   select 1 from announcement a
    where a.workspace_id = h.workspace_id and a.what = h.what
-     and a.at > clock_timestamp() - ${pauseMs} * interval '1 ms' and a.at <= clock_timestamp() ${further})`
+     and a.at > clock_timestamp() - ${pauseMs} * interval '1 ms' ${further})`
 
 /** Without these `findDue` finds nothing. */
 export const happenings = sql`select from happening`

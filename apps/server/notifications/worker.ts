@@ -39,18 +39,16 @@ export function startReviewWorker(ctx: Context, reviews: readonly Review[]): Asy
 
 // A review needs no lease: its workspace is not due again for an hour, and two reviews of it at the same time do no harm.
 async function claimWorkspace(ctx: Pick<Context, 'db'>): Promise<{ id: number } | null> {
-  const set = sql`review_at = ${fromNow(everyMs)}`
-  const order = sql`review_at`
-  const lanes = [
-    { due: sql`review_at <= now()`, order, set },
-    // Later than any review is scheduled, so the clock was set back.
-    { due: sql`review_at > ${fromNow(everyMs + minuteMs)}`, order, set },
-  ]
+  const lane = {
+    due: sql`review_at <= now()`,
+    order: sql`review_at`,
+    set: sql`review_at = ${fromNow(everyMs)}`,
+  }
   return asOperator(ctx, async ({ db }) => {
-    const claimed = await claimRows<{ id: number }, (typeof lanes)[number]>(db, {
+    const claimed = await claimRows<{ id: number }, typeof lane>(db, {
       table: sql`workspace`,
       workspace: 'id',
-      lanes,
+      lanes: [lane],
       leaseMs: null,
       returning: sql`id`,
     })

@@ -119,12 +119,6 @@ describe('a note that its company has answered, and of which only the summary ca
     expect(await find()).toBeNull()
   })
 
-  test('is asked for again at once when the clock was a day ahead then', async () => {
-    await deliver(summary, evento(ciencia, { at: hoursAgo(60) }))
-    await askedBefore(-24)
-    expect((await find())?.waitMs).toBe(0)
-  })
-
   test.each([632, 640, 641, 653, 654])('is not asked for again after %i', async (cStat) => {
     await deliver(summary, evento(ciencia, { at: hoursAgo(60) }))
     await askedBefore(30, cStat)

@@ -184,12 +184,6 @@ describe('what is missing', () => {
     expect(await next()).toBe(4n)
   })
 
-  test('does not rest for a failure that was noted while the clock was a day ahead', async () => {
-    await miss(1, 1)
-    await failedBefore(1n, -24)
-    expect([await next(), await rest()]).toEqual([1n, null])
-  })
-
   test('is queried again when its rest ends, though nothing else is missing', async () => {
     await miss(1, 1)
     await failedBefore(1n, 0.5)

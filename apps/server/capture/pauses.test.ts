@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pausesOf, shortenPauses } from '../jobs/pauses.ts'
+import { asOperator, asScheduler, inWorkspace } from '../platform/database.ts'
+import { newCompany, openInstallation, type TestContext } from './testing.ts'
+
+let installation: Awaited<ReturnType<typeof openInstallation>>
+let ctx: TestContext
+let workspaceId: number
+
+beforeAll(async () => {
+  installation = await openInstallation()
+  ctx = installation.openProcess()
+  workspaceId = (await newCompany(ctx)).workspaceId
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`insert into content_position (workspace_id, version) values (${workspaceId}, 0)`.execute(db),
+  )
+})
+afterAll(() => installation?.[Symbol.asyncDispose]())
+
+async function hoursAfter(table: string, change: string): Promise<Record<string, number | null>> {
+  await asScheduler(ctx, ({ db }) => sql`update ${sql.table(table)} set ${sql.raw(change)}`.execute(db))
+  await shortenPauses(ctx)
+  const { rows } = await asScheduler(ctx, ({ db }) =>
+    sql<{ row: Record<string, string | null> }>`select to_jsonb(t) as row from ${sql.table(table)} t limit 1`.execute(
+      db,
+    ),
+  )
+  const hours = (time: string) => (time === 'infinity' ? Infinity : (Date.parse(time) - Date.now()) / 3_600_000)
+  const columns = [...change.matchAll(/(\w+) = /g)].flatMap(([, column]) => (column === 'state' ? [] : column!))
+  const { row } = rows[0]!
+  return Object.fromEntries(
+    columns.map((column) => [column, row[column] ? Number(hours(row[column]).toFixed(1)) : null]),
+  )
+}
+
+const inHours = (hours: number) => `now() + interval '${hours} hours'`
+
+test('what lies further ahead than any rule waits is written back', async () => {
+  const far = inHours(400 * 24)
+  expect(
+    await hoursAfter('capture_line', `state = 'waiting', next_at = ${far}, allowed_at = ${far}, lease_until = ${far}`),
+  ).toEqual({ next_at: 2.2, allowed_at: 1.1, lease_until: 0.2 })
+  expect(await hoursAfter('content_position', `next_at = ${far}, lease_until = ${far}`)).toEqual({
+    next_at: 24,
+    lease_until: 0.2,
+  })
+})
+
+test('what a rule makes wait stays, and so does what waits for an act', async () => {
+  expect(
+    await hoursAfter(
+      'capture_line',
+      `state = 'stopped', next_at = ${inHours(23)}, allowed_at = ${inHours(1)}, lease_until = null`,
+    ),
+  ).toEqual({ next_at: 23, allowed_at: 1, lease_until: null })
+  expect(await hoursAfter('content_position', "next_at = 'infinity'")).toEqual({ next_at: Infinity })
+})
+
+test('every column that makes a row wait is looked at', async () => {
+  const { rows } = await asOperator(ctx, ({ db }) =>
+    sql<{ pause: string }>`
+      select table_name || '.' || column_name as pause from information_schema.columns
+       where table_schema = 'public' and column_name in ('next_at', 'allowed_at', 'gap_at', 'catch_up_at', 'lease_until', 'rests_until', 'open_until')
+         and table_name not in (select table_name from information_schema.views)`.execute(db),
+  )
+  const seen = new Set(pausesOf(ctx.config).map(([table, column]) => `${table}.${column}`))
+  // The ledger is history; alerts are due by the calendar of the documents.
+  expect(
+    rows
+      .map(({ pause }) => pause)
+      .filter((pause) => !seen.has(pause))
+      .toSorted(),
+  ).toEqual(['alert_position.next_at', 'capture_call.allowed_at', 'capture_call.next_at'])
+})
