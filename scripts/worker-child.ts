@@ -15,10 +15,9 @@ const ordered = once(process, 'message') as Promise<[Config]>
 
 void left.then(() => setTimeout(() => process.exit(), drainMs).unref())
 
-const { ConfigError, createHealth, giveWayAltogether, InstallationError, PostgresError, start } = await import(
+const { ConfigError, createHealth, InstallationError, PostgresError, start } = await import(
   '@vigia/server/start'
 )
-giveWayAltogether()
 try {
   const order = await Promise.race([ordered, left.then(() => null)])
   if (order) {

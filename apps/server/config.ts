@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { join, relative, resolve } from 'node:path'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
+import { doorLimits } from './http/door.ts'
 import { readSiteFile, type SiteFile } from './http/site-file.ts'
 import { defaultPrintThreads } from './print/printer.ts'
 
@@ -61,6 +62,8 @@ export interface Config {
   sessionIdleMs: number
   /** Work of one Argon2id hash: memory in KiB and passes over it. */
   passwordCost: { memoryCost: number; timeCost: number }
+  /** What an address may ask for. */
+  door: typeof doorLimits
   hub: HubConfig
   /** Between two messages about the same kind of thing to one workspace. */
   announcementPauseMs: number
@@ -396,6 +399,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     sessionIdleMs: env.SESSION_IDLE_SECONDS * 1000,
     // What OWASP recommends.
     passwordCost: { memoryCost: 19_456, timeCost: 2 },
+    door: doorLimits,
     // The client gives up after thirty seconds of silence, and abandons a poll after a hundred.
     hub: {
       sweepMs: 1_000,

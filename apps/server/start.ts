@@ -35,6 +35,7 @@ import { forgetExports, startExportWorker } from './documents/worker.ts'
 import { freightRoutes } from './freight/routes.ts'
 import { prepareClosing } from './http/closing.ts'
 import { serveDocs } from './http/docs.ts'
+import { createDoor } from './http/door.ts'
 import { serveRoutes } from './http/http.ts'
 import { createMetrics, serveMetrics } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
@@ -194,10 +195,11 @@ export async function start(
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
     const serving = withPool('api')
-    const hub = openHub(serving, databaseUrl, findSession)
+    const door = createDoor(captures.isProved, config.door)
+    const hub = openHub(serving, databaseUrl, door.watch(findSession))
     const limited = openNext(pools.limited)
     await requireRole(limited, limitedRole)
-    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited })
+    const app = await serveRoutes(serving, routes, findSession, { guest: hub, keys, limited, door })
     const close = prepareClosing(app, ctx.log)
     // Who is sent away to come back later finds nobody listening here any more.
     stack.defer(async () => {
@@ -438,7 +440,6 @@ export { holdByHand, listHeld, releaseHeld } from './manifestation/manifestation
 export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
 export { findPlan, listPlans } from './plans/plans.ts'
 export { InstallationError } from './platform/installation.ts'
-export { giveWayAltogether } from './platform/priority.ts'
 export { openReceived } from './platform/received/bytes.ts'
 export { connectSigner } from './signer/client.ts'
 export { openSigner } from './signer/in-process.ts'

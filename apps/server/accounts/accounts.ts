@@ -42,6 +42,9 @@ export { createToken, listToken, tokenHash } from './tokens.ts'
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
 // Whoever has many networks: each sign-up sends a letter of ours to an address that somebody typed.
 const installationLimit: Limit = { name: 'cadastros', times: 3_000, withinMs: 3_600_000 }
+// Half of them is kept for networks that made none.
+const firstLimit: Limit = { name: 'primeiro cadastro', times: 1, withinMs: 3_600_000 }
+const furtherLimit: Limit = { name: 'cadastros seguintes', times: installationLimit.times / 2, withinMs: 3_600_000 }
 const existingLimit: Limit = { name: 'conta existente', times: 1, withinMs: 3_600_000 }
 
 interface NewAccount {
@@ -66,7 +69,12 @@ export async function signUp(
   const email = account.email.toLowerCase()
   refuseGuessable({ config }, account.password)
   refuseOwnEmail({ config }, account.password, email)
-  await countTry({ db }, installationLimit, '').catch((error: unknown) => {
+  const isFirst = await mayTry({ db }, firstLimit, networkOf(caller.address))
+  const count = async () => {
+    if (!isFirst) await countTry({ db }, furtherLimit, '')
+    await countTry({ db }, installationLimit, '')
+  }
+  await count().catch((error: unknown) => {
     if (error instanceof AppError)
       log.warn({ limit: installationLimit }, 'sign-ups are refused: there were too many within the hour')
     throw error

@@ -27,7 +27,7 @@ import {
   updatePassword,
 } from '@vigia/contract/accounts'
 import { listWorkspaces, switchWorkspace } from '@vigia/contract/workspace'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import * as accounts from './accounts.ts'
@@ -44,25 +44,25 @@ import * as sessions from './sessions.ts'
 import * as webauthn from './webauthn.ts'
 
 export const accountRoutes = [
-  handle(health, weights.none, async (ctx) => {
+  handle(health, 'waiting', async (ctx) => {
     await requireReady(ctx)
     return { data: { status: 'ok' as const, versao: 'v1.0' } }
   }),
 
-  handle(signUp, weights.heavy, async (ctx, { body, caller }) => {
+  handle(signUp, async (ctx, { body, caller }) => {
     const { nome, email, senha, celular, tipoPlano } = body
     await accounts.signUp(ctx, { name: nome, email, password: senha, phone: celular, plan: tipoPlano }, caller)
     return { data: null, message: 'Conta criada com sucesso! Faça login para continuar.' }
   }),
 
-  handle(login, weights.heavy, async (ctx, { body, caller }) => {
+  handle(login, async (ctx, { body, caller }) => {
     const credentials = { email: body.email, password: body.senha, code: body.codigo }
     const opened = await sessions.logIn(ctx, credentials, caller)
     if (!opened) throw new AppError('unauthenticated', 'Credenciais inválidas.')
     return { data: { token: opened.token, wsId: opened.workspacePublicId }, message: 'Login realizado com sucesso!' }
   }),
 
-  handle(proveIdentity, weights.heavy, async (ctx, { body, session }) => {
+  handle(proveIdentity, async (ctx, { body, session }) => {
     if (body.passkey) {
       await webauthn.requirePasskey(ctx, atHome(session), body.passkey)
       await sessions.noteProof(ctx, session, { withFactor: true })
@@ -72,7 +72,7 @@ export const accountRoutes = [
 
   handle(challengePasskey, async (ctx) => ({ data: await webauthn.challengeForPasskey(ctx) })),
 
-  handle(loginByPasskey, weights.heavy, async (ctx, { body, caller }) => {
+  handle(loginByPasskey, async (ctx, { body, caller }) => {
     const { token, workspacePublicId, email } = await webauthn.logInWithPasskey(ctx, body.resposta, caller)
     return { data: { token, wsId: workspacePublicId, email }, message: 'Login realizado com sucesso!' }
   }),
@@ -183,7 +183,7 @@ export const accountRoutes = [
     return { data: { validoAte: expiresAt.toISOString() } }
   }),
 
-  handle(updatePassword, weights.heavy, async (ctx, { body, caller }) => {
+  handle(updatePassword, async (ctx, { body, caller }) => {
     await recovery.updatePassword(ctx, body.urlAcesso, body.senha, caller)
     return { data: null, message: 'Senha atualizada com sucesso! Faça o login com sua nova senha.' }
   }),
@@ -227,7 +227,7 @@ export const accountRoutes = [
     return { data: null, message: 'Dados atualizados.' }
   }),
 
-  handle(changeEmail, weights.heavy, async (ctx, { body, session, caller }) => {
+  handle(changeEmail, async (ctx, { body, session, caller }) => {
     const { email, senhaAtual } = body
     await emailChange.requestEmailChange(ctx, atHome(session), { email, password: senhaAtual }, caller)
     const message = `Enviamos um link para ${email}. O e-mail da conta muda quando ele for confirmado, em até 24 horas.`

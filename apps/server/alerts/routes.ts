@@ -17,7 +17,7 @@ import {
 } from '@vigia/contract/workspace'
 import { behindMax } from '../changes/changes.ts'
 import { getCompanyId } from '../companies/companies.ts'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { openEvidence } from './evidence.ts'
@@ -37,7 +37,7 @@ import {
 import { askTest, readTest } from './trying.ts'
 
 export const alertRoutes = [
-  handle(listAlertsRoute, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
+  handle(listAlertsRoute, async (ctx, { query, session: { workspaceId } }) => {
     const data = await readWorkspace(ctx, workspaceId, async (ctx) =>
       listAlerts(ctx, workspaceId, {
         band: query.Faixa,
@@ -76,11 +76,11 @@ export const alertRoutes = [
     return { data }
   }),
 
-  handle(downloadEvidence, weights.heavy, (ctx, { params, session, caller }) =>
+  handle(downloadEvidence, 'slow', (ctx, { params, session, caller }) =>
     openEvidence(ctx, session, caller, ctx.ids.decode(session.workspaceId, params.idDFe)),
   ),
 
-  handle(setAlertState, weights.heavy, async (ctx, { body, session }) => {
+  handle(setAlertState, async (ctx, { body, session }) => {
     const { workspaceId } = session
     const ids = body.idsDFe.map((id) => {
       const decoded = ctx.ids.decode(workspaceId, id)
@@ -98,11 +98,11 @@ export const alertRoutes = [
     return { data: { alterados: changed }, message: formatCount(changed, 'alerta alterado.', 'alertas alterados.') }
   }),
 
-  handle(listAlertRules, weights.heavy, async (ctx, { session: { workspaceId } }) => ({
+  handle(listAlertRules, async (ctx, { session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, ({ db }) => listRules({ db }, workspaceId)),
   })),
 
-  handle(switchAlertRule, weights.heavy, async (ctx, { params, body, session }) => {
+  handle(switchAlertRule, async (ctx, { params, body, session }) => {
     const { workspaceId } = session
     const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
       await switchRule({ db }, session, params.id, body.ligada)
@@ -114,7 +114,7 @@ export const alertRoutes = [
     }
   }),
 
-  handle(testAlertRule, weights.heavy, async (ctx, { params, session: { workspaceId } }) => {
+  handle(testAlertRule, 'slow', async (ctx, { params, session: { workspaceId } }) => {
     const data = await inWorkspace(ctx, workspaceId, async ({ db, ids }) => {
       await askTest({ db }, workspaceId, params.id)
       return readTest({ db, ids }, workspaceId, params.id)
@@ -128,7 +128,7 @@ export const alertRoutes = [
     return { data }
   }),
 
-  handle(listAlertHabits, weights.heavy, async (ctx, { session: { workspaceId } }) => ({
+  handle(listAlertHabits, async (ctx, { session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, ({ db }) => readHabits({ db }, workspaceId)),
   })),
 
@@ -136,7 +136,7 @@ export const alertRoutes = [
     data: await readWorkspace(ctx, workspaceId, ({ db }) => readAlertSettings({ db }, workspaceId)),
   })),
 
-  handle(saveAlertSettings, weights.heavy, async (ctx, { body, session }) => {
+  handle(saveAlertSettings, async (ctx, { body, session }) => {
     const { workspaceId } = session
     const data = await inWorkspace(ctx, workspaceId, async ({ db }) => {
       const limit = body.limite === null ? null : Math.round(body.limite * 100)

@@ -6,7 +6,7 @@ import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { createPlaces } from '../platform/places.ts'
+import { createLimiter } from '../platform/limiter.ts'
 import { recordRead } from './audit.ts'
 import { writeAudit } from './csv.ts'
 
@@ -55,8 +55,7 @@ function open({ vault }: Pick<Context, 'vault'>, ticket: string): Ticket | null 
 
 // A browser that breaks off tries again; a link that leaks is worth nothing afterwards.
 const fetches: Limit = { name: 'audit-export', times: 3, withinMs: linkLifeMs }
-const downloading = createPlaces({
-  all: 8,
+const takeDownload = createLimiter({
   each: 1,
   waiting: 1,
   full: 'A auditoria desta conta já está sendo baixada. Os registros estão seguros: espere o download terminar e exporte de novo.',
@@ -85,7 +84,7 @@ export async function openAudit(
   await requireHolder(ctx, opened, everything)
   await countTry(ctx, fetches, ticket)
   await using stack = new AsyncDisposableStack()
-  stack.use(await downloading.take(workspaceId))
+  stack.use(await takeDownload(workspaceId))
   const reader = { workspaceId, accountId, accountName, address: shared ? undefined : address }
   await inWorkspace(ctx, workspaceId, ({ db }) => recordRead({ db }, reader, { isHead }, 'Baixou a auditoria inteira.'))
   const content = Readable.from(writeAudit(ctx, workspaceId), { objectMode: false })

@@ -1,6 +1,6 @@
 import { formatInteger } from '@vigia/contract/text'
 import { type AuditRow, downloadAudit, exportAudit, listAudit } from '@vigia/contract/workspace'
-import { type Caller, handle, type Session, weights } from '../http/http.ts'
+import { type Caller, handle, type Session } from '../http/http.ts'
 import { countTry, type Limit, networkOf } from '../http/throttle.ts'
 import { type AuditEntry, auditPageSize, searchAudit, searchedMax } from './audit.ts'
 import { linkAudit, openAudit } from './export.ts'
@@ -8,7 +8,7 @@ import { linkAudit, openAudit } from './export.ts'
 const exportsOfAudit: Limit = { name: 'audit-link', times: 20, withinMs: 3_600_000 }
 
 export const auditRoutes = [
-  handle(listAudit, weights.ofSearch, async (ctx, { query, session }) => {
+  handle(listAudit, 'search', async (ctx, { query, session }) => {
     const { entries, total, cutOff } = await searchAudit(ctx, session.workspaceId, {
       action: query.Acao,
       text: query.CampoPesquisa,
@@ -28,7 +28,7 @@ export const auditRoutes = [
     const endereco = downloadAudit.path.replace('{bilhete}', ticket)
     return { data: { endereco, validoAte: validUntil.toISOString(), nome: fileName } }
   }),
-  handle(downloadAudit, weights.none, (ctx, { params, caller }) => openAudit(ctx, params.bilhete, caller)),
+  handle(downloadAudit, 'waiting', (ctx, { params, caller }) => openAudit(ctx, params.bilhete, caller)),
 ]
 
 // All who visit a shared account are strangers to each other.

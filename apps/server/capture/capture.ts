@@ -4,7 +4,7 @@ import { type Company, requireActive, type SyncRequest } from '../companies/comp
 import { wakeEvents } from '../manifestation/manifestation.ts'
 import { requireCapture } from '../plans/plans.ts'
 import type { Context } from '../platform/context.ts'
-import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
+import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { hasCandidates } from './holder.ts'
@@ -16,6 +16,20 @@ export { leaveLines } from './leave/leave.ts'
 export { followPlan, grantPlan, withdrawPlan } from './plan.ts'
 export { listStopped, wakeStopped } from './wake.ts'
 export { startCaptureWatch } from './watch.ts'
+
+/** Whether a certificate has proved a company of the workspace. */
+export async function isProved(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<boolean> {
+  const proved = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    db
+      .selectFrom('capture_subscription')
+      .select('line_id')
+      .where('workspace_id', '=', workspaceId)
+      .where('proved_at', 'is not', null)
+      .limit(1)
+      .executeTakeFirst(),
+  )
+  return proved !== undefined
+}
 
 /**
  * Starts the capture lines of a new company, or joins those that other workspaces already have for its CNPJ. Until its certificate is proved

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type UpdateObject } from 'kysely'
-import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane, LeaseLost } from '../jobs/jobs.ts'
+import { claimInTurn, claimRows, fromNow, type Lane, LeaseLost } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
@@ -122,26 +122,30 @@ async function claim(
         due[lanes.findIndex((one) => one.due === lane.due)] &&
         (held[lane.turn] ?? 0) < (lane.heldMax ?? Math.max(1, Math.floor(shareOfTurn[lane.turn] * places))),
     )
-    const underWay = await countUnderWay(db, subscribedLines)
-    const claimed = await claimRows<LineRow, TurnLane>(db, {
-      table: sql`capture_line`,
-      lanes: open
-        .map((lane) => ({ ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${lane.turn}` }))
-        .flatMap((lane) => (lane.turn === 'first' ? [lane] : fewestFirst(lane, underWay, { isOfOthers }))),
-      leaseMs,
-      returning: lineColumns(config),
-    })
-    const [row] = claimed?.rows ?? []
-    return claimed && row ? { ...row, turn: claimed.lane.turn, leaseBy, leaseMs } : null
+    for (const { turn, ...lane } of open) {
+      const lanes = [{ ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${turn}` }]
+      const which = { table: sql`capture_line`, lanes, leaseMs, returning: lineColumns(config) }
+      // First queries have a rank of their own, and a check is of one line.
+      const isInTurn = turn !== 'first' && turn !== 'check'
+      const claimed = isInTurn
+        ? await claimInTurn<LineRow, Lane>(db, {
+            kind: 'line',
+            ...which,
+            workspaces: receivingWorkspaces,
+            isOf: isReceivedBy,
+          })
+        : await claimRows<LineRow, Lane>(db, which)
+      if (claimed) return { ...claimed.rows[0]!, turn, leaseBy, leaseMs }
+    }
+    return null
   })
 }
 
-const subscribedLines = sql`capture_line l join capture_subscription s on s.line_id = l.id and not s.paused`
-
-// A line that several receive has its turn with the one that has the fewest under way.
-const isOfOthers = (busier: readonly number[]): RawBuilder<unknown> =>
-  sql`exists (select from capture_subscription s
-    where s.line_id = capture_line.id and not s.paused and s.workspace_id <> all (${[...busier]}::int[]))`
+const receivingWorkspaces = (due: RawBuilder<unknown>) => sql`
+  select distinct s.workspace_id as id from capture_subscription s
+   where not s.paused and s.line_id in (select id from capture_line where ${due})`
+const isReceivedBy = (workspaceId: number) => sql`exists (
+  select from capture_subscription s where s.line_id = capture_line.id and not s.paused and s.workspace_id = ${workspaceId})`
 
 // Each lane has an index in its order. Before the table is analysed, as when many companies have just been registered, the planner would rather
 // read and sort all that is due, for each claim. A lease that a crash takes back harms nobody: nothing is asked before a later commit, which waits

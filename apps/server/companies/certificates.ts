@@ -8,37 +8,29 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { InstallationError } from '../platform/installation.ts'
-import { createPlaces } from '../platform/places.ts'
+import { createLimiter } from '../platform/limiter.ts'
 import { SignerDown } from '../signer/client.ts'
 import type { CertificateUse, OpenedCertificate } from '../signer/signer.ts'
 
-// Opening a file costs a processor for as long as five seconds, if it was made to. Who waits here keeps the place of its call, which limits
-// what follows in the database: only calls of the same workspace wait for that.
-const opening = createPlaces({
-  all: 2,
-  each: 1,
-  waiting: 10,
-  full: 'Há muitos certificados desta conta sendo lidos agora. Nada foi guardado; tente de novo em um minuto.',
+// Opening a file costs a processor for as long as five seconds, if it was made to.
+const takeReader = createLimiter({
+  each: 2,
+  waiting: 100,
+  full: 'Há muitos certificados sendo lidos agora. Nada foi guardado; tente de novo em um minuto.',
 })
 
-/** Reads an A1 file for a workspace; each problem is a refusal with a text for the person. `cnpj`: the company that it is for, where known. */
-export async function openCertificate(
-  workspaceId: number,
-  file: File,
-  password: string,
-  cnpj?: string,
-): Promise<Certificate> {
-  return openWithOneOf(workspaceId, new Uint8Array(await file.arrayBuffer()), [password], { cnpj })
+/** Reads an A1 file; each problem is a refusal with a text for the person. `cnpj`: the company that it is for, where known. */
+export async function openCertificate(file: File, password: string, cnpj?: string): Promise<Certificate> {
+  return openWithOneOf(new Uint8Array(await file.arrayBuffer()), [password], { cnpj })
 }
 
 /** Like `openCertificate`, with the first of `passwords` that opens the file. `onEnd` is told how long that took, without the wait for a place. */
 export async function openWithOneOf(
-  workspaceId: number,
   file: Uint8Array,
   passwords: readonly string[],
   { onEnd, ...options }: { cnpj?: string | undefined; signal?: AbortSignal; onEnd?: (ms: number) => void } = {},
 ): Promise<Certificate> {
-  using _ = await opening.take(workspaceId)
+  using _ = await takeReader('all workspaces')
   const begun = performance.now()
   try {
     return await readCertificate(file, passwords, options)

@@ -10,7 +10,7 @@ import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { requireProvedEmail } from '../accounts/accounts.ts'
-import { handle, requireRecentProof, type Session, weights } from '../http/http.ts'
+import { handle, requireRecentProof, type Session } from '../http/http.ts'
 import { requireScope } from '../http/keys.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
@@ -39,17 +39,17 @@ interface Captures extends CapturesOfCertificates {
 
 /** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: Captures) => [
-  handle(createCompany, weights.heavy, async (ctx, { form, session }) => {
+  handle(createCompany, 'slow', async (ctx, { form, session }) => {
     await requireProvedEmail(ctx, session)
     const wanted = parseCnpj(form.Cnpj ?? '') ?? undefined
-    const certificate = await companies.openCertificate(session.workspaceId, form.Certificado, form.Senha, wanted)
+    const certificate = await companies.openCertificate(form.Certificado, form.Senha, wanted)
     const proved = await isProved(ctx, certificate)
     const cnpj = wanted ?? certificate.cnpj
     const company = await inTransaction(ctx, (ctx) => register(ctx, captures, session, { certificate, proved }, cnpj))
     return { data: { idEmpresa: company.publicId }, message: 'Empresa cadastrada com sucesso!' }
   }),
 
-  handle(updateCompany, weights.heavy, async (ctx, { form, session }) => {
+  handle(updateCompany, 'slow', async (ctx, { form, session }) => {
     const { id: companyId, cnpj } = await companies.getCompany(ctx, session.workspaceId, form.IdEmpresa)
     const file = form['CertificadoDigital.Certificado']
     const password = form['CertificadoDigital.Senha'] ?? ''
@@ -57,7 +57,7 @@ export const companyChangeRoutes = (captures: Captures) => [
       requireKeeper(session)
       await requireProvedEmail(ctx, session)
     }
-    const certificate = file && (await companies.openCertificate(session.workspaceId, file, password, cnpj))
+    const certificate = file && (await companies.openCertificate(file, password, cnpj))
     const proved = certificate !== undefined && (await isProved(ctx, certificate))
     const isActive = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
       const { db } = ctx

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isDue } from '../jobs/due.ts'
-import { claimRows, fewestFirst, fromNow, LeaseLost, repeat, startJobs, together } from '../jobs/jobs.ts'
+import { claimInTurn, fromNow, LeaseLost, repeat, startJobs, together } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -9,7 +9,6 @@ import { openWithOneOf } from './certificates.ts'
 import { type CapturesOfCertificates, isProved, registerOrRenew } from './registration.ts'
 
 const atOnce = 8
-const ofOneWorkspace = 1
 const idleMs = 500
 // To open a file takes fifteen seconds at most, after it has waited for those of the same workspace.
 const leaseMs = 150_000
@@ -46,18 +45,18 @@ export async function claimFile(
 ): Promise<HeldFile | null> {
   // No key can be sealed.
   if (ctx.signer.isDown) return null
-  const busy = Map.groupBy(running, ({ workspaceId }) => workspaceId)
-  const underWay = new Map([...busy].map(([workspaceId, files]) => [workspaceId, files.length]))
+  const busy = running.map(({ workspaceId }) => workspaceId)
   const lane = {
-    due: sql`state = 'waiting'`,
+    due: sql`state = 'waiting' and workspace_id <> all (${busy}::int[])`,
     order: sql`id`,
     set: sql`attempt = attempt + 1`,
   }
   return asOperator(ctx, async ({ db }) => {
-    const claimed = await claimRows<HeldFile, typeof lane>(db, {
+    const claimed = await claimInTurn<HeldFile, typeof lane>(db, {
+      kind: 'certificate',
       table: sql`certificate_file`,
       key: ['workspace_id', 'id'],
-      lanes: fewestFirst(lane, underWay, { each: ofOneWorkspace }),
+      lanes: [lane],
       leaseMs,
       returning: sql`workspace_id as "workspaceId", id, batch_id as "batchId", name, content, attempt`,
     })
@@ -87,7 +86,7 @@ async function decide(
     const onEnd = (ms: number) => {
       openedMs = ms
     }
-    const certificate = await openWithOneOf(file.workspaceId, bytes, passwords, { signal, onEnd })
+    const certificate = await openWithOneOf(bytes, passwords, { signal, onEnd })
     const proved = await isProved(ctx, certificate)
     const take = () =>
       inWorkspace(ctx, file.workspaceId, async (ctx) => {

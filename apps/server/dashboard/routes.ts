@@ -1,10 +1,10 @@
 import { type AlertBand, alertBands, getDashboard } from '@vigia/contract/workspace'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import { listNotices } from '../platform/trouble.ts'
 import { readDashboard } from './dashboard.ts'
 
 export const dashboardRoutes = [
-  handle(getDashboard, weights.heavy, async (ctx, { session }) => {
+  handle(getDashboard, async (ctx, { session }) => {
     const { workspaceId } = session
     const { companies, latest, days, summaries, acknowledged, due, altered, confirm, disown, ...waiting } =
       await readDashboard(ctx, workspaceId)

@@ -40,7 +40,7 @@ export async function printDocument(
   const noDanfe = noDanfeText(chaveParts(found.chave).mod)
   if (noDanfe) throw new AppError('conflict', noDanfe)
   const logo = await findLogoOf(ctx, workspaceId, found.issuerTaxId)
-  const content = await print(ctx, workspaceId, orderOf(kind, found, logo), `o ${forms[kind].name} deste documento`)
+  const content = await print(ctx, orderOf(kind, found, logo), `o ${forms[kind].name} deste documento`)
   return { content, chave: found.chave }
 }
 
@@ -63,17 +63,12 @@ export async function printEvent(
     document: document.content,
     options: { undone: event.undone },
   }
-  return { content: await print(ctx, workspaceId, order, 'a folha deste evento'), chave: document.chave }
+  return { content: await print(ctx, order, 'a folha deste evento'), chave: document.chave }
 }
 
-async function print(
-  { printer }: Pick<Context, 'printer'>,
-  workspaceId: number,
-  order: PrintOrder,
-  name: string,
-): Promise<Uint8Array> {
+async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder, name: string): Promise<Uint8Array> {
   try {
-    return await printer.print(order, { who: workspaceId })
+    return await printer.print(order)
   } catch (cause) {
     if (!(cause instanceof PrintError)) throw cause
     throw new AppError('conflict', `Não conseguimos montar ${name}. O XML original está guardado e íntegro.`, { cause })

@@ -29,7 +29,7 @@ import { formatCount, formatInteger } from '@vigia/contract/text'
 import { alertBands, reportLine } from '@vigia/contract/workspace'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -61,7 +61,7 @@ export const documentRoutes = [
   ...calendarRoutes,
   ...installmentRoutes,
 
-  handle(listDocuments, weights.ofSearch, async (ctx, { query, session }) => {
+  handle(listDocuments, 'search', async (ctx, { query, session }) => {
     const page = await readWorkspace(ctx, session.workspaceId, async (ctx) =>
       searchDocuments(ctx, session.workspaceId, {
         ...(await criteriaOf(ctx, session.workspaceId, query)),
@@ -83,26 +83,26 @@ export const documentRoutes = [
     }
   }),
 
-  handle(selectDocuments, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
+  handle(selectDocuments, 'slow', async (ctx, { query, session: { workspaceId } }) => {
     const ids = await readWorkspace(ctx, workspaceId, async (ctx) =>
       selectIds(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query), selectionMax, orderOf(query)),
     )
     return { data: { ids: ids.map((id) => ctx.ids.encode(workspaceId, id)) } }
   }),
 
-  handle(countOutsidePeriod, weights.ofSearch, async (ctx, { query, session: { workspaceId } }) => {
+  handle(countOutsidePeriod, 'search', async (ctx, { query, session: { workspaceId } }) => {
     const { total, months } = await readWorkspace(ctx, workspaceId, async (ctx) =>
       countOutside(ctx, workspaceId, await criteriaOf(ctx, workspaceId, query)),
     )
     return { data: { totalDeItens: total, meses: months.map(({ month, n }) => ({ mes: month, totalDeItens: n })) } }
   }),
 
-  handle(suggestIssuers, weights.ofSearch, async (ctx, { query, session: { workspaceId } }) => {
+  handle(suggestIssuers, 'search', async (ctx, { query, session: { workspaceId } }) => {
     const found = await findIssuers(ctx, workspaceId, query.TipoDFe === 0 ? 0 : 2, query.CampoPesquisa ?? '')
     return { data: { emitentes: found.map(({ name, tax_id }) => ({ nome: name, cnpjCpf: tax_id })) } }
   }),
 
-  handle(getDocument, weights.heavy, async (ctx, { params, session }) => {
+  handle(getDocument, async (ctx, { params, session }) => {
     const { workspaceId } = session
     const details = await getDetails(ctx, workspaceId, params.idDfe)
     const { row, name, sections, items, related, timeline, missing } = details
@@ -136,15 +136,15 @@ export const documentRoutes = [
     return file
   }),
 
-  handle(exportDocuments, weights.heavy, async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
+  handle(exportDocuments, 'slow', async (ctx, { body: { filtro, idsDFe = [], ...contents }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
     return toPrepared(await prepareExport(ctx, session, { contents, documents }))
   }),
-  handle(printDocuments, weights.heavy, async (ctx, { body: { filtro, idsDFe = [] }, session }) => {
+  handle(printDocuments, 'slow', async (ctx, { body: { filtro, idsDFe = [] }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
     return toPrepared(await prepareExport(ctx, session, { contents: null, documents }))
   }),
-  handle(takeEverything, weights.heavy, async (ctx, { body, session }) => {
+  handle(takeEverything, 'slow', async (ctx, { body, session }) => {
     const { files, receipts } = await prepareLeaving(ctx, session, body)
     return {
       data: { totalDeArquivos: files, totalDeItens: receipts },
@@ -170,24 +170,24 @@ export const documentRoutes = [
     data: toLink(await renewLink(ctx, session, params.id)),
   })),
 
-  handle(downloadExport, weights.none, (ctx, { params, caller }) => openExport(ctx, params.bilhete, 'zip', caller)),
-  handle(downloadPrint, weights.none, async (ctx, { params, caller }) => {
+  handle(downloadExport, 'waiting', (ctx, { params, caller }) => openExport(ctx, params.bilhete, 'zip', caller)),
+  handle(downloadPrint, 'waiting', async (ctx, { params, caller }) => {
     // The browser shows it, so that it can be printed.
     const { fileName: _, ...file } = await openExport(ctx, params.bilhete, 'pdf', caller)
     return { ...file, framed: true }
   }),
 
-  handle(printDanfe, weights.heavy, async (ctx, { params, session, caller }) => {
+  handle(printDanfe, async (ctx, { params, session, caller }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'nfe')
     await noteRead(ctx, session, caller, `Abriu o DANFE da NF-e ${chave}.`)
     return { content, keepable: true }
   }),
-  handle(printDacte, weights.heavy, async (ctx, { params, session, caller }) => {
+  handle(printDacte, async (ctx, { params, session, caller }) => {
     const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'cte')
     await noteRead(ctx, session, caller, `Abriu o DACTE do CT-e ${chave}.`)
     return { content, keepable: true }
   }),
-  handle(printDocumentEvent, weights.heavy, async (ctx, { params, session, caller }) => {
+  handle(printDocumentEvent, async (ctx, { params, session, caller }) => {
     const { content, chave } = await printEvent(ctx, session.workspaceId, params.idDfe, params.idEvento)
     await noteRead(ctx, session, caller, `Abriu a folha do evento ${params.idEvento} do documento ${chave}.`)
     return { content, keepable: true }

@@ -187,7 +187,7 @@ function contentOf(
   const rowsUntil = (abandoned: AbortSignal) => readInBatches(ctx, workspaceId, choice, { withContent, abandoned })
   if (contents === null) {
     const title = fileName.replace(/\.pdf$/, '')
-    return mergeForms(title, printedForms({ workspaceId, rows: rowsUntil(ended), few, logoOf, tally }, ctx))
+    return mergeForms(title, printedForms({ rows: rowsUntil(ended), few, logoOf, tally }, ctx))
   }
   const made = `${formatBrasiliaMoment(at)} (horário de Brasília), por ${requestedBy}`
   const { productName } = ctx.config

@@ -1,26 +1,18 @@
 import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/workspace'
 import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { createPlaces } from '../platform/places.ts'
 import { aboutOf, periodText } from '../reports/reports.ts'
 import { countWaiting, findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
 import { makeSheet } from './sheet.ts'
 
 const sheets: Limit = { name: 'freight-sheet', times: 60, withinMs: 3_600_000 }
-const making = createPlaces({
-  all: 2,
-  each: 1,
-  waiting: 3,
-  full: 'Já há planilhas desta conta sendo feitas. Nada se perdeu: tente de novo em instantes.',
-})
-
 export const freightRoutes = [
-  handle(listFreight, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
+  handle(listFreight, 'slow', async (ctx, { query, session: { workspaceId } }) => {
     const question = await questionOf(ctx, workspaceId, query)
     const data = await readWorkspace(ctx, workspaceId, async (ctx) => ({
       ...(await listFindings(ctx, workspaceId, question, query.depoisDe)),
@@ -30,11 +22,10 @@ export const freightRoutes = [
     return { data }
   }),
 
-  handle(downloadFreight, weights.heavy, async (ctx, { query, session, caller }) => {
+  handle(downloadFreight, 'slow', async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     const question = await questionOf(ctx, workspaceId, query)
     await countTry(ctx, sheets, String(workspaceId))
-    using _ = await making.take(workspaceId)
     const about = await aboutOf(ctx, workspaceId, question.companyId)
     const content = await makeSheet(ctx, workspaceId, question, about)
     const title = `Auditoria de fretes, ${periodText(question)}`

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
-import { availableParallelism } from 'node:os'
 import { type Duplex, Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import { type Envelope, mayAs, type RouteData, type RouteDefinition, type RouteInput } from '@vigia/contract/route'
@@ -9,8 +8,9 @@ import type { Config } from '../config.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { limitTo } from '../platform/database.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
-import { createPlaces, type Places } from '../platform/places.ts'
+import { createLimiter, type Limiter } from '../platform/limiter.ts'
 import { limitConnections } from './connections.ts'
+import { bodyBytesMax, createDoor, type Door, doorLimits, type Visit } from './door.ts'
 import { hasTag, sendText, tagOf } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
@@ -46,8 +46,7 @@ type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
 /** A route with the function that carries it out. */
 interface Handled {
   route: RouteDefinition
-  /** How many of the client's places a call takes. */
-  weigh(input: RouteInput<RouteDefinition>): number
+  cost: Cost
   run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null, caller: Caller): Promise<unknown>
 }
 
@@ -56,20 +55,20 @@ type Handler<R extends RouteDefinition> = (
   input: RouteInput<R> & { session: SessionOf<R>; caller: Caller },
 ) => Promise<RouteResponse<R>>
 
-/** How many places a call takes, as a number or from what it sends. */
-type Weight<R extends RouteDefinition> = number | ((input: RouteInput<R>) => number)
+/**
+ * `slow`: reports, searches, exports and uploads, of which a workspace has one under way; `search`: a list that is slow when a text is looked for;
+ * `waiting`: it mostly waits, or has a limit of its own, and is not counted.
+ */
+type Cost = 'usual' | 'slow' | 'search' | 'waiting'
 
-/** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. Without a weight a call is light. */
+/** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. */
 export function handle<const R extends RouteDefinition>(route: R, handler: Handler<R>): Handled
-export function handle<const R extends RouteDefinition>(route: R, weight: Weight<R>, handler: Handler<R>): Handled
-export function handle<const R extends RouteDefinition>(
-  route: R,
-  ...rest: [Handler<R>] | [Weight<R>, Handler<R>]
-): Handled {
-  const [weight, handler] = rest.length === 1 ? [weights.light, rest[0]] : rest
+export function handle<const R extends RouteDefinition>(route: R, cost: Cost, handler: Handler<R>): Handled
+export function handle<const R extends RouteDefinition>(route: R, ...rest: [Handler<R>] | [Cost, Handler<R>]): Handled {
+  const [cost, handler] = rest.length === 1 ? (['usual', rest[0]] as const) : rest
   return {
     route,
-    weigh: (input) => (typeof weight === 'number' ? weight : weight(input as RouteInput<R>)),
+    cost,
     run: async (ctx, input, session, caller) => {
       requireOwnLogin(route, session)
       requireProofFor(route, input, session)
@@ -84,14 +83,13 @@ export interface Guest {
   path: string
   handle(request: IncomingMessage, response: ServerResponse): boolean
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
+  /** Whether a request is of a connection that it let in. */
+  knows(request: IncomingMessage): boolean
 }
 
 // A certificate file has a few kilobytes, a logo is made as small by the page; nothing else is uploaded.
 const fileBytesMax = 128 * 1024
-const bodyBytesMax = 256 * 1024
 const headerBytesMax = 16 * 1024
-// As much as the proxies of deploy/ let through.
-const discardedBytesMax = 12 * 1024 * 1024
 
 const formLimits = {
   fileSize: fileBytesMax,
@@ -102,27 +100,9 @@ const formLimits = {
   headerPairs: 20,
 }
 
-/**
- * What a call costs in places. Heavy ones keep the database or a processor busy for longer than reading rows does: a client has one of them
- * at a time, and a light one beside it. One that mostly waits, or has places of its own, takes none.
- */
-export const weights = {
-  none: 0,
-  light: 1,
-  heavy: 3,
-  /** Of a list: a text is looked for in many rows. */
-  ofSearch: ({ query }: { query: { CampoPesquisa?: string } }): number => (query.CampoPesquisa ? 3 : 1),
-}
-
-// A page of the application asks for six things at once. The database has ten connections for all: one client holds four of them at most,
-// and one heavy call; heavy calls of all clients together hold five, and the rest is left for lists.
-const callsAtOnce = { all: 24, heavy: 15, each: 4, waiting: 100 }
-// A call keeps the database and this process busy in turns, so about one processor where both are on one machine. One of them is left for who has just come.
-// Elsewhere a call mostly waits, and what processors there are for is not known.
-const besideIn = ({ databaseUrl }: Context['config']): number | undefined =>
-  !databaseUrl || /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(databaseUrl).hostname)
-    ? Math.max(1, availableParallelism() - 1)
-    : undefined
+// A page of the application asks for six things at once. The database has ten connections for all.
+const callsMax = { each: 4, waiting: 100 }
+const slowMax = { each: 1, waiting: 100 }
 const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.'
 const ofStrangers =
   'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
@@ -135,11 +115,16 @@ export async function serveRoutes(
   ctx: Context,
   handlers: Handled[],
   authenticate: Authenticate,
-  { guest, keys, limited }: { guest?: Guest; keys?: Keys; limited?: Database } = {},
+  {
+    guest,
+    keys,
+    limited,
+    door = createDoor(async () => true, ctx.config.door),
+  }: { guest?: Guest; keys?: Keys; limited?: Database; door?: Door } = {},
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
-    bodyLimit: bodyBytesMax,
+    bodyLimit: doorLimits.body,
     // Until the last byte of the request has arrived.
     requestTimeout: 30_000,
     http: {
@@ -161,8 +146,9 @@ export async function serveRoutes(
   })
   limitConnections(app, { log: ctx.log, addressOf: (request) => networkOf(callerOf(request).address) })
   await addHeaders(app, ctx.config)
+  guardDoor(app, door, guest)
   refuseOtherHosts(app, ctx.config)
-  if (guest) receive(app, ctx.config, guest)
+  if (guest) receive(app, ctx.config, door, guest)
   await addCors(app, ctx.config)
   await app.register(multipart, { limits: formLimits })
   app.removeContentTypeParser(['application/json', 'text/plain'])
@@ -177,7 +163,7 @@ export async function serveRoutes(
   )
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: 1024 },
+    { parseAs: 'string' },
     async ({ routeOptions: { url = '' } }: FastifyRequest) => {
       if (!inputless.has(url)) throw new AppError('invalid-input', notJson)
     },
@@ -207,12 +193,23 @@ export async function serveRoutes(
     )
     done()
   })
-  // Of those who are logged in by workspace, of others by address: however many of these come, they hold up only each other.
-  const places = {
-    session: createPlaces({ ...callsAtOnce, beside: besideIn(ctx.config), full: ofWorkspaces }),
-    public: createPlaces({ ...callsAtOnce, all: 8, heavy: 6, full: ofStrangers }),
+  const limiters = {
+    session: {
+      calls: createLimiter({ ...callsMax, full: ofWorkspaces }),
+      slow: createLimiter({ ...slowMax, full: ofWorkspaces }),
+    },
+    public: {
+      calls: createLimiter({ ...callsMax, full: ofStrangers }),
+      slow: createLimiter({ ...slowMax, full: ofStrangers }),
+    },
   }
-  for (const handled of handlers) addRoute(app, ctx, handled, { authenticate, keys, places, limited })
+  for (const handled of handlers)
+    addRoute(app, ctx, handled, {
+      authenticate: door.watch(authenticate),
+      keys: keys && { ...keys, find: door.watch(keys.find) },
+      limiters,
+      limited,
+    })
   return app
 }
 
@@ -234,15 +231,63 @@ function isOurHost({ hostNames }: Pick<Config, 'hostNames'>, { headers, rawHeade
   return !name || hostNames.includes(name)
 }
 
-function receive(app: FastifyInstance, config: Pick<Config, 'hostNames'>, guest: Guest): void {
+const freePath = '/health'
+
+function guardDoor(app: FastifyInstance, door: Door, guest: Guest | undefined): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { raw, routeOptions } = request
+    if (raw.url === freePath || (guest && isOf(guest, raw.url) && guest.knows(raw))) return
+    const { access } = routeOptions.config as { access?: RouteDefinition['access'] }
+    const isFile = !access && ['GET', 'HEAD', 'OPTIONS'].includes(raw.method ?? '')
+    const kind = guest && isOf(guest, raw.url) ? 'session' : isFile ? 'file' : access === 'session' ? 'session' : 'open'
+    const visit: Visit = { network: networkOf(callerOf(request).address), token: tokenOf(raw), kind }
+    const refusal = await door.enter(visit, raw.socket)
+    if (refusal === null) {
+      raw.socket.destroy()
+      return reply.hijack()
+    }
+    if (refusal) throw refusal
+    if (access && Number(raw.headers['content-length']) > bodyBytesMax({ access }))
+      throw new AppError('too-large', bodyTooLarge)
+  })
+}
+
+async function admitUpgrade(
+  config: Pick<Config, 'trustedProxies'>,
+  door: Door,
+  request: IncomingMessage,
+  socket: Duplex,
+): Promise<boolean> {
+  const network = networkOf(rawCaller(config, request).address)
+  const refusal = await door.enter({ network, token: tokenOf(request), kind: 'session' }, socket)
+  if (refusal === undefined) return true
+  const seconds = Math.max(1, Math.ceil((refusal?.retryAfterMs ?? 0) / 1_000))
+  if (refusal && socket.writable)
+    socket.end(
+      `HTTP/1.1 429 Too Many Requests\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    )
+  else socket.destroy()
+  return false
+}
+
+function receive(
+  app: FastifyInstance,
+  config: Pick<Config, 'hostNames' | 'trustedProxies'>,
+  door: Door,
+  guest: Guest,
+): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!isOf(guest, request.raw.url)) return done()
     for (const [name, value] of Object.entries(reply.getHeaders())) if (value) reply.raw.setHeader(name, value)
     if (!guest.handle(request.raw, reply.raw)) return done()
     reply.hijack()
   })
-  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  app.server.on('upgrade', async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const ignore = () => socket.destroy()
+    socket.on('error', ignore)
+    if (!guest.knows(request) && !(await admitUpgrade(config, door, request, socket))) return
     if (!isOurHost(config, request) || !guest.upgrade(request, socket, head)) socket.destroy()
+    socket.off('error', ignore)
   })
 }
 
@@ -254,16 +299,16 @@ function isOf({ path }: Guest, url = ''): boolean {
 function addRoute(
   app: FastifyInstance,
   ctx: Context,
-  { route, run, weigh }: Handled,
+  { route, run, cost }: Handled,
   {
     authenticate,
     keys,
-    places,
+    limiters,
     limited,
   }: {
     authenticate: Authenticate
     keys: Keys | undefined
-    places: Record<'session' | 'public', Places>
+    limiters: Record<'session' | 'public', Record<'calls' | 'slow', Limiter>>
     limited: Database | undefined
   },
 ): void {
@@ -271,6 +316,8 @@ function addRoute(
   app.route({
     method: route.method,
     url: fastifyPath(route),
+    config: { access: route.access },
+    bodyLimit: bodyBytesMax(route),
     // Before the body is read: without a session no body is read.
     onRequest: async (request, reply) => {
       if (route.access !== 'session') return
@@ -286,8 +333,17 @@ function addRoute(
       const input = await readInput(route, request)
       const caller = callerOf(request)
       let session = sessions.get(request) ?? null
-      const weight = weigh(input)
-      using _ = weight > 0 ? await places[session ? 'session' : 'public'].take(clientOf(session, caller), weight) : null
+      if (cost !== 'waiting') {
+        const { calls, slow } = limiters[session ? 'session' : 'public']
+        const client = clientOf(session, caller)
+        const isSlow =
+          cost === 'slow' || (cost === 'search' && (input.query as { CampoPesquisa?: string }).CampoPesquisa)
+        for (const limiter of isSlow ? [slow, calls] : [calls]) {
+          const place = await limiter(client)
+          reply.raw.once('close', () => place[Symbol.dispose]())
+          if (reply.raw.closed) place[Symbol.dispose]()
+        }
+      }
       if (request.raw.socket.destroyed) return reply.hijack()
       // A body may take its time: who was put out meanwhile, or may do less, does nothing with it any more.
       if (session && (route.body || route.form)) {
@@ -344,9 +400,9 @@ function contextOf(
   return { ...ctx, db: limitTo(limited, session.companies, ctx.db) }
 }
 
-// All who visit a shared account are strangers to each other, however many sessions each of them begins.
+// All who visit a shared account are strangers to each other, however many sessions each of them begins; so are new accounts.
 function clientOf(session: Session | null, { address }: Caller): number | string {
-  return session && !session.shared ? session.workspaceId : networkOf(address)
+  return session && !session.shared && !session.newcomer ? session.workspaceId : networkOf(address)
 }
 
 // Only what people read. Other responses may hold a token or a ticket, and the length of compressed bytes would leak something of it.
@@ -448,6 +504,12 @@ export function bearerOf(request: FastifyRequest): string {
   return /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 }
 
+/** The token of any request: those of the hub have it in their address. */
+function tokenOf({ headers, url = '' }: IncomingMessage): string {
+  const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  return shown ?? new URLSearchParams(url.split('?')[1]).get('access_token') ?? ''
+}
+
 /** Where a request comes from that did not pass through the routes, by what trusted proxies say. */
 export function rawCaller(
   { trustedProxies }: Pick<Context['config'], 'trustedProxies'>,
@@ -535,11 +597,9 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
   }
   if (refusal?.retryAfterMs !== undefined)
     void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
-  // Fastify would close the connection, and whoever is still sending, a proxy too, would lose the response: Node reads the rest and drops it.
-  if (statusCode === 413 && Number(request.headers['content-length']) <= discardedBytesMax) {
-    void reply.removeHeader('connection')
-    answered.set(request.socket, request.raw)
-  }
+  // Fastify would close the connection, and whoever is still sending, a proxy too, would lose the response.
+  if (statusCode === 413) void reply.removeHeader('connection')
+  if (!request.raw.complete) dropBody(request.raw)
   if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
   // RFC 9470, but for its status: who gets a 401 takes the session for ended.
   if (refusal?.code === 'needs-proof')
@@ -550,6 +610,19 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
     .type('application/json; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(envelope)
+}
+
+// Node drops what comes of a body that nobody reads. Of a large one the rest is not taken, after a moment to read the response.
+function dropBody(request: IncomingMessage): void {
+  const { socket } = request
+  answered.set(socket, request)
+  let bytes = 0
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= doorLimits.unreadBody) return
+    request.pause()
+    setTimeout(() => socket.destroy(), doorLimits.refusedMs).unref()
+  })
 }
 
 const connectionRefusals: Record<string, [status: string, message: string]> = {
@@ -588,13 +661,14 @@ function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket
 }
 
 const unreadable = 'Não conseguimos entender a requisição: o corpo não está no formato esperado.'
+const bodyTooLarge = 'O corpo da requisição é grande demais.'
 const tooManyFields = 'O formulário tem campos ou arquivos demais.'
 
 const notJson = 'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).'
 
 const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
   FST_REQ_FILE_TOO_LARGE: ['too-large', 'O arquivo enviado é grande demais.'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['too-large', 'O corpo da requisição é grande demais.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too-large', bodyTooLarge],
   FST_FILES_LIMIT: ['too-large', tooManyFields],
   FST_FIELDS_LIMIT: ['too-large', tooManyFields],
   FST_PARTS_LIMIT: ['too-large', tooManyFields],

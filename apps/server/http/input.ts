@@ -2,6 +2,7 @@ import type { RouteDefinition, RouteInput } from '@vigia/contract/route'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../platform/errors.ts'
+import { doorLimits } from './door.ts'
 
 /** Characters of one text field of a form. */
 export const fieldCharactersMax = 8 * 1024
@@ -99,9 +100,15 @@ async function readForm(request: FastifyRequest): Promise<Record<string, string 
   if (!request.isMultipart())
     throw new AppError('invalid-input', 'Envie os dados como formulário (multipart/form-data).')
   const form: Record<string, string | File> = Object.create(null)
+  let bytes = 0
+  request.raw.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+  })
   try {
     for await (const part of request.parts()) {
       const name = part.fieldname
+      // Each part has a size of its own; all of a form that does not say how large it is arrive together.
+      if (bytes > doorLimits.body) throw new AppError('too-large', 'O formulário é grande demais.')
       if (name.length > nameCharactersMax) throw new AppError('too-large', 'Um campo do formulário é grande demais.')
       if (name in form) throw new AppError('invalid-input', `O campo ${name.slice(0, 50)} foi enviado mais de uma vez.`)
       if (part.type === 'file') form[name] = new File([new Uint8Array(await part.toBuffer())], part.filename)

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
-import { createPlaces } from '../platform/places.ts'
+import { createLimiter } from '../platform/limiter.ts'
 import type { Authenticate, Caller, Session } from './session.ts'
 import { addTry, type Limit } from './throttle.ts'
 
@@ -29,8 +29,7 @@ const callLimit: Limit = { name: 'chamadas de uma chave', times: 120, withinMs: 
 const changeLimit: Limit = { name: 'mudanças de uma chave', times: 1_000, withinMs: 3_600_000 }
 
 // Calls of a workspace are counted one after the other: they write the same rows, and each waits with a connection that all share.
-const counting = createPlaces({
-  all: 4,
+const takeTurn = createLimiter({
   each: 1,
   waiting: 100,
   full: 'Há chamadas demais com chaves de API desta conta ao mesmo tempo. Nada foi lido nem alterado; tente de novo em instantes.',
@@ -51,7 +50,7 @@ export async function admitKey(
   const who = `${key.workspaceId}/${key.accountId}`
   const restMs = (refusedUntil.get(who) ?? 0) - Date.now()
   if (restMs > 0) throw new AppError('too-many', tooManyCalls, { retryAfterMs: restMs })
-  using _ = await counting.take(key.workspaceId)
+  using _ = await takeTurn(key.workspaceId)
   const { count, leftMs } = await addTry(ctx, callLimit, who)
   void reply.headers({
     'ratelimit-limit': callLimit.times,

@@ -35,6 +35,8 @@ export interface Session {
   /** Somebody showed the password of the account, or a code of its second factor, a short while ago. */
   provedLately: boolean
   token: string
+  /** No certificate has proved a company of its workspace yet. */
+  newcomer?: true
   /** Absent: nothing is kept of where a shared account is used from. */
   address?: string
   /** Of an API key: what it may do. Then no person is there: `accountId` and `accountName` are those of the key. Absent: a person. */

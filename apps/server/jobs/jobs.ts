@@ -158,6 +158,8 @@ async function carryOut<Job>(kind: JobKind<Job>, job: Job, signal: AbortSignal, 
 export interface Lane {
   /** Which rows are due. */
   due: RawBuilder<unknown>
+  /** A condition that is cheaper to find and holds for all rows that are due. */
+  maybeDue?: RawBuilder<unknown>
   order: RawBuilder<unknown>
   /** What a claim writes into a row besides its lease. */
   set?: RawBuilder<unknown>
@@ -233,39 +235,46 @@ export async function claimRows<Row, L extends Lane>(
   return null
 }
 
-/** How many jobs each workspace has under way; one that has none is not there. */
-export type UnderWay = ReadonlyMap<number, number>
+// The workspace that each kind of claim served last in this process.
+const servedLast = new Map<string, number>()
 
-/** Counts by workspace what is leased in `table`, which is already restricted to what can be; `jobs` when a row is not a job. */
-export async function countUnderWay(
-  db: Database,
-  table: RawBuilder<unknown>,
-  {
-    workspace = sql`workspace_id`,
-    jobs = sql`count(*)`,
-  }: Partial<Record<'workspace' | 'jobs', RawBuilder<unknown>>> = {},
-): Promise<UnderWay> {
-  const { rows } = await sql<{ id: number; n: number }>`
-    select ${workspace} as id, ${jobs}::int as n from ${table} where lease_until > now() group by 1`.execute(db)
-  return new Map(rows.map(({ id, n }) => [id, n]))
+interface Turns<L extends Lane> extends Claim<L> {
+  /** The kind of claim. */
+  kind: string
+  workspaceOf?: RawBuilder<unknown>
+  /** The workspaces (`id`) of the rows that are due, where a row is of several. */
+  workspaces?(due: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Restricts `table` to the rows of a workspace. */
+  isOf?(workspaceId: number): RawBuilder<unknown>
 }
 
-const ofOthers = (busier: readonly number[]): RawBuilder<unknown> => sql`workspace_id <> all (${[...busier]}::int[])`
-
-/**
- * The lanes of `lane` for those first who have the fewest jobs under way: so a workspace that wants a thousand things waits with each for those that want
- * one, in all processes. `isOfOthers` tells the rows that are of somebody else than `busier`; of nobody more than `each` jobs are claimed.
- */
-export function fewestFirst<L extends Lane>(
-  lane: L,
-  underWay: UnderWay,
-  { isOfOthers = ofOthers, each = Number.POSITIVE_INFINITY }: { isOfOthers?: typeof ofOthers; each?: number } = {},
-): L[] {
-  const counts = [...new Set([0, ...underWay.values()])].filter((n) => n < each).sort((a, b) => a - b)
-  return counts.map((most) => {
-    const busier = [...underWay].filter(([, n]) => n > most).map(([id]) => id)
-    return busier.length === 0 ? lane : { ...lane, due: sql`${lane.due} and ${isOfOthers(busier)}` }
-  })
+/** `claimRows` by workspaces in turn: each lane begins with the workspace after the one that was served last. */
+export async function claimInTurn<Row, L extends Lane>(
+  db: Database,
+  {
+    kind,
+    workspaceOf = sql`workspace_id`,
+    workspaces = (due) => sql`select distinct ${workspaceOf} as id from ${claim.table} where ${due}`,
+    isOf = (id) => sql`${workspaceOf} = ${id}`,
+    ...claim
+  }: Turns<L>,
+): Promise<{ lane: L; rows: Row[] } | null> {
+  for (const lane of claim.lanes) {
+    const isDue = sql`${lane.maybeDue ?? lane.due} and (lease_until is null or lease_until < now())`
+    const { rows: due } = await sql<{ id: number }>`${workspaces(isDue)}`.execute(db)
+    const last = servedLast.get(kind) ?? 0
+    const ids = due.map(({ id }) => id).sort((a, b) => Number(a <= last) - Number(b <= last) || a - b)
+    for (const id of ids) {
+      const claimed = await claimRows<Row, L>(db, {
+        ...claim,
+        lanes: [{ ...lane, due: sql`${lane.due} and ${isOf(id)}` }],
+      })
+      if (!claimed) continue
+      servedLast.set(kind, id)
+      return { lane, rows: claimed.rows }
+    }
+  }
+  return null
 }
 
 /** A time by the clock of the database, which all processes share. */

@@ -1,5 +1,5 @@
 import { sql, type UpdateObject } from 'kysely'
-import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
+import { claimInTurn, fromNow, type Lane } from '../jobs/jobs.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
 import { isHeldBack } from '../platform/hold.ts'
@@ -41,22 +41,16 @@ const lane = (hasFailed: 0 | 1): Lane => ({
 })
 const [firstTries, retries] = [lane(0), lane(1)]
 
-// What is of no workspace counts as one of its own.
-const workspace = sql`coalesce(workspace_id, 0)`
-const isOfOthers = (busier: readonly number[]) => sql`${workspace} <> all (${[...busier]}::int[])`
-
-/**
- * Takes the mail that has waited longest of those that are due, of the workspaces with the fewest under way, one that failed before ahead of the others; null
- * when there is none.
- */
+/** Takes the mail that has waited longest of the workspace whose turn it is, one that failed before ahead of the others; null when none is due. */
 export async function claimMail(ctx: WithDatabase, { retry }: { retry: boolean }): Promise<HeldMail | null> {
   return asOperator(ctx, async ({ db }) => {
-    const held = sql`(select * from mail where state = 'waiting' and lease_until is not null) m`
-    const underWay = await countUnderWay(db, held, { workspace })
     const lanes = retry ? [retries, firstTries] : [firstTries]
-    const claimed = await claimRows<HeldMail, Lane>(db, {
+    const claimed = await claimInTurn<HeldMail, Lane>(db, {
+      kind: 'mail',
       table: sql`mail`,
-      lanes: lanes.flatMap((lane) => fewestFirst(lane, underWay, { isOfOthers })),
+      // What is of no workspace counts as one of its own.
+      workspaceOf: sql`coalesce(workspace_id, 0)`,
+      lanes,
       leaseMs,
       returning: sql`id, kind, workspace_id as "workspaceId", recipient, payload, created_at as "createdAt", failures,
         coalesce(useless_at <= now(), false) as "tooLate", message_id as "messageId", lease_until::text as lease`,

@@ -11,7 +11,7 @@ import { alertBands } from '@vigia/contract/workspace'
 import type { z } from 'zod'
 import { findCompanyIds } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
-import { handle, type Session, weights } from '../http/http.ts'
+import { handle, type Session } from '../http/http.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -33,7 +33,7 @@ export const answerRuleRoutes = [
     data: await readWorkspace(ctx, session.workspaceId, (ctx) => toList(ctx, session)),
   })),
 
-  handle(saveAnswerRule, weights.heavy, async (ctx, { body, session }) => {
+  handle(saveAnswerRule, async (ctx, { body, session }) => {
     const data = await edit(ctx, session, async (ctx, rules) => {
       const draft = await draftOf(ctx, session, body)
       const at = body.idRegra === undefined ? -1 : placeOf(ctx, session, rules, body.idRegra)
@@ -69,7 +69,7 @@ export const answerRuleRoutes = [
     return { data, message: `Regra "${body.nome}" guardada.` }
   }),
 
-  handle(orderAnswerRules, weights.heavy, async (ctx, { body, session }) => {
+  handle(orderAnswerRules, async (ctx, { body, session }) => {
     const data = await edit(ctx, session, async (ctx, rules) => {
       const ids = body.idsRegra.map((id) => ctx.ids.decode(session.workspaceId, id))
       const known = new Set(rules.map(({ id }) => id))
@@ -91,7 +91,7 @@ export const answerRuleRoutes = [
     return { data, message: 'Ordem guardada.' }
   }),
 
-  handle(removeAnswerRule, weights.heavy, async (ctx, { body, session }) => {
+  handle(removeAnswerRule, async (ctx, { body, session }) => {
     const data = await edit(ctx, session, async (ctx, rules) => {
       const rule = rules[placeOf(ctx, session, rules, body.idRegra)]!
       await ctx.db
@@ -104,7 +104,7 @@ export const answerRuleRoutes = [
     return { data, message: 'Regra apagada.' }
   }),
 
-  handle(testAnswerRule, weights.heavy, async (ctx, { body, session: { workspaceId }, session }) => ({
+  handle(testAnswerRule, 'slow', async (ctx, { body, session: { workspaceId }, session }) => ({
     data: await readWorkspace(ctx, workspaceId, async (ctx) => {
       const now = await readAnswerRules(ctx, workspaceId)
       const draft = await draftOf(ctx, session, body)

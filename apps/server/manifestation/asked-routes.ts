@@ -8,7 +8,7 @@ import {
 } from '@vigia/contract/manifestation'
 import { endSentence, formatCount } from '@vigia/contract/text'
 import { deadlineOf, eventName } from '../documents/documents.ts'
-import { handle, type Session, weights } from '../http/http.ts'
+import { handle, type Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { beyondLimit, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -32,7 +32,7 @@ export const askedRoutes = [
     }
   }),
 
-  handle(listAsked, weights.heavy, async (shown, { session }) => {
+  handle(listAsked, async (shown, { session }) => {
     const { workspaceId } = session
     const ctx = beyondLimit(shown)
     const { total, answers } = await readWorkspace(ctx, workspaceId, (ctx) => list(ctx, session))
@@ -62,7 +62,7 @@ export const askedRoutes = [
     }
   }),
 
-  handle(listHeldEvents, weights.heavy, async (shown, { session }) => {
+  handle(listHeldEvents, async (shown, { session }) => {
     const ctx = beyondLimit(shown)
     const held = await findHold(ctx)
     if (!held) return { data: { desde: null, motivo: null, items: [], totalDeItens: 0, impedimento: null } }
@@ -89,12 +89,12 @@ export const askedRoutes = [
     }
   }),
 
-  handle(releaseHeldEvents, weights.none, async (ctx, { session }) => {
+  handle(releaseHeldEvents, 'waiting', async (ctx, { session }) => {
     await releaseAlone(beyondLimit(ctx), session)
     return { data: null, message: 'Envio liberado: o que espera sai nos próximos segundos.' }
   }),
 
-  handle(decideAsked, weights.heavy, async (shown, { body, session }) => {
+  handle(decideAsked, async (shown, { body, session }) => {
     const { workspaceId } = session
     const reason = body.aprovar ? null : endSentence(body.motivo!)
     const outcomes = await decide(beyondLimit(shown), session, { chosen: body.idsPedido, reason })

@@ -2,7 +2,7 @@ import { ufs } from '@vigia/dfe/uf'
 import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/documents.ts'
-import { claimRows, countUnderWay, fewestFirst, fromNow, type Lane } from '../jobs/jobs.ts'
+import { claimInTurn, claimRows, fromNow, type Lane } from '../jobs/jobs.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
@@ -94,7 +94,7 @@ interface ClaimedEvent extends QueuedEvent {
 export const dueEvents = sql`select from outgoing_event where state in ('waiting', 'sending') and next_at <= now()`
 
 /**
- * Claims the events that have waited longest of those that may be sent now, of a workspace with the fewest batches under way. None while they are held; not to a paused service, not of an author with a batch under way or
+ * Claims the events that have waited longest of those that may be sent now, of the workspace whose turn it is. None while they are held; not to a paused service, not of an author with a batch under way or
  * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
  */
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
@@ -125,14 +125,19 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
       db,
     )
     const isNotBlocked = isNoneOf(authors.filter(({ blocked }) => blocked))
-    const underWay = await countUnderWay(db, sql`outgoing_event`, {
-      jobs: sql`count(distinct lease_by)`,
+    // Events that a person requested come first: the person waits for the response.
+    const claimed = await claimInTurn<ClaimedEvent, Lane>(db, {
+      kind: 'event',
+      table,
+      key,
+      lanes: kindsOfTurn.map((kind) => ({
+        ...laneOf(sql`${kind} and ${mayLeave} and ${isNoneOf(authors)}`),
+        maybeDue: sql`${kind} and o.state in ('waiting', 'sending') and o.next_at <= now()`,
+      })),
+      leaseMs,
+      returning,
     })
-    // Events that a person requested come first: the person waits for the response. Of each kind, those of who has the fewest batches under way.
-    const wanted = kindsOfTurn.flatMap((kind) =>
-      fewestFirst(laneOf(sql`${kind} and ${mayLeave} and ${isNoneOf(authors)}`), underWay),
-    )
-    const [first] = await claim(wanted, 1)
+    const first = claimed?.rows[0]
     if (!first) return null
     const { workspaceId, companyId, type, cnpj } = first
     const service = serviceOf(type)

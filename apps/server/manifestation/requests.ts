@@ -9,8 +9,8 @@ import type { Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { beyondLimit, companiesShown, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { createLimiter } from '../platform/limiter.ts'
 import { holdLock } from '../platform/locks.ts'
-import { createPlaces } from '../platform/places.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 import type { Tables } from '../platform/tables.ts'
@@ -82,8 +82,7 @@ export async function requestEvents(
 }
 
 // Those of a workspace follow one another anyway: they must not wait with a connection each.
-const placing = createPlaces({
-  all: 8,
+const takeTurn = createLimiter({
   each: 1,
   waiting: 100,
   full: 'Há pedidos demais desta conta ao mesmo tempo. Este não foi feito; tente de novo em instantes.',
@@ -95,7 +94,7 @@ async function placeInTurn(
   request: ManifestationRequest,
   corrections: Correction[] | null,
 ): Promise<Placed[]> {
-  using _ = await placing.take(session.workspaceId)
+  using _ = await takeTurn(session.workspaceId)
   return inWorkspace(ctx, session.workspaceId, async (ctx) => {
     await lockRequests(ctx, session.workspaceId)
     const candidates = await findCandidates(ctx, session.workspaceId, request)

@@ -11,7 +11,7 @@ import {
 } from '@vigia/contract/manifestation'
 import type { z } from 'zod'
 import { eventName } from '../documents/documents.ts'
-import { handle, type Session, weights } from '../http/http.ts'
+import { handle, type Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -37,8 +37,8 @@ interface ManifestationBody {
 export const manifestationRoutes = [
   ...answerRuleRoutes,
   ...askedRoutes,
-  handle(manifestNfe, weights.none, (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
-  handle(manifestCte, weights.none, (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
+  handle(manifestNfe, 'waiting', (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
+  handle(manifestCte, 'waiting', (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
 
   handle(previewManifestation, async (ctx, { body, session }) => {
     const service = serviceOf(body.TipoDFe)
@@ -81,7 +81,7 @@ export const manifestationRoutes = [
     }
   }),
 
-  handle(sendManifestationAgain, weights.none, async (ctx, { params, body, session }) => {
+  handle(sendManifestationAgain, 'waiting', async (ctx, { params, body, session }) => {
     const asked = { document: params.idDfe, tpEvento: body.tpEvento, sequence: body.sequencia }
     const outcome = await requestAgain(ctx, session, asked)
     return { data: { documento: toManifested(ctx, session, outcome) }, message: outcome.message }

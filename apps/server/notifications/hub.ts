@@ -117,6 +117,7 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
   )
   return {
     path: hubPath,
+    knows: (request) => hub.knows(request),
     handle: (request, response) => hub.handle(request, response),
     upgrade: (request, socket, head) => hub.upgrade(request, socket, head),
     metrics: measure(hub),

@@ -1,7 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { getPriority } from 'node:os'
 import { sql } from 'kysely'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { executePrepared, openDatabase, pools, readWorkspace } from './database.ts'
 
@@ -26,25 +24,6 @@ test('a connection waits for what another holds as long as its pool says', async
   })
   await Promise.all([holder.destroy(), impatient.destroy()])
 })
-
-test.runIf(process.platform === 'linux')(
-  'what the database does for patient connections gives way to what it does for others',
-  async () => {
-    await using database = await createDatabase()
-    const [usual, patient] = [openDatabase(database.url), openDatabase(database.url, { patient: true })]
-    const idOf = async (db: typeof usual) => {
-      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)
-      return rows[0]!.pid
-    }
-    const [one, other] = [await idOf(usual), await idOf(patient)]
-    expect(getPriority(other)).toBe(Math.min(19, getPriority(one) + 5))
-    // Where each session is a group for the scheduler, the priority of the group counts. The kernel may let it wait a moment.
-    const groupOf = (id: number) => Number(/nice (-?\d+)/.exec(readFileSync(`/proc/${id}/autogroup`, 'utf8'))?.[1])
-    if (existsSync('/proc/self/autogroup'))
-      await vi.waitFor(() => expect(groupOf(other)).toBe(Math.min(19, groupOf(one) + 5)), 10_000)
-    await Promise.all([usual.destroy(), patient.destroy()])
-  },
-)
 
 test('a statement takes as long as its pool allows', async () => {
   await using database = await createDatabase()

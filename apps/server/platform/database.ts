@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto'
-import type { Socket } from 'node:net'
 import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, WithDatabase } from './context.ts'
-import { giveWayInDatabase } from './priority.ts'
 import type { Tables } from './tables.ts'
 
 // bigint as BigInt (NSUs and ids are exact); dates and local times stay text: they are what a document says, not instants.
@@ -45,8 +43,6 @@ export interface PoolOptions {
   lockTimeoutMs: number
   role?: DatabaseRole
   statementTimeoutMs: number
-  /** Nobody waits for what is done with them: on one machine the database does what people wait for first. */
-  patient?: boolean
 }
 
 /**
@@ -64,13 +60,13 @@ export interface PoolOptions {
  */
 export const pools = {
   api: { connections: 10, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000 },
-  worker: { connections: 16, lockTimeoutMs: 0, statementTimeoutMs: 0, patient: true },
+  worker: { connections: 16, lockTimeoutMs: 0, statementTimeoutMs: 0 },
   task: { connections: 10, lockTimeoutMs: 0, statementTimeoutMs: 0 },
   signer: { connections: 6, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: signerRole },
   /** Of the API, beside its own. */
   limited: { connections: 5, lockTimeoutMs: 10_000, statementTimeoutMs: 30_000, role: limitedRole },
   /** Of the workers: for the exports of these people. */
-  limitedWorker: { connections: 2, lockTimeoutMs: 0, statementTimeoutMs: 0, role: limitedRole, patient: true },
+  limitedWorker: { connections: 2, lockTimeoutMs: 0, statementTimeoutMs: 0, role: limitedRole },
 } satisfies Record<string, PoolOptions>
 
 /** A pool of connections of a role, `appRole` unless told otherwise, to the database at `url`, the address of its owner. Close with `destroy`. */
@@ -80,7 +76,6 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
     lockTimeoutMs,
     statementTimeoutMs,
     role = appRole,
-    patient = false,
   } = { ...pools.task, ...options } as PoolOptions
   const pool = new pg.Pool({
     ...connectionTo(url, lockTimeoutMs, role),
@@ -94,16 +89,9 @@ export function openDatabase(url: string, options: Partial<PoolOptions> = {}): D
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   pool.on('connect', (client) => {
     client.on('error', () => {})
-    if (patient) giveWayInDatabase(...serverOf(client))
     namePrepared(client)
   })
   return db
-}
-
-// Not in the types of the library.
-function serverOf(client: pg.PoolClient): [backend: number, socket: Socket] {
-  const { processID, connection } = client as unknown as { processID: number; connection: { stream: Socket } }
-  return [processID, connection.stream]
 }
 
 // A prepared statement leaves by its name.

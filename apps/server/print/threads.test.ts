@@ -1,4 +1,3 @@
-import { getPriority } from 'node:os'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { TestTask } from './threads.testing.ts'
 import { createThreads, type Threads, type ThreadsOptions } from './threads.ts'
@@ -79,29 +78,6 @@ test('work of people does not wait for the end of patient work, however much of 
   expect(threads.use()).toEqual({ threads: 2, people: 0, patient: 2 })
   busy.open()
   await Promise.all(patient)
-})
-
-test.runIf(process.platform === 'linux')(
-  'patient work has a lower priority than this program, work of people the same',
-  async () => {
-    const threads = open()
-    expect(await threads.run('priority')).toBe(getPriority())
-    expect(await threads.run('priority', { patient: true })).toBe(Math.min(19, getPriority() + 5))
-  },
-)
-
-test.each([true, false])('all take turns: who has much waits for their own (patient: %s)', async (patient) => {
-  const threads = open({ waitingMax: 3 })
-  const busy = gate()
-  const order: number[] = []
-  const running = threads.run({ waitFor: busy.waitFor }, { patient, who: 1 })
-  const ask = (who: number) => threads.run({ add: [1, 1] }, { patient, who }).then(() => order.push(who))
-  const all = [ask(1), ask(1), ask(1), ask(2), ask(3), ask(2)]
-  // Only of who has too many waiting already.
-  if (!patient) await expect(ask(1)).rejects.toMatchObject({ reason: 'full' })
-  busy.open()
-  await Promise.all([running, ...all])
-  expect(order).toEqual([1, 2, 3, 1, 2, 1])
 })
 
 test('patient work leaves a thread for people', async () => {

@@ -1,4 +1,3 @@
-import { getPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 
 // A thread that carries out what a test of `threads.ts` asks for.
@@ -11,7 +10,6 @@ export type TestTask =
   | 'exit'
   | 'hoard'
   | 'finish'
-  | 'priority'
 
 function carryOut(task: TestTask): unknown {
   if (task === 'loop') for (;;);
@@ -25,7 +23,6 @@ function carryOut(task: TestTask): unknown {
     setImmediate(() => process.exit(0))
     return 'finished'
   }
-  if (task === 'priority') return getPriority()
   if ('add' in task) return task.add[0] + task.add[1]
   Atomics.wait(new Int32Array(task.waitFor), 0, 0)
   return 'waited'

@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads'
-import { createTurns, type Turns, type Who } from '../platform/turns.ts'
 
 /** Why a piece of work was not carried out; `cause` is the error of a thread that died. */
 export class ThreadError extends Error {
@@ -16,7 +15,7 @@ export interface ThreadsOptions {
   /** What a thread runs: it sends one message when it is ready, and from then on one for each message of its parent. */
   file: URL
   threads: number
-  /** Work of people that may wait at once, of each. */
+  /** Work of people that may wait at once. */
   waitingMax: number
   /** From the moment that a thread which is ready takes a piece of work. */
   timeoutMs: number
@@ -24,14 +23,10 @@ export interface ThreadsOptions {
   memoryMb: number
   /** A thread without work ends after so long. */
   idleMs: number
-  /** All of it is work of the background: its threads have the lower priority of patient work. */
-  background?: boolean
 }
 
 export interface RunOptions {
-  /** Whose work it is: all take turns. Absent: that of nobody in particular, together. */
-  who?: Who
-  /** No person waits for it: it has threads of its own, one less than people have and of lower priority, so that nobody waits for its end. */
+  /** No person waits for it: it has threads of its own, one less than people have, so that nobody waits for its end. */
   patient?: boolean
 }
 
@@ -62,42 +57,31 @@ interface Thread {
 
 /** Threads of one kind, what they carry out, and what waits for one. */
 interface Lane<Work> {
-  waiting: Turns<Work>
+  waiting: Work[]
   running: number
   max: number
   idle: Thread[]
-  execArgv: string[]
 }
 
 /** Threads that are bounded in number, in what waits for them, in time and in memory. */
 export function createThreads<Input, Output>(options: ThreadsOptions): Threads<Input, Output> {
   type Work = ThreadTask<Input, Output>
-  const newLane = (max: number, execArgv: string[]): Lane<Work> => ({
-    waiting: createTurns<Work>(),
-    running: 0,
-    max,
-    idle: [],
-    execArgv,
-  })
-  const givingWay = ['--import', new URL('./patient.ts', import.meta.url).href]
-  const lanes = {
-    people: newLane(options.threads, options.background ? givingWay : []),
-    patient: newLane(Math.max(1, options.threads - 1), givingWay),
-  }
+  const newLane = (max: number): Lane<Work> => ({ waiting: [], running: 0, max, idle: [] })
+  const lanes = { people: newLane(options.threads), patient: newLane(Math.max(1, options.threads - 1)) }
   const threads = new Set<Worker>()
   let closed = false
 
   const begin = (lane: Lane<Work>) => {
     while (!closed && lane.running < lane.max) {
-      const task = lane.waiting.take()
+      const task = lane.waiting.shift()
       if (!task) return
       runOn(task, lane, lane.idle.pop() ?? open(lane))
     }
   }
 
-  const open = ({ idle, execArgv }: Lane<Work>): Thread => {
+  const open = ({ idle }: Lane<Work>): Thread => {
     const { file, memoryMb } = options
-    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb }, execArgv })
+    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
     threads.add(worker)
     const forget = () => {
       threads.delete(worker)
@@ -155,24 +139,24 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
   }
 
   return {
-    run: (input, { patient = false, who = '' } = {}) =>
+    run: (input, { patient = false } = {}) =>
       new Promise((resolve, reject) => {
         if (closed) return reject(new ThreadError('closed'))
         const lane = patient ? lanes.patient : lanes.people
-        if (!patient && lane.running >= lane.max && lane.waiting.count(who) >= options.waitingMax)
+        if (!patient && lane.running >= lane.max && lane.waiting.length >= options.waitingMax)
           return reject(new ThreadError('full'))
-        lane.waiting.add(who, { input, resolve, reject })
+        lane.waiting.push({ input, resolve, reject })
         begin(lane)
       }),
     use: () => ({
       threads: threads.size,
-      people: lanes.people.waiting.count(),
-      patient: lanes.patient.waiting.count(),
+      people: lanes.people.waiting.length,
+      patient: lanes.patient.waiting.length,
     }),
     async [Symbol.asyncDispose]() {
       closed = true
       for (const { waiting, idle } of Object.values(lanes)) {
-        for (let task = waiting.take(); task; task = waiting.take()) task.reject(new ThreadError('closed'))
+        for (const task of waiting.splice(0)) task.reject(new ThreadError('closed'))
         for (const { idleTimer } of idle) clearTimeout(idleTimer)
       }
       await Promise.all([...threads].map((worker) => worker.terminate()))

@@ -2,7 +2,7 @@ import { formatMonth } from '@vigia/contract/text'
 import { downloadReformSheet, getReformSheet } from '@vigia/contract/workspace'
 import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -14,13 +14,13 @@ const inFile: SheetSize = { suppliers: 10_000, codes: 2_000, findings: 200, note
 const downloads: Limit = { name: 'reform-sheet', times: 60, withinMs: 3_600_000 }
 
 export const reformRoutes = [
-  handle(getReformSheet, weights.heavy, async (ctx, { query, session: { workspaceId } }) => ({
+  handle(getReformSheet, 'slow', async (ctx, { query, session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, async (ctx) =>
       readSheet(ctx, workspaceId, await filterOf(ctx, workspaceId, query), onScreen),
     ),
   })),
 
-  handle(downloadReformSheet, weights.heavy, async (ctx, { query, session, caller }) => {
+  handle(downloadReformSheet, 'slow', async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     await countTry(ctx, downloads, String(workspaceId))
     const { sheet, company } = await readWorkspace(ctx, workspaceId, async (ctx) => {

@@ -2,37 +2,28 @@ import { downloadReport, getPrices, getReport, type ReportGroup, type ReportSubj
 import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { readBacklog } from '../documents/documents.ts'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import { countTry, type Limit } from '../http/throttle.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { createPlaces } from '../platform/places.ts'
 import { readPrices } from './prices.ts'
 import { aboutOf, periodText, type Question, readReport, titleOf } from './reports.ts'
 import { makeSheet } from './sheet.ts'
 
 const sheets: Limit = { name: 'report-sheet', times: 60, withinMs: 3_600_000 }
-const making = createPlaces({
-  all: 2,
-  each: 1,
-  waiting: 3,
-  full: 'Já há planilhas desta conta sendo feitas. Nada se perdeu: tente de novo em instantes.',
-})
-
 export const reportRoutes = [
-  handle(getReport, weights.heavy, async (ctx, { query, session: { workspaceId } }) => {
+  handle(getReport, 'slow', async (ctx, { query, session: { workspaceId } }) => {
     const question = await questionOf(ctx, workspaceId, query)
     const report = await readReport(ctx, workspaceId, question, query.PaginaAtual)
     const { waiting } = await readWorkspace({ db: ctx.db }, workspaceId, (ctx) => readBacklog(ctx, workspaceId))
     return { data: { ...report, faltam: waiting } }
   }),
 
-  handle(downloadReport, weights.heavy, async (ctx, { query, session, caller }) => {
+  handle(downloadReport, 'slow', async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     const question = await questionOf(ctx, workspaceId, query)
     await countTry(ctx, sheets, String(workspaceId))
-    using _ = await making.take(workspaceId)
     const about = await aboutOf(ctx, workspaceId, question.companyId)
     const content = await makeSheet(ctx, workspaceId, question, about)
     const title = `${titleOf(question)}, ${periodText(question)}`
@@ -42,7 +33,7 @@ export const reportRoutes = [
     return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
   }),
 
-  handle(getPrices, weights.heavy, async (ctx, { params, query, session: { workspaceId } }) => {
+  handle(getPrices, 'slow', async (ctx, { params, query, session: { workspaceId } }) => {
     const { idProduto } = params
     const companyId = query.IdEmpresa ? await getCompanyId(ctx, workspaceId, query.IdEmpresa) : undefined
     const isPossible = /^\d{1,10}$/.test(idProduto) && Number(idProduto) < 2 ** 31

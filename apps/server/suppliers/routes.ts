@@ -1,18 +1,18 @@
 import { getSupplier, listSupplierProducts } from '@vigia/contract/workspace'
 import { getCompanyId } from '../companies/companies.ts'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { type Chosen, listProducts, getSupplier as read } from './suppliers.ts'
 
 export const supplierRoutes = [
-  handle(getSupplier, weights.heavy, async (ctx, { params, query, session: { workspaceId } }) => ({
+  handle(getSupplier, 'slow', async (ctx, { params, query, session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, async (ctx) =>
       read(ctx, await choose(ctx, workspaceId, params.raiz, query.IdEmpresa)),
     ),
   })),
 
-  handle(listSupplierProducts, weights.heavy, async (ctx, { params, query, session: { workspaceId } }) => ({
+  handle(listSupplierProducts, 'slow', async (ctx, { params, query, session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, async (ctx) =>
       listProducts(ctx, await choose(ctx, workspaceId, params.raiz, query.IdEmpresa), {
         text: query.CampoPesquisa ?? '',

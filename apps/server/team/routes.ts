@@ -11,7 +11,7 @@ import {
   updateWorkspace,
   withdrawInvitation,
 } from '@vigia/contract/workspace'
-import { handle, weights } from '../http/http.ts'
+import { handle } from '../http/http.ts'
 import * as invitations from './invitations.ts'
 import * as team from './team.ts'
 
@@ -101,7 +101,7 @@ export const teamRoutes = [
     }
   }),
 
-  handle(acceptInvitation, weights.heavy, async (ctx, { body, caller }) => {
+  handle(acceptInvitation, async (ctx, { body, caller }) => {
     await invitations.acceptWithNewAccount(ctx, { link: body.convite, name: body.nome, password: body.senha }, caller)
     return { data: null, message: 'Convite aceito! Faça login para continuar.' }
   }),

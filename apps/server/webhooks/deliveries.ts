@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Change, readChanges, wireOf } from '../changes/changes.ts'
 import type { Session } from '../http/http.ts'
 import { countTry } from '../http/throttle.ts'
-import { claimRows, countUnderWay, fewestFirst, fromNow } from '../jobs/jobs.ts'
+import { claimInTurn, claimRows, fromNow } from '../jobs/jobs.ts'
 import { warn } from '../notifications/notifications.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -143,11 +143,16 @@ export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | n
     const { rows } = await sql`${dueDeliveries} limit 1`.execute(db)
     if (rows.length === 0) return null
     // Slow receivers of a few workspaces would otherwise take every place that becomes free.
-    const underWay = await countUnderWay(db, sql`webhook_delivery`)
-    const claimed = await claimRows<HeldDelivery, typeof lane>(db, {
+    const { rows: busy } = await sql<{ id: number }>`
+      select workspace_id as id from webhook_delivery where lease_until > now() group by 1 having count(*) >= ${placesOfEach}`.execute(
+      db,
+    )
+    const isNotBusy = sql`d.workspace_id <> all (${busy.map(({ id }) => id)}::int[])`
+    const claimed = await claimInTurn<HeldDelivery, typeof lane>(db, {
+      kind: 'delivery',
       table: sql`webhook_delivery d`,
       key: ['workspace_id', 'id'],
-      lanes: fewestFirst(lane, underWay, { each: placesOfEach }),
+      lanes: [{ ...lane, due: sql`${lane.due} and ${isNotBusy}` }],
       leaseMs,
       returning: sql`workspace_id as "workspaceId", id, (lease_until at time zone 'UTC') as lease`,
     })

@@ -1,7 +1,7 @@
 import { agendaDays, type Due, listDue } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
-import { handle, weights } from '../../http/http.ts'
+import { handle } from '../../http/http.ts'
 import { companyNameIn } from '../../notifications/notifications.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
@@ -10,7 +10,7 @@ import { dueInDatabase, dueUntil, isCienciaDue } from '../deadlines.ts'
 import { all } from '../filter.ts'
 
 export const agendaRoutes = [
-  handle(listDue, weights.heavy, async (ctx, { session }) => ({
+  handle(listDue, async (ctx, { session }) => ({
     data: await readWorkspace(ctx, session.workspaceId, async (ctx) => [
       ...(await readDue(ctx, session.workspaceId, 0, listed)),
       ...(await readDue(ctx, session.workspaceId, 2, listed)),

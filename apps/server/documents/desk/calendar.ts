@@ -11,12 +11,12 @@ import { sql } from 'kysely'
 import { createToken, endCalendar, listToken, tokenHash } from '../../accounts/accounts.ts'
 import { recordAudit } from '../../audit/audit.ts'
 import { listCompanies } from '../../companies/companies.ts'
-import { handle, type Session, weights } from '../../http/http.ts'
+import { handle, type Session } from '../../http/http.ts'
 import { countTry, type Limit, networkOf } from '../../http/throttle.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { beyondLimit, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
-import { createPlaces } from '../../platform/places.ts'
+import { createLimiter } from '../../platform/limiter.ts'
 import { serviceCodes } from '../../platform/service.ts'
 import { readDue } from './agenda.ts'
 import { type DayEvent, writeCalendar } from './calendar-text.ts'
@@ -28,8 +28,7 @@ import { readPayments } from './installments.ts'
 const ofNetwork: Limit = { name: 'calendar-network', times: 600, withinMs: 3_600_000 }
 const ofFeed: Limit = { name: 'calendar-feed', times: 30, withinMs: 3_600_000 }
 const made: Limit = { name: 'calendar-made', times: 20, withinMs: 3_600_000 }
-const reading = createPlaces({
-  all: 4,
+const takeReading = createLimiter({
   each: 1,
   waiting: 20,
   full: 'Há calendários demais sendo lidos ao mesmo tempo. Nada foi perdido; tente de novo em instantes.',
@@ -62,7 +61,7 @@ export const calendarRoutes = [
     }
   }),
 
-  handle(readCalendar, weights.none, async (ctx, { params, caller }) => {
+  handle(readCalendar, 'waiting', async (ctx, { params, caller }) => {
     await countTry(ctx, ofNetwork, networkOf(caller.address))
     const feed = await findFeed(ctx, params.segredo)
     if (!feed)
@@ -71,7 +70,7 @@ export const calendarRoutes = [
         'Este calendário não existe ou foi revogado. Para assinar de novo, abra Prazos ou Vencimentos e crie outro endereço.',
       )
     await countTry(ctx, ofFeed, params.segredo)
-    using _ = await reading.take(feed.workspaceId)
+    using _ = await takeReading(feed.workspaceId)
     const now = new Date()
     const kind = calendarKinds[feed.kind]!
     const events = await readEventsOf[kind](ctx, feed, now)

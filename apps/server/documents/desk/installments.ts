@@ -12,7 +12,7 @@ import {
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../audit/audit.ts'
 import { getCompanyId, readHiding, shownConditions } from '../../companies/companies.ts'
-import { handle, type Session, weights } from '../../http/http.ts'
+import { handle, type Session } from '../../http/http.ts'
 import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -29,7 +29,7 @@ const groupsMax = 200
 const sheetPage = 1_000
 
 export const installmentRoutes = [
-  handle(listInstallments, weights.heavy, async (ctx, { query, session: { workspaceId } }) => ({
+  handle(listInstallments, async (ctx, { query, session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, async (ctx) => {
       const filter = await readFilter(ctx, workspaceId, query)
       const rows = await readRows(ctx, workspaceId, filter, {
@@ -45,7 +45,7 @@ export const installmentRoutes = [
     }),
   })),
 
-  handle(sumInstallments, weights.heavy, async (ctx, { query, session: { workspaceId } }) => ({
+  handle(sumInstallments, async (ctx, { query, session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, async (ctx) => {
       const filter = await readFilter(ctx, workspaceId, query)
       const sums = await sumBy(ctx, workspaceId, filter, query.Por)
@@ -54,7 +54,7 @@ export const installmentRoutes = [
     }),
   })),
 
-  handle(selectInstallments, weights.heavy, async (ctx, { query, session: { workspaceId } }) => ({
+  handle(selectInstallments, async (ctx, { query, session: { workspaceId } }) => ({
     data: await readWorkspace(ctx, workspaceId, async (ctx) => {
       const filter = await readFilter(ctx, workspaceId, query)
       const rows = await readRows(ctx, workspaceId, filter, { after: null, limit: installmentMax.marked })
@@ -63,7 +63,7 @@ export const installmentRoutes = [
     }),
   })),
 
-  handle(markPaid, weights.heavy, async (ctx, { body, session }) => {
+  handle(markPaid, async (ctx, { body, session }) => {
     const chosen = [...new Set(body.idsParcelas)].map((id) => parcelOf(ctx, session.workspaceId, id))
     const changed = await inWorkspace(ctx, session.workspaceId, (ctx) => setPaid(ctx, session, chosen, body.paga))
     return {
@@ -78,7 +78,7 @@ export const installmentRoutes = [
     }
   }),
 
-  handle(downloadInstallments, weights.heavy, async (ctx, { query, session, caller }) => {
+  handle(downloadInstallments, 'slow', async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     const { content, count } = await readWorkspace(ctx, workspaceId, async (ctx) =>
       writeSheet(ctx, workspaceId, await readFilter(ctx, workspaceId, query), new Date()),

@@ -3,7 +3,7 @@ import { addRemark, markChecked, markDone, type Remark, remarkMax, removeRemark 
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/companies.ts'
-import { handle, isAdministrator, type Session, weights } from '../../http/http.ts'
+import { handle, isAdministrator, type Session } from '../../http/http.ts'
 import { announce } from '../../notifications/notifications.ts'
 import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
@@ -65,10 +65,10 @@ export const remarkRoutes = [
     return { data, message: 'Observação apagada.' }
   }),
 
-  handle(markChecked, weights.heavy, (ctx, { body: { idsDFe, conferida }, session }) =>
+  handle(markChecked, (ctx, { body: { idsDFe, conferida }, session }) =>
     mark(ctx, session, idsDFe, 'checked', conferida),
   ),
-  handle(markDone, weights.heavy, (ctx, { body: { idsDFe, marca, marcada }, session }) =>
+  handle(markDone, (ctx, { body: { idsDFe, marca, marcada }, session }) =>
     mark(ctx, session, idsDFe, marca === 'lancada' ? 'booked' : 'delivered', marcada),
   ),
 ]

@@ -6,8 +6,8 @@ import { countTry, type Limit } from '../../http/throttle.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import { createLimiter } from '../../platform/limiter.ts'
 import { pause } from '../../platform/pause.ts'
-import { createPlaces } from '../../platform/places.ts'
 import { noteRead } from '../reads.ts'
 import { streamOf } from './archive.ts'
 import { findKept, type Kept } from './keeping.ts'
@@ -15,8 +15,7 @@ import { notMade } from './texts.ts'
 import { type Form, notThere, openTicket, type Ticket } from './tickets.ts'
 
 // One that is stuck costs a batch of rows.
-const downloading = createPlaces({
-  all: 32,
+const takeDownload = createLimiter({
   each: 2,
   waiting: 5,
   full: 'Já há downloads demais desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
@@ -73,7 +72,7 @@ export async function openExport(
   }
   fetchedNow.set(key, fetching)
   stack.defer(leave)
-  stack.use(await downloading.take(workspaceId))
+  stack.use(await takeDownload(workspaceId))
   const found = await findKept(ctx, opened)
   if (found?.form !== form || (!goesOn && fetchesOf(found.request, opened) >= fetchesMax)) throw notThere()
   const { fileName, requestedBy, shared } = found.request

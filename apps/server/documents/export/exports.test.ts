@@ -826,7 +826,7 @@ describe('the forms of an export', () => {
       ...printer,
       print: (order, options = {}) => {
         seen.most = Math.max(seen.most, ++seen.now)
-        seen.patient &&= options.patient === true && options.who === workspaceId
+        seen.patient &&= options.patient === true
         return printer.print(order, options).finally(() => seen.now--)
       },
     }
@@ -849,8 +849,8 @@ describe('the forms of an export', () => {
     const asked: Context['printer'] = { ...printer, print: async (_, run) => new Uint8Array(runs.push(run)) }
     const read = readInBatches(ctx, workspaceId, { criteria: { type: 0 } }, { withContent: true })
     for await (const some of read)
-      for (const [, pdf] of printAhead(some, true, { workspaceId, few: true, ...words }, { printer: asked })) await pdf
-    expect(runs).toEqual(runs.map(() => ({ patient: false, who: workspaceId })))
+      for (const [, pdf] of printAhead(some, true, { few: true, ...words }, { printer: asked })) await pdf
+    expect(runs).toEqual(runs.map(() => ({ patient: false })))
     expect(runs).toHaveLength(8)
     const names = [...files.keys()]
     expect(names.filter((name) => name.endsWith('.pdf'))).toHaveLength(7)

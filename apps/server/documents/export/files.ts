@@ -20,7 +20,6 @@ import { type ExportContents, families, readMe, type Tally } from './texts.ts'
 
 /** What is exported, in words too. */
 interface ExportTask {
-  workspaceId: number
   rows: AsyncIterable<ExportRow[]>
   contents: ExportContents
   /** Somebody waits for a file of a few documents: their forms do not wait for those of large ones. */
@@ -68,7 +67,7 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
 
 /** The printed forms of documents, one after the other; what has none is a line of `tally`. */
 export async function* printedForms(
-  { rows, tally, ...of }: Pick<ExportTask, 'workspaceId' | 'rows' | 'few' | 'logoOf' | 'tally'>,
+  { rows, tally, ...of }: Pick<ExportTask, 'rows' | 'few' | 'logoOf' | 'tally'>,
   ctx: Pick<Context, 'log' | 'printer'>,
 ): AsyncGenerator<MergedForm> {
   for await (const batch of rows)
@@ -93,7 +92,7 @@ type Pdf = Promise<Uint8Array> | undefined
 export function* printAhead(
   rows: readonly ExportRow[],
   withPdf: boolean,
-  { workspaceId, few = false, logoOf }: Pick<ExportTask, 'workspaceId' | 'few' | 'logoOf'>,
+  { few = false, logoOf }: Pick<ExportTask, 'few' | 'logoOf'>,
   { printer }: Pick<Context, 'printer'>,
 ): Generator<[ExportRow, Pdf]> {
   const begun: Pdf[] = []
@@ -101,7 +100,7 @@ export function* printAhead(
     if (!withPdf || !row.complete || noDanfeText(chaveParts(row.chave).mod)) return undefined
     const kind = serviceOf(row.type)
     const pdf = logoOf(row.tax_id).then((logo) =>
-      printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: !few, who: workspaceId }),
+      printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: !few }),
     )
     // Its failure is reported when its turn comes; until then it must not count as unhandled.
     pdf.catch(() => {})

@@ -11,7 +11,6 @@ const threads = createThreads<Uint8Array[], (Packed | null)[]>({
   timeoutMs: 10_000,
   memoryMb: 128,
   idleMs: 60_000,
-  background: true,
 })
 
 /** Received bytes packed away from the event loop; null where one is kept as it arrived. Rejects with `ThreadError`. */

@@ -44,7 +44,7 @@ export async function getDetails(
   const file = await getFile(ctx, workspaceId, publicId)
   // No connection waits for a thread. Documents stay, so what follows finds it again.
   const events = await readWorkspace(ctx, workspaceId, ({ db }) => readEventFiles(db, workspaceId, file, toldEvents))
-  const { sections, items, references, names, protocol, reform, ...said } = await readDocument(workspaceId, {
+  const { sections, items, references, names, protocol, reform, ...said } = await readDocument({
     content: file.content,
     events,
   })
@@ -82,14 +82,14 @@ const threads = createThreads<Files, Said>({
   idleMs: 60_000,
 })
 
-async function readDocument(workspaceId: number, { content, events }: Files): Promise<Said> {
+async function readDocument({ content, events }: Files): Promise<Said> {
   try {
     // A view into a larger buffer would be sent with the whole buffer.
     const files = {
       content: new Uint8Array(content),
       events: events.map(([id, xml]) => [id, new Uint8Array(xml)] as const),
     }
-    return await threads.run(files, { who: workspaceId })
+    return await threads.run(files)
   } catch (cause) {
     if (!(cause instanceof ThreadError)) throw cause
     throw new AppError(

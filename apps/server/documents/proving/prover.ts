@@ -14,7 +14,6 @@ const threads = createThreads<Unproved, (Proof | null)[]>({
   timeoutMs: 10_000,
   memoryMb: 256,
   idleMs: 60_000,
-  background: true,
 })
 
 const atOnce = 50
