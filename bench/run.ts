@@ -17,6 +17,7 @@ const programs: Record<string, string[]> = {
   list: ['../apps/server/documents/list.bench.ts', '../apps/server/reports/reports.bench.ts'],
   hub: ['./hub.ts'],
   web: ['./web.ts'],
+  door: ['./door.ts'],
 }
 
 const wanted = process.argv.slice(2)

@@ -248,7 +248,10 @@ function guardDoor(app: FastifyInstance, door: Door, guest: Guest | undefined): 
     }
     if (refusal) throw refusal
     if (access && Number(raw.headers['content-length']) > bodyBytesMax({ access }))
-      throw new AppError('too-large', bodyTooLarge)
+      throw new AppError(
+        'too-large',
+        /^multipart\//i.test(raw.headers['content-type'] ?? '') ? fileTooLarge : bodyTooLarge,
+      )
   })
 }
 
@@ -599,7 +602,7 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
     void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
   // Fastify would close the connection, and whoever is still sending, a proxy too, would lose the response.
   if (statusCode === 413) void reply.removeHeader('connection')
-  if (!request.raw.complete) dropBody(request.raw)
+  if (!request.raw.complete) dropBody(request.raw, reply.raw)
   if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
   // RFC 9470, but for its status: who gets a 401 takes the session for ended.
   if (refusal?.code === 'needs-proof')
@@ -612,8 +615,8 @@ async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply
     .send(envelope)
 }
 
-// Node drops what comes of a body that nobody reads. Of a large one the rest is not taken, after a moment to read the response.
-function dropBody(request: IncomingMessage): void {
+// Node drops what comes of a body that nobody reads. Of a large one the rest is not taken: the client has a moment to read the response and the end behind it.
+function dropBody(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
   answered.set(socket, request)
   let bytes = 0
@@ -621,6 +624,8 @@ function dropBody(request: IncomingMessage): void {
     bytes += chunk.length
     if (bytes <= doorLimits.unreadBody) return
     request.pause()
+    if (response.writableFinished) socket.end()
+    else response.once('finish', () => socket.end())
     setTimeout(() => socket.destroy(), doorLimits.refusedMs).unref()
   })
 }
@@ -661,13 +666,14 @@ function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket
 }
 
 const unreadable = 'Não conseguimos entender a requisição: o corpo não está no formato esperado.'
+const fileTooLarge = 'O arquivo enviado é grande demais.'
 const bodyTooLarge = 'O corpo da requisição é grande demais.'
 const tooManyFields = 'O formulário tem campos ou arquivos demais.'
 
 const notJson = 'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).'
 
 const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
-  FST_REQ_FILE_TOO_LARGE: ['too-large', 'O arquivo enviado é grande demais.'],
+  FST_REQ_FILE_TOO_LARGE: ['too-large', fileTooLarge],
   FST_ERR_CTP_BODY_TOO_LARGE: ['too-large', bodyTooLarge],
   FST_FILES_LIMIT: ['too-large', tooManyFields],
   FST_FIELDS_LIMIT: ['too-large', tooManyFields],

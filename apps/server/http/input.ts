@@ -108,7 +108,7 @@ async function readForm(request: FastifyRequest): Promise<Record<string, string 
     for await (const part of request.parts()) {
       const name = part.fieldname
       // Each part has a size of its own; all of a form that does not say how large it is arrive together.
-      if (bytes > doorLimits.body) throw new AppError('too-large', 'O formulário é grande demais.')
+      if (bytes > doorLimits.body) throw new AppError('too-large', 'O arquivo enviado é grande demais.')
       if (name.length > nameCharactersMax) throw new AppError('too-large', 'Um campo do formulário é grande demais.')
       if (name in form) throw new AppError('invalid-input', `O campo ${name.slice(0, 50)} foi enviado mais de uma vez.`)
       if (part.type === 'file') form[name] = new File([new Uint8Array(await part.toBuffer())], part.filename)

@@ -477,7 +477,7 @@ export const statusTexts: Record<number, string> = {
   404: 'Não existe, ou é de outro workspace.',
   409: 'O que já existe, ou o estado do documento, não permite.',
   410: 'Já não vale: expirou ou foi usado.',
-  413: 'Grande demais: um JSON tem até 256 kB, um arquivo até 128 kB.',
+  413: 'Grande demais: o corpo de uma chamada tem até 256 kB, sem login até 16 kB; um arquivo até 128 kB.',
   429: 'Tentativas ou chamadas demais; `Retry-After` diz quantos segundos esperar.',
   500: 'Falha nossa. O código no fim da mensagem é o de `x-request-id`.',
   503: 'Sobrecarga ou manutenção; a mesma chamada pode dar certo daqui a pouco.',

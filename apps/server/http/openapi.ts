@@ -158,9 +158,9 @@ function describeSuccess(route: RouteDefinition): Json {
 
 // What the shape of a call brings with it, and what its definition says besides.
 function statusesOf(route: RouteDefinition): number[] {
-  const statuses = new Set<number>([...(route.refusals ?? []), 500, 503])
+  const statuses = new Set<number>([...(route.refusals ?? []), 429, 500, 503])
   if (route.method !== 'GET' || route.params || route.query) statuses.add(400)
-  if (route.access === 'session') statuses.add(401).add(403).add(429)
+  if (route.access === 'session') statuses.add(401).add(403)
   if (route.method !== 'GET') statuses.add(413)
   return [...statuses].sort()
 }
