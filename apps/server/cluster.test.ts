@@ -58,8 +58,12 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'whether it is the turn of any',
   },
   {
-    like: /^select workspace_id as id, count\((\*|distinct lease_by)\)::int as n from (outgoing_event|webhook_delivery|certificate_file) where lease_until > now\(\) group by 1$/,
-    why: 'how many jobs each workspace has under way',
+    like: /^select distinct workspace_id as id from (outgoing_event o|webhook_delivery d|certificate_file) where /,
+    why: 'which workspaces have something that is due',
+  },
+  {
+    like: /^select workspace_id as id from webhook_delivery where lease_until > now\(\) group by 1 having /,
+    why: 'which workspaces have as many under way as they may',
   },
   { like: /^select h\.workspace_id as "workspaceId", h\.what from \( select distinct on /, why: 'what to tell first' },
   {

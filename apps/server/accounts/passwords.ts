@@ -6,6 +6,7 @@ import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { createLimiter } from '../platform/limiter.ts'
 import { defaultPrintThreads } from '../print/printer.ts'
 import { createThreads, ThreadError } from '../print/threads.ts'
 import { endCalendar } from './calendars.ts'
@@ -69,29 +70,12 @@ export async function matchesPassword(
   return matches && known !== undefined
 }
 
-const lanes = new Map<string, { last: Promise<unknown>; length: number }>()
-// An office whose people all come back at once waits two seconds at most.
-const waitingMax = 100
-// By then they have had their turn.
-const laneMs = 5_000
+const takeTurn = createLimiter({ each: 1, waiting: 100, full: tooMany(5_000).message })
 
-/**
- * Carries out `work` when what came before it in the same lane has ended: guesses sent at once count like guesses sent in a row. Refused when
- * a hundred wait already.
- */
+/** Carries out `work` when what came before it under the same name has ended: guesses sent at once count like guesses sent in a row. */
 export async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const lane = lanes.get(name) ?? { last: Promise.resolve(), length: 0 }
-  if (lane.length > waitingMax) throw tooMany(laneMs)
-  lanes.set(name, lane)
-  const turn = lane.last.then(work, work)
-  lane.last = turn
-  lane.length++
-  try {
-    return await turn
-  } finally {
-    lane.length--
-    if (lane.length === 0) lanes.delete(name)
-  }
+  using _ = await takeTurn(name)
+  return await work()
 }
 
 const wrongCurrent = 'A senha atual não confere.'

@@ -1,4 +1,3 @@
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -32,7 +31,7 @@ const patienceMs = 30_000
  * Throws OutboundError.
  */
 export async function fetchOutside(address: string): Promise<Buffer> {
-  return reach(address, { exempt: [], patienceMs, lookup: lookupPublic }, get, readBody)
+  return reach(address, { exempt: [], patienceMs }, get, readBody)
 }
 
 /** The response of an address that somebody outside wrote: its status, and the beginning of its body as text. */
@@ -55,7 +54,7 @@ export async function postOutside(
 ): Promise<OutsideAnswer> {
   const bytes = Buffer.from(body)
   const post: Sending = { method: 'POST', headers: { ...headers, 'content-length': String(bytes.length) }, body: bytes }
-  return reach(address, { exempt, stop, patienceMs: answerPatienceMs, lookup: resolvePublic }, post, readBeginning)
+  return reach(address, { exempt, stop, patienceMs: answerPatienceMs }, post, readBeginning)
 }
 
 interface Sending {
@@ -68,12 +67,7 @@ const get: Sending = { method: 'GET', headers: {} }
 
 async function reach<T>(
   address: string,
-  {
-    exempt,
-    stop,
-    patienceMs,
-    lookup,
-  }: { exempt: readonly string[]; stop?: AbortSignal; patienceMs: number; lookup: LookupFunction },
+  { exempt, stop, patienceMs }: { exempt: readonly string[]; stop?: AbortSignal; patienceMs: number },
   sending: Sending,
   read: (response: IncomingMessage) => Promise<T>,
 ): Promise<T> {
@@ -87,7 +81,7 @@ async function reach<T>(
   const patience = AbortSignal.timeout(patienceMs)
   const signal = stop ? AbortSignal.any([patience, stop]) : patience
   try {
-    return await read(await request(url, sending, signal, isExempt ? undefined : lookup))
+    return await read(await request(url, sending, signal, isExempt ? undefined : resolvePublic))
   } catch (cause) {
     if (cause instanceof OutboundError) throw cause
     if (patience.aborted) throw new OutboundError('too-slow', url.host, { cause })
@@ -140,40 +134,24 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-// The connection goes to one of the addresses that are handed back, and to no other.
-const lookupPublic: LookupFunction = (host, options, callback) => {
-  lookup(host, { ...options, all: true }, (error, found) => {
-    if (error) callback(error, [])
-    else handBack(host, found, options, callback)
-  })
-}
-
 const resolver = new Resolver({ timeout: 2_000, tries: 2 })
 
-// Asks the name servers itself: a lookup of the system holds one of the few threads of the process for as long as a name server likes.
-const resolvePublic: LookupFunction = (host, options, callback) => {
+// The connection goes to one of the addresses that are handed back, and to no other. Asks the name servers itself: a lookup of the system holds one of the few
+// threads of the process for as long as a name server likes.
+const resolvePublic: LookupFunction = (host, { all }, callback) => {
   if (/(^|\.)localhost\.?$/i.test(host)) return callback(new OutboundError('not-public', host), [])
   void Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]).then(([four, six]) => {
     const found = [
       ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
       ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
     ]
+    const open = found.filter(({ address }) => isPublic(address))
+    const [first] = open
     if (found.length === 0) callback(new OutboundError('unreachable', `${host} has no address`), [])
-    else handBack(host, found, options, callback)
+    else if (!first) callback(new OutboundError('not-public', host), [])
+    else if (all) callback(null, open)
+    else callback(null, first.address, first.family)
   })
-}
-
-const handBack = (
-  host: string,
-  found: readonly LookupAddress[],
-  { all }: LookupOptions,
-  callback: Parameters<LookupFunction>[2],
-): void => {
-  const open = found.filter(({ address }) => isPublic(address))
-  const [first] = open
-  if (!first) callback(new OutboundError('not-public', host), [])
-  else if (all) callback(null, open)
-  else callback(null, first.address, first.family)
 }
 
 /** Whether an IP address is one of the public internet (IANA special-purpose registries). */

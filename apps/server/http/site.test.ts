@@ -160,26 +160,6 @@ describe('addresses', () => {
     },
   )
 
-  test('however many are asked for at once, each turn of the event loop has one', async () => {
-    let turn = 0
-    let isOver = false
-    const count = () => {
-      turn++
-      if (!isOver) setImmediate(count)
-    }
-    const turns: number[] = []
-    app.addHook('preHandler', (_, __, done) => {
-      turns.push(turn)
-      done()
-    })
-    await serve()
-    await app.ready()
-    count()
-    await Promise.all(Array.from({ length: 10 }, () => get('/')))
-    isOver = true
-    expect(new Set(turns).size).toBe(10)
-  })
-
   test('pages of their own are served at their addresses, and nowhere else', async () => {
     for (const name of ['landing', 'termos', 'privacidade', 'cookies'])
       await write(`${name}.html`, `${name} %PRODUCT_NAME%`)

@@ -29,10 +29,9 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
     pages.set(path, (await readPage(join(directory, file), settings)) ?? application)
   const policy = sitePolicy(settings.pesquisa && new URL(settings.pesquisa.endereco).origin)
   await app.register(async (scope) => {
-    const wait = createTurns()
     scope.addHook('onRequest', (_, reply, done) => {
       void reply.header('content-security-policy', policy)
-      void wait().then(() => done())
+      done()
     })
     for (const [path, { type, bytes }] of await readFiles(directory)) {
       const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
@@ -55,16 +54,6 @@ export async function serveSite(app: FastifyInstance, directory: string, setting
       return sendKept(request, reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache'), page)
     })
   })
-}
-
-// Each turn of the event loop has one: however many strangers ask at once, calls of others do not wait for all of them.
-function createTurns(): () => Promise<void> {
-  let last = Promise.resolve()
-  return () => {
-    const mine = last
-    last = mine.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
-    return mine
-  }
 }
 
 const monthMs = 30 * 24 * 3_600_000

@@ -25,8 +25,6 @@ export interface Printer {
    * the person when its turn did not come, when it took too long, or when it brought its thread down.
    */
   print(order: PrintOrder, options?: RunOptions): Promise<Uint8Array>
-  /** How the orders of forms ended, and the bytes of the forms that are cached. */
-  counts(): { rendered: number; cached: number; shared: number; refused: number; failed: number; bytes: number }
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -59,9 +57,6 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
   const threads = createThreads<PrintOrder, PrintResult>(settings)
   const { cacheBytes } = settings
   const cache = new LRUCache<string, Uint8Array>({ maxSize: cacheBytes, sizeCalculation: (pdf) => pdf.length })
-  // A second request for a form that is being printed waits for the first. People and exports are kept apart: a person must not wait for an export.
-  const printing = { people: new Map<string, Promise<Uint8Array>>(), patient: new Map<string, Promise<Uint8Array>>() }
-  const counts = { rendered: 0, cached: 0, shared: 0, refused: 0, failed: 0 }
 
   const render = async (order: PrintOrder, run: RunOptions): Promise<Uint8Array> => {
     try {
@@ -77,10 +72,8 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
       )
       if ('refused' in printed) throw new PrintError(printed.refused)
       if ('failed' in printed) throw printed.failed
-      counts.rendered += 1
       return printed.pdf
     } catch (error) {
-      counts[error instanceof PrintError ? 'refused' : 'failed'] += 1
       throw error instanceof ThreadError ? refusalOf(error, names[order.form]) : error
     }
   }
@@ -89,19 +82,12 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
     async print(order, run = {}) {
       const key = keyOf(order)
       const known = cache.get(key)
-      const lane = printing[run.patient ? 'patient' : 'people']
-      const current = lane.get(key)
-      if (known ?? current) counts[known ? 'cached' : 'shared'] += 1
       if (known) return known
-      if (current) return current
-      const begun = render(order, run).finally(() => lane.delete(key))
-      lane.set(key, begun)
-      const pdf = await begun
+      const pdf = await render(order, run)
       // An export asks for each form once: it must not push out the forms that people look at.
       if (!run.patient) cache.set(key, pdf)
       return pdf
     },
-    counts: () => ({ ...counts, bytes: cache.calculatedSize }),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
   }
 }

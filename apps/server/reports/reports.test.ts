@@ -190,20 +190,6 @@ test('of many products the largest come first and exactly, whichever months and 
   )
 })
 
-test('a second answer is that of the first until something that is counted changes', async () => {
-  const { deliver, read } = await newOffice()
-  await deliver(noteWith({ number: 1, amount: '33.00' }))
-  await readEverything(ctx)
-  const first = await read()
-  expect(await read()).toBe(first)
-  await deliver(noteWith({ number: 2, amount: '10.00' }))
-  await readEverything(ctx)
-  expect((await read()).total).toMatchObject({ valor: 43, documentos: 2 })
-  await deliver(evento(110111, { number: 1 }))
-  await readEverything(ctx)
-  expect((await read()).total).toMatchObject({ valor: 10, documentos: 1 })
-})
-
 test('who sees some companies only sees their sums, products and prices, whoever asked before', async () => {
   const { workspaceId, companyId, otherId, read, sell } = await newOffice()
   await sell(1, 1000)

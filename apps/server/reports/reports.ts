@@ -10,34 +10,30 @@ import {
 } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
-import type { Database, WithDatabase } from '../platform/context.ts'
-import { beyondLimit, companiesShown, readWorkspace } from '../platform/database.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import { readWorkspace } from '../platform/database.ts'
 import { type Figures, isAdditive, type Line, type Question, readSums, restOf } from './sums.ts'
 
 export { moveMonth, type Question } from './sums.ts'
 
 const pageSize = 50
 
-/** A page of a report, from 1 on. Outside of transactions what was answered before is answered again, while nothing of it changed. */
+/** A page of a report, from 1 on. */
 export async function readReport(
   ctx: WithDatabase,
   workspaceId: number,
   question: Question,
   page: number,
 ): Promise<Omit<Report, 'faltam'>> {
-  const answers = answersOf(ctx)
-  return readWorkspace(ctx, workspaceId, async (inside) => {
-    const asked = [workspaceId, companiesShown(ctx), question, page, await readVersion(inside, workspaceId)]
-    const key = JSON.stringify(asked)
-    const known = answers.get(key)
-    if (known && known.until > Date.now()) return known.report
-    const part = { skip: (page - 1) * pageSize, take: pageSize }
-    const sums = await readSums(inside, workspaceId, question, part)
-    const { lines, total, lineCount } = sums
+  return readWorkspace(ctx, workspaceId, async (ctx) => {
+    const { lines, total, lineCount } = await readSums(ctx, workspaceId, question, {
+      skip: (page - 1) * pageSize,
+      take: pageSize,
+    })
     const rest = restOf(total, lines)
     const otherLines = lineCount - lines.length
-    const report = {
-      linhas: await namedLines(inside, workspaceId, question.group, lines),
+    return {
+      linhas: await namedLines(ctx, workspaceId, question.group, lines),
       demais:
         otherLines === 0 && rest.value === 0n && rest.before === 0n && rest.yearBefore === 0n
           ? null
@@ -46,37 +42,7 @@ export async function readReport(
       totalDeLinhas: lineCount,
       totalDePaginas: Math.ceil(lineCount / pageSize),
     }
-    keep(answers, key, report)
-    return report
   })
-}
-
-type Answers = Map<string, { report: Omit<Report, 'faltam'>; until: number }>
-
-// A report has some ten kilobytes. Of what the versions do not tell (names, companies that are switched off) an answer is no older than minutes.
-const answersMax = 200
-const answerMs = 5 * 60_000
-const answersByDatabase = new WeakMap<Database, Answers>()
-
-function answersOf(ctx: WithDatabase): Answers {
-  const { db } = beyondLimit(ctx)
-  const answers = answersByDatabase.get(db) ?? new Map()
-  answersByDatabase.set(db, answers)
-  return answers
-}
-
-function keep(answers: Answers, key: string, report: Omit<Report, 'faltam'>): void {
-  answers.set(key, { report, until: Date.now() + answerMs })
-  if (answers.size > answersMax) answers.delete(answers.keys().next().value!)
-}
-
-// Of what is counted: what changed, and how far it is read.
-async function readVersion({ db }: WithDatabase, workspaceId: number): Promise<string> {
-  const { rows } = await sql<{ version: string }>`
-    select concat_ws('/', (select version from change_position where workspace_id = ${workspaceId}),
-                     (select concat_ws('/', version, walked_type, walked_at, walked_id, served_at) from content_position where workspace_id = ${workspaceId}),
-                     (select count(*) from content_unread where workspace_id = ${workspaceId})) as version`.execute(db)
-  return rows[0]!.version
 }
 
 /** Lines as they are shown, with the names that they have now. `ctx.db` is inside the workspace. */
