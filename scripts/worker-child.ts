@@ -15,9 +15,7 @@ const ordered = once(process, 'message') as Promise<[Config]>
 
 void left.then(() => setTimeout(() => process.exit(), drainMs).unref())
 
-const { ConfigError, createHealth, InstallationError, PostgresError, start } = await import(
-  '@vigia/server/start'
-)
+const { ConfigError, createHealth, InstallationError, PostgresError, start } = await import('@vigia/server/start')
 try {
   const order = await Promise.race([ordered, left.then(() => null)])
   if (order) {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { join, relative, resolve } from 'node:path'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
-import { doorLimits } from './http/door.ts'
+import { doorLimits } from './http/door-limits.ts'
 import { readSiteFile, type SiteFile } from './http/site-file.ts'
 import { defaultPrintThreads } from './print/printer.ts'
 

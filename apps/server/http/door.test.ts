@@ -9,7 +9,8 @@ import type { Context } from '../platform/context.ts'
 import { createLogger } from '../platform/log.ts'
 import { testSession } from '../platform/testing.ts'
 import { routes } from '../start.ts'
-import { bodyBytesMax, createDoor, doorLimits, type Visit } from './door.ts'
+import { createDoor, type Visit } from './door.ts'
+import { bodyBytesMax, doorLimits } from './door-limits.ts'
 import { handle, serveRoutes } from './http.ts'
 
 const ctx = { config: readConfig({}, '/'), log: createLogger('silent') } as Context

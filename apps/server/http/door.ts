@@ -1,40 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import type { RouteDefinition } from '@vigia/contract/route'
 import { LRUCache } from 'lru-cache'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { createLimiter } from '../platform/limiter.ts'
+import { doorLimits } from './door-limits.ts'
 import type { Authenticate, Session } from './session.ts'
 import { networkOf } from './throttle.ts'
-
-/** The numbers of the door, per address (with IPv6, its network). docs/security.md has the same table. */
-export const doorLimits = {
-  /** Calls without a token that this process saw valid. */
-  calls: { perSecond: 20, burst: 200 },
-  /** Pages, scripts and the description of the API. */
-  files: { perSecond: 100, burst: 2_000 },
-  /** Look-ups of tokens that found nothing. */
-  failures: { perSecond: 30 / 60, burst: 30 },
-  /** Look-ups at once of tokens that are not known. */
-  lookups: 4,
-  /** Calls with one unknown token that count as one, because they share its look-up. */
-  shared: 20,
-  /** How long a token counts as known, or as dead. */
-  rememberedMs: 3_600_000,
-  /** Refused calls that wait at once, and how long each does. */
-  refused: 32,
-  refusedMs: 1_000,
-  /** Bytes of a body: of calls without a session, of others, and of one that nobody reads. */
-  openBody: 16 * 1024,
-  body: 256 * 1024,
-  unreadBody: 256 * 1024,
-}
-
-/** The largest body that a call of `route` may have. */
-export function bodyBytesMax({ access }: Pick<RouteDefinition, 'access'>): number {
-  return access === 'public' ? doorLimits.openBody : doorLimits.body
-}
 
 /** A request before anything is done for it. `session`: it is looked up whose token it shows. */
 export interface Visit {

@@ -10,7 +10,8 @@ import { limitTo } from '../platform/database.ts'
 import { AppError, type ErrorCode, errorCodes } from '../platform/errors.ts'
 import { createLimiter, type Limiter } from '../platform/limiter.ts'
 import { limitConnections } from './connections.ts'
-import { bodyBytesMax, createDoor, type Door, doorLimits, type Visit } from './door.ts'
+import { createDoor, type Door, type Visit } from './door.ts'
+import { bodyBytesMax, doorLimits } from './door-limits.ts'
 import { hasTag, sendText, tagOf } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
@@ -285,13 +286,14 @@ function receive(
     if (!guest.handle(request.raw, reply.raw)) return done()
     reply.hijack()
   })
-  app.server.on('upgrade', async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const ignore = () => socket.destroy()
     socket.on('error', ignore)
     if (!guest.knows(request) && !(await admitUpgrade(config, door, request, socket))) return
     if (!isOurHost(config, request) || !guest.upgrade(request, socket, head)) socket.destroy()
     socket.off('error', ignore)
-  })
+  }
+  app.server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head))
 }
 
 function isOf({ path }: Guest, url = ''): boolean {

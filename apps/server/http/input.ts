@@ -2,7 +2,7 @@ import type { RouteDefinition, RouteInput } from '@vigia/contract/route'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../platform/errors.ts'
-import { doorLimits } from './door.ts'
+import { doorLimits } from './door-limits.ts'
 
 /** Characters of one text field of a form. */
 export const fieldCharactersMax = 8 * 1024
