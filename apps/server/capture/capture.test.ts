@@ -118,20 +118,6 @@ test('a workspace that joins later gets copies of what the first one has, and th
   expect([await countDocuments(first.workspaceId), await countDocuments(second.workspaceId)]).toEqual([260, 260])
 })
 
-test('one that joins in the middle of a page misses nothing', async () => {
-  await newCompany()
-  const line = await claimNfe()
-  await turn(line, 1, 10)
-  const late = await newCompany()
-  await turn(line, 11, 20)
-  expect(await countDocuments(late.workspaceId)).toBe(0)
-  await releaseLine({ db }, line, nothingNew())
-  const woken = await claimNfe()
-  expect(woken).toMatchObject({ id: line.id, turn: 'copies' })
-  await catchUp({ ...ctx, db }, woken)
-  expect(await countDocuments(late.workspaceId)).toBe(20)
-})
-
 test('events that come before their document find it in every workspace', async () => {
   const { workspaceId } = await newCompany()
   const line = await claimNfe()

@@ -100,9 +100,9 @@ export async function resume(
     const lineIds = await lockLines({ db }, await linesOfBase({ db }, workspaceId, cnpj))
     await sql`
       update capture_subscription
-         set refused = null, refused_at = null, proved_at = case when ${proved} then coalesce(proved_at, now()) else proved_at end
+         set refused = null, proved_at = case when ${proved} then coalesce(proved_at, now()) else proved_at end
        where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])
-         and (refused is not null or refused_at is not null or ${proved} and proved_at is null)`.execute(db)
+         and (refused is not null or ${proved} and proved_at is null)`.execute(db)
     const waited = sql`state in ('stopped', 'failed')`
     const isBehind = sql`exists (select 1 from capture_subscription s
                                   where s.line_id = l.id and s.workspace_id = ${workspaceId}
@@ -146,7 +146,7 @@ export async function stopWithoutCertificate(
     const lineIds = await lockLines({ db }, own)
     // The recorded refusal was of the certificate that was removed.
     await sql`
-      update capture_subscription set refused = null, refused_at = null
+      update capture_subscription set refused = null
        where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])`.execute(db)
     const { rows: lines } = await sql<{ id: number; cnpj: string }>`
       select id, cnpj from capture_line

@@ -73,7 +73,7 @@ export async function readCompleteness(
            coalesce(sum(greatest(coalesce(passed_from - 1, nsu_after) - nsu_before - documents, 0)) filter (where is_page and nsu_before > 0), 0)::float8 as "passedOver",
            count(*)::int as queries, (count(*) filter (where c_stat is null))::int as unanswered
       from placed group by month order by month`.execute(db)
-  const gaps = await readGaps({ db }, lineId, told, until)
+  const gaps = await readGaps({ db }, lineId, told)
   return rows.map((row) => ({ ...row, gaps: gaps.filter((gap) => gap.month === row.month).map(withoutMonth) }))
 }
 
@@ -88,7 +88,6 @@ async function readGaps(
   { db }: Pick<Context, 'db'>,
   lineId: number,
   told: RawBuilder<unknown>,
-  until: Date | null,
 ): Promise<(MonthGap & { month: string })[]> {
   const { rows } = await sql<
     Pick<MonthGap, 'from' | 'to' | 'foundAt'> & {
@@ -112,26 +111,17 @@ async function readGaps(
      order by id`.execute(db)
   const open = await db
     .selectFrom('capture_gap')
-    .select(['from_nsu', 'to_nsu', 'passed'])
-    .select(sql<boolean>`lost and found_at <= coalesce(${until}::timestamptz, 'infinity')`.as('lost'))
+    .select(['from_nsu', 'to_nsu', 'passed', 'lost'])
     .where('line_id', '=', lineId)
     .orderBy('from_nsu')
     .execute()
-  const changed = until ? await listChanged({ db }, lineId, until) : []
-  // All lists ascend, and the ranges within each of the first two do not overlap.
+  // Both lists ascend, and the ranges within each do not overlap.
   let first = 0
-  let next = 0
   return rows.map(({ errors, cStat, xMotivo, ...gap }) => {
     const count = { lost: 0, missing: 0, empty: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
       count[nameOf(open[place]!)] += overlap(gap, open[place]!)
-    while (next < changed.length && changed[next]!.nsu < gap.from) next++
-    for (; next < changed.length && changed[next]!.nsu <= gap.to; next++) {
-      const { wasLost, passed } = changed[next]!
-      count.missing += wasLost ? -1 : 1
-      if (wasLost) count[nameOf({ lost: true, passed })]++
-    }
     const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing - count.empty
     const cause = cStat === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false }) : passedOver
     return { ...gap, ...count, fetched, why: `${cause} (${xMotivo})` }
@@ -142,23 +132,6 @@ const passedOver = 'a SEFAZ avançou sem entregar o que havia nestas posições'
 
 const nameOf = ({ lost, passed }: { lost: boolean; passed: boolean }) =>
   lost ? (passed ? 'empty' : 'lost') : 'missing'
-
-// Positions whose state at `until` is not in `capture_gap`: those fetched since, and those already lost in a row that has grown since.
-async function listChanged(
-  { db }: Pick<Context, 'db'>,
-  lineId: number,
-  until: Date,
-): Promise<{ nsu: bigint; wasLost: boolean; passed: boolean }[]> {
-  const { rows } = await sql<{ nsu: bigint; wasLost: boolean; passed: boolean }>`
-    select nsu, coalesce(g.lost, false) as "wasLost", coalesce(g.passed, false) as passed
-      from (select nsu_before as nsu, min(at) filter (where c_stat = 138) as fetched_at, min(at) filter (where c_stat = 137) as expired_at
-              from capture_call where line_id = ${lineId} and query = 'consNSU' and c_stat in (137, 138) group by nsu_before) c
-      left join lateral (select * from capture_gap where line_id = ${lineId} and from_nsu <= c.nsu order by from_nsu desc limit 1) g
-             on c.nsu <= g.to_nsu
-     where (g.line_id is null and fetched_at > ${until}) or (g.lost and g.found_at > ${until} and expired_at <= ${until})
-     order by nsu`.execute(db)
-  return rows
-}
 
 function overlap(gap: Pick<MonthGap, 'from' | 'to'>, row: { from_nsu: bigint; to_nsu: bigint }): number {
   const from = row.from_nsu > gap.from ? row.from_nsu : gap.from

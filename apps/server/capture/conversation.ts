@@ -8,7 +8,7 @@ import { inCapture } from '../platform/database.ts'
 import { pause } from '../platform/pause.ts'
 import { serviceCodes, serviceOf } from '../platform/service.ts'
 import { UnreadableCertificate } from '../signer/signer.ts'
-import { bringForward, listSubscribers } from './delivery.ts'
+import { listSubscribers } from './delivery.ts'
 import { findHolder, type Holder, setAside, withoutHolder } from './holder.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 import type { QueryOutcome } from './ledger.ts'
@@ -20,11 +20,6 @@ export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'signer' | 
 
 /** Carries out one turn of a claimed line: pages until there is no more or the authority says stop, then lets it go. */
 export async function converse(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
-  if (line.hasPaused && !(await bringForward(ctx, line, signal))) {
-    // To the end of the queue.
-    await inCapture(ctx, (ctx) => holdLine(ctx, line, { next_at: sql<Date>`now()` }))
-    return releaseLine(ctx, line, null)
-  }
   const hasMoved = await takeTurn(ctx, line, signal)
   const isNfe = line.service === serviceCodes.nfe
   if (!hasMoved && !isNfe) return

@@ -11,7 +11,6 @@ import {
   readPage,
   receive,
 } from '../documents/documents.ts'
-import { LeaseLost } from '../jobs/jobs.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
@@ -119,8 +118,7 @@ export async function deliverLate(
   const keepers = keepersOf(all, line.lastNsu)
   for (const subscriber of keepers) {
     await enterWorkspace(ctx, subscriber.workspaceId)
-    const fitting = await withoutDamagedCopies(ctx, line, subscriber, arrivals)
-    const received = await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), fitting)
+    const received = await receive(ctx, { ...subscriber, cnpj: line.cnpj }, serviceOf(line.service), arrivals)
     // More documents follow, one by one, seconds apart.
     await announceArrival(ctx, line, subscriber, received, true)
   }
@@ -137,27 +135,6 @@ async function beginAnew(
   for (const subscriber of all.filter((one) => !given.includes(one))) await noteDelivered(ctx, line, subscriber, 0n)
 }
 
-// A second damaged copy of a document is dropped.
-async function withoutDamagedCopies(
-  { db }: DeliveryContext,
-  line: Pick<CaptureLine, 'service'>,
-  { workspaceId, companyId }: Subscriber,
-  arrivals: Arrival[],
-): Promise<Arrival[]> {
-  const damaged = arrivals.filter(isDamaged).map((arrival) => arrival.nsu)
-  if (damaged.length === 0) return arrivals
-  const rows = await db
-    .selectFrom('receipt')
-    .select('nsu')
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .where('service', '=', line.service)
-    .where('nsu', 'in', damaged)
-    .execute()
-  const held = new Set(rows.map((row) => row.nsu))
-  return arrivals.filter((arrival) => !held.has(arrival.nsu) || !isDamaged(arrival))
-}
-
 const copyAtOnce = 200
 const beforeAll = -(2n ** 63n)
 
@@ -171,23 +148,6 @@ const copyingsMax = 20
 export async function catchUp(ctx: DeliveryContext, line: CaptureLine, signal?: AbortSignal): Promise<boolean> {
   for (let times = 0; times < copyingsMax && !signal?.aborted; times++) if (!(await copySome(ctx, line))) return false
   return true
-}
-
-/**
- * Brings a receiving subscriber to the cursor when only paused ones stand there, because the next page would have to be kept by one of
- * them. Returns false when that takes longer than a turn.
- */
-export async function bringForward(ctx: DeliveryContext, line: CaptureLine, signal: AbortSignal): Promise<boolean> {
-  const all = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
-  const receiving = all.filter((one) => one.proved && !one.paused)
-  if (receiving.some((one) => one.deliveredNsu === line.lastNsu)) return true
-  try {
-    return !(await catchUp(ctx, line, signal))
-  } catch (error) {
-    if (error instanceof LeaseLost) throw error
-    ctx.log.error({ err: error, cnpj: line.cnpj }, 'copies failed; a paused workspace keeps what comes')
-    return true
-  }
 }
 
 /** Carries out one turn of a line that was claimed for copies. */

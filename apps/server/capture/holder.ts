@@ -149,7 +149,7 @@ export async function proveHolder(
   await lockLine(ctx, line)
   await ctx.db
     .updateTable('capture_subscription')
-    .set({ proved_at: sql<Date>`coalesce(proved_at, now())`, refused: null, refused_at: null, last_failure: null })
+    .set({ proved_at: sql<Date>`coalesce(proved_at, now())`, refused: null, last_failure: null })
     .where('line_id', '=', line.id)
     .where('workspace_id', '=', workspaceId)
     .where('company_id', '=', companyId)
@@ -273,7 +273,7 @@ async function noteRefusal(
 ): Promise<void> {
   await db
     .updateTable('capture_subscription')
-    .set({ refused: why, refused_at: sql<Date>`now()` })
+    .set({ refused: why })
     .where('line_id', '=', line.id)
     .where('workspace_id', '=', workspaceId)
     .where('company_id', '=', companyId)

@@ -26,8 +26,6 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
   readonly askedForGap: boolean
   /** The chave of that note. */
   readonly askedChave: string | null
-  /** Some of the workspaces that receive it have no plan that lasts. */
-  readonly hasPaused: boolean
 }
 
 type ClaimContext = Pick<Context, 'db' | 'config'>
@@ -162,8 +160,7 @@ function lineColumns({ sefaz }: Context['config']): RawBuilder<unknown> {
     last_success_at is null as first,
     coalesce(last_success_at > now() - ${24 * sefaz.hourMs} * interval '1 ms', false) as recent,
     (extract(epoch from now() - asked_at) * 1000)::float8 as "askedMsAgo",
-    coalesce(asked_at = gap_at, false) as "askedForGap", asked_chave as "askedChave",
-    exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.paused) as "hasPaused"`
+    coalesce(asked_at = gap_at, false) as "askedForGap", asked_chave as "askedChave"`
 }
 
 /** The current row of a held line; throws `LeaseLost` when it is no longer held. */

@@ -1,7 +1,6 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import type { SefazError, SefazErrorKind } from '@vigia/sefaz/error'
 import { type RawBuilder, sql } from 'kysely'
-import { fromNow } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import type { CaptureLine } from './lease.ts'
@@ -27,9 +26,6 @@ interface Call {
   /** The first position that the response passed over without bringing it; null: none. */
   passedFrom?: bigint | null
   outcome: QueryOutcome
-  nextInMs: number | null
-  /** Before this no query may leave for the line; absent when the call did not change that. */
-  allowedInMs?: number
 }
 
 const unsentMark = ' before sending'
@@ -39,7 +35,7 @@ const interruptedText = 'interrupted: a process ended between the query and its 
 export async function noteCall(
   ctx: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
-  { query, chave = null, before, after, passedFrom = null, outcome, nextInMs, allowedInMs }: Call,
+  { query, chave = null, before, after, passedFrom = null, outcome }: Call,
 ): Promise<void> {
   const { response, error, durationMs } = outcome
   await inCapture(ctx, ({ db }) =>
@@ -58,8 +54,6 @@ export async function noteCall(
         bytes: response?.bytes ?? 0,
         duration_ms: Math.round(durationMs),
         error: error ? describe(error).slice(0, 500) : null,
-        next_at: nextInMs === null ? null : fromNow(nextInMs),
-        allowed_at: allowedInMs === undefined ? null : fromNow(allowedInMs),
       })
       .execute(),
   )
@@ -92,16 +86,15 @@ export async function wasResponseLost({ db }: Pick<Context, 'db'>, line: Pick<Ca
   return rows.some(({ error }) => isLoss(error))
 }
 
-/** How often a position was fetched, once the first time is `forMs` ago; 0 until then. `ctx.db` is a transaction that sees the line. */
+/** How often a position was fetched. `ctx.db` is a transaction that sees the line. */
 export async function countFetched(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
   position: bigint,
-  forMs: number,
 ): Promise<number> {
   const { n } = await db
     .selectFrom('capture_call')
-    .select(sql<number>`case when min(at) <= now() - ${forMs} * interval '1 ms' then count(*)::int else 0 end`.as('n'))
+    .select(sql<number>`count(*)::int`.as('n'))
     .where('line_id', '=', line.id)
     .where('query', '=', 'consNSU')
     .where('nsu_before', '=', position)

@@ -10,7 +10,7 @@ import { openReceived } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
 import { nsuText } from '../platform/service.ts'
 import { newWorkspace } from '../platform/testing.ts'
-import { bringForward, copyToOthers, listSubscribers } from './delivery.ts'
+import { copyToOthers, listSubscribers } from './delivery.ts'
 import { findPosition } from './gaps/positions.ts'
 import { findHolder, type Holder, withoutHolder } from './holder.ts'
 import { settleInterrupted } from './interrupted.ts'
@@ -191,7 +191,6 @@ class Story {
     if (line.askedMsAgo !== null) return settleInterrupted(ctx, line)
     if (line.turn === 'copies') return copyToOthers(ctx, line, never)
     if (line.turn === 'gap') return this.beginSingle(line)
-    if (line.hasPaused && !(await bringForward(ctx, line, never))) return releaseLine(ctx, line, null)
     const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')
     if (!holder) return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
     this.expectReceiving(holder)

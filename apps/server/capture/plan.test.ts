@@ -5,7 +5,7 @@ import { acknowledgePending } from '../manifestation/manifestation.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
 import { requestSync, resume } from './capture.ts'
-import { bringForward, catchUp, deliverLate, deliverPage } from './delivery.ts'
+import { catchUp, deliverPage } from './delivery.ts'
 import { findHolder } from './holder.ts'
 import { type CaptureLine, claimLine, holdLine, releaseLine } from './lease.ts'
 import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
@@ -16,7 +16,6 @@ import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext
-const never = new AbortController().signal
 const asking = 'consultar documentos (distNSU)'
 
 beforeAll(async () => {
@@ -150,18 +149,6 @@ describe('a CNPJ of one workspace only', () => {
     expect((await linesOf()).map((line) => line.wanted)).toEqual(before.map((line) => line.wanted))
   })
 
-  test('keeps the response to a query that had left already: nothing is lost', async () => {
-    const { workspaceId } = await newCompany(ctx)
-    await takeAll(2)
-    await change("next_at = now() - interval '1 second', allowed_at = '-infinity'")
-    const line = await claimNfe()
-    await pause(workspaceId)
-    await take(line, 4)
-    expect(await nsusOf(workspaceId)).toEqual(upTo(4))
-    await releaseLine(ctx, line, null)
-    expect(await claimLine(ctx)).toBeNull()
-  })
-
   test('a new certificate wakes nothing', async () => {
     const { workspaceId } = await newCompany(ctx, { proved: false })
     await change("state = 'stopped', next_at = null, message = 'venceu'")
@@ -220,39 +207,6 @@ describe('a CNPJ that others capture too', () => {
     const next = (await findHolder(ctx, line, asking))!
     expect(next.certificate.pem).toBe(`certificate of ${key(paying)}`)
     expect(await noteQueryAs(ctx, line, next, { ultNSU: line.lastNsu })).not.toBeNull()
-  })
-
-  test('a position that was missing comes later to the paused workspace, too', async () => {
-    const { paying, ended } = await two()
-    await change('last_nsu = 6')
-    await inCapture(ctx, ({ db }) =>
-      sql`update capture_subscription set delivered_nsu = 6 where line_id in (select id from capture_line where cnpj = ${ours})`.execute(
-        db,
-      ),
-    )
-    await pause(ended.workspaceId)
-    await change("next_at = now() - interval '1 second'")
-    const line = await claimNfe()
-    await inCapture(ctx, (ctx) => deliverLate(ctx, line, [arrive(5, nfeProc({ number: 5 }))]))
-    await releaseLine(ctx, line, null)
-    expect([await nsusOf(paying.workspaceId), await nsusOf(ended.workspaceId)]).toEqual([[1, 2, 3, 5], upTo(3)])
-    await goOn(ended.workspaceId)
-    await copyAll()
-    expect(await nsusOf(ended.workspaceId)).toEqual([1, 2, 3, 5])
-  })
-
-  test('a workspace that joins while the others are paused gets their documents first, and they get nothing new', async () => {
-    const { paying, ended } = await two()
-    await pause(paying.workspaceId)
-    await pause(ended.workspaceId)
-    const joined = await newCompany(ctx)
-    const line = await claimNfe()
-    expect(line.hasPaused).toBe(true)
-    expect(await bringForward(ctx, line, never)).toBe(true)
-    await take(line, 5)
-    await releaseLine(ctx, line, null)
-    expect(await nsusOf(joined.workspaceId)).toEqual(upTo(5))
-    expect([await nsusOf(paying.workspaceId), await nsusOf(ended.workspaceId)]).toEqual([upTo(3), upTo(3)])
   })
 })
 

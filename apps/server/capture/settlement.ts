@@ -106,8 +106,6 @@ export async function settle(
       after,
       passedFrom: decision?.passed?.from ?? null,
       outcome,
-      nextInMs: query.kind === 'distNSU' && decision ? decision.nextInMs : waitMs || ctx.config.sefaz.pagePauseMs,
-      allowedInMs: decision?.allowedInMs,
     })
     const released = decision !== null && isLast?.(decision) === true
     if (released) await releaseLine(ctx, line, null)
@@ -244,9 +242,8 @@ async function deliver(
 }
 
 // A document that always comes damaged is damaged at the authority; the quota of the hour is for the others. With the pauses of a position that
-// failed, the tenth copy comes more than five days after the first; a person who checks the access asks sooner.
+// failed, the tenth copy comes more than five days after the first.
 const fetchesMax = 10
-const damagedHours = 5 * 24
 
 async function fill(
   ctx: SettlementContext,
@@ -260,13 +257,12 @@ async function fill(
   // A response may bring another document than the one that was asked for.
   const isWhole =
     cStat === 137 || (arrivals.some(({ nsu }) => nsu === position) && damagedPositions(arrivals).length === 0)
-  const forMs = damagedHours * ctx.config.sefaz.hourMs
-  if (isWhole || (await countFetched(ctx, line, position, forMs)) + 1 >= fetchesMax)
+  if (isWhole || (await countFetched(ctx, line, position)) + 1 >= fetchesMax)
     await closePosition(ctx, line, position, isWhole ? (cStat === 137 ? 'expired' : 'fetched') : 'damaged')
 }
 
 async function noteGaps(
-  ctx: Pick<Context, 'db'>,
+  ctx: Pick<Context, 'db' | 'config'>,
   line: CaptureLine,
   gaps: NsuRange[],
   waitMs: number,
@@ -291,12 +287,11 @@ async function noteGaps(
                         where g.line_id = ${line.id} and not g.lost and g.passed <= ${passed}::boolean
                           and g.from_nsu <= n.from_nsu and g.to_nsu >= n.to_nsu)
     on conflict do nothing`.execute(ctx.db)
-  // A turn that waits for something else, perhaps a day, does not hold these up; one that comes early finds what has to wait. Only the pause after a
-  // query that failed is nowhere else but beside that query.
-  const pause = sql`(
-    select least(gap_at, c.next_at) from capture_call c
-     where c.line_id = ${line.id} and c.query <> 'distNSU' order by c.id desc limit 1)`
-  await holdLine(ctx, line, { gap_at: sql<Date>`greatest(${pause}, ${fromNow(waitMs)})` })
+  // Pauses after queries last an hour at most; a turn that waits a day for a note does not hold these up.
+  const hour = fromNow(ctx.config.sefaz.hourMs)
+  await holdLine(ctx, line, {
+    gap_at: sql<Date>`greatest(${fromNow(waitMs)}, case when gap_at is not null then least(gap_at, ${hour}) end)`,
+  })
 }
 
 /**

@@ -104,9 +104,7 @@ test('a new certificate wakes what stopped for want of one, of all companies of 
     await register(workspaceId, cnpj, { proved: false })
     await change(cnpj, "state = 'stopped', next_at = null, allowed_at = now() + interval '1 hour', message = 'venceu'")
   }
-  await inCapture({ db }, ({ db }) =>
-    sql`update capture_subscription set refused = 'não aceito', refused_at = now()`.execute(db),
-  )
+  await inCapture({ db }, ({ db }) => sql`update capture_subscription set refused = 'não aceito'`.execute(db))
   await resume({ db }, workspaceId, filial, { proved: true })
   for (const cnpj of [matriz, filial]) {
     for (const line of await lines(cnpj)) {

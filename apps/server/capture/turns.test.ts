@@ -392,7 +392,7 @@ describe('a process that dies between a query and its response', () => {
     expect(row.message).toMatch(/^A captura foi interrompida entre uma consulta e a resposta da SEFAZ\./)
     expect(row.allowedIn).toBeCloseTo(62, 0)
     expect(await callsOf(line)).toMatchObject([
-      { query: 'distNSU', c_stat: null, error: expect.stringMatching(/^interrupted: /), allowed_at: row.allowed_at },
+      { query: 'distNSU', c_stat: null, error: expect.stringMatching(/^interrupted: /) },
     ])
     for (const { at } of await requestSync(ctx, workspaceId, companyId))
       expect(at!.getTime()).toBeGreaterThan(Date.now() + rhythm.hourMs)
@@ -580,7 +580,7 @@ test('what ends a turn is written together with the end of the turn', async () =
 
 describe('the ledger', () => {
   const note = (line: CaptureLine, outcome: Parameters<typeof noteCall>[2]['outcome'], change = {}) =>
-    noteCall(ctx, line, { query: 'distNSU', before: 0n, after: 0n, outcome, nextInMs: 1, ...change })
+    noteCall(ctx, line, { query: 'distNSU', before: 0n, after: 0n, outcome, ...change })
   const answered = (cStat: number) => ({ response: answerOf(cStat), durationMs: 5 })
   const silent = (error: SefazError) => ({ error, durationMs: 60_000 })
 
@@ -628,7 +628,6 @@ describe('completeness', () => {
           c_stat: null,
           x_motivo: null,
           error: null,
-          next_at: null,
           ...row,
         })
         .execute(),

@@ -191,7 +191,6 @@ create table capture_subscription (
   -- Why the authority did not accept a certificate that nothing has proved yet, in words for people; it is tried again
   -- a day later.
   refused text,
-  refused_at timestamptz,
   -- Why the last query with an unproved certificate of this company got no response, in words for its people; null: it got one.
   last_failure text,
   -- Nothing is asked with the certificate of a paused company, nor delivered to it; it catches up when the pause ends.
@@ -215,8 +214,6 @@ create table capture_call (
   bytes int not null default 0,
   duration_ms int not null default 0,
   error text,
-  next_at timestamptz,
-  allowed_at timestamptz,
   passed_from bigint,
   chave text collate "C",
   primary key (line_id, id)

@@ -541,7 +541,6 @@ interface CaptureSubscriptionTable {
   proved_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   last_failure: Optional<string | null>
   refused: Optional<string | null>
-  refused_at: ColumnType<Date | null, Date | null | undefined, Date | null>
   paused: Generated<boolean>
 }
 interface CaptureCallTable {
@@ -558,8 +557,6 @@ interface CaptureCallTable {
   bytes: Optional<number>
   duration_ms: Optional<number>
   error: string | null
-  next_at: ColumnType<Date | null, Date | null, Date | null>
-  allowed_at: Optional<Date | null>
   passed_from: Optional<bigint | null>
 }
 interface CaptureGapTable {

@@ -76,7 +76,7 @@ async function readProgress(
 
 // The notes that were asked for, when last, and whether that is to be the last time.
 async function listAsked(
-  { db }: NoteContext,
+  { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
 ): Promise<{ chave: string; at: string | null; isOver: boolean }[]> {
   const { rows } = await sql<{ chave: string; at: string | null; isOver: boolean }>`

@@ -253,64 +253,18 @@ describe('what is missing', () => {
       expect(await gaps()).toEqual([])
     })
 
-    test('ten times in five days is lost, and says nothing about the age of the others', async () => {
+    test('ten times is lost, and says nothing about the age of the others', async () => {
       await miss(1, 40)
       await inTransaction(({ db }) =>
         db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: 41n, to_nsu: 59n, lost: true }).execute(),
       )
-      // However often a person asks meanwhile.
-      for (let time = 0; time < 12; time++) await comeDamaged(40n)
+      for (let time = 0; time < 9; time++) await comeDamaged(40n)
       expect(await gaps()).toEqual(['1-40', 'lost 41-59'])
-      await cameDamagedBefore(40n, 121)
       await comeDamaged(40n)
       expect(await gaps()).toEqual(['1-39', 'lost 40-40', 'lost 41-59'])
       expect(await ask(137)).toBe(39n)
       expect(await ask(137)).toBe(38n)
     })
-  })
-})
-
-describe('the completeness of a paused workspace', () => {
-  const block = async (before: bigint, after: bigint) => {
-    await inTransaction(({ db }) =>
-      sql`insert into capture_call (line_id, query, nsu_before, nsu_after, c_stat, x_motivo)
-          values (${line.id}, 'distNSU', ${before}, ${after}, 656, 'x')`.execute(db),
-    )
-    await miss(before + 1n, after)
-  }
-  const clock = async () => {
-    const { rows } = await sql<{ at: Date }>`
-      select date_trunc('milliseconds', clock_timestamp()) + interval '1 ms' as at, pg_sleep(0.01)`.execute(ctx.db)
-    return rows[0]!.at
-  }
-  const gapsUntil = async (until: Date | null) => {
-    const months = await inTransaction((ctx) => readCompleteness(ctx, line.id, until))
-    return months.flatMap((month) => month.gaps).map(({ fetched, lost, missing }) => ({ fetched, lost, missing }))
-  }
-
-  test('shows what became of the gaps until the pause, not what others received later', async () => {
-    await block(3n, 9n)
-    expect([await ask(138), await ask(137)]).toEqual([9n, 8n])
-    const stopped = await clock()
-    expect(await gapsUntil(stopped)).toEqual([{ fetched: 1, lost: 1, missing: 4 }])
-    expect([await ask(137), await ask(138), await ask(138)]).toEqual([7n, 6n, 5n])
-    await block(9n, 12n)
-    // What was lost by then is part of what was lost later.
-    expect(await gaps()).toEqual(['4-4', 'lost 7-8', '10-12'])
-    expect(await gapsUntil(stopped)).toEqual([{ fetched: 1, lost: 1, missing: 4 }])
-    expect(await gapsUntil(null)).toEqual([
-      { fetched: 3, lost: 2, missing: 1 },
-      { fetched: 0, lost: 0, missing: 3 },
-    ])
-  })
-
-  test('nor what was given up later as a whole', async () => {
-    await block(0n, 4_000n)
-    for (let time = 0; time < 20; time++) await ask(137)
-    const stopped = await clock()
-    await askUntilNothing(() => 137)
-    expect(await gapsUntil(stopped)).toEqual([{ fetched: 0, lost: 20, missing: 3_980 }])
-    expect(await gapsUntil(null)).toEqual([{ fetched: 0, lost: 4_000, missing: 0 }])
   })
 })
 

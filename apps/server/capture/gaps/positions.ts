@@ -154,12 +154,7 @@ export async function closePosition(
   const expired = isProbe ? [nsu, ...(await listExpired(ctx, line, probes))] : []
   if (isProbe && !probes.every((probe) => expired.includes(probe))) return
   const closed = isProbe ? { from: gap.from, to: probes[2]! } : { from: nsu, to: nsu }
-  // Earlier versions noted a position beside a range with it.
-  await db
-    .deleteFrom('capture_gap')
-    .where('line_id', '=', line.id)
-    .where((eb) => eb.or([eb('from_nsu', '=', gap.from), eb.and([eb('from_nsu', '=', nsu), eb('to_nsu', '=', nsu)])]))
-    .execute()
+  await db.deleteFrom('capture_gap').where('line_id', '=', line.id).where('from_nsu', '=', gap.from).execute()
   const { passed } = gap
   for (const range of besides(gap, closed)) await insertGap(ctx, line, { ...range, passed }, false)
   // What was not asked for one by one counts as lost, but for what the authority passed over at the first contact: nobody here waited for it.
