@@ -1,5 +1,4 @@
 import { Agent, request } from 'node:http'
-import { connect } from 'node:net'
 import querystring from 'node:querystring'
 import type { RouteDefinition } from '@vigia/contract/route'
 import { routes } from '@vigia/server/start'
@@ -373,63 +372,6 @@ const strange = fc
 
 test('addresses, methods and headers of every kind', { timeout }, async () => {
   await explore(strange, 800)
-})
-
-/** Bytes on a connection, and what came back until it closed or nothing did for a while. */
-function exchange(bytes: Buffer): Promise<string> {
-  return new Promise((resolve) => {
-    const parts: Buffer[] = []
-    const socket = connect(port, 'localhost', () => socket.end(bytes))
-    socket.setTimeout(300, () => socket.destroy())
-    socket.on('data', (part) => parts.push(part))
-    socket.on('error', () => {})
-    socket.on('close', () => resolve(Buffer.concat(parts).toString('latin1')))
-  })
-}
-
-test('what is hardly HTTP', { timeout }, async () => {
-  const line = fc.constantFrom(
-    ...[
-      'GET / HTTP/1.1',
-      'POST /v1/api/Auth HTTP/1.1',
-      'GET /v1/api/Dashboard HTTP/9.9',
-      'FOO / HTTP/1.1',
-      'GET',
-      '\0\0\0',
-    ],
-    ...['GET http://x/v1/api/Auth HTTP/1.1', 'GET * HTTP/1.1', `GET /${'x'.repeat(20_000)} HTTP/1.1`, 'PRI * HTTP/2.0'],
-  )
-  const head = fc.constantFrom(
-    ...[
-      'Host: localhost',
-      'Content-Length: -1',
-      'Content-Length: 5',
-      'Content-Length: 1e3',
-      'Transfer-Encoding: chunked',
-      'X: \x01',
-    ],
-    ...[
-      'Content-Type: application/json',
-      'Expect: 100-continue',
-      'Upgrade: websocket',
-      'Connection: upgrade',
-      'no colon',
-    ],
-    `X: ${'y'.repeat(20_000)}`,
-  )
-  await fc.assert(
-    fc.asyncProperty(
-      line,
-      fc.array(head, { maxLength: 4 }),
-      fc.string({ unit: 'binary' }),
-      async (first, heads, rest) => {
-        const answer = await exchange(Buffer.from([first, ...heads, '', rest].join('\r\n')))
-        expect(answer).not.toMatch(/^HTTP\/1\.1 5/)
-        expect(answer).not.toMatch(insides)
-      },
-    ),
-    { numRuns: runs(800) },
-  )
 })
 
 test('words of every kind about documents of one’s own', { timeout: 60_000 }, async () => {

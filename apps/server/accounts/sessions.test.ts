@@ -3,7 +3,6 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { onOneServer } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
-import { inTurn } from './passwords.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts
@@ -188,19 +187,6 @@ describe('guesses', () => {
     expect(statuses.sort()).toEqual([...Array(50).fill(401), ...Array(10).fill(429)])
     expect((await accounts.logIn(person, { address: address(99) })).status).toBe(429)
     expect((await accounts.logIn(person)).status).toBe(200)
-  })
-
-  test('of which more than a hundred wait are refused at once, in words, and the lane is free again', async () => {
-    const { promise: ended, resolve: end } = Promise.withResolvers<string>()
-    const turns = Array.from({ length: 101 }, () => inTurn('lane', () => ended))
-    await expect(inTurn('lane', async () => '')).rejects.toMatchObject({
-      code: 'too-many',
-      message: expect.stringMatching(/^Muitas tentativas em pouco tempo\. .*espere \d+ minutos? e tente/),
-    })
-    expect(await inTurn('another lane', async () => 'at once')).toBe('at once')
-    end('ended')
-    expect(new Set(await Promise.all(turns))).toEqual(new Set(['ended']))
-    expect(await inTurn('lane', async () => 'at once')).toBe('at once')
   })
 
   test('do not keep fifty people of one address with the right password from entering at once', async () => {

@@ -6,7 +6,6 @@ import { sql } from 'kysely'
 import { recordRead } from '../audit/audit.ts'
 import { type Entry, eventId, getDetails, readInBatches, xmlName, zip } from '../documents/documents.ts'
 import type { Caller, Session } from '../http/http.ts'
-import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -16,7 +15,6 @@ import { findAlert } from './list.ts'
 
 // Why a document looks wrong, as files that can be handed on: what the person sees on the screen, and the bytes behind it.
 
-const downloads: Limit = { name: 'alert-evidence', times: 60, withinMs: 3_600_000 }
 // Documents that the rules compared, and events of one document.
 const comparedMax = 40
 const eventsMax = 200
@@ -34,7 +32,6 @@ export async function openEvidence(
   const { workspaceId } = session
   const alert = id === null ? null : await readWorkspace(ctx, workspaceId, (ctx) => findAlert(ctx, workspaceId, id))
   if (id === null || alert === null) throw new AppError('not-found', 'Não há alerta deste documento.')
-  await countTry(ctx, downloads, String(workspaceId))
   const details = await getDetails(ctx, workspaceId, alert.idDFe)
   const text = `Baixou as evidências do alerta do documento ${alert.chave}.`
   await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => recordRead({ db }, session, caller, text))

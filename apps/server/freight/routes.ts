@@ -2,7 +2,6 @@ import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight
 import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle } from '../http/http.ts'
-import { countTry, type Limit } from '../http/throttle.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -10,7 +9,6 @@ import { aboutOf, periodText } from '../reports/reports.ts'
 import { countWaiting, findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
 import { makeSheet } from './sheet.ts'
 
-const sheets: Limit = { name: 'freight-sheet', times: 60, withinMs: 3_600_000 }
 export const freightRoutes = [
   handle(listFreight, 'slow', async (ctx, { query, session: { workspaceId } }) => {
     const question = await questionOf(ctx, workspaceId, query)
@@ -25,7 +23,6 @@ export const freightRoutes = [
   handle(downloadFreight, 'slow', async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     const question = await questionOf(ctx, workspaceId, query)
-    await countTry(ctx, sheets, String(workspaceId))
     const about = await aboutOf(ctx, workspaceId, question.companyId)
     const content = await makeSheet(ctx, workspaceId, question, about)
     const title = `Auditoria de fretes, ${periodText(question)}`

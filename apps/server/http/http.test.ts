@@ -4,11 +4,9 @@ import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { route } from '@vigia/contract/route'
-import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { runs } from '../../../tests/support/seed.ts'
 import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
@@ -741,33 +739,4 @@ describe('where a call comes from', () => {
     for (const text of ['<script>', 'unknown', "'; drop table", ''])
       expect((await claim(behind, { 'x-forwarded-for': text })).json().data.from, text).toBe('127.0.0.1')
   })
-})
-
-test('no input makes it fail', async () => {
-  const payload = fc.oneof(
-    fc.string(),
-    fc.json(),
-    fc.oneof(fc.double(), fc.boolean(), fc.constant(null)).map(String),
-    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
-  )
-  const type = fc.oneof(
-    fc.constantFrom('application/json', 'multipart/form-data; boundary=x', 'multipart/form-data', 'text/plain', ''),
-    fc.stringMatching(/^[ -~]{0,40}$/),
-  )
-  // A parameter that the call does not have is refused.
-  const query = fc.oneof(fc.constant(''), fc.webQueryParameters())
-  const target = fc.constantFrom(
-    ['POST', '/v1/api/Eco'] as const,
-    ['PUT', '/v1/api/Arquivo/1'] as const,
-    ['POST', '/v1/x'] as const,
-  )
-  await fc.assert(
-    fc.asyncProperty(target, payload, type, query, async ([method, url], payload, type, query) => {
-      const headers = { authorization, ...(type ? { 'content-type': type } : {}) }
-      const answer = await app.inject({ method, url: `${url}?${query}`, payload, headers })
-      expect(answer.statusCode).toBeLessThan(500)
-      expect(answer.json()).toHaveProperty('success', answer.statusCode === 200)
-    }),
-    { numRuns: runs(500) },
-  )
 })

@@ -166,30 +166,6 @@ describe('a key', () => {
     expect((await Promise.all(slowOnes)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })
 
-  test('is written down one call of a workspace after the other, and beyond a hundred that wait not at all', async () => {
-    const opened = Promise.withResolvers<void>()
-    const noting: number[] = []
-    const note: typeof keys.note = async (_, { workspaceId }) => {
-      noting.push(workspaceId)
-      await opened.promise
-    }
-    await using busy = await serveRoutes(ctx, [letIn(read)], async () => null, { keys: { ...keys, note } })
-    const ask = (key: string) =>
-      busy.inject({ method: 'GET', url: read.path, headers: { authorization: `Bearer ${key}` } })
-    const { key } = await newKey()
-    const own = session.workspaceId
-    const calls = Array.from({ length: 102 }, () => ask(key))
-    const refused = await Promise.race(calls)
-    expect([refused.statusCode, refused.json().message]).toEqual([429, expect.stringMatching(/ao mesmo tempo/)])
-    session = testSession(await newWorkspace(ctx.db))
-    const other = ask((await newKey()).key)
-    await expect.poll(() => noting).toEqual([own, session.workspaceId])
-    opened.resolve()
-    expect((await other).statusCode).toBe(200)
-    const statuses = (await Promise.all(calls)).map(({ statusCode }) => statusCode)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(101)
-  })
-
   test('lets nobody in when the time of its workspace is over', async () => {
     const { key } = await newKey()
     const erase = (when: string) =>

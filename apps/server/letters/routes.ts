@@ -10,16 +10,12 @@ import {
 import { recordAudit } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle, type Session } from '../http/http.ts'
-import { countTry, type Limit, networkOf } from '../http/throttle.ts'
 import type { Context } from '../platform/context.ts'
 import { beyondLimit, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { keepChoice, readChoice, scheduleReports } from './letters.ts'
 import { addMonthly, readMonthly, removeMonthly } from './monthly.ts'
 import { readStop, type Stop } from './stop.ts'
-
-// Makers of mail programs press the button for many people from the same addresses.
-const ofNetwork: Limit = { name: 'letters-network', times: 600, withinMs: 3_600_000 }
 
 export const letterRoutes = [
   handle(getLetterChoice, async (ctx, { session }) => {
@@ -43,7 +39,6 @@ export const letterRoutes = [
   }),
 
   handle(stopLetters, async (ctx, { params, caller }) => {
-    await countTry(ctx, ofNetwork, networkOf(caller.address))
     const stop = readStop(ctx, params.segredo)
     if (!stop)
       throw new AppError(

@@ -3,7 +3,6 @@ import { downloadReformSheet, getReformSheet } from '@vigia/contract/workspace'
 import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { handle } from '../http/http.ts'
-import { countTry, type Limit } from '../http/throttle.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { readSheet, type SheetFilter, type SheetSize } from './sheet.ts'
@@ -11,7 +10,6 @@ import { sheetFile } from './spreadsheet.ts'
 
 const onScreen: SheetSize = { suppliers: 100, codes: 30, findings: 20, notes: 50 }
 const inFile: SheetSize = { suppliers: 10_000, codes: 2_000, findings: 200, notes: 2_000 }
-const downloads: Limit = { name: 'reform-sheet', times: 60, withinMs: 3_600_000 }
 
 export const reformRoutes = [
   handle(getReformSheet, 'slow', async (ctx, { query, session: { workspaceId } }) => ({
@@ -22,7 +20,6 @@ export const reformRoutes = [
 
   handle(downloadReformSheet, 'slow', async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
-    await countTry(ctx, downloads, String(workspaceId))
     const { sheet, company } = await readWorkspace(ctx, workspaceId, async (ctx) => {
       const filter = await filterOf(ctx, workspaceId, query)
       return {

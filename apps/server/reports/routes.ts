@@ -3,7 +3,6 @@ import { recordRead } from '../audit/audit.ts'
 import { getCompanyId } from '../companies/companies.ts'
 import { readBacklog } from '../documents/documents.ts'
 import { handle } from '../http/http.ts'
-import { countTry, type Limit } from '../http/throttle.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -11,7 +10,6 @@ import { readPrices } from './prices.ts'
 import { aboutOf, periodText, type Question, readReport, titleOf } from './reports.ts'
 import { makeSheet } from './sheet.ts'
 
-const sheets: Limit = { name: 'report-sheet', times: 60, withinMs: 3_600_000 }
 export const reportRoutes = [
   handle(getReport, 'slow', async (ctx, { query, session: { workspaceId } }) => {
     const question = await questionOf(ctx, workspaceId, query)
@@ -23,7 +21,6 @@ export const reportRoutes = [
   handle(downloadReport, 'slow', async (ctx, { query, session, caller }) => {
     const { workspaceId } = session
     const question = await questionOf(ctx, workspaceId, query)
-    await countTry(ctx, sheets, String(workspaceId))
     const about = await aboutOf(ctx, workspaceId, question.companyId)
     const content = await makeSheet(ctx, workspaceId, question, about)
     const title = `${titleOf(question)}, ${periodText(question)}`

@@ -18,7 +18,7 @@ import {
 } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import type { Caller, Session } from '../http/http.ts'
-import { countTry, type Limit, networkOf } from '../http/throttle.ts'
+import { countTry, type Limit } from '../http/throttle.ts'
 import { queueMail } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inWorkspace } from '../platform/database.ts'
@@ -40,7 +40,6 @@ const days = 7
 // Each sends a letter to an address that somebody typed.
 const sentLimit: Limit = { name: 'convites', times: 60, withinMs: dayMs }
 const recipientLimit: Limit = { name: 'convite para e-mail', times: 10, withinMs: dayMs }
-const lookLimit: Limit = { name: 'convite aberto', times: 120, withinMs: 3_600_000 }
 
 type InviteContext = Pick<Context, 'db' | 'config' | 'vault'>
 
@@ -216,8 +215,7 @@ async function findInvitation({ db }: WithDatabase, token: string): Promise<Invi
 }
 
 /** The invitation of a link that still works; refuses others. `text` is the token or the whole link. */
-export async function openInvitation(ctx: WithDatabase, text: string, { address }: Caller): Promise<Invitation> {
-  await countTry(ctx, lookLimit, networkOf(address))
+export async function openInvitation(ctx: WithDatabase, text: string): Promise<Invitation> {
   const found = await findInvitation(ctx, tokenOf(text))
   if (!found)
     throw new AppError(
@@ -240,7 +238,7 @@ export async function acceptWithNewAccount(
   { link, name, password }: { link: string; name: string; password: string },
   caller: Caller,
 ): Promise<void> {
-  const { hasAccount, email, workspaceId } = await openInvitation(ctx, link, caller)
+  const { hasAccount, email, workspaceId } = await openInvitation(ctx, link)
   if (hasAccount) throw new AppError('conflict', hasAccountAlready)
   refuseGuessable(ctx, password)
   refuseOwnEmail(ctx, password, email)
@@ -262,7 +260,7 @@ export async function acceptWithSession(
   link: string,
   caller: Caller,
 ): Promise<OpenedSession> {
-  const { workspaceId, email } = await openInvitation(ctx, link, caller)
+  const { workspaceId, email } = await openInvitation(ctx, link)
   const { home } = session
   return inWorkspace(ctx, home.workspaceId, async ({ db }) => {
     const { email: own, name: accountName } = await lockPerson({ db }, session)

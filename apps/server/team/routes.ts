@@ -83,11 +83,10 @@ export const teamRoutes = [
     return { data: null, message }
   }),
 
-  handle(getInvitation, async (ctx, { params, caller }) => {
+  handle(getInvitation, async (ctx, { params }) => {
     const { workspaceName, inviter, email, role, expiresAt, hasAccount } = await invitations.openInvitation(
       ctx,
       params.token,
-      caller,
     )
     return {
       data: {

@@ -12,11 +12,10 @@ import { createToken, endCalendar, listToken, tokenHash } from '../../accounts/a
 import { recordAudit } from '../../audit/audit.ts'
 import { listCompanies } from '../../companies/companies.ts'
 import { handle, type Session } from '../../http/http.ts'
-import { countTry, type Limit, networkOf } from '../../http/throttle.ts'
+import { countTry, type Limit } from '../../http/throttle.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { beyondLimit, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
-import { createLimiter } from '../../platform/limiter.ts'
 import { serviceCodes } from '../../platform/service.ts'
 import { readDue } from './agenda.ts'
 import { type DayEvent, writeCalendar } from './calendar-text.ts'
@@ -24,15 +23,9 @@ import { readPayments } from './installments.ts'
 
 // The deadlines, or the payments, at a secret address: docs/decisions/0044-calendar-feed.md.
 
-// Calendars ask a few times a day, and many of them from the same addresses of their makers.
-const ofNetwork: Limit = { name: 'calendar-network', times: 600, withinMs: 3_600_000 }
+// Calendars ask a few times a day.
 const ofFeed: Limit = { name: 'calendar-feed', times: 30, withinMs: 3_600_000 }
 const made: Limit = { name: 'calendar-made', times: 20, withinMs: 3_600_000 }
-const takeReading = createLimiter({
-  each: 1,
-  waiting: 20,
-  full: 'Há calendários demais sendo lidos ao mesmo tempo. Nada foi perdido; tente de novo em instantes.',
-})
 
 export const calendarRoutes = [
   handle(getCalendar, async (ctx, { query, session }) => ({
@@ -61,8 +54,7 @@ export const calendarRoutes = [
     }
   }),
 
-  handle(readCalendar, 'waiting', async (ctx, { params, caller }) => {
-    await countTry(ctx, ofNetwork, networkOf(caller.address))
+  handle(readCalendar, async (ctx, { params }) => {
     const feed = await findFeed(ctx, params.segredo)
     if (!feed)
       throw new AppError(
@@ -70,7 +62,6 @@ export const calendarRoutes = [
         'Este calendário não existe ou foi revogado. Para assinar de novo, abra Prazos ou Vencimentos e crie outro endereço.',
       )
     await countTry(ctx, ofFeed, params.segredo)
-    using _ = await takeReading(feed.workspaceId)
     const now = new Date()
     const kind = calendarKinds[feed.kind]!
     const events = await readEventsOf[kind](ctx, feed, now)
