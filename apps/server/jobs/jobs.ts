@@ -95,7 +95,8 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
         due(kind.idleMs + claimMs)
         const begun = performance.now()
         const isClaimed = foundNothingAt === null || begun - foundNothingAt >= claimEveryMs || !kind.mayFind
-        if (isClaimed || (await mayFind(kind))) {
+        // A claim that fails says why in the log.
+        if (isClaimed || (await kind.mayFind?.().catch(() => true))) {
           foundNothingAt = begun
           due(kind.idleMs + claimMs)
           const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
@@ -108,26 +109,12 @@ export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable
             continue
           }
         }
-        await pause(untilBeat(kind.idleMs), idle.signal)
+        await pause(kind.idleMs, idle.signal)
       }
     }
     await Promise.all(running.values())
   }
   return untilDisposed(stop, kind.name, loop, ends)
-}
-
-// Where that is not known, or not in time, the claim says why: a table that somebody holds keeps up nobody but those who want it.
-async function mayFind<Job>(kind: JobKind<Job>): Promise<boolean> {
-  const over = new AbortController()
-  const tooLate = pause(kind.idleMs * 10, over.signal).then(() => true)
-  return Promise.race([kind.mayFind!().catch(() => true), tooLate]).finally(() => over.abort())
-}
-
-// All loops of a process rest until a multiple of their wait, so that what they ask then can be asked together (`isDue`).
-function untilBeat(ms: number): number {
-  const left = ms - (performance.now() % ms)
-  // A timer may be a moment early.
-  return left < ms / 4 ? left + ms : left
 }
 
 // Returns whether the job was let go.
