@@ -6,7 +6,6 @@ import { arrive, evento, resNFe } from '../documents/testing.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { holdLock } from '../platform/locks.ts'
 import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { manifestationKinds } from './kinds.ts'
 import { acknowledgePending } from './manifestation.ts'
@@ -157,18 +156,6 @@ test('no mark stays when the deadline of its day has passed', async () => {
   await authorized(91)
   await reviewSuggestions(ctx, office.workspaceId)
   expect(await marked('confirm')).toEqual([])
-})
-
-test('an edit that is under way goes before the hourly review', async () => {
-  await save({ resposta: 'sugerir-confirmacao' })
-  await store(ctx, office, 'nfe', [summary(1)])
-  await inside(async (inner) => {
-    await holdLock(inner, 'answerRules', office.workspaceId)
-    await reviewSuggestions(ctx, office.workspaceId)
-  })
-  expect(await marked('confirm')).toEqual([])
-  await reviewSuggestions(ctx, office.workspaceId)
-  expect(await marked('confirm')).toEqual([1])
 })
 
 test('a rule is saved though its marks cannot be written, and the hourly review writes them, of old notes too', async () => {
