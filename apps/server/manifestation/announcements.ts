@@ -15,10 +15,10 @@ import { listScreen, named, type Writer } from '../notifications/notifications.t
 export interface EventResults {
   registered: number
   refused: number
-  /** The authority does not tell what stands; missing in those of earlier versions. */
-  unconfirmed?: number
-  /** Of those that were refused or are unconfirmed, the first ones; missing in those of earlier versions. */
-  chaves?: string[]
+  /** The authority does not tell what stands. */
+  unconfirmed: number
+  /** Of those that were refused or are unconfirmed, the first ones. */
+  chaves: string[]
 }
 
 /** So many are named: of one the announcement leads to the document, of more to their list. */
@@ -34,10 +34,10 @@ const results: Writer = {
     const done = formatCount(registered, 'evento foi registrado', 'eventos foram registrados')
     const not = formatCount(refused, 'evento foi recusado', 'eventos foram recusados')
     const why = 'Nada mudou nesses documentos; o motivo está no painel de cada um.'
-    const [chave, ...others] = new Set(all.flatMap(({ chaves = [] }) => chaves))
-    const unconfirmed = all.reduce((sum, one) => sum + (one.unconfirmed ?? 0), 0)
+    const [chave, ...others] = new Set(all.flatMap(({ chaves }) => chaves))
+    const unconfirmed = all.reduce((sum, one) => sum + one.unconfirmed, 0)
     const ofRefused = items.filter(({ payload }) => {
-      const { refused, unconfirmed = 0 } = payload as EventResults
+      const { refused, unconfirmed } = payload as EventResults
       return refused + unconfirmed > 0
     })
     const link =

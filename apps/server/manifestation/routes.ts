@@ -9,6 +9,7 @@ import {
   previewManifestation,
   sendManifestationAgain,
 } from '@vigia/contract/manifestation'
+import { formatCount } from '@vigia/contract/text'
 import type { z } from 'zod'
 import { eventName } from '../documents/documents.ts'
 import { handle, type Session } from '../http/http.ts'
@@ -23,7 +24,7 @@ import { keepText, readTexts } from './justifications.ts'
 import { type Kind, manifestationKinds } from './kinds.ts'
 import { previewEvents, type RequestOutcome, requestAgain, requestEvents } from './requests.ts'
 import type { Named } from './subjects.ts'
-import { count, numbersText } from './texts.ts'
+import { numbersText } from './texts.ts'
 
 type CorrectionInput = z.output<typeof CorrectionForm>
 
@@ -189,26 +190,26 @@ function summaryOf(service: Service, outcomes: RequestOutcome[], reasons: string
   if (unconfirmed > 0) {
     const doubted = outcomes.filter(({ state }) => state === 'unconfirmed')
     const others = outcomes.filter(({ state }) => state !== 'unconfirmed')
-    const doubt = `${count(unconfirmed, 'documento sem confirmação', 'documentos sem confirmação')}: ${[...new Set(doubted.map(({ message }) => message))].join(' ')}`
+    const doubt = `${formatCount(unconfirmed, 'documento sem confirmação', 'documentos sem confirmação')}: ${[...new Set(doubted.map(({ message }) => message))].join(' ')}`
     return others.length > 0 ? `${doubt} ${summaryOf(service, others, reasons)}` : doubt
   }
   const asked = number('asked')
   if (asked > 0) {
-    const waits = `${count(asked, 'resposta espera', 'respostas esperam')} a aprovação de uma segunda pessoa, e nada foi enviado ainda`
+    const waits = `${formatCount(asked, 'resposta espera', 'respostas esperam')} a aprovação de uma segunda pessoa, e nada foi enviado ainda`
     const others = outcomes.filter(({ state }) => state !== 'asked')
     return others.length > 0 ? `${waits}. ${summaryOf(service, others, reasons)}` : `${waits}.`
   }
   const words = registeredTexts[service]
   const later = 'o resultado aparece na lista.'
   if (refused === 0) {
-    if (sending === 0) return `${count(registered, ...words.alone)}.`
-    if (registered === 0) return `${count(sending, 'documento', 'documentos')} em envio: ${later}`
-    return `${count(registered, ...words.besides)}, ${sending} em envio: ${later}`
+    if (sending === 0) return `${formatCount(registered, ...words.alone)}.`
+    if (registered === 0) return `${formatCount(sending, 'documento', 'documentos')} em envio: ${later}`
+    return `${formatCount(registered, ...words.besides)}, ${sending} em envio: ${later}`
   }
   const done = [
-    registered > 0 ? count(registered, ...words.besides) : '',
+    registered > 0 ? formatCount(registered, ...words.besides) : '',
     sending > 0 ? `${sending} em envio` : '',
-    count(refused, 'recusado', 'recusados'),
+    formatCount(refused, 'recusado', 'recusados'),
   ]
   const sentence = `${done.filter(Boolean).join(', ')}: ${reasons.join(' ')}`
   return sending > 0 ? `${sentence} O que está em envio aparece na lista.` : sentence

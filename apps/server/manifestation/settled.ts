@@ -24,7 +24,7 @@ const moreToFollowMs = 15_000
 export async function announceResults(
   { db }: Pick<Context, 'db'>,
   { workspaceId, companyId }: Batch,
-  payload: EventResults & { unconfirmed: number },
+  payload: EventResults,
 ): Promise<void> {
   if (payload.registered + payload.refused + payload.unconfirmed === 0) return
   const { rows } = await sql<{ more: boolean }>`

@@ -1,8 +1,3 @@
-/** "1 documento", "3 documentos". */
-export function count(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`
-}
-
 const shownMax = 5
 
 /** The first few of many numbers, and how many there are besides. */
