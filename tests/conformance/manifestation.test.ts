@@ -1,6 +1,3 @@
-import { readCertificate } from '@vigia/sefaz/certificate'
-import { connect } from '@vigia/sefaz/connection'
-import { sendManifestations, signManifestation } from '@vigia/sefaz/events'
 import { openReceived, type Server, start as startServer } from '@vigia/server/start'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -138,116 +135,6 @@ test.each([
   expect(await sentAbout(row!)).toMatchObject([{ tpEvento, nSeqEvento: 1, cStat: 135, times: 1 }])
 })
 
-test('an answer may be changed, each given twice; what stands or is used up is refused before sending, with the reason', async () => {
-  const [row] = await fresh(1)
-  let changes = 0
-  for (const [choice, code] of [
-    [2, 210200],
-    [3, 210220],
-    [2, 210200],
-    [3, 210220],
-  ] as const) {
-    const more = { justificativa: `Mudança para ${code} pela ${++changes}ª vez` }
-    expect(outcome(await manifest('nfe', [row!], choice, more))).toMatchObject({ documents: ['registrada'] })
-    await vi.waitFor(async () => expect((await rowOf(row!.chave)).status.codigoEvento).toBe(code))
-    const again = await manifest('nfe', [row!], choice, { justificativa: 'Com outras palavras' })
-    expect([again.status, again.body.message]).toEqual([
-      409,
-      expect.stringMatching(/ desta nota já está registrad[ao]\.$/),
-    ])
-  }
-  const { status, body } = await manifest('nfe', [row!], 2)
-  expect([status, body.message, body.errors, body.data]).toEqual([
-    409,
-    'Esta manifestação já foi registrada duas vezes, que é o máximo.',
-    ['Esta manifestação já foi registrada duas vezes, que é o máximo.'],
-    null,
-  ])
-  expect((await sentAbout(row!)).map(({ tpEvento, nSeqEvento }) => [tpEvento, nSeqEvento])).toEqual([
-    [210200, 1],
-    [210220, 1],
-    [210200, 2],
-    [210220, 2],
-  ])
-})
-
-/** Another program of the company registers an event; returns its protocol. */
-async function registerElsewhere(
-  { chave }: Pick<ListRow, 'chave'>,
-  tpEvento: 210200 | 210210 | 210220,
-  nSeqEvento: 1 | 2 = 1,
-): Promise<string | undefined> {
-  const pfx = await product.simulator.issueCertificate({ ...main, senha: 'x', sharedKey: true })
-  const certificate = await readCertificate(pfx, 'x')
-  const connection = connect(certificate, { ca: [product.simulator.ca] })
-  const event = { tpAmb: 2, cnpj: main.cnpj, chave, nSeqEvento, at: new Date(), tpEvento } as const
-  const events = [signManifestation(event, certificate)]
-  const url = product.config.sefaz.endpoints.manifestation
-  const { results } = await sendManifestations(connection, { url, idLote: '1', events })
-  connection.close()
-  expect(results).toMatchObject([{ cStat: 135 }])
-  return results[0]!.protocol
-}
-
-test('a final answer of another system is answered over with number 2, and told as in doubt when that is taken, too', async () => {
-  const [row, twice] = await fresh(2)
-  await registerElsewhere(row!, 210200)
-  await registerElsewhere(row!, 210220)
-  await manifest('nfe', [row!], 2)
-  await vi.waitFor(async () => expect((await rowOf(row!.chave)).status.codigoEvento).toBe(210200), patience)
-  expect((await sentAbout(row!)).map(({ tpEvento, nSeqEvento, times }) => [tpEvento, nSeqEvento, times])).toEqual([
-    [210200, 1, 2],
-    [210220, 1, 1],
-    [210200, 2, 1],
-  ])
-  await registerElsewhere(twice!, 210200)
-  await registerElsewhere(twice!, 210200, 2)
-  await registerElsewhere(twice!, 210220)
-  await manifest('nfe', [twice!], 2)
-  await vi.waitFor(
-    async () =>
-      expect(await rowOf(twice!.chave)).toMatchObject({
-        status: { codigoEvento: 0 },
-        eventoSemConfirmacao: 'Confirmação da Operação',
-        prazo: null,
-      }),
-    patience,
-  )
-  // Another answer stands without doubt.
-  expect(outcome(await manifest('nfe', [twice!], 4))).toMatchObject({ documents: ['registrada'] })
-  expect(await rowOf(twice!.chave)).toMatchObject({ status: { codigoEvento: 210240 }, eventoSemConfirmacao: null })
-})
-
-test('what was registered elsewhere counts as done, and the list follows', async () => {
-  const [row] = await fresh(1)
-  const protocol = await registerElsewhere(row!, 210210)
-  const { body } = await manifest('nfe', [row!], 1)
-  expect(body.data.documentos).toMatchObject([{ situacao: 'registrada', codigo: 573 }])
-  expect(body.data.documentos[0]!.mensagem).toBe(
-    `Já estava registrada na SEFAZ, por outro sistema ou pelo portal (protocolo ${protocol}).`,
-  )
-  expect((await rowOf(row!.chave)).status.codigoEvento).toBe(210210)
-})
-
-test('events whose answers were lost end registered, once each', async () => {
-  const rows = await fresh(3)
-  await addFault({ fault: 'resetAfter', of: 'events', cnpj: main.cnpj, times: 2 })
-  await manifest('nfe', rows, 1)
-  await vi.waitFor(async () => {
-    await letPass(product, hourMs / 6)
-    for (const { chave } of rows) expect((await rowOf(chave)).status.codigoEvento).toBe(210210)
-  }, patience)
-  for (const row of rows) {
-    const sent = await sentAbout(row)
-    expect(sent).toMatchObject([{ tpEvento: 210210, nSeqEvento: 1, cStat: 135, times: 3 }])
-  }
-  const { rows: kept } = await database.query(
-    'select count(distinct signed_xml)::int as bytes, count(k.id)::int as calls from outgoing_event o join outgoing_event_call k on k.event_id = o.id where o.chave = $1',
-    [rows[0]!.chave],
-  )
-  expect(kept).toEqual([{ bytes: 1, calls: 3 }])
-})
-
 test('a service that is closed is left alone until it may be asked again', async () => {
   const [row] = await fresh(1)
   await addFault({ fault: '108', of: 'events', times: 1 })
@@ -263,19 +150,6 @@ test('a service that is closed is left alone until it may be asked again', async
   expect(rows.map((call) => call.c_stat)).toEqual([108, 135])
 })
 
-test('twenty-five documents leave as lotes of twenty and five', async () => {
-  const rows = await fresh(25, 'TipoDFe=0&TipoParticipacao=1', many.cnpj)
-  const answer = await manifest('nfe', rows, 2)
-  expect(outcome(answer)).toMatchObject({ status: 200, message: '25 documentos manifestados.' })
-  expect(answer.body.data.documentos.map(({ idDfe }) => idDfe)).toEqual(rows.map(({ idDfe }) => idDfe))
-  const { calls } = await control<{ calls: { events: number }[] }>(
-    product.simulator,
-    `calls?cnpj=${many.cnpj}&of=events`,
-  )
-  expect(calls.map((call) => call.events).sort()).toEqual([20, 5])
-  expect(await sentBy(many.cnpj)).toHaveLength(25)
-})
-
 test('of many documents each is answered, and the refused ones are named with their reasons', async () => {
   const rows = await fresh(2)
   const [done] = await listOf(main.cnpj, 'TipoDFe=0&Status=6')
@@ -286,15 +160,6 @@ test('of many documents each is answered, and the refused ones are named with th
     message: `2 manifestados, 2 recusados: Documento ${done!.numero}: A nota já tem uma manifestação final, que vale mais do que a Ciência. Documento ${cancelled!.numero}: A nota foi cancelada pelo emitente: não há mais o que manifestar.`,
     documents: ['registrada', 'recusada', 'recusada', 'registrada'],
   })
-})
-
-test('documents of others are not found, neither to send nor to look', async () => {
-  const [row] = await listOf(main.cnpj, 'TipoDFe=0&Status=8')
-  const other = await newClient(product)
-  expect((await manifest('nfe', [row!], 2, {}, other)).status).toBe(404)
-  expect((await manifest('cte', [row!], 2)).status).toBe(404)
-  const path = `/v1/api/DocumentosFiscais/manifestacoes/${row!.idDfe}`
-  expect([(await other.call('GET', path)).status, (await client.call('GET', path)).status]).toEqual([404, 200])
 })
 
 test('the Ciência that a switch gives says why, and brings the complete notes', async () => {
@@ -423,17 +288,6 @@ test('a worker that stops waits for the response that is under way', async () =>
   expect(outcome(await answer)).toMatchObject({ documents: ['registrada'] })
   expect(await sentAbout(row!)).toMatchObject([{ times: 1, cStat: 135 }])
   worker = await startServer(product.config, { roles: ['worker'] })
-})
-
-test('a rejection is told in the words of the authority, and not repeated', async () => {
-  const rows = await fresh(1)
-  // For the authority the ten days are over.
-  await order(product.simulator, 'clock', { advanceMs: 11 * 86_400_000 })
-  const { status, body } = await manifest('nfe', rows, 1)
-  expect(status).toBe(409)
-  expect(body.message).toMatch(/^A SEFAZ recusou: .*\(código 596\)\.$/)
-  expect(await sentAbout(rows[0]!)).toMatchObject([{ cStat: 596, times: 1 }])
-  expect((await rowOf(rows[0]!.chave)).status.codigoEvento).toBe(0)
 })
 
 describe('everything that was sent', () => {
