@@ -495,10 +495,11 @@ async function runChaos(): Promise<void> {
       api = await startRole('api', apiPort)
     }
     const sendings = async () => (await authority.events()).reduce((sum, event) => sum + event.sendings.length, 0)
-    await query("insert into mail (kind, recipient) values ('chaos', 'ana@exemplo.com.br')")
     await query(`
       with w as (insert into webhook (workspace_id, url, kinds, secret, version) select id, 'https://127.0.0.1:1/', '{}', 'x', 0 from workspace limit 1
-                 returning workspace_id, id)
+                 returning workspace_id, id, public_id),
+      m as (insert into mail (workspace_id, kind, recipient, payload)
+            select workspace_id, 'webhook-pausado', 'ana@exemplo.com.br', jsonb_build_object('webhook', public_id) from w)
       insert into webhook_delivery (workspace_id, webhook_id, version, kind, body) select workspace_id, id, 1, 'x', '{}' from w`)
     const copiedAt = new Date()
     await whileClosed(`create database copy template ${own}`)
@@ -522,7 +523,7 @@ async function runChaos(): Promise<void> {
     const worker = await startRole('worker')
     const refilled = await settle({ events: false })
     const told = await query<{ of: string }>(
-      "select kind as of from mail where kind = 'chaos' and state <> 'waiting' union all select 'webhook' from webhook_delivery where attempts > 0",
+      "select kind as of from mail where kind = 'webhook-pausado' and state <> 'waiting' union all select 'webhook' from webhook_delivery where attempts > 0",
     )
     const whileHeld = await sendings()
     await operate(config, (ctx) => releaseHeld(ctx, { withoutAutomatic: false }))
