@@ -5,7 +5,7 @@ import path from 'node:path'
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
   'lines of server': 53_600,
-  'lines of packages': 27_800,
+  'lines of packages': 27_000,
   'lines of scripts': 3_600,
   'lines of web': 32_400,
   'lines of tests and benches': 82_200,

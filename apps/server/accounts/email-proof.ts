@@ -15,6 +15,21 @@ export function isWrittenTo(ctx: WithMail): RawBuilder<boolean> {
   return isAsked(ctx) ? sql`email_proved_at is not null` : sql`entered_at is not null`
 }
 
+/** Where the person of an account is written to; null: nowhere. `ctx.db` is a transaction inside the workspace. */
+export async function findRecipient(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId }: Owner,
+): Promise<string | null> {
+  const account = await db
+    .selectFrom('account')
+    .select('email')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .where(isWrittenTo({ config }))
+    .executeTakeFirst()
+  return account?.email ?? null
+}
+
 /** The e-mail that the account has yet to confirm; null: there is nothing to confirm (any more). `ctx.db` is a transaction inside the workspace. */
 export async function findUnproved(
   { db, config }: Pick<Context, 'db' | 'config'>,

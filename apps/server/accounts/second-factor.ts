@@ -8,7 +8,7 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { secondFactorPurpose } from '../signer/keys.ts'
-import { isWrittenTo } from './email-proof.ts'
+import { findRecipient } from './email-proof.ts'
 import { inEachPlace, reconnectPagesOf } from './places.ts'
 
 // Codes by time (RFC 6238), as every authenticator program makes them, and codes that the person keeps for when the telephone is gone.
@@ -271,14 +271,8 @@ export async function tellOfFactor(
   what: Occasion,
   address?: string,
 ): Promise<void> {
-  const account = await db
-    .selectFrom('account')
-    .select('email')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .where(isWrittenTo({ config }))
-    .executeTakeFirst()
-  if (!account) return
+  const recipient = await findRecipient({ db, config }, { workspaceId, accountId })
+  if (!recipient) return
   const payload = { at: new Date().toISOString(), address, what }
-  await queueMail({ db }, { workspaceId, kind: 'duas-etapas', recipient: account.email, payload })
+  await queueMail({ db }, { workspaceId, kind: 'duas-etapas', recipient, payload })
 }

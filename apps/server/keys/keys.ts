@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { scopes as allScopes, type Scope } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount, formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { findCompanyIds, isWrittenTo, listToken, tokenHash } from '../accounts/accounts.ts'
+import { findCompanyIds, findRecipient, listToken, tokenHash } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import type { Session } from '../http/http.ts'
 import { type Keys, keyStart } from '../http/keys.ts'
@@ -101,16 +101,10 @@ export async function addKey(
     const of = companyIds ? `, de ${formatCount(companyIds.length, 'empresa', 'empresas')}` : ''
     const what = `Criou a chave de API “${name}” (${start}…), ${until}${of}, que pode: ${formatList(granted)}.`
     await recordAudit({ db }, session, 'chave', what)
-    const account = await db
-      .selectFrom('account')
-      .select('email')
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .where(isWrittenTo({ config }))
-      .executeTakeFirst()
-    if (account) {
+    const recipient = await findRecipient({ db, config }, session)
+    if (recipient) {
       const payload = { at: new Date().toISOString(), address: session.address, name, start, scopes: granted, until }
-      await queueMail({ db }, { workspaceId, kind: 'chave-criada', recipient: account.email, payload })
+      await queueMail({ db }, { workspaceId, kind: 'chave-criada', recipient, payload })
     }
     return { publicId: row.publicId, key }
   })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { findCompanyIds, isWrittenTo } from '../accounts/accounts.ts'
+import { findCompanyIds, findRecipient } from '../accounts/accounts.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { newestVersion } from '../changes/changes.ts'
 import type { Session } from '../http/http.ts'
@@ -135,16 +135,10 @@ async function tellOfAddress(
   url: string,
   how: 'criado' | 'mudado',
 ): Promise<void> {
-  const account = await db
-    .selectFrom('account')
-    .select('email')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .where(isWrittenTo({ config }))
-    .executeTakeFirst()
-  if (!account) return
+  const recipient = await findRecipient({ db, config }, { workspaceId, accountId })
+  if (!recipient) return
   const payload = { at: new Date().toISOString(), address, host: new URL(url).host, how }
-  await queueMail({ db }, { workspaceId, kind: 'webhook-novo', recipient: account.email, payload })
+  await queueMail({ db }, { workspaceId, kind: 'webhook-novo', recipient, payload })
 }
 
 /** What waits for an address that was paused is not due, and claims do not walk over it. `ctx.db` is inside the workspace. */
