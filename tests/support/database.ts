@@ -2,12 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { inject, test } from 'vitest'
-import {
-  closeClusterDatabase,
-  copyClusterDatabase,
-  dropClusterDatabase,
-  openClusterDatabase,
-} from './servers/cluster.ts'
+import { copyClusterDatabase, dropClusterDatabase } from './servers/cluster.ts'
 
 /** Whether this run is on several servers. */
 export const isCluster = inject('clusterPorts') !== undefined
@@ -39,36 +34,10 @@ export async function createDatabase(): Promise<TestDatabase> {
   }
 }
 
-/** A copy of the database at `url`, whose connections are ended before. */
-export async function copyDatabase(url: string, name: string): Promise<TestDatabase> {
-  const server = inject('postgresUrl')
-  const ports = inject('clusterPorts')
-  const from = new URL(url).pathname.slice(1)
-  if (ports) {
-    await closeClusterDatabase(ports, from)
-    await copyClusterDatabase(ports, from, name)
-    await openClusterDatabase(ports, from)
-  } else {
-    const admin = new pg.Client({ connectionString: server })
-    await admin.connect()
-    try {
-      // The signer's connections end by themselves, but later.
-      await endConnections(admin, from)
-      await admin.query(`create database ${name} template ${from}`)
-    } finally {
-      await admin.end()
-    }
-  }
-  return {
-    url: new URL(`/${name}`, server).href,
-    [Symbol.asyncDispose]: () => (ports ? dropClusterDatabase(ports, name) : dropDatabase(server, name)),
-  }
-}
-
 const dropsMax = 100
 
-/** Drops a database of the PostgreSQL at `server`. An autovacuum at work there may not be ended by who is no superuser; it ends by itself. */
-export async function dropDatabase(server: string, name: string): Promise<void> {
+// An autovacuum at work there may not be ended by who is no superuser; it ends by itself.
+async function dropDatabase(server: string, name: string): Promise<void> {
   for (let times = 1; ; times++) {
     try {
       return await execute(server, `drop database if exists ${name} with (force)`)
@@ -82,14 +51,13 @@ export async function dropDatabase(server: string, name: string): Promise<void> 
 }
 
 /**
- * Ends the other connections to a database, that of `admin` unless named, and waits until they are gone. Not an autovacuum at work there,
+ * Ends the other connections to the database of `admin`, and waits until they are gone. Not an autovacuum at work there,
  * which may not be ended by who is no superuser.
  */
-export async function endConnections(admin: pg.Client, name?: string): Promise<void> {
+export async function endConnections(admin: pg.Client): Promise<void> {
   await admin.query(
     `select pg_terminate_backend(pid, 10000) from pg_stat_activity
-      where datname = coalesce($1, current_database()) and pid <> pg_backend_pid() and backend_type = 'client backend'`,
-    [name ?? null],
+      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,
   )
 }
 

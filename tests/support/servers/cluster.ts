@@ -162,10 +162,6 @@ export async function closeClusterDatabase(ports: readonly number[], name: strin
   }
 }
 
-export async function openClusterDatabase(ports: readonly number[], name: string): Promise<void> {
-  for (const port of ports) await query(port, 'postgres', `alter database ${name} with allow_connections true`)
-}
-
 export async function dropClusterDatabase(ports: readonly number[], name: string): Promise<void> {
   for (const port of ports) await dropAt(port, name)
 }
