@@ -5,7 +5,7 @@ import { loseResponse } from './calls.ts'
 import { issuePfx } from './certificates.ts'
 import { isExpired } from './distribution.ts'
 import { misuseCodes } from './events/verdict.ts'
-import { type FaultName, type FaultOrder, faultGroups, faultStages, type ServiceKind } from './faults/faults.ts'
+import { certificateFaults, type FaultName, type FaultOrder, faultStages, type ServiceKind } from './faults/faults.ts'
 import type { Service } from './inspect.ts'
 import { type EventSending, type Published, sequenceKey } from './ledger.ts'
 import { nsuText } from './message.ts'
@@ -67,7 +67,6 @@ export async function respondToControl(
 }
 
 const faultNames = Object.keys(faultStages) as FaultName[]
-const grouped = new Set<FaultName>(Object.values(faultGroups).flat())
 
 const handlers: Record<string, ControlHandler> = {
   'GET truth': (authority, { query }) => truth(authority, query),
@@ -92,8 +91,8 @@ const handlers: Record<string, ControlHandler> = {
   'GET events': (authority, { query }) => events(authority, query),
   'GET faults': (authority) => ({
     faults: authority.faults.list(),
-    available: faultNames.filter((name) => !grouped.has(name)),
-    ...faultGroups,
+    available: faultNames.filter((name) => !certificateFaults.includes(name)),
+    certificate: certificateFaults,
   }),
   'POST faults': async (authority, { json }) => authority.faults.add(faultOrder(await json())),
   'DELETE faults': (authority, { query }) => {
@@ -293,8 +292,6 @@ function faultOrder(order: Record<string, unknown>): FaultOrder {
     times: number(order, 'times'),
     durationMs: number(order, 'durationMs'),
     delayMs: number(order, 'delayMs'),
-    offsetMs: number(order, 'offsetMs'),
-    withinPage: order.withinPage === true,
   }
 }
 

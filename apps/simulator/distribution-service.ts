@@ -7,7 +7,6 @@ import {
   refuseTaxpayer,
   rejection,
 } from './distribution.ts'
-import { contradict, isContradiction } from './faults/contradictions.ts'
 import type { Fault } from './faults/faults.ts'
 import { certificateTaxpayer } from './holder.ts'
 import { type DistributionService, readDistributionMessage, writeRetDistDFeInt } from './message.ts'
@@ -68,20 +67,11 @@ async function respondToMessage(
   const { ledger, clock, hourMs } = authority
   const call = { service: service.service, taxId: message.taxId, query: message.query }
   entry.counted = true
-  const before = structuredClone(ledger.usage(call.service, call.taxId))
   const outcome = distribute(ledger, clock, { hourMs }, call)
-  const truthful = { ...call, outcome, before }
-  const suits = (one: Fault) => !isContradiction(one.fault) || contradict(authority, truthful, one) !== null
-  const fault = authority.faults.strike('after', { ...call, of: 'distribution', suits })
+  const fault = authority.faults.strike('after', { ...call, of: 'distribution' })
   const lost = () => loseResponse(authority, entry)
   if (fault === undefined) return { ...respond(outcome), lost }
   entry.fault = fault.fault
-  const contradicted = contradict(authority, truthful, fault)
-  if (contradicted !== null) {
-    Object.assign(ledger.usage(call.service, call.taxId), contradicted.usage)
-    ledger.saveUsage(call.service, call.taxId)
-    return { ...respond(contradicted.outcome), lost }
-  }
   return spoil(authority, fault, service, version, { outcome, respond, lost })
 }
 

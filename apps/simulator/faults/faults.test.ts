@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Clock, createClock } from '../clock.ts'
 import { createRandom } from '../generate/random.ts'
-import { createFaults, distributionOnly, type FaultName, type FaultOrder, faultGroups, faultStages } from './faults.ts'
+import { createFaults, distributionOnly, type FaultName, type FaultOrder, faultStages } from './faults.ts'
 
 const names = Object.keys(faultStages) as FaultName[]
 const call = (of: 'distribution' | 'events') => ({ service: 'nfe', of, taxId: '12ABC34501DE35' }) as const
@@ -55,19 +55,6 @@ describe.each(['distribution', 'events'] as const)('a fault of the %s', (of) => 
 })
 
 it('what spoils documents or cursors never strikes an event', () => {
-  expect([...distributionOnly]).toEqual([
-    'corruptedDocZip',
-    'unknownSchema',
-    'maxNsuZero',
-    ...faultGroups.contradiction,
-  ])
+  expect([...distributionOnly]).toEqual(['corruptedDocZip', 'unknownSchema', 'maxNsuZero'])
   for (const fault of distributionOnly) expect(struck({ fault }, 1, 'events').strike()).toBe(false)
-})
-
-it('a fault waits for a response that it suits', () => {
-  const faults = createFaults(createClock(), createRandom('faults:1'))
-  faults.add({ fault: 'noProgress', times: 1 })
-  expect(faults.strike('after', { ...call('distribution'), suits: () => false })).toBeUndefined()
-  expect(faults.strike('after', call('distribution'))?.fault).toBe('noProgress')
-  expect(faults.strike('after', call('distribution'))).toBeUndefined()
 })

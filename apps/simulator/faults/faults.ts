@@ -27,28 +27,10 @@ export const faultStages = {
   '284': 'before',
   '285': 'before',
   '286': 'before',
-  sameNsuOtherBytes: 'after',
-  ultNsuBeyondDocuments: 'after',
-  higherUltNsuOn137: 'after',
-  absurdUltNsu: 'after',
-  noProgress: 'after',
-  dhRespOffset: 'after',
 } as const
 
-/** The faults that are not of every day: what the authority says of a certificate, and what it says against itself. */
-export const faultGroups = {
-  certificate: ['280', '281', '282', '283', '284', '285', '286'],
-  contradiction: [
-    'sameNsuOtherBytes',
-    'ultNsuBeyondDocuments',
-    'higherUltNsuOn137',
-    'absurdUltNsu',
-    'noProgress',
-    'dhRespOffset',
-  ],
-} as const satisfies Record<string, readonly (keyof typeof faultStages)[]>
-
-export type Contradiction = (typeof faultGroups.contradiction)[number]
+/** What the authority says of a certificate: not of every day. */
+export const certificateFaults: readonly FaultName[] = ['280', '281', '282', '283', '284', '285', '286']
 
 /** The two kinds of services a fault may be limited to. */
 export type ServiceKind = 'distribution' | 'events'
@@ -58,7 +40,6 @@ export const distributionOnly: ReadonlySet<FaultName> = new Set<FaultName>([
   'corruptedDocZip',
   'unknownSchema',
   'maxNsuZero',
-  ...faultGroups.contradiction,
 ])
 
 export type FaultName = keyof typeof faultStages
@@ -77,10 +58,6 @@ export interface Fault {
   until?: number
   /** Of `delay`. */
   delayMs: number
-  /** Of `dhRespOffset`: how far the clock that is told is ahead; below zero: behind. */
-  offsetMs: number
-  /** Of `sameNsuOtherBytes`: the position is repeated in the page that brings it, not in the next one. */
-  withinPage: boolean
 }
 
 export interface FaultOrder {
@@ -92,16 +69,12 @@ export interface FaultOrder {
   times?: number
   durationMs?: number
   delayMs?: number
-  offsetMs?: number
-  withinPage?: boolean
 }
 
 interface StruckCall {
   service: Service
   of: ServiceKind
   taxId: string | undefined
-  /** Whether a fault has anything to spoil in the response; it waits for one that it can spoil. */
-  suits?: (fault: Fault) => boolean
 }
 
 export interface Faults {
@@ -112,8 +85,6 @@ export interface Faults {
   strike(stage: 'before' | 'after', call: StruckCall): Fault | undefined
 }
 
-const dayMs = 86_400_000
-
 export function createFaults(clock: Clock, random: Random): Faults {
   let active: Fault[] = []
   let lastId = 0
@@ -122,9 +93,9 @@ export function createFaults(clock: Clock, random: Random): Faults {
     return active
   }
   return {
-    add: ({ durationMs, probability = 1, delayMs = 70_000, offsetMs = dayMs, withinPage = false, ...order }) => {
+    add: ({ durationMs, probability = 1, delayMs = 70_000, ...order }) => {
       const until = durationMs === undefined ? undefined : clock.now() + durationMs
-      const fault: Fault = { ...order, id: ++lastId, probability, delayMs, offsetMs, withinPage, until }
+      const fault: Fault = { ...order, id: ++lastId, probability, delayMs, until }
       active.push(fault)
       return fault
     },
@@ -132,14 +103,13 @@ export function createFaults(clock: Clock, random: Random): Faults {
     clear: (id) => {
       active = id === undefined ? [] : active.filter((one) => one.id !== id)
     },
-    strike: (stage, { service, of, taxId, suits }) => {
+    strike: (stage, { service, of, taxId }) => {
       for (const one of current()) {
         if (faultStages[one.fault] !== stage) continue
         if (of === 'events' && distributionOnly.has(one.fault)) continue
         if (one.of !== undefined && one.of !== of) continue
         if (one.service !== undefined && one.service !== service) continue
         if (one.cnpj !== undefined && one.cnpj !== taxId) continue
-        if (suits?.(one) === false) continue
         if (random.next() >= one.probability) continue
         if (one.times !== undefined) one.times--
         return one
