@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../../tests/support/seed.ts'
 import type { AlertFacts } from './facts.ts'
 import { thresholdsOf, valueBucket } from './history.ts'
-import { judge, type Verdict } from './judge.ts'
+import { judge, textOf, type Verdict } from './judge.ts'
 import { areAlike, nameKeys, nameProbes, normalName } from './names.ts'
 import { type AllowEntry, defaultSettings } from './settings.ts'
 import { createArchive } from './support/archive.ts'
@@ -92,7 +92,7 @@ describe('the score', () => {
     // S17 and S01 of three of identity, S08 of value.
     expect(verdict.score).toBe(Math.round((1 - 0.55 * 0.65 * 0.85) * 100) / 100)
     expect(verdict.band).toBe('alto')
-    expect(verdict.text).toMatch(
+    expect(textOf(verdict.fired)).toMatch(
       /^O nome GRAFICA PIRATINGAS é \d+% igual .* • Fornecedor nunca visto .* • É a nota nº 12 /,
     )
   })

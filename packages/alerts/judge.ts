@@ -31,8 +31,6 @@ export interface Verdict {
   /** 0 to 1, two decimals: 1 − Π(1 − weight) of the two heaviest of each family. */
   score: number
   band: Band
-  /** The sentences in order of weight; '' when nothing fired. */
-  text: string
   /** When time alone may change the verdict, milliseconds; null: never. */
   againAt: number | null
 }
@@ -122,7 +120,6 @@ function verdictOf(facts: AlertFacts, found: Fired[], allowed: string[], asOf: n
     learning: fired.some(({ learning }) => learning),
     score,
     band: bands[level]!,
-    text: textOf(fired),
     againAt: next[0] ?? null,
   }
 }
