@@ -320,8 +320,7 @@ const [text, other] = ['\u0001', '\u0002']
 const places = new RegExp(`[${text}${other}]`, 'g')
 
 /**
- * JSON with a mark in the place of each value, and below it the values, a line for each: names are the same in most documents, and values in none. It is what is packed, and what a
- * dictionary is trained with.
+ * JSON with a mark in the place of each value, and below it the values, a line for each: names are the same in most documents, and values in none. It is what is packed.
  */
 export function apart(facts: AlertFacts): string {
   const values: string[] = []
