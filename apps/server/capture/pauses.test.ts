@@ -65,11 +65,11 @@ test('every column that makes a row wait is looked at', async () => {
          and table_name not in (select table_name from information_schema.views)`.execute(db),
   )
   const seen = new Set(pausesOf(ctx.config).map(([table, column]) => `${table}.${column}`))
-  // The ledger is history; alerts are due by the calendar of the documents.
+  // Alerts are due by the calendar of the documents.
   expect(
     rows
       .map(({ pause }) => pause)
       .filter((pause) => !seen.has(pause))
       .toSorted(),
-  ).toEqual(['alert_position.next_at', 'capture_call.allowed_at', 'capture_call.next_at'])
+  ).toEqual(['alert_position.next_at'])
 })
