@@ -24,7 +24,7 @@ const senha = 'notas-em-dia-2026'
 
 // Moments of this run.
 const masked = new Set(
-  `token id ultimaConsulta proximaConsulta ultimaResposta ultimaSincronizacaoNFe ultimaSincronizacaoCTe criadaEm
+  `id idAviso proximaConsulta ultimaResposta ultimaSincronizacaoNFe ultimaSincronizacaoCTe criadaEm
   expiraEm vistaEm abertaEm enviadoEm validoDe validoAte validadeCertificadoA1 avaliadoEm testeAte
   quando desde`.split(/\s+/),
 )
