@@ -7,8 +7,8 @@ const ceilings: Record<string, number> = {
   'lines of server': 53_600,
   'lines of packages': 27_000,
   'lines of scripts': 3_600,
-  'lines of web': 32_400,
-  'lines of tests and benches': 82_200,
+  'lines of web': 32_000,
+  'lines of tests and benches': 78_500,
   settings: 37,
   decisions: 55,
 }

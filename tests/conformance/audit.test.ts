@@ -1,6 +1,6 @@
 import type { AuditRow } from '@vigia/contract/workspace'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Client, newClient } from '../support/client.ts'
+import type { Client } from '../support/client.ts'
 import { startTwoWorkspaces, type TwoWorkspaces } from '../support/two-workspaces.ts'
 
 let two: TwoWorkspaces
@@ -159,39 +159,3 @@ test('the events that were asked for, and their documents', async () => {
   ])
   expect(JSON.stringify(await audit())).not.toContain('Palavras')
 }, 60_000)
-
-test('everybody reads their own', async () => {
-  const { items } = await audit('', two.theirs.client)
-  expect(items.length).toBeGreaterThan(0)
-  expect(JSON.stringify(items)).not.toMatch(/ALFA|Ana Souza/)
-  const stranger = await newClient(two.product)
-  expect(JSON.stringify(await audit('', stranger))).not.toMatch(/ALFA|CONCORRENTE/)
-})
-
-test('filters, pages and what they refuse', async () => {
-  await two.owner.query(
-    `insert into audit (workspace_id, at, actor, action, description, search)
-     select workspace_id, '2020-05-10T12:00:00-03'::timestamptz - n * interval '1 minute', 'Caio', 'plano', 'Plano ' || n, 'caio plano ' || n
-       from account, generate_series(1, 120) n where email = $1`,
-    [two.mine.account.email],
-  )
-  const day = 'DataDe=2020-05-10T00:00:00&DataAte=2020-05-10T23:59:59'
-  expect((await audit(`Acao=plano&${day}`)).totalDePaginas).toBe(3)
-  const third = await audit(`Acao=plano&${day}&PaginaAtual=3`)
-  expect(third.items.map(({ descricao }) => descricao)).toEqual(
-    Array.from({ length: 20 }, (_, n) => `Plano ${n + 101}`),
-  )
-  expect(third.items[0]!.quando).toBe('2020-05-10T13:19:00.000Z')
-  expect(await audit(`${day}&PaginaAtual=4`)).toEqual({ items: [], totalDePaginas: 3 })
-  expect((await audit('DataDe=2020-05-10T10:20:00&DataAte=2020-05-10T10:20:00')).items).toHaveLength(1)
-  expect((await audit('CampoPesquisa=CÁIO%20plano%20120')).items).toHaveLength(1)
-  expect((await audit('CampoPesquisa=&Acao=&PaginaAtual=')).items).toHaveLength(50)
-  for (const [query, message] of [
-    ['Acao=nada', 'Ação desconhecida'],
-    ['PaginaAtual=0', 'PaginaAtual deve ser um número a partir de 1'],
-    ['DataDe=2020-05-11T00:00:00&DataAte=2020-05-10T00:00:00', 'A data inicial deve ser anterior à data final'],
-  ]) {
-    const { status, body } = await mine.call('GET', `/v1/api/Auditoria?${query}`)
-    expect([status, body.message]).toEqual([400, message])
-  }
-})

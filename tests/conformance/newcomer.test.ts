@@ -7,7 +7,7 @@ import { type Client, newClient } from '../support/client.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { logIn } from '../support/two-workspaces.ts'
 
-// Somebody who wants to try everything and has no company: test certificate, registration, first capture, and the certificate taken away again.
+// Somebody who wants to try everything and has no company: test certificate, registration, first capture.
 const account = { nome: 'Nina Recém-Chegada', email: 'nina@exemplo.com.br', senha: 'segredo1' }
 let product: Product
 let client: Client
@@ -76,43 +76,3 @@ test('a test certificate registers a company of its own, whose documents all arr
   const newest = dashboard.data.ultimosDocumentosProcessados[0]!
   expect((await client.call('GET', `/v1/api/DocumentosFiscais/xml/${newest.idDfe}`)).status).toBe(200)
 }, 90_000)
-
-test('the next one is of another company', async () => {
-  const other = await download()
-  expect(other.name).not.toBe(file.name)
-  expect((await register(other)).status).toBe(200)
-})
-
-test('the Ciência that leaves by itself is told with who wants it', async () => {
-  const { razaoSocial } = await detail(id)
-  const edit = { IdEmpresa: id, RazaoSocial: razaoSocial, 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': 'true' }
-  expect((await client.call('PUT', '/v1/api/Empresas', formOf(edit))).status).toBe(200)
-  const { cienciaAutomatica } = await detail(id)
-  expect(cienciaAutomatica?.por).toBe(account.nome)
-  expect(Math.abs(Date.now() - Date.parse(cienciaAutomatica!.desde))).toBeLessThan(60_000)
-})
-
-test('without its certificate the capture stops with a sentence, and goes on when it is sent again', async () => {
-  const remove = () => client.call('POST', `/v1/api/Empresas/remover-certificado?id=${id}`)
-  expect((await remove()).body.message).toMatch(/^Certificado removido e chave privada apagada\. Sem outro/)
-  expect(await detail(id)).toMatchObject({
-    certificado: null,
-    dataValidadeCertificadoDigital: null,
-    captura: [
-      { estado: 'parada', mensagem: expect.stringMatching(/^Esta empresa está sem certificado digital/) },
-      { estado: 'parada' },
-    ],
-  })
-  expect((await remove()).status).toBe(409)
-  const { razaoSocial } = await detail(id)
-  const edit = {
-    IdEmpresa: id,
-    RazaoSocial: razaoSocial,
-    'CertificadoDigital.Certificado': file,
-    'CertificadoDigital.Senha': senha,
-  }
-  expect((await client.call('PUT', '/v1/api/Empresas', formOf(edit))).status).toBe(200)
-  const again = await detail(id)
-  expect(again.certificado).toMatchObject({ cnpj: again.cnpj, usos: [] })
-  for (const { estado } of again.captura!) expect(estado).not.toBe('parada')
-})

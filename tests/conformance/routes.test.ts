@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { type Envelope, mayAs, memberRoles, type RouteDefinition, scopes } from '@vigia/contract/route'
@@ -550,35 +548,6 @@ test.each(all)('%s answers a good call as its description says', async (name, ro
   expect(envelope).toEqual({ success: true, message: expect.stringMatching(/\S/), errors: [] })
   // Parsing drops what the contract does not name.
   expect(route.data!.parse(data)).toStrictEqual(data)
-})
-
-test('no address lets a connection ask for much before it has read', async () => {
-  const { hostname, port, host } = new URL(two.product.url)
-  const addresses = served.map(({ method, path }) => [method, path.replace(/\{\w+\}/g, 'x')])
-  for (const path of [
-    '/',
-    '/docs',
-    '/docs/json',
-    '/docs/yaml',
-    '/docs/static/swagger-ui-bundle.js',
-    '/metrics',
-    '/nada',
-  ])
-    addresses.push(['GET', path])
-  for (const [method, path] of [...addresses, ['POST', '/notification-hub/negotiate'], ['GET', '/notification-hub']]) {
-    const socket = connect(Number(port), hostname).setEncoding('latin1')
-    // The answer to what was cut in its midst.
-    socket.on('error', () => {})
-    const closed = once(socket, 'close')
-    let text = ''
-    socket.on('data', (part) => {
-      text += part
-    })
-    socket.write(`${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n\r\n`.repeat(300))
-    await closed
-    expect(text.split('HTTP/1.1 ').length - 1, `${method} ${path}`).toBeLessThan(10)
-  }
-  expect((await fetch(new URL('/health', two.product.url))).status).toBe(200)
 })
 
 test('a client that a tool of others made from the description compiles and does its work', async () => {

@@ -5,7 +5,7 @@ import { focusedName } from './captured.ts'
 import { follow } from './page.ts'
 import { type Account, bakery, shown, tabTo, useSite } from './site.ts'
 
-// Nothing is captured here: what the page shows of a capture is in capture.test.ts.
+// Nothing is captured here: what the page shows of a capture is in empresas-nova.test.ts.
 const site = useSite({ roles: ['api'] })
 
 async function open(account: Account, id: string, options = {}): Promise<Page> {
@@ -185,66 +185,6 @@ test('what somebody else changed meanwhile is not undone by saving something els
   expect(await third.getAttribute('aria-checked')).toBe('false')
 })
 
-test('a save sends every field: what was changed here, and the rest as somebody else has just made it', async () => {
-  const { account, client, id } = await withCompany('Laura')
-  const changeElsewhere = async (change: object) => {
-    const form = new FormData()
-    for (const [name, value] of Object.entries({ IdEmpresa: id, RazaoSocial: bakery.nome, ...change }))
-      form.set(name, value)
-    expect((await client.call('PUT', '/v1/api/Empresas', form)).status).toBe(200)
-  }
-  const ciencia = 'ConfiguracoesNfe.ManifestarCienciaAutomaticamente'
-  await changeElsewhere({ [ciencia]: 'true' })
-  const page = await open(account, id)
-  // What this page is told stays as it was when it was opened, until it saves.
-  const opened = await client.call('GET', `/v1/api/Empresas/obter-empresa?id=${id}`)
-  let saving = false
-  await page.route('**/obter-empresa?*', (route) => (saving ? route.continue() : route.fulfill({ json: opened.body })))
-  await page.getByLabel('Email').fill('laura@padaria.example')
-  await region(page, 'Configurações NFe').getByRole('switch', { name: 'Transportador' }).click()
-  await changeElsewhere({ [ciencia]: 'false', Uf: '41', 'ConfiguracoesCte.Tomador': 'false' })
-  const choice = page.getByRole('switch', { name: 'Manifestar Ciência Automaticamente' })
-  expect(await choice.getAttribute('aria-checked')).toBe('true')
-
-  saving = true
-  const request = page.waitForRequest((request) => request.method() === 'PUT')
-  await save(page).click()
-  await shown(page.getByText('Empresa atualizada com sucesso!'))
-  expect(fieldsOf((await request).postData())).toEqual({
-    IdEmpresa: id,
-    RazaoSocial: bakery.nome,
-    Email: 'laura@padaria.example',
-    Uf: '41',
-    SincronizacaoAutomatica: 'true',
-    'ConfiguracoesNfe.Emitente': 'true',
-    'ConfiguracoesNfe.Destinatario': 'true',
-    'ConfiguracoesNfe.Transportador': 'false',
-    'ConfiguracoesNfe.Terceiro': 'true',
-    [ciencia]: 'false',
-    'ConfiguracoesCte.Emitente': 'true',
-    'ConfiguracoesCte.Remetente': 'true',
-    'ConfiguracoesCte.Destinatario': 'true',
-    'ConfiguracoesCte.Expedidor': 'true',
-    'ConfiguracoesCte.Recebedor': 'true',
-    'ConfiguracoesCte.Tomador': 'false',
-    'ConfiguracoesCte.Terceiro': 'true',
-  })
-  await expect.poll(() => choice.getAttribute('aria-checked')).toBe('false')
-  const { body } = await client.call('GET', `/v1/api/Empresas/obter-empresa?id=${id}`)
-  expect(body.data).toMatchObject({
-    email: 'laura@padaria.example',
-    empresaUf: { codUf: 41, uf: 'PR' },
-    configuracaoNFe: { transportadorNFe: false, manifestarCienciaAutomaticamente: false },
-    configuracaoCTe: { tomadorCTe: false, remetenteCTe: true },
-    cienciaAutomatica: null,
-  })
-})
-
-function fieldsOf(form: string | null): Record<string, string> {
-  const fields = (form ?? '').matchAll(/name="([^"]+)"\r\n\r\n([^\r]*)\r\n/g)
-  return Object.fromEntries([...fields].map(([, name, value]) => [name, value]))
-}
-
 test('when the company cannot be read right before, nothing is sent and what was typed stays', async () => {
   const { account, id } = await withCompany('Marta')
   const page = await open(account, id)
@@ -266,41 +206,6 @@ test('when the company cannot be read right before, nothing is sent and what was
   await save(page).click()
   await shown(page.getByText('Empresa atualizada com sucesso!'))
   expect(sent).toBe(1)
-})
-
-test('what is typed while a save is under way stays, is told as unsaved, and is saved next', async () => {
-  const { account, client, id } = await withCompany('Nina')
-  const page = await open(account, id)
-  const { promise: held, resolve: release } = Promise.withResolvers<void>()
-  await page.route('**/v1/api/Empresas', async (route) => {
-    await held
-    await route.continue()
-  })
-  const unsaved = page.getByText('Há alterações que não foram salvas.')
-  await page.getByLabel('Razão Social').fill('Padaria da Nina')
-  await page.getByLabel('Email').fill('nina@padaria.example')
-  const request = page.waitForRequest((request) => request.method() === 'PUT')
-  await save(page).click()
-  await request
-  await page.getByLabel('Email').pressSequentially('.br')
-  await page.getByLabel('UF').selectOption('33')
-  release()
-  await shown(page.getByText('Empresa atualizada com sucesso!'))
-  await shown(save(page))
-  // Also after the company has been read again.
-  await shown(page.getByText('Padaria da Nina · 12.ABC.345/01DE-35'))
-  expect(await page.getByLabel('Email').inputValue()).toBe('nina@padaria.example.br')
-  expect(await page.getByLabel('UF').inputValue()).toBe('33')
-  await shown(unsaved)
-  const stored = async () => (await client.call('GET', `/v1/api/Empresas/obter-empresa?id=${id}`)).body.data
-  expect(await stored()).toMatchObject({ email: 'nina@padaria.example', empresaUf: { uf: 'SP' } })
-  await save(page).click()
-  await unsaved.waitFor({ state: 'detached' })
-  expect(await stored()).toMatchObject({
-    razaoSocial: 'Padaria da Nina',
-    email: 'nina@padaria.example.br',
-    empresaUf: { uf: 'RJ' },
-  })
 })
 
 test('an id of nobody and a failing server have their own screens', async () => {
@@ -331,4 +236,53 @@ test('an open demonstration says before a file is chosen that it takes test cert
     await page.goto(new URL(path, page.url()).href)
     await shown(page.getByText('só aceita certificados de teste'))
   }
+})
+
+// A large photograph, as people have it: the page makes it as small as a form needs.
+const photograph = (page: Page) =>
+  page.evaluate(() => {
+    const canvas = document.createElement('canvas')
+    canvas.width = 2400
+    canvas.height = 800
+    const context = canvas.getContext('2d')!
+    context.fillStyle = 'red'
+    context.fillRect(0, 0, 2400, 400)
+    return canvas.toDataURL('image/jpeg').split(',')[1]!
+  })
+
+async function choose(page: Page, name: string, mimeType: string, buffer: Buffer) {
+  const asked = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: /^(Escolher|Trocar) imagem$/ }).click()
+  await (await asked).setFiles({ name, mimeType, buffer })
+}
+
+test('a company gets a logo, another one, and none', async () => {
+  const account = await site.createAccount('Lúcia')
+  const client = await newClient(site.product, account)
+  const id = await client.register('44555666000181', 'OFICINA DO BAIRRO LTDA')
+  const page = await site.resume(account, `/empresas/editar/${id}`)
+  const section = page.getByRole('region', { name: 'Logotipo' })
+  await shown(section.getByText(/Sai ao lado do nome no DANFE e no DACTE que esta empresa emite/))
+
+  await choose(page, 'loja.jpg', 'image/jpeg', Buffer.from(await photograph(page), 'base64'))
+  await shown(page.getByText('Logotipo guardado. Ele sai no DANFE e no DACTE que a empresa emite.'))
+  const picture = section.getByRole('img', { name: 'Logotipo de OFICINA DO BAIRRO LTDA' })
+  await shown(picture)
+  await expect
+    .poll(() => picture.evaluate((image: HTMLImageElement) => [image.naturalWidth, image.naturalHeight].join('x')))
+    .toBe('600x200')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect(await picture.evaluate((image) => getComputedStyle(image.parentElement!).backgroundColor)).toBe(
+    'rgb(255, 255, 255)',
+  )
+
+  await choose(page, 'nota.txt', 'text/plain', Buffer.from('não é uma imagem'))
+  await shown(section.getByText(/^Este arquivo não é uma imagem que o navegador saiba abrir/))
+  await shown(picture)
+
+  await section.getByRole('button', { name: 'Remover logotipo' }).click()
+  await shown(page.getByText('Logotipo removido. Os documentos saem sem ele.'))
+  await shown(section.getByRole('button', { name: 'Escolher imagem' }))
+  expect(await picture.count()).toBe(0)
+  await expect.poll(() => focusedName(page)).toBe('Escolher imagem')
 })

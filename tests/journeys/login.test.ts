@@ -2,34 +2,27 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import {
   coloursOf,
+  type FakeResponse,
+  failure,
   hrefOf,
   later,
+  month,
   onPath,
   pathOf,
   press,
   respond,
+  runUntil,
   runUntilShown,
+  stopClock,
+  success,
+  toast,
   toastColours,
   toasted,
 } from './page.ts'
 import { login, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
-const { account, visitor, go } = site
-
-test('a wrong password is said and the form stays', async () => {
-  const account = await site.createAccount('Carla')
-  const page = await site.visit('/login')
-  await login(page, { email: account.email, senha: 'outra-senha' })
-  await shown(page.getByText('Credenciais inválidas.'))
-  expect(await page.getByLabel('Email').inputValue()).toBe(account.email)
-  expect(new URL(page.url()).pathname).toBe('/login')
-  await login(page, account)
-  await shown(page.getByText('Login realizado com sucesso!'))
-  await page.waitForURL('**/dashboard')
-  // What was wrong before is over.
-  await page.getByText('Credenciais inválidas.').waitFor({ state: 'detached' })
-})
+const { account, visitor, go, member } = site
 
 test('after too many tries the form says how long to wait', async () => {
   const account = await site.createAccount('Eva')
@@ -169,4 +162,78 @@ test('whatever goes wrong with a login is said as wrong credentials; a password 
   await shown(page.getByRole('button', { name: 'Entrar', exact: true }))
   expect(await page.getByText('Sessão expirada. Faça login novamente.').count()).toBe(0)
   expect(pathOf(page)).toBe('/login')
+})
+
+const expired = 'Sessão expirada. Faça login novamente.'
+const screens = ['/dashboard', '/empresas/editar/um', '/help']
+
+test('leaving ends the session here, in the other windows and on the server', async () => {
+  const account = await site.createAccount('Ana')
+  const page = await site.resume(account, '/empresas')
+  await shown(page.getByRole('heading', { level: 1 }))
+  const stored = await page.evaluate(() => JSON.parse(localStorage.getItem('vigia.session') ?? ''))
+  const other = await page.context().newPage()
+  await other.goto(`${site.product.url}/empresas`)
+  await shown(other.getByRole('heading', { level: 1 }))
+  await page.getByRole('button', { name: 'Sair' }).click()
+  await page.waitForURL('**/login')
+  await other.waitForURL('**/login')
+  expect(await page.evaluate(() => localStorage.getItem('vigia.session'))).toBeNull()
+  await expect
+    .poll(async () => {
+      const headers = { Authorization: `Bearer ${stored.token}` }
+      return (await fetch(`${site.product.url}/v1/api/Dashboard`, { headers })).status
+    })
+    .toBe(401)
+  expect(await page.getByText(expired).count()).toBe(0)
+  await login(page, account)
+  await page.waitForURL('**/dashboard')
+})
+
+test('a refused token leads to the login, which says why and leads back to the same place', async () => {
+  const account = await site.createAccount('Bruno')
+  const page = await site.resume(account, '/health')
+  await page.evaluate(() => {
+    const session = JSON.parse(localStorage.getItem('vigia.session') ?? '')
+    localStorage.setItem('vigia.session', JSON.stringify({ ...session, token: 'recusado' }))
+  })
+  await page.goto(`${site.product.url}/notas-fiscais?status=3&periodo=todos`)
+  await page.waitForURL('**/login')
+  await shown(page.getByText(expired))
+  expect(await page.getByText(expired).count()).toBe(1)
+  expect(await page.evaluate(() => localStorage.getItem('vigia.session'))).toBeNull()
+  await login(page, account)
+  await page.waitForURL('**/notas-fiscais?status=3&periodo=todos')
+})
+
+test('without a token a screen of the workspace leads to the login', async () => {
+  const page = await visitor()
+  for (const path of screens) {
+    await go(page, path)
+    await onPath(page, '/login')
+  }
+})
+
+// When and how often a call is retried is decided in apps/web/lib/api.ts and tested there; here is what a person sees of it.
+
+const shownError = 'Erro ao carregar dados do dashboard'
+
+test('what may pass is tried four times, the last error told, and what comes at last shown as if nothing had been', async () => {
+  const page = await member()
+  // A channel whose clock is moved takes the server for gone, and the screen is asked anew when it is back.
+  await page.route('**/notification-hub/**', (route) => route.abort())
+  let response: FakeResponse = { status: 500, json: failure('O banco caiu', [], 500) }
+  const calls = await respond(page, '/v1/api/Dashboard', () => response)
+  await stopClock(page)
+  await go(page, '/dashboard')
+  const told = toast(page, 'Erro ao carregar dados: Falha após 4 tentativas. Último erro: O banco caiu')
+  await runUntilShown(page, told, 200)
+  expect(await toastColours(page, 'Erro ao carregar dados')).toContain('red')
+  await shown(page.getByText(shownError, { exact: true }))
+  expect(calls).toHaveLength(4)
+
+  response = { json: success(month) }
+  await page.getByRole('button', { name: 'Tentar novamente' }).click()
+  await runUntilShown(page, page.getByText('PADARIA AURORA LTDA'), 200)
+  await runUntil(page, async () => (await page.getByText(shownError).count()) === 0)
 })

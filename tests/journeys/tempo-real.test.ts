@@ -1,16 +1,14 @@
-import { freePort } from '@vigia/postgres/port'
-import { type Announcement, operate, readConfig, start as startServer, tellWorkspace } from '@vigia/server/start'
+import { type Announcement, operate, readConfig, tellWorkspace } from '@vigia/server/start'
 import type { BrowserContextOptions, Locator, Page, WebSocketRoute } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { newClient } from '../support/client.ts'
 import { rowsOf } from './captured.ts'
-import { runUntilShown, tell, workspaceOf } from './page.ts'
+import { tell, workspaceOf } from './page.ts'
 import {
   type Account,
   bakery,
   expectAccessible,
   expectNoSidewaysScroll,
-  phone,
   query,
   shown,
   textOf,
@@ -199,23 +197,6 @@ describe('messages', () => {
     expect(await panel.getByText('Não lido').count()).toBe(20)
     await expectNoSidewaysScroll(page)
   })
-
-  test('what came during an absence is one digest, and long words fit a phone', async () => {
-    const account = await site.createAccount('Eva')
-    const page = await site.resume(account, '/health', phone)
-    await tell(site, page, ...[1, 2, 3, 4].map((day) => ({ header: `Prazo do dia ${day}` })), {
-      kind: 'error',
-      header: 'Parou',
-    })
-    await page.goto(`${site.product.url}/empresas`)
-    await shown(toastWith(page, '5 avisos novos'))
-    expect(await toastWith(page, '5 avisos novos').getAttribute('data-type')).toBe('error')
-    expect(await toasts(page).count()).toBe(1)
-    await toastWith(page, '5 avisos novos').getByRole('button', { name: 'Fechar aviso' }).click()
-    await tell(site, page, { kind: 'error', header: 'x'.repeat(120), body: 'Sem espaços: '.repeat(20) })
-    await shown(toastWith(page, 'Sem espaços'))
-    await expectNoSidewaysScroll(page)
-  })
 })
 
 describe('what is on the screen', () => {
@@ -317,27 +298,6 @@ describe('the connection', () => {
     await fetch(`${site.product.url}/v1/api/Auth/sair`, { method: 'POST', headers })
     await soon(page, () => new URL(page.url()).pathname).toBe('/login')
     await comes(page, page.getByText('Sessão expirada. Faça login novamente.'))
-  })
-
-  test('a server that restarts is found again, and what was missed is told once', async () => {
-    const port = await freePort()
-    const server = () => startServer({ ...site.product.config, port }, { roles: ['api'] })
-    const first = await server()
-    const page = await site.resume(await site.createAccount('Marta'), '/health')
-    const stored = await page.evaluate(() => localStorage.getItem('vigia.session') ?? '')
-    await page.goto(`${first.url}/health`)
-    await page.evaluate((stored) => localStorage.setItem('vigia.session', stored), stored)
-    await page.clock.install()
-    await openChannel(page, `${first.url}/empresas`)
-    await tell(site, page, { kind: 'error', header: 'Antes' })
-    await shown(toastWith(page, 'Antes'))
-    await first[Symbol.asyncDispose]()
-    await tell(site, page, { kind: 'error', header: 'Enquanto isso' })
-    await using _ = await server()
-    await runUntilShown(page, toastWith(page, 'Enquanto isso'), 500)
-    await tell(site, page, { kind: 'error', header: 'Depois' })
-    await shown(toastWith(page, 'Depois'))
-    for (const header of ['Enquanto isso', 'Depois']) expect(await toastWith(page, header).count()).toBe(1)
   })
 
   test('that is refused is a line in the console, and the page works', async () => {

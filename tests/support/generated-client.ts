@@ -55,7 +55,7 @@ console.log(JSON.stringify({
   signUp: signUp.data.success satisfies true,
   errors: login.data.errors satisfies string[],
   company: company.razaoSocial,
-  listed: list.data.data.totalDeItens > 0 && documento.idDfe === complete.idDfe && secoes.length > 0 && Array.isArray(historico),
+  listed: list.data.data.totalDeItens! > 0 && documento.idDfe === complete.idDfe && secoes.length > 0 && Array.isArray(historico),
   due: due === null || typeof due === 'string',
   xml: (await xml.text()).includes(complete.chave),
   pdf: (await pdf.text()).slice(0, 5),
