@@ -67,8 +67,7 @@ const batchEnded: Writer = {
 /** A certificate ends soon or has ended. */
 export interface Ending {
   company: string
-  /** Its public id; missing in those of earlier versions. */
-  companyPublicId?: string
+  companyPublicId: string
   /** How many companies use it. */
   companies: number
   /** "vence em 7 dias". */
@@ -83,8 +82,8 @@ const ending: Writer = {
     const [first] = certificates as [Ending]
     const ended = certificates.filter((one) => one.ended).length
     const kind = ended > 0 ? 'error' : 'alert'
-    const { companyPublicId: one } = first
-    const link = certificates.length === 1 && one ? `/empresas/editar/${one}#certificado` : '/empresas?so=certificado'
+    const link =
+      certificates.length === 1 ? `/empresas/editar/${first.companyPublicId}#certificado` : '/empresas?so=certificado'
     const whatToDo = 'Os documentos guardados continuam seguros. Renove-o e envie o arquivo novo na página da empresa.'
     if (certificates.length === 1)
       return {

@@ -44,8 +44,7 @@ const ready: Writer = {
 
 /** Who issued a note has cancelled it although the company had confirmed it. */
 export interface Cancelled {
-  /** Missing in those of earlier versions. */
-  chave?: string
+  chave: string
   number: number
   issuer: string
 }
@@ -63,7 +62,7 @@ const cancelled: Writer = {
         kind: 'alert',
         header: 'Nota confirmada foi cancelada',
         body: `A NF-e ${number} de ${issuer}, que ${first!.company} já tinha confirmado, foi cancelada por quem a emitiu. ${whatToDo}`,
-        link: listScreen('/notas-fiscais', items, chave ? { busca: chave } : { status: cancelledStatus }),
+        link: listScreen('/notas-fiscais', items, { busca: chave }),
       }
     return {
       kind: 'alert',

@@ -42,9 +42,7 @@ export function openTicket({ vault }: Pick<Context, 'vault'>, ticket: string): T
   } catch {
     return null
   }
-  const [workspaceId = '', id = '', validUntil = '', publicId] = plain.split('/')
-  // Of an earlier version.
-  if (!publicId) return null
+  const [workspaceId = '', id = '', validUntil = '', publicId = ''] = plain.split('/')
   return { workspaceId: Number(workspaceId), publicId, id: BigInt(id), validUntil: new Date(Number(validUntil)) }
 }
 
