@@ -283,7 +283,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
       await vi.waitFor(async () => expect(await received(second.cnpj)).toEqual(await held(second.cnpj)), patience)
       expect(await received(first.cnpj)).toEqual(expect.arrayContaining(before))
       const { rows } = await superuser.query(
-        `select (select sum(n) from count_year)::int as counted, (select count(*) from document)::int as documents`,
+        `select (select sum(n) from count_month)::int as counted, (select count(*) from document)::int as documents`,
       )
       expect(rows[0]!.counted).toBe(rows[0]!.documents)
     },

@@ -128,7 +128,7 @@ describe.skipIf(!isCluster)('a database with rows', () => {
     expect(await received()).toEqual([...held, ...arrived].sort())
     expect(await lists()).toEqual(before.lists)
     const { rows: counted } = await owner.query(
-      'select (select sum(n) from count_year)::int as counted, (select count(*) from document)::int as documents',
+      'select (select sum(n) from count_month)::int as counted, (select count(*) from document)::int as documents',
     )
     expect(counted[0].counted).toBe(counted[0].documents)
   }, 600_000)

@@ -36,23 +36,6 @@ export async function fill(owner: pg.Client, volumes: Volume[]): Promise<void> {
        from document where workspace_id = any ($1) group by 1, 2, 3, 4, 5, 6`,
     ids,
   )
-  await owner.query(
-    `insert into count_year (workspace_id, type, year, company_id, roles, status, n, amount)
-     select workspace_id, type, date_trunc('year', month)::date, company_id, roles, status, sum(n)::int, sum(amount)
-       from count_month where workspace_id = any ($1) group by 1, 2, 3, 4, 5, 6`,
-    ids,
-  )
-  await owner.query(
-    `with grown as (
-       update workspace w set large = true
-        where id = any ($1) and not large
-          and exists (select 1 from count_month m where m.workspace_id = w.id group by m.type, m.month having sum(m.n) >= 1000)
-       returning id)
-     insert into count_day (workspace_id, type, day, company_id, roles, status, n, amount)
-     select workspace_id, type, issued_at::date, company_id, roles, status, count(*)::int, sum(amount)
-       from document where workspace_id in (select id from grown) group by 1, 2, 3, 4, 5, 6`,
-    ids,
-  )
   await owner.query('vacuum analyze')
 }
 

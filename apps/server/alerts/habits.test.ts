@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { receive } from '../documents/documents.ts'
@@ -48,19 +47,6 @@ test('what is odd about a company is found in its own documents', async () => {
   expect(found).toMatchObject({ silencios: [{ comum: 2 }], digitos: [] })
   expect(found.silencios[0]!.dias).toBeGreaterThanOrEqual(10)
   expect(await habits(theirs.workspaceId)).toEqual({ silencios: [], digitos: [] })
-  // A large workspace has counters of its days, however many notes of others came since.
-  await inWorkspace({ db }, mine.workspaceId, async ({ db }) => {
-    await sql`
-      insert into count_day (workspace_id, type, day, company_id, roles, status, n, amount)
-      select workspace_id, type, issued_at::date, company_id, roles, status, count(*), sum(amount) from document
-       where workspace_id = ${mine.workspaceId} group by 1, 2, 3, 4, 5, 6`.execute(db)
-    await sql`update workspace set large = true where id = ${mine.workspaceId}`.execute(db)
-  })
-  expect((await habits(mine.workspaceId)).silencios).toEqual(found.silencios)
-  await inWorkspace({ db }, mine.workspaceId, ({ db }) =>
-    sql`update count_day set n = 0 where workspace_id = ${mine.workspaceId}`.execute(db),
-  )
-  expect((await habits(mine.workspaceId)).silencios).toEqual([])
   // Many of one amount: a digit and no other.
   const same = Array.from({ length: 300 }, (_, n) =>
     arrive(100 + n, resNFe({ number: 100 + n, amount: '9100.00', issuedAt: daysAgo(5) })),

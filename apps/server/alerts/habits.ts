@@ -39,16 +39,13 @@ export async function readHabits({ db }: WithDatabase, workspaceId: number): Pro
     [sql`d.workspace_id = ${workspaceId}`, sql`d.type = 0`, sql`d.roles & 2 <> 0`, ...shown],
     sql` and `,
   )
-  const isLarge = sql`(select large from workspace where id = ${workspaceId})`
-  // Of a year, however many notes that are: a large workspace has counters of its days.
   const { rows: quiet } = await sql<Quiet & { companyId: number; publicId: string; name: string }>`
     with g as (
       select company_id, day, day - lag(day) over (partition by company_id order by day) as gap from (
-        select distinct company_id, day from count_day d
-         where ${isLarge} and ${bought} and n > 0 and day > current_date - 365 and day <= current_date
-        union all
-        select distinct company_id, issued_at::date from document d
-         where not ${isLarge} and ${bought} and issued_at >= current_date - 364 and issued_at < current_date + 1) n)
+        select c.id as company_id, t.day::date
+          from company c, generate_series(current_date::timestamp - interval '364 days', current_date::timestamp, '1 day') t (day),
+               lateral (select from document d where ${bought} and d.company_id = c.id and d.issued_at >= t.day and d.issued_at < t.day + interval '1 day' limit 1) f
+         where c.workspace_id = ${workspaceId} and c.active) n)
     select c.id as "companyId", c.public_id as "publicId", c.name, q.* from (
       select company_id, count(gap)::int as gaps, percentile_cont(0.95) within group (order by gap)::float8 as usual,
              (current_date - max(day))::int as days from g group by 1) q

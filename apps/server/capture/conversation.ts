@@ -1,6 +1,5 @@
 import type { Connection } from '@vigia/sefaz/connection'
 import { sql } from 'kysely'
-import { considerSize } from '../documents/documents.ts'
 import { afterGrace, fromNow } from '../jobs/jobs.ts'
 import { acknowledgePending } from '../manifestation/manifestation.ts'
 import type { Context } from '../platform/context.ts'
@@ -20,27 +19,23 @@ export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'signer' | 
 
 /** Carries out one turn of a claimed line: pages until there is no more or the authority says stop, then lets it go. */
 export async function converse(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
-  const hasMoved = await takeTurn(ctx, line, signal)
-  const isNfe = line.service === serviceCodes.nfe
-  if (!hasMoved && !isNfe) return
+  await takeTurn(ctx, line, signal)
+  if (line.service !== serviceCodes.nfe) return
   const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
-  for (const { workspaceId, companyId, proved } of subscribers) {
-    await considerSize(ctx, workspaceId)
-    if (isNfe && proved) await acknowledgePending(ctx, workspaceId, companyId)
-  }
+  for (const { workspaceId, companyId, proved } of subscribers)
+    if (proved) await acknowledgePending(ctx, workspaceId, companyId)
 }
 
 // After this many certificates other lines have their turn.
 const certificatesMax = 5
 
-// Each round queries with one certificate; the next one is tried only when it is refused. Returns whether the cursor has moved.
-async function takeTurn(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<boolean> {
+// Each round queries with one certificate; the next one is tried only when it is refused.
+async function takeTurn(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<void> {
   let line = claimed
   for (let round = 1; ; round++) {
     const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')
     if (!holder) {
-      await inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
-      return line.lastNsu > claimed.lastNsu
+      return inCapture(ctx, async (ctx) => releaseLine(ctx, line, await withoutHolder(ctx, line)))
     }
     // A person's request lets one resting certificate be tried, once.
     const mayTryOthers = round < certificatesMax
@@ -48,7 +43,7 @@ async function takeTurn(ctx: CaptureContext, claimed: CaptureLine, signal: Abort
     line = last.line
     if (last.released || !last.certificateRefused || !mayTryOthers || signal.aborted) {
       if (!last.released) await releaseLine(ctx, line, null)
-      return line.lastNsu > claimed.lastNsu
+      return
     }
     await pause(ctx.config.sefaz.pagePauseMs, signal)
   }

@@ -35,24 +35,12 @@ interface NotedChange {
   eventId?: bigint
 }
 
-// A version without a row: documents changed, and nobody is told of it.
-const untold = null
-
-const notedIn = new WeakMap<Database, Map<number, (NotedChange | typeof untold)[]>>()
+const notedIn = new WeakMap<Database, Map<number, NotedChange[]>>()
 
 /** Notes changes of documents of a workspace, in their order. `ctx.db` is the transaction that makes them. */
 export function noteChanges({ db }: WithDatabase, workspaceId: number, changes: readonly NotedChange[]): void {
-  note({ db }, workspaceId, changes)
-}
-
-/** Notes that documents change of which nobody is told: who has counted with what was there (`changedSince`) begins anew. */
-export function noteUntold({ db }: WithDatabase, workspaceId: number): void {
-  note({ db }, workspaceId, [untold])
-}
-
-function note({ db }: WithDatabase, workspaceId: number, changes: readonly (NotedChange | typeof untold)[]): void {
   if (changes.length === 0) return
-  const noted = notedIn.get(db) ?? new Map<number, (NotedChange | typeof untold)[]>()
+  const noted = notedIn.get(db) ?? new Map<number, NotedChange[]>()
   notedIn.set(db, noted)
   const known = noted.get(workspaceId)
   if (known) return void known.push(...changes)
@@ -63,17 +51,11 @@ function note({ db }: WithDatabase, workspaceId: number, changes: readonly (Note
 
 // However much changed. The row of the position stays locked until the commit, which is about to come: a transaction that takes later versions commits
 // later. Version and companies are asked for by themselves: in one statement Citus would send them to all servers, and none may be away then.
-async function write(
-  { db }: WithDatabase,
-  workspaceId: number,
-  all: readonly (NotedChange | typeof untold)[],
-): Promise<void> {
+async function write({ db }: WithDatabase, workspaceId: number, noted: readonly NotedChange[]): Promise<void> {
   const { rows } = await sql<{ version: bigint }>`
-    insert into change_position as p (workspace_id, version) values (${workspaceId}, ${all.length})
+    insert into change_position as p (workspace_id, version) values (${workspaceId}, ${noted.length})
     on conflict (workspace_id) do update set version = p.version + excluded.version
     returning version`.execute(db)
-  const noted = all.filter((change) => change !== untold)
-  if (noted.length === 0) return
   const companies = await readCompanies(
     { db },
     workspaceId,
@@ -141,30 +123,6 @@ export async function readChanges(ctx: WithDatabase, workspaceId: number, since:
       more,
     }
   })
-}
-
-/**
- * The newest version, and what was told of each document after version `since`: that it is new, or that it changed. Null: that was more than `max`, is
- * forgotten, or is not all that happened.
- */
-export async function changedSince(
-  { db }: WithDatabase,
-  workspaceId: number,
-  since: number | null,
-  max: number,
-): Promise<{ version: number; changed: ReadonlyMap<bigint, 'new' | 'changed'> | null }> {
-  const { newest: version } = await readPosition({ db }, workspaceId)
-  const missed = version - (since ?? version)
-  if (since === null || missed < 0 || missed > max) return { version, changed: null }
-  if (missed === 0) return { version, changed: new Map() }
-  const { rows } = await sql<{ id: bigint; kind: number }>`
-    select document_id as id, kind from document_change where workspace_id = ${workspaceId} and version > ${since}`.execute(
-    db,
-  )
-  const changed = new Map<bigint, 'new' | 'changed'>()
-  for (const { id } of rows) changed.set(id, 'changed')
-  for (const { id, kind } of rows) if (kind === codes.new) changed.set(id, 'new')
-  return { version, changed: rows.length === missed ? changed : null }
 }
 
 /** The newest version of a workspace: what changes from now on comes after it. */

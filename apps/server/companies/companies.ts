@@ -40,13 +40,10 @@ export { findLogoOf } from './logo.ts'
 export {
   type Hiding,
   hidesAnything,
-  hidingOf,
   type RoleSwitch,
   readHiding,
-  type SwitchedOff,
   shownConditions,
   shownTo,
-  switchedOff,
 } from './switches.ts'
 export { findUnreadable, listUnreadable, type Unreadable } from './unreadable.ts'
 

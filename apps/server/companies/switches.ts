@@ -32,23 +32,13 @@ export interface Hiding {
 
 /** What the switches of a workspace's companies hide: nothing when all are on. `ctx.db` is a transaction inside the workspace. */
 export async function readHiding({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<Hiding[]> {
-  const statement = sql<{ switched: SwitchedOff[] | null }>`select ${switchedOff(workspaceId)} as switched`
-  const [row] = await executePrepared(db, statement)
-  return hidingOf(row?.switched ?? null)
-}
-
-/** A company that hides something: its id, and the roles that it shows of NF-e and of CT-e. */
-export type SwitchedOff = readonly [companyId: number, nfe: number, cte: number]
-
-/** What `hidingOf` makes `readHiding` of, to stand inside another query: `SwitchedOff[]`, or null. */
-export function switchedOff(workspaceId: number): RawBuilder<unknown> {
-  return sql`(
-    select json_agg(json_build_array(id, shown_nfe, shown_cte)) filter (where shown_nfe <> ${everyRole} or shown_cte <> ${everyRole})
-      from company where workspace_id = ${workspaceId})`
-}
-
-export function hidingOf(companies: readonly SwitchedOff[] | null): Hiding[] {
-  const all = (companies ?? []).flatMap(([id, nfe, cte]) => [
+  const companies = await executePrepared(
+    db,
+    sql<{ id: number; nfe: number; cte: number }>`
+    select id, shown_nfe as nfe, shown_cte as cte from company
+     where workspace_id = ${workspaceId} and (shown_nfe <> ${everyRole} or shown_cte <> ${everyRole}) order by id`,
+  )
+  const all = companies.flatMap(({ id, nfe, cte }) => [
     { id, type: serviceCodes.nfe, roles: nfe },
     { id, type: serviceCodes.cte, roles: cte },
   ])
@@ -68,7 +58,7 @@ export function hidesAnything(workspaceId: number): RawBuilder<boolean> {
   return sql`(select bool_or(shown_nfe <> ${everyRole} or shown_cte <> ${everyRole}) from company where workspace_id = ${workspaceId})`
 }
 
-/** Conditions on `alias` (rows of `document`, `count_month` or `count_day`) that leave out what is hidden; it is kept all the same. */
+/** Conditions on `alias` (rows of `document` or `count_month`) that leave out what is hidden; it is kept all the same. */
 export function shownConditions(hiding: Hiding[], alias: string): RawBuilder<boolean>[] {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return hiding.map(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Dashboard } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
@@ -96,15 +96,13 @@ async function add(facts: Fact[]): Promise<void> {
 }
 
 // As the ingestion keeps them.
-async function count({ large }: { large: boolean }): Promise<void> {
-  await inside(async (db) => {
-    await sql`update workspace set large = ${large} where id = ${workspaceId}`.execute(db)
-    for (const unit of large ? (['month', 'day'] as const) : (['month'] as const))
-      await sql`
-        insert into ${sql.table(`count_${unit}`)} (workspace_id, type, ${sql.ref(unit)}, company_id, roles, status, n, amount)
-        select workspace_id, type, date_trunc(${unit}::text, issued_at)::date, company_id, roles, status, count(*)::int, sum(amount)
-          from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5, 6`.execute(db)
-  })
+async function count(): Promise<void> {
+  await inside((db) =>
+    sql`
+      insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount)
+      select workspace_id, type, date_trunc('month', issued_at)::date, company_id, roles, status, count(*)::int, sum(amount)
+        from document where workspace_id = ${workspaceId} group by 1, 2, 3, 4, 5, 6`.execute(db),
+  )
 }
 
 const nothing = () => ({
@@ -191,75 +189,73 @@ function manyFacts(): Fact[] {
   return facts
 }
 
-describe.each([false, true])('counted from documents or from counters (large: %s)', (large) => {
-  test.each([
-    ['nothing is hidden', 511, 511],
-    ['a company hides what it carries', 511 & ~4, 511],
-    ['a company shows only what it receives', 2, 2],
-  ])('the numbers are those of the documents that are shown: %s', async (_, nfe, cte) => {
-    const facts = manyFacts()
-    await add(facts)
-    await count({ large })
-    const hiding = companies[0]!.id
-    await inside((db) =>
-      db.updateTable('company').set({ shown_nfe: nfe, shown_cte: cte }).where('id', '=', hiding).execute(),
-    )
-    const shown = facts.filter(({ company, type, roles }) => company !== hiding || roles & (type === 0 ? nfe : cte))
-    const is = (type: 0 | 2, rest: (fact: Fact & { day: string }) => boolean) =>
-      shown.filter((fact) => fact.type === type && rest({ ...fact, day: fact.at.slice(0, 10) })).length
-    const inMonth = ({ day }: { day: string }) => day.startsWith(month)
-    const before = ({ day }: { day: string }) => day.startsWith(monthBefore)
-    const worth = (type: 0 | 2, rest: (fact: { day: string; company: number }) => boolean) =>
-      facts.reduce((sum, fact, index) => {
-        const isIn = fact.type === type && shown.includes(fact) && rest({ ...fact, day: fact.at.slice(0, 10) })
-        return isIn ? sum + index + 1.37 : sum
-      }, 0)
-    const lately = ({ day }: { day: string }) => day >= daysAgo(89) && day <= today
+test.each([
+  ['nothing is hidden', 511, 511],
+  ['a company hides what it carries', 511 & ~4, 511],
+  ['a company shows only what it receives', 2, 2],
+])('the numbers are those of the documents that are shown: %s', async (_, nfe, cte) => {
+  const facts = manyFacts()
+  await add(facts)
+  await count()
+  const hiding = companies[0]!.id
+  await inside((db) =>
+    db.updateTable('company').set({ shown_nfe: nfe, shown_cte: cte }).where('id', '=', hiding).execute(),
+  )
+  const shown = facts.filter(({ company, type, roles }) => company !== hiding || roles & (type === 0 ? nfe : cte))
+  const is = (type: 0 | 2, rest: (fact: Fact & { day: string }) => boolean) =>
+    shown.filter((fact) => fact.type === type && rest({ ...fact, day: fact.at.slice(0, 10) })).length
+  const inMonth = ({ day }: { day: string }) => day.startsWith(month)
+  const before = ({ day }: { day: string }) => day.startsWith(monthBefore)
+  const worth = (type: 0 | 2, rest: (fact: { day: string; company: number }) => boolean) =>
+    facts.reduce((sum, fact, index) => {
+      const isIn = fact.type === type && shown.includes(fact) && rest({ ...fact, day: fact.at.slice(0, 10) })
+      return isIn ? sum + index + 1.37 : sum
+    }, 0)
+  const lately = ({ day }: { day: string }) => day >= daysAgo(89) && day <= today
 
-    const dashboard = await read()
-    expect(dashboard.documentosPorDia).toEqual(
-      nothing().documentosPorDia.map(({ dia }) => ({
-        dia,
-        qtdNfe: is(0, ({ day }) => day === dia),
-        qtdCte: is(2, ({ day }) => day === dia),
-      })),
-    )
-    expect(dashboard.pendencias).toEqual({
-      resumos: is(0, (fact) => fact.status === 1 && lately(fact)),
-      aguardandoResposta: is(0, (fact) => fact.status === 8 && lately(fact)),
-      canceladasNfe: is(0, (fact) => fact.status === 3 && inMonth(fact)),
-      canceladosCte: is(2, (fact) => fact.status === 3 && inMonth(fact)),
-      vencemNfe: 0,
-      vencemCte: 0,
-      mudaramNfe: 0,
-      mudaramCte: 0,
-      confirmacoesSugeridas: 0,
-      desconhecimentosPreparados: 0,
-      aguardamSegunda: 0,
-      alertas: 0,
-      alertasCriticos: 0,
-      alertasAltos: 0,
-      alertasMedios: 0,
-      parcelasVencidas: 0,
-      fretesAConferir: 0,
-    })
-    expect(dashboard.valorNfe).toBeCloseTo(worth(0, inMonth), 2)
-    expect(dashboard.valorCte).toBeCloseTo(worth(2, inMonth), 2)
-    expect(dashboard.mesAnterior).toEqual({
-      qtdNfe: is(0, before),
-      qtdCte: is(2, before),
-      valorNfe: expect.closeTo(worth(0, before), 2),
-      valorCte: expect.closeTo(worth(2, before), 2),
-    })
-    expect(dashboard.pendencias?.resumos).toBeGreaterThan(20)
-    expect([dashboard.qtdNfe, dashboard.qtdCte]).toEqual([is(0, inMonth), is(2, inMonth)])
-    for (const { id, publicId } of companies) {
-      const row = dashboard.qtdDocumentosPorEmpresa.find(({ idEmpresa }) => idEmpresa === publicId)
-      const own = (fact: { day: string; company: number }) => fact.company === id && inMonth(fact)
-      expect(row?.qtdNfe).toBe(is(0, own))
-      expect(row?.valorNfeCte).toBeCloseTo(worth(0, own) + worth(2, own), 2)
-    }
+  const dashboard = await read()
+  expect(dashboard.documentosPorDia).toEqual(
+    nothing().documentosPorDia.map(({ dia }) => ({
+      dia,
+      qtdNfe: is(0, ({ day }) => day === dia),
+      qtdCte: is(2, ({ day }) => day === dia),
+    })),
+  )
+  expect(dashboard.pendencias).toEqual({
+    resumos: is(0, (fact) => fact.status === 1 && lately(fact)),
+    aguardandoResposta: is(0, (fact) => fact.status === 8 && lately(fact)),
+    canceladasNfe: is(0, (fact) => fact.status === 3 && inMonth(fact)),
+    canceladosCte: is(2, (fact) => fact.status === 3 && inMonth(fact)),
+    vencemNfe: 0,
+    vencemCte: 0,
+    mudaramNfe: 0,
+    mudaramCte: 0,
+    confirmacoesSugeridas: 0,
+    desconhecimentosPreparados: 0,
+    aguardamSegunda: 0,
+    alertas: 0,
+    alertasCriticos: 0,
+    alertasAltos: 0,
+    alertasMedios: 0,
+    parcelasVencidas: 0,
+    fretesAConferir: 0,
   })
+  expect(dashboard.valorNfe).toBeCloseTo(worth(0, inMonth), 2)
+  expect(dashboard.valorCte).toBeCloseTo(worth(2, inMonth), 2)
+  expect(dashboard.mesAnterior).toEqual({
+    qtdNfe: is(0, before),
+    qtdCte: is(2, before),
+    valorNfe: expect.closeTo(worth(0, before), 2),
+    valorCte: expect.closeTo(worth(2, before), 2),
+  })
+  expect(dashboard.pendencias?.resumos).toBeGreaterThan(20)
+  expect([dashboard.qtdNfe, dashboard.qtdCte]).toEqual([is(0, inMonth), is(2, inMonth)])
+  for (const { id, publicId } of companies) {
+    const row = dashboard.qtdDocumentosPorEmpresa.find(({ idEmpresa }) => idEmpresa === publicId)
+    const own = (fact: { day: string; company: number }) => fact.company === id && inMonth(fact)
+    expect(row?.qtdNfe).toBe(is(0, own))
+    expect(row?.valorNfeCte).toBeCloseTo(worth(0, own) + worth(2, own), 2)
+  }
 })
 
 test('what can be answered until tomorrow at most is counted, and not what is answered, over, later or hidden', async () => {
@@ -291,7 +287,7 @@ test('what can be answered until tomorrow at most is counted, and not what is an
     fact(2, 45, 49),
     fact(2, 90, 1),
   ])
-  await count({ large: false })
+  await count()
   expect((await read()).pendencias).toMatchObject({ vencemNfe: 3, vencemCte: 1 })
   await inside((db) => db.updateTable('company').set({ shown_nfe: 0 }).where('id', '=', other).execute())
   expect((await read()).pendencias).toMatchObject({ vencemNfe: 2, vencemCte: 1 })
@@ -307,7 +303,7 @@ test('the company of most documents comes first, and of equal ones the first by 
     { ...fact, type: 2, company: other },
   ])
   expect(await names()).toEqual(['EMPRESA 0', 'EMPRESA 1'])
-  await count({ large: false })
+  await count()
   expect(await names()).toEqual(['EMPRESA 1', 'EMPRESA 0'])
 })
 

@@ -74,7 +74,7 @@ const firstWhole = sql`date_trunc('month', ${since} + interval '1 month' - inter
 export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<DashboardData> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<AsJson>`
-      with w as materialized (select large, ${hidesAnything(workspaceId)} as hides from workspace where id = ${workspaceId})
+      with w as materialized (select ${hidesAnything(workspaceId)} as hides from workspace where id = ${workspaceId})
       select (select coalesce(json_agg(r), '[]') from (${byCompany(workspaceId)}) r) as companies,
              (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
              ${today}::text as today,
@@ -170,8 +170,8 @@ const latestOfToday = (workspaceId: number) => sql`
    order by d.created_at desc, d.id desc`
 
 /**
- * Documents by type and day, until today, and how many NF-e among them wait for an answer: of these the days of the last 90 before this month
- * are there too, whole months of them as their first day. A small workspace keeps no counters of days, and its documents are counted.
+ * Documents of this month by type and day, until today, and how many NF-e among them wait for an answer; of those that wait also the rest of the last
+ * 90 days, whole months of it as their first day.
  */
 const byDay = (workspaceId: number) => {
   // The company is looked up only where something is hidden at all: a join costs as much as the counting.
@@ -179,20 +179,17 @@ const byDay = (workspaceId: number) => {
     or (select ${shownTo('c', 'k')} from company c where c.workspace_id = ${workspaceId} and c.id = k.company_id))`
   const waits = (status: number) =>
     sql`coalesce(sum(n) filter (where type = ${nfe} and status = ${status} and company_id <> all (${archived(workspaceId)})), 0)`
-  const sums = sql`sum(n) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged`
   const waiting = sql`type = ${nfe} and status in (${summary}, ${acknowledged})`
-  const ofLarge = sql`workspace_id = ${workspaceId} and (select large from w)`
+  const issued = (from: RawBuilder<unknown>, until: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql`
+      select company_id, roles, type, issued_at::date as day, status, count(*) as n from document
+       where workspace_id = ${workspaceId} and ${which} and issued_at >= ${from}::timestamp and issued_at < ${until}::timestamp group by 1, 2, 3, 4, 5`
   return sql`
-    select type, day, ${sums} from count_day k
-     where ${ofLarge} and type in (${nfe}, ${cte}) and day >= ${thisMonth} and day <= ${today} and ${shown} group by type, day
-    union all
-    select type, day, ${sums} from (
-      select company_id, roles, type, day, status, n from count_day where ${ofLarge} and ${waiting} and day >= ${since} and day < ${firstWhole}
+    select type, day, sum(n) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged from (
+      ${issued(thisMonth, sql`(${today} + 1)`, sql`type in (${nfe}, ${cte})`)}
       union all
-      select company_id, roles, type, month, status, n from count_month where ${ofLarge} and ${waiting} and month >= ${firstWhole} and month < ${thisMonth}
+      ${issued(since, firstWhole, waiting)}
       union all
-      select company_id, roles, type, issued_at::date, status, 1 from document
-       where workspace_id = ${workspaceId} and not (select large from w) and type in (${nfe}, ${cte})
-         and issued_at >= ${since}::timestamp and issued_at < (${today} + 1)::timestamp) k
+      select company_id, roles, type, month, status, n from count_month
+       where workspace_id = ${workspaceId} and ${waiting} and month >= ${firstWhole} and month < ${thisMonth}) k
      where ${shown} group by type, day`
 }

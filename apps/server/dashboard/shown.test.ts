@@ -7,7 +7,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { type RoleSwitch, updateCompany } from '../companies/companies.ts'
 import { readConfig } from '../config.ts'
-import { type Arrival, considerSize, receive } from '../documents/documents.ts'
+import { type Arrival, receive } from '../documents/documents.ts'
 import { type Filter, pageSize, searchDocuments } from '../documents/list.ts'
 import { printDocument } from '../documents/printing.ts'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
@@ -185,41 +185,6 @@ test('whatever is switched off, totals, sums, pages and the dashboard are exactl
     }),
     { numRuns: runs(60) },
   )
-})
-
-test('pages deep inside a large month are found without what is hidden', async () => {
-  const [company, other] = companies as [(typeof companies)[0], (typeof companies)[0]]
-  const notes = (recipient: string) =>
-    Array.from({ length: 1_500 }, (_, index) =>
-      arrive(
-        index + 1,
-        nfeProc({
-          number: index + 1,
-          // The third of them name the company nowhere.
-          recipient: index % 3 ? recipient : nobody,
-          issuedAt: `2026-03-${String(1 + (index % 28)).padStart(2, '0')}T10:00:00-03:00`,
-        }),
-      ),
-    )
-  await give(company, notes(company.cnpj))
-  await give(other, notes(other.cnpj))
-  const pretend = (n: number) =>
-    inWorkspace({ db }, workspaceId, ({ db }) =>
-      sql`update count_month set n = n + ${n} where roles = 2 and company_id = ${company.id}`.execute(db),
-    )
-  await pretend(20_000)
-  await considerSize({ db }, workspaceId)
-  await pretend(-20_000)
-  await turn(company.id, [[3, false]])
-  const expected = (await everything()).filter((row) => row.company_id === other.id || row.roles === 2)
-  expect(expected).toHaveLength(2_500)
-  for (const page of [1, 20, 28, 39, 50]) {
-    const found = await searchDocuments({ db }, workspaceId, { type: 0, page })
-    expect(found.total).toBe(2_500)
-    expect(found.rows.map((row) => row.id)).toEqual(
-      expected.slice((page - 1) * pageSize, page * pageSize).map((row) => row.id),
-    )
-  }
 })
 
 test('a hidden document is not printed, and appears again with its switch', async () => {

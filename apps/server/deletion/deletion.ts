@@ -192,6 +192,6 @@ async function countCompanies({ db }: WithDatabase, workspaceId: number): Promis
 
 async function countDocuments({ db }: WithDatabase, workspaceId: number): Promise<bigint> {
   const { rows } = await sql<{ n: bigint }>`
-    select coalesce(sum(n), 0)::bigint as n from count_year where workspace_id = ${workspaceId}`.execute(db)
+    select coalesce(sum(n), 0)::bigint as n from count_month where workspace_id = ${workspaceId}`.execute(db)
   return rows[0]!.n
 }

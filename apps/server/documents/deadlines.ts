@@ -194,8 +194,8 @@ function authorizedFor(hours: Iterable<number>, first: Date, last: Date): RawBui
   return sql`(${sql.join(within, sql` or `)})`
 }
 
-/** How long after the authorisation the answers to documents of a type may be due. */
-export function answerHours(type: ServiceCode): number[] {
+// How long after the authorisation the answers to documents of a type may be due.
+function answerHours(type: ServiceCode): number[] {
   return hoursOf(type === 2 ? disagreement.slice(0, 1) : [ciencia, ...conclusive])
 }
 
@@ -204,15 +204,6 @@ const hoursOf = (answers: readonly number[]) => [
     deadlines.filter(({ tpEvento }) => tpEvento.some((one) => answers.includes(one))).map(({ hours }) => hours),
   ),
 ]
-
-/** The ids of documents of which a deadline may have passed between two moments. */
-export const turnedBetween = (workspaceId: number, type: ServiceCode, first: Date, last: Date): RawBuilder<unknown> =>
-  sql`select d.id from document d where d.workspace_id = ${workspaceId} and d.type = ${type} and ${isOpen}
-    and ${authorizedFor(new Set(deadlines.map(({ hours }) => hours)), first, last)}`
-
-/** The ids of documents to which an answer is under way: what they wait for has changed with no more than that. */
-export const pendingAnswers = (workspaceId: number, type: ServiceCode): RawBuilder<unknown> =>
-  sql`select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.type = ${type} and o.state in ('waiting', 'sending')`
 
 /** Whether the outgoing event `o` is registered. Of one that is another system's the authority does not tell whether it stands, but some final answer does. */
 export const isAnswered = sql<boolean>`(o.state = 'registered' or o.state = 'unconfirmed' and o.c_stat is not null)`

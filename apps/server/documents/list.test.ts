@@ -2,25 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import type { DocumentRow } from '@vigia/contract/documents'
 import fc from 'fast-check'
-import { type RawBuilder, sql } from 'kysely'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createDatabase, isCluster } from '../../../tests/support/database.ts'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
-import { fill, terms } from '../../../tests/support/volume.ts'
-import { type ChangeKind, noteChanges, noteUntold } from '../changes/changes.ts'
 import { readConfig } from '../config.ts'
 import { serveRoutes } from '../http/http.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase, readWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
+import { roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { testSigner } from '../signer/testing.ts'
-import { anchoredLists } from './anchors.ts'
-import { dueAnswer, dueInDatabase } from './deadlines.ts'
+import { dueAnswer } from './deadlines.ts'
 import { receive } from './documents.ts'
 import {
   arrivalsOf,
@@ -111,7 +107,6 @@ describe('against a model in memory', () => {
   const story = fc.array(draft, { minLength: 70, maxLength: 140 }).chain((drafts) =>
     fc.record({
       drafts: fc.constant(drafts),
-      large: fc.boolean(),
       masks: fc.tuple(mask, mask, mask, mask),
       questions: fc.array(fc.record({ asked: question, typed: fc.option(typed(drafts), { freq: 3 }) }), {
         minLength: 40,
@@ -146,8 +141,8 @@ describe('against a model in memory', () => {
 
   test('whatever is asked, the rows, their order, the total and the sum are exact', async () => {
     await fc.assert(
-      fc.asyncProperty(story, async ({ drafts, large, masks, questions }) => {
-        const workspace = await newOffice(db, large)
+      fc.asyncProperty(story, async ({ drafts, masks, questions }) => {
+        const workspace = await newOffice(db)
         const rows = await deliverAll(workspace, drafts)
         for (const to of [0, 1]) await show(workspace, to, masks[2 * to]!, masks[2 * to + 1]!)
         for (const { asked, typed } of questions) {
@@ -183,243 +178,6 @@ describe('against a model in memory', () => {
       }),
       { numRuns: runs(12), endOnFailure: true },
     )
-  })
-})
-
-// They are made by way of a temporary table, with which a cluster joins no rows of workspaces.
-describe.skipIf(isCluster)('in a workspace with thousands of documents', () => {
-  const volume = { documents: 12_000, companies: 3, suppliers: 100, currentMonth: 6_000, lastMonth: 5_000 }
-  let workspaceId: number
-  let companies: number[]
-  beforeAll(async () => {
-    workspaceId = await newWorkspace(db)
-    const owner = new pg.Client({ connectionString: database.url })
-    await owner.connect()
-    await fill(owner, [{ workspaceId, ...volume }])
-    await owner.end()
-    const rows = await inWorkspace({ db }, workspaceId, ({ db }) =>
-      db.selectFrom('company').select('id').where('workspace_id', '=', workspaceId).orderBy('id').execute(),
-    )
-    companies = rows.map(({ id }) => id)
-  })
-
-  const order = fc.option(
-    fc.record({
-      by: fc.constantFrom<keyof typeof columnOf>('issued', 'amount', 'arrived', 'issuer'),
-      ascending: fc.boolean(),
-    }),
-  )
-  const columnOf = {
-    issued: () => sql`d.issued_at`,
-    amount: () => sql`d.amount`,
-    arrived: () => sql`d.created_at`,
-    issuer: () => sql`s.search`,
-    // A property of its own holds it to what rows show (deadlines.test.ts).
-    due: () => dueInDatabase(workspaceId, 0, new Date()),
-  }
-
-  // The same asked as simply as it can be said: every document is looked at.
-  const ask = (filter: Filter) =>
-    inWorkspace({ db }, workspaceId, async ({ db }) => {
-      const { type, status = null, role = null, companyId = null, from = null, to = null, text } = filter
-      const { by, ascending } = filter.order ?? { by: 'issued', ascending: false }
-      const way = ascending ? sql`asc` : sql`desc`
-      const ties = by === 'issued' ? way : sql`desc`
-      const found = sql`
-        from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-                        join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-       where d.workspace_id = ${workspaceId} and d.type = ${type} and (d.roles & c.shown_nfe <> 0 or d.type = 2)
-         and (${status}::int is null or d.status = ${status}) and (${companyId}::int is null or d.company_id = ${companyId})
-         and (${role}::int is null or d.roles & (1 << ${role}::int) <> 0 or (${role} = 3 and d.roles = 256))
-         and d.issued_at >= coalesce(${from}::timestamp, '-infinity') and d.issued_at <= coalesce(${to}::timestamp, 'infinity')
-         and (${text === undefined} or s.name ilike ${`%${text}%`})`
-      const { rows } = await sql<{ total: number; amount: string; ids: string[] }>`
-        select count(*)::int as total, coalesce(sum(d.amount), 0)::text as amount,
-               array(select d.id::text ${found} order by ${columnOf[by as keyof typeof columnOf]()} ${way} nulls last, d.issued_at ${ties}, d.id ${ties} offset ${(filter.page - 1) * pageSize} limit ${pageSize}) as ids
-        ${found}`.execute(db)
-      return rows[0]!
-    })
-
-  const time = fc
-    .tuple(fc.integer({ min: 0, max: 63 * 31 * 24 }), fc.constantFrom('hour', 'day', 'month'))
-    .map(([hoursAgo, unit]) => {
-      const at = new Date(Date.now() - (hoursAgo - 31 * 24) * 3_600_000).toISOString()
-      return { hour: at.slice(0, 19), day: `${at.slice(0, 10)}T00:00:00`, month: `${at.slice(0, 7)}-01T00:00:00` }[
-        unit
-      ]!
-    })
-  // Mostly one thing or nothing: what is rare lies deep, and all of it together is hardly ever there.
-  const seldom = <T>(arbitrary: fc.Arbitrary<T>) =>
-    fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, arbitrary)
-  const filter = fc
-    .record({
-      type: fc.constantFrom<0 | 2>(0, 0, 0, 2),
-      status: seldom(fc.constantFrom(2, 3, 5, 8)),
-      role: seldom(fc.constantFrom(0, 1, 2, 3)),
-      company: seldom(fc.nat(2)),
-      times: seldom(fc.tuple(time, time).map((two) => two.sort())),
-      text: seldom(fc.constantFrom(terms.rare, terms.some, terms.many)),
-    })
-    .map(({ times, ...filter }) => ({ ...filter, from: times?.[0], to: times?.[1] }))
-
-  const showToFirst = (shown: number) =>
-    inWorkspace({ db }, workspaceId, ({ db }) =>
-      db
-        .updateTable('company')
-        .set({ shown_nfe: shown })
-        .where('workspace_id', '=', workspaceId)
-        .where('id', '=', companies[0]!)
-        .execute(),
-    )
-
-  test.each([['everything shown'], ['some parts hidden']])(
-    '%s: any page holds what a plain query finds',
-    async (name) => {
-      await showToFirst(name === 'everything shown' ? 511 : 511 & ~2)
-      await fc.assert(
-        fc.asyncProperty(filter, fc.nat(105), order, async ({ company, ...drawn }, depth, order) => {
-          const question = {
-            ...drawn,
-            order: order ?? undefined,
-            companyId: company === undefined ? undefined : companies[company],
-          }
-          const { total } = await pageOf(workspaceId, { ...question, page: 1 })
-          const page = 1 + Math.floor((total / pageSize) * (depth / 100))
-          const found = await pageOf(workspaceId, { ...question, page })
-          const plain = await ask({ ...question, page })
-          expect([found.total, Number(found.amount)]).toEqual([plain.total, Number(plain.amount)])
-          expect(found.rows.map((row) => String(row.id))).toEqual(plain.ids)
-        }),
-        { numRuns: runs(80) },
-      )
-    },
-  )
-
-  test('a selection holds the pages of the list, or says how many there are', async () => {
-    const max = 1_000
-    let refused = 0
-    const none = { status: undefined, role: undefined, company: undefined, text: undefined }
-    const everyNote = { type: 0, ...none, from: undefined, to: undefined } as const
-    await fc.assert(
-      fc.asyncProperty(filter, async ({ company, ...drawn }) => {
-        const question = { ...drawn, companyId: company === undefined ? undefined : companies[company] }
-        const { total } = await pageOf(workspaceId, { ...question, page: 1 })
-        const selected = selectIds({ db }, workspaceId, question, max)
-        if (total > max) {
-          refused++
-          await expect(selected).rejects.toMatchObject({
-            code: 'conflict',
-            message: expect.stringContaining(`tem ${total.toLocaleString('pt-BR')} documentos`),
-          })
-          return
-        }
-        const listed: bigint[] = []
-        for (let page = 1; page <= Math.ceil(total / pageSize); page++)
-          listed.push(...(await pageOf(workspaceId, { ...question, page })).rows.map(({ id }) => id))
-        expect(await selected).toEqual(listed)
-      }),
-      { numRuns: 1 + runs(40), examples: [[everyNote]] },
-    )
-    expect(refused).toBeGreaterThan(0)
-  })
-
-  // What happens between two pages, with what is told of it. The counters stay as they are: a limit of amounts
-  // has the total counted in the documents.
-  const happenings = {
-    new: sql`insert into document (workspace_id, company_id, type, issued_at, created_at, authorized_at, nsu, supplier_id, number, event_code, series, roles, status,
-                                   base_status, complete, amount, chave)
-      select workspace_id, company_id, type, issued_at + interval '1 hour', created_at, authorized_at, nsu, supplier_id, number, event_code, series, roles, status,
-             base_status, complete, amount, md5(random()::text) || substr(chave, 33)`,
-    completed: sql`update document set amount = amount * 1.5 + 1, complete = not complete, supplier_id = (select min(supplier_id) from document)`,
-    standing: sql`update document set status = case status when 4 then 2 else 4 end`,
-    untold: sql`update document set amount = amount + 300, created_at = created_at - interval '90 days'`,
-  }
-  const happening = fc.record({
-    what: fc.constantFrom('new', 'completed', 'standing', 'untold', 'time', 'requested', 'settled'),
-    remainder: fc.nat(1_500),
-    hours: fc.integer({ min: 1, max: 60 }),
-  })
-
-  async function happen({ what, remainder, hours }: { what: string; remainder: number; hours: number }) {
-    const which = sql`where workspace_id = ${workspaceId} and id % 1500 = ${remainder}`
-    if (what === 'time') return void vi.setSystemTime(Date.now() + hours * 3_600_000)
-    await inWorkspace({ db }, workspaceId, async (ctx) => {
-      const changed = async (query: RawBuilder<unknown>) =>
-        (await sql<{ id: bigint }>`${query}`.execute(ctx.db)).rows.map(({ id }) => ({ documentId: id }))
-      if (what === 'requested')
-        return void (await sql`
-          insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, why)
-          select workspace_id, company_id, id, 0, '1', chave, 210200, 1, 'test' from document ${which} and type = 0 on conflict do nothing`.execute(
-          ctx.db,
-        ))
-      if (what === 'settled') {
-        const settled = await changed(
-          sql`update outgoing_event set state = 'registered' where state = 'waiting' returning document_id as id`,
-        )
-        return noteChanges(
-          ctx,
-          workspaceId,
-          settled.map((change) => ({ ...change, kind: 'answered' })),
-        )
-      }
-      const query = happenings[what as keyof typeof happenings]
-      const documents = await changed(
-        what === 'new' ? sql`${query} from document ${which} returning id` : sql`${query} ${which} returning id`,
-      )
-      if (what === 'untold') noteUntold(ctx, workspaceId)
-      else
-        noteChanges(
-          ctx,
-          workspaceId,
-          documents.map((change) => ({ ...change, kind: what as ChangeKind })),
-        )
-    })
-  }
-
-  test('whatever changes between the pages of an order, each holds what a plain query finds', async () => {
-    await showToFirst(511)
-    vi.useFakeTimers({ toFake: ['Date'] })
-    try {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.record({
-            by: fc.constantFrom<keyof typeof columnOf>('amount', 'arrived', 'issuer', 'due'),
-            ascending: fc.boolean(),
-          }),
-          fc.constantFrom(undefined, 2),
-          fc.array(fc.tuple(happening, fc.integer({ min: 40, max: 60 })), { minLength: 3, maxLength: 6 }),
-          async (order, status, story) => {
-            const question = { type: 0 as const, order, status, amountFrom: '0' }
-            for (const [change, depth] of story) {
-              for (const moved of [0, 7]) {
-                const { total } = await pageOf(workspaceId, { ...question, page: 1 })
-                const page = Math.floor((total / pageSize) * (depth / 100)) + moved
-                const found = await pageOf(workspaceId, { ...question, page })
-                const plain = await ask({ ...question, page })
-                expect([found.total, ...found.rows.map((row) => String(row.id))]).toEqual([plain.total, ...plain.ids])
-              }
-              await happen(change)
-            }
-          },
-        ),
-        { numRuns: runs(12) },
-      )
-    } finally {
-      vi.useRealTimers()
-    }
-  })
-
-  test('what is told of a list leaves its anchors where they are, and what is not does not', async () => {
-    const question: Filter = { type: 0, order: { by: 'amount', ascending: true }, amountFrom: '0.01', page: 90 }
-    const starts = async () => {
-      await pageOf(workspaceId, question)
-      return [...anchoredLists({ db }).values()].at(-1)!.starts
-    }
-    const first = await starts()
-    for (const what of ['new', 'standing']) await happen({ what, remainder: 7, hours: 0 })
-    const second = await starts()
-    await happen({ what: 'untold', remainder: 7, hours: 0 })
-    expect([second === first, (await starts()) === first]).toEqual([true, false])
   })
 })
 
@@ -491,6 +249,13 @@ describe('the call', () => {
     const { status, body } = await call('TipoDFe=0&PaginaAtual=99')
     expect(status).toBe(200)
     expect(body.data).toEqual({ items: [], totalDePaginas: 2, totalDeItens: 54, valorTotal: 545.4 })
+  })
+
+  test('a selection of more documents than it may hold is refused, and says how many there are', async () => {
+    await expect(selectIds({ db }, workspace.id, { type: 0 }, 53)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('tem 54 documentos'),
+    })
   })
 
   test('a month ends with its last second and begins with its first', async () => {

@@ -15,8 +15,8 @@ export interface TestWorkspace {
   companies: number[]
 }
 
-export async function newOffice(db: Database, large = false): Promise<TestWorkspace> {
-  const id = await newWorkspace(db, { large })
+export async function newOffice(db: Database): Promise<TestWorkspace> {
+  const id = await newWorkspace(db)
   return inWorkspace({ db }, id, async ({ db }) => {
     const companies: number[] = []
     for (const cnpj of cnpjs) {
@@ -53,30 +53,17 @@ export async function everything(db: Database, { id }: TestWorkspace) {
     return {
       documents: await rows('select * from document order by id'),
       events: await rows('select * from document_event order by company_id, chave, tp_evento, sequence, orgao'),
-      years: await rows('select * from count_year where n <> 0 order by type, year, company_id, roles, status'),
       months: await rows('select * from count_month where n <> 0 order by type, month, company_id, roles, status'),
-      days: await rows('select * from count_day where n <> 0 order by type, day, company_id, roles, status'),
       receipts: await rows('select company_id, service, nsu, problem, unread from receipt order by 1, 2, 3'),
     }
   })
 }
 
-export async function countersDiffer(db: Database, { id }: TestWorkspace, large: boolean): Promise<unknown[]> {
-  const days = large ? 'issued_at' : 'null::timestamp'
+export async function countersDiffer(db: Database, { id }: TestWorkspace): Promise<unknown[]> {
   const { rows } = await inWorkspace({ db }, id, ({ db }) =>
-    sql`with counted_years as (select type, date_trunc('year', issued_at)::date as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document group by 1, 2, 3, 4, 5),
-             kept_years as (select type, year, company_id, roles, status, n, amount from count_year where n <> 0 or amount <> 0),
-             counted as (select type, date_trunc('month', issued_at)::date as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document group by 1, 2, 3, 4, 5),
-             kept as (select type, month, company_id, roles, status, n, amount from count_month where n <> 0 or amount <> 0),
-             counted_days as (select type, ${sql.raw(days)}::date as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document where ${large} group by 1, 2, 3, 4, 5),
-             kept_days as (select type, day, company_id, roles, status, n, amount from count_day where n <> 0 or amount <> 0)
-        select 'year', * from ((table counted_years except table kept_years) union all (table kept_years except table counted_years)) y
-        union all
-        select 'month', * from ((table counted except table kept) union all (table kept except table counted)) m
-        union all
-        select 'day', * from ((table counted_days except table kept_days) union all (table kept_days except table counted_days)) d`.execute(
-      db,
-    ),
+    sql`with counted as (select type, date_trunc('month', issued_at)::date as at, company_id, roles, status, count(*)::int as n, sum(amount) as a from document group by 1, 2, 3, 4, 5),
+             kept as (select type, month, company_id, roles, status, n, amount from count_month where n <> 0 or amount <> 0)
+        (table counted except table kept) union all (table kept except table counted)`.execute(db),
   )
   return rows
 }

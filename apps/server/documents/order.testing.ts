@@ -204,6 +204,5 @@ export const story = fc
       order: fc.shuffledSubarray<CopyDraft | EventCopy>(copies, { minLength: copies.length }),
       repeated: fc.array(fc.constantFrom<CopyDraft | EventCopy>(...copies), { maxLength: 6 }),
       sizes: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 4 }),
-      large: fc.boolean(),
     }),
   )

@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { holdSharedLock } from '../platform/locks.ts'
 import { createLogger } from '../platform/log.ts'
-import { considerSize, rebuildAll, rebuildProjection } from './documents.ts'
+import { rebuildAll, rebuildProjection } from './documents.ts'
 import {
   countersDiffer,
   deliver,
@@ -35,7 +34,7 @@ afterAll(async () => {
 const rebuild = (workspace: TestWorkspace, to: number) => rebuildProjection({ db, log }, recipient(workspace, { to }))
 
 test('a rebuild mends rows that say something else, drops what no receipt tells, changes no id and nothing of another company', async () => {
-  const workspace = await newOffice(db, true)
+  const workspace = await newOffice(db)
   const cancelled = eventOf({ type: 'cte', nsu: 9, code: 110111 })
   const documents = [0, 1, 2].map((number) => documentOf({ type: 'cte', nsu: number + 1, number }))
   await deliver(db, workspace, [...documents, cancelled])
@@ -51,7 +50,6 @@ test('a rebuild mends rows that say something else, drops what no receipt tells,
     )
     await sql`delete from document_event where company_id = ${mine}`.execute(db)
     await sql`update count_month set n = n + 5 where company_id = ${mine}`.execute(db)
-    await sql`update count_day set n = n + 5 where company_id = ${mine}`.execute(db)
     await sql`update document set number = 8 where company_id = ${theirs}`.execute(db)
   })
   expect(await rebuild(workspace, 0)).toEqual({ receipts: 4, documents: 3, events: 1, unread: 0 })
@@ -74,7 +72,7 @@ test('a rebuild waits for a page that is being received, and a page for a rebuil
   const whole = await newOffice(db)
   await deliver(db, whole, copies)
   expect(await picture(db, workspace)).toEqual(await picture(db, whole))
-  expect(await countersDiffer(db, workspace, false)).toEqual([])
+  expect(await countersDiffer(db, workspace)).toEqual([])
 })
 
 // It looks for who waits for a row, which on a cluster is to be seen on the server of the row only.
@@ -85,8 +83,6 @@ onOneServer('while a company is rebuilt only what arrives for it waits', { timeo
   await deliver(db, workspace, [documentOf()])
   await inWorkspace({ db }, workspace.id, async ({ db }) => {
     await sql`update supplier set name = 'COMO ERA LIDA ANTES' where workspace_id = ${workspace.id}`.execute(db)
-    // As if twenty thousand more had come.
-    await sql`update count_month set n = n + 20000`.execute(db)
   })
   const held = Promise.withResolvers<void>()
   const release = Promise.withResolvers<void>()
@@ -108,8 +104,6 @@ onOneServer('while a company is rebuilt only what arrives for it waits', { timeo
   // The same supplier, under the name that is being read right now.
   await deliver(db, workspace, [documentOf({ to: 1 })])
   await deliver(db, another, [documentOf()])
-  await considerSize({ db }, workspace.id)
-  expect(await isLarge(workspace)).toBe(false)
   await deliver(db, workspace, [documentOf({ to: 1, nsu: 2, number: 1 })])
   expect(await rebuild(another, 0)).toMatchObject({ documents: 1 })
   expect(await rebuild(workspace, 1)).toMatchObject({ documents: 2 })
@@ -120,24 +114,7 @@ onOneServer('while a company is rebuilt only what arrives for it waits', { timeo
   expect(await rebuilding).toMatchObject({ documents: 1 })
   await arriving
   expect((await picture(db, workspace)).documents).toHaveLength(4)
-  expect(await countersDiffer(db, workspace, false)).toEqual([])
-})
-
-test('a workspace grows large once nobody writes in it', async () => {
-  const workspace = await newOffice(db)
-  await deliver(db, workspace, [documentOf()])
-  const pretend = (n: number) =>
-    inWorkspace({ db }, workspace.id, ({ db }) => sql`update count_month set n = n + ${n}`.execute(db))
-  await pretend(20_000)
-  await inWorkspace({ db }, workspace.id, async (writing) => {
-    await holdSharedLock(writing, 'documents', workspace.id)
-    await considerSize({ db }, workspace.id)
-    expect(await isLarge(workspace)).toBe(false)
-  })
-  await considerSize({ db }, workspace.id)
-  expect(await isLarge(workspace)).toBe(true)
-  await pretend(-20_000)
-  expect(await countersDiffer(db, workspace, true)).toEqual([])
+  expect(await countersDiffer(db, workspace)).toEqual([])
 })
 
 test('everything is rebuilt company by company, and each is told', async () => {
@@ -160,11 +137,4 @@ async function subscribe({ id, companies }: TestWorkspace): Promise<void> {
               insert into capture_subscription (line_id, workspace_id, company_id)
               select id, ${id}, ${companies[0]} from line`.execute(db)
   })
-}
-
-async function isLarge({ id }: TestWorkspace): Promise<boolean> {
-  const row = await inWorkspace({ db }, id, ({ db }) =>
-    db.selectFrom('workspace').select('large').where('id', '=', id).executeTakeFirstOrThrow(),
-  )
-  return row.large
 }

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import { noteUntold } from '../changes/changes.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { holdLock, holdSharedLock } from '../platform/locks.ts'
+import { holdLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import { type Arrival, readPage } from './arrival.ts'
 import { rowsOf } from './projection.ts'
@@ -34,8 +33,7 @@ export async function rebuildProjection(
 ): Promise<Rebuilt> {
   return inWorkspace(ctx, company.workspaceId, async (inside) => {
     const { db } = inside
-    // The locks of `receive`: no page of this company comes in between, and `considerSize` finds the workspace busy.
-    await holdSharedLock({ db }, 'documents', company.workspaceId)
+    // The lock of `receive`: no page of this company comes in between.
     await holdLock({ db }, 'company', company.companyId)
     await forget(db, company)
     for (const service of services) {
@@ -46,7 +44,6 @@ export async function rebuildProjection(
     }
     await dropForgotten(db, company)
     await recount(db, company)
-    noteUntold({ db }, company.workspaceId)
     await made({ db }, company.workspaceId)
     return count(db, company)
   })
@@ -120,20 +117,10 @@ async function dropForgotten(db: Database, company: Recipient): Promise<void> {
 }
 
 async function recount(db: Database, company: Recipient): Promise<void> {
-  await sql`delete from count_year where ${ofCompany(company)}`.execute(db)
   await sql`delete from count_month where ${ofCompany(company)}`.execute(db)
-  await sql`delete from count_day where ${ofCompany(company)}`.execute(db)
   await sql`insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount)
             select workspace_id, type, date_trunc('month', issued_at)::date, company_id, roles, status, count(*)::int, sum(amount)
               from document where ${ofCompany(company)} group by 1, 2, 3, 4, 5, 6`.execute(db)
-  await sql`insert into count_year (workspace_id, type, year, company_id, roles, status, n, amount)
-            select workspace_id, type, date_trunc('year', month)::date, company_id, roles, status, sum(n)::int, sum(amount)
-              from count_month where ${ofCompany(company)} group by 1, 2, 3, 4, 5, 6`.execute(db)
-  await sql`insert into count_day (workspace_id, type, day, company_id, roles, status, n, amount)
-            select workspace_id, type, issued_at::date, company_id, roles, status, count(*)::int, sum(amount)
-              from document
-             where ${ofCompany(company)} and (select large from workspace where id = ${company.workspaceId}::int)
-             group by 1, 2, 3, 4, 5, 6`.execute(db)
 }
 
 async function count(db: Database, company: Recipient): Promise<Rebuilt> {

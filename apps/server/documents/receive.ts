@@ -1,10 +1,10 @@
 import { isOfCte } from '@vigia/dfe/chave'
 import { sql } from 'kysely'
-import { noteChanges, noteUntold } from '../changes/changes.ts'
+import { noteChanges } from '../changes/changes.ts'
 import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
-import { holdLock, holdSharedLock } from '../platform/locks.ts'
+import { holdLock } from '../platform/locks.ts'
 import { openReceived } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -131,7 +131,6 @@ async function ingest(
   again: boolean,
 ): Promise<ReceiveResult> {
   const place = { ...to, service }
-  await holdSharedLock({ db }, 'documents', to.workspaceId)
   // Two writers of one company, or a writer and a rebuild, would not see each other's uncommitted documents and events.
   await holdLock({ db }, 'company', to.companyId)
   if (again) await restateReceipts({ db }, place, arrivals)
@@ -157,9 +156,6 @@ async function ingest(
     ? []
     : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, companyId: to.companyId, kind }))
   noteChanges({ db }, to.workspaceId, told)
-  const written = new Set([...changes.documents, ...changes.standings].map(({ chave }) => chave))
-  // Another copy may have another amount, and lists show nothing of it but their order.
-  if (!again && written.size > new Set(changes.told.map(({ chave }) => chave)).size) noteUntold({ db }, to.workspaceId)
   return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, below0 }
 }
 

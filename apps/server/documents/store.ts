@@ -186,7 +186,7 @@ export async function writeChanges(
     ...(changes.standings.length > 0 ? [putStandings(place, changes.standings)] : []),
     ...(changes.events.length > 0 ? [putEvents(place, changes.events)] : []),
     ...(changes.undone.length > 0 ? [putUndone(place, changes.undone)] : []),
-    ...(changes.moves.length > 0 ? countMoves(place, changes.moves) : []),
+    ...(changes.moves.length > 0 ? [countMoves(place, changes.moves)] : []),
   ]
   if (parts.length === 0) return new Map()
   const written = [
@@ -296,21 +296,14 @@ const moveTypes: Types<Move> = {
   amount: 'numeric(15, 2)',
 }
 
-// Day counters are kept by workspaces with large months only. The moves stand in each part by themselves: a part that is kept for several (`materialized`)
-// Citus sends to all servers, and none may be away then.
-function countMoves({ workspaceId, companyId, service }: Place, moves: readonly Move[]): RawBuilder<unknown>[] {
-  const isLarge = sql`where exists (select from workspace where id = ${workspaceId} and large)`
-  return (['month', 'year', 'day'] as const).map((unit) => {
-    const table = sql.table(`count_${unit}`)
-    const at = sql.ref(unit)
-    return sql`${sql.ref(`${unit}s`)} as (
-      insert into ${table} as c (workspace_id, type, ${at}, company_id, roles, status, n, amount)
-      select ${workspaceId}, ${serviceCodes[service]}, date_trunc(${unit}, issued_at)::date, ${companyId}, roles, status, sum(sign)::int, sum(sign * amount)
-        from ${recordsOf(moves, moveTypes)} ${unit === 'day' ? isLarge : sql``}
-       group by 3, 5, 6 having sum(sign) <> 0 or sum(sign * amount) <> 0 order by 3, 5, 6
-      on conflict (workspace_id, type, ${at}, company_id, roles, status)
-        do update set n = c.n + excluded.n, amount = c.amount + excluded.amount)`
-  })
+function countMoves({ workspaceId, companyId, service }: Place, moves: readonly Move[]): RawBuilder<unknown> {
+  return sql`months as (
+    insert into count_month as c (workspace_id, type, month, company_id, roles, status, n, amount)
+    select ${workspaceId}, ${serviceCodes[service]}, date_trunc('month', issued_at)::date, ${companyId}, roles, status, sum(sign)::int, sum(sign * amount)
+      from ${recordsOf(moves, moveTypes)}
+     group by 3, 5, 6 having sum(sign) <> 0 or sum(sign * amount) <> 0 order by 3, 5, 6
+    on conflict (workspace_id, type, month, company_id, roles, status)
+      do update set n = c.n + excluded.n, amount = c.amount + excluded.amount)`
 }
 
 // Rows as a table `r` of a statement, in one parameter.

@@ -2,7 +2,6 @@ import { readReceived } from '@vigia/dfe/read'
 import { type Correction, EventError, type SignedEvent } from '@vigia/sefaz/events'
 import { sql, type UpdateObject } from 'kysely'
 import { isDoubted } from '../alerts/alerts.ts'
-import { noteUntold } from '../changes/changes.ts'
 import { takeCertificate } from '../companies/companies.ts'
 import { findXml } from '../documents/documents.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
@@ -208,8 +207,6 @@ async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise
   noteSettled({ db }, batch.workspaceId, ended)
   const again = rows.filter(({ state }) => state === 'asked')
   if (again.length > 0) {
-    // Its deadline is another one now, and no change says so.
-    noteUntold({ db }, batch.workspaceId)
     const payload: Asked = { count: again.length, by: again[0]!.by, again: true }
     await announce({ db }, batch.workspaceId, { what: 'resposta-aguarda', companyId: batch.companyId, payload })
   }

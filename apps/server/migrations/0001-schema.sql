@@ -288,7 +288,6 @@ create table workspace (
   name text not null,
   plan smallint not null,
   -- Keeps day counters too: documents/documents.ts.
-  large boolean not null default false,
   created_at timestamptz not null default now(),
   trial_until timestamptz not null default (now() + interval '7 days'),
   -- Null: no plan was ever paid. paid_until null: its end is not known.
@@ -808,20 +807,8 @@ create table document_event (
 );
 create index document_event_unproved on document_event (workspace_id, company_id) where not summary and proof is null;
 
--- Counters of any range of dates, kept exact in the transaction that writes the documents; of days only for large
--- workspaces. Read from the index alone, which asks that most pages were vacuumed.
-create table count_year (
-  workspace_id int not null,
-  type smallint not null,
-  year date not null,
-  company_id int not null,
-  roles smallint not null,
-  status smallint not null,
-  n int not null,
-  amount numeric(24,2) not null,
-  primary key (workspace_id, type, year, company_id, roles, status) include (n, amount)
-) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.02);
-
+-- Counters of whole months, kept exact in the transaction that writes the documents. Read from the index alone, which
+-- asks that most pages were vacuumed.
 create table count_month (
   workspace_id int not null,
   type smallint not null,
@@ -832,18 +819,6 @@ create table count_month (
   n int not null,
   amount numeric(24,2) not null,
   primary key (workspace_id, type, month, company_id, roles, status) include (n, amount)
-) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.02);
-
-create table count_day (
-  workspace_id int not null,
-  type smallint not null,
-  day date not null,
-  company_id int not null,
-  roles smallint not null,
-  status smallint not null,
-  n int not null,
-  amount numeric(24,2) not null,
-  primary key (workspace_id, type, day, company_id, roles, status) include (n, amount)
 ) with (fillfactor = 100, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.02);
 
 create table document_export (
@@ -1802,7 +1777,7 @@ declare
   n int;
   known text[] := array[
     'outgoing_event_call', 'outgoing_event', 'document_export', 'document_event', 'document', 'supplier', 'receipt',
-    'count_year', 'count_month', 'count_day', 'capture_refusal', 'company_logo', 'certificate_use', 'certificate', 'company',
+    'count_month', 'capture_refusal', 'company_logo', 'certificate_use', 'certificate', 'company',
     'happening', 'notice', 'announcement_position', 'announcement', 'mail_link', 'session', 'account', 'audit',
     'token_directory', 'account_directory', 'mail', 'workspace_directory'
   ];

@@ -8,8 +8,6 @@ import type { WithDatabase } from './context.ts'
 export const migrationLock = 7_316_009
 
 const locks = {
-  /** By workspace. Shared: its documents are written. Exclusive: its day counters are begun, which needs a moment without writers. */
-  documents: 7_316_010,
   /** By company: two writers of its documents and events would not see each other's rows. */
   company: 7_316_011,
   /** By workspace: each request for events sees the events requested before. */

@@ -16,7 +16,6 @@ interface WorkspaceTable {
   public_id: Generated<string>
   name: string
   plan: number
-  large: Generated<boolean>
   created_at: Timestamp
   trial_until: Timestamp
   paid_from: Optional<Date | null>

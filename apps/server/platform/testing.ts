@@ -42,12 +42,12 @@ export async function openTestSession(db: Database, workspaceId: number): Promis
 }
 
 /** A workspace of its own for a test, with nothing in it. */
-export async function newWorkspace(db: Database, { large = false, plan = 3 } = {}): Promise<number> {
+export async function newWorkspace(db: Database, { plan = 3 } = {}): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
   const { id } = rows[0]!
   await inWorkspace({ db }, id, async ({ db }) => {
-    const values = { id, name: 'Teste', plan, large }
+    const values = { id, name: 'Teste', plan }
     const row = await db.insertInto('workspace').values(values).returning('public_id').executeTakeFirstOrThrow()
     await db.insertInto('workspace_directory').values({ public_id: row.public_id, workspace_id: id }).execute()
   })

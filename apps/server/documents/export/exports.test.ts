@@ -372,15 +372,11 @@ describe('the request', () => {
 
   // The counters say how many there are.
   const pretend = async (n: number) => {
-    for (const [table, unit] of [
-      ['count_month', 'month'],
-      ['count_year', 'year'],
-    ] as const)
-      await owner.query(
-        `insert into ${table} (workspace_id, type, ${unit}, company_id, roles, status, n, amount) values ($1, 0, '2025-01-01', 1, 2, 2, $2, 0)
-           on conflict (workspace_id, type, ${unit}, company_id, roles, status) do update set n = excluded.n`,
-        [workspaceId, n],
-      )
+    await owner.query(
+      `insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount) values ($1, 0, '2025-01-01', 1, 2, 2, $2, 0)
+         on conflict (workspace_id, type, month, company_id, roles, status) do update set n = excluded.n`,
+      [workspaceId, n],
+    )
   }
 
   test('of more than one export holds says how many there are and what to do', async () => {

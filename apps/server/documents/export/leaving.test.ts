@@ -223,7 +223,7 @@ describe('everything', () => {
 
   test('with PDFs of too many documents is refused, without them not', async () => {
     await owner.query(
-      `insert into count_year (workspace_id, type, year, company_id, roles, status, n, amount) values ($1, 0, '2025-01-01', 1, 2, 2, $2, 0)`,
+      `insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount) values ($1, 0, '2025-01-01', 1, 2, 2, $2, 0)`,
       [workspaceId, exportMax.leavingPdf + 1],
     )
     expect(await ask({ pdf: true })).toMatchObject({ status: 409, body: { message: expect.stringMatching(/sem PDF/) } })

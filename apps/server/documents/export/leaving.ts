@@ -81,7 +81,7 @@ export async function prepareLeaving(
 async function measure({ db }: Pick<Context, 'db'>, workspaceId: number) {
   const { rows: counts } = await sql<{ receipts: number; documents: number }>`
     select (select count(*)::int from receipt where workspace_id = ${workspaceId}) as receipts,
-           (select coalesce(sum(n), 0)::int from count_year where workspace_id = ${workspaceId}) as documents`.execute(
+           (select coalesce(sum(n), 0)::int from count_month where workspace_id = ${workspaceId}) as documents`.execute(
     db,
   )
   const { rows } = await sql<{ companyId: number; service: number; nsu: string }>`

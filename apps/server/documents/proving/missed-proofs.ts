@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
-import { holdSharedLock, tryLock } from '../../platform/locks.ts'
+import { tryLock } from '../../platform/locks.ts'
 import { receivedContent } from '../../platform/received/column.ts'
 import type { KnownProof } from './proof.ts'
 import { proveAlone } from './prover.ts'
@@ -47,7 +47,6 @@ async function proveBatch(
   if (proofs.length === 0) return false
   const companyId = missed[0]!.company_id
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    await holdSharedLock({ db }, 'documents', workspaceId)
     // A rebuild holds it long, and verifies all.
     if (!(await tryLock({ db }, 'company', companyId))) return false
     // Another file may have taken its place.

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { readHiding } from '../../companies/companies.ts'
 import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import { codeTerm, likeLiteral } from '../../platform/text.ts'
@@ -36,7 +37,8 @@ export async function readQuery(
     ...(filter.alert === undefined ? [] : [alertCondition(workspaceId, filter.alert)]),
     ...(filter.reform === undefined ? [] : [reformCondition(workspaceId, filter.reform)]),
   ]
-  const query = { db, workspaceId, filter, hiding: [], anyDate: words.chave !== null }
+  const hiding = await readHiding({ db }, workspaceId)
+  const query = { db, workspaceId, filter, hiding, anyDate: words.chave !== null }
   // Who has the whole chave means that document, whenever it was issued.
   if (words.chave) {
     const found = [sql`d.chave = ${words.chave}`, ...given]
@@ -157,7 +159,7 @@ async function onDay(
   day: Day,
 ): Promise<RawBuilder<unknown>> {
   const { rows } = await sql<{ year: number }>`
-    select distinct extract(year from year)::int as year from count_year where workspace_id = ${workspaceId} and type = ${type}`.execute(
+    select distinct extract(year from month)::int as year from count_month where workspace_id = ${workspaceId} and type = ${type}`.execute(
     db,
   )
   const dates = rows.flatMap(({ year }) => dateIn(range, day, year))
