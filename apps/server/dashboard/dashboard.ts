@@ -64,8 +64,6 @@ const today = sql`(now() at time zone 'America/Sao_Paulo')::date`
 const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
 const lastMonth = sql`(${thisMonth} - interval '1 month')::date`
 const since = sql`(${today} - 89)`
-// The first month of which no day lies before `since`.
-const firstWhole = sql`date_trunc('month', ${since} + interval '1 month' - interval '1 day')::date`
 
 /**
  * The month of the workspace by company and by day, what waits for an answer, and what arrived today, without what its companies hide; days
@@ -74,7 +72,6 @@ const firstWhole = sql`date_trunc('month', ${since} + interval '1 month' - inter
 export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<DashboardData> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<AsJson>`
-      with w as materialized (select ${hidesAnything(workspaceId)} as hides from workspace where id = ${workspaceId})
       select (select coalesce(json_agg(r), '[]') from (${byCompany(workspaceId)}) r) as companies,
              (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
              ${today}::text as today,
@@ -142,15 +139,15 @@ const countDue = (workspaceId: number, type: ServiceCode) => sql`
   select count(*)::int from document d
    where ${dueUntil(workspaceId, type, new Date(), endOfTomorrow())}
      and d.company_id <> all (${archived(workspaceId)})
-     and (not (select hides from w)
-          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`
+     and (not ${hidesAnything(workspaceId)}
+          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
 
 const countMarked = (workspaceId: number, type: ServiceCode, marked: RawBuilder<unknown>) => sql`
   select count(*)::int from document d
    where d.workspace_id = ${workspaceId} and d.type = ${type} and ${marked}
      and d.company_id <> all (${archived(workspaceId)})
-     and (not (select hides from w)
-          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id))`
+     and (not ${hidesAnything(workspaceId)}
+          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
 
 // São Paulo has been three hours behind since 2019.
 function endOfTomorrow(): Date {
@@ -169,27 +166,19 @@ const latestOfToday = (workspaceId: number) => sql`
     join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
    order by d.created_at desc, d.id desc`
 
-/**
- * Documents of this month by type and day, until today, and how many NF-e among them wait for an answer; of those that wait also the rest of the last
- * 90 days, whole months of it as their first day.
- */
+// Documents of this month by type and day, until today, and how many NF-e of the last 90 days wait for an answer.
 const byDay = (workspaceId: number) => {
   // The company is looked up only where something is hidden at all: a join costs as much as the counting.
-  const shown = sql`(not (select hides from w)
-    or (select ${shownTo('c', 'k')} from company c where c.workspace_id = ${workspaceId} and c.id = k.company_id))`
+  const shown = sql`(not ${hidesAnything(workspaceId)}
+    or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
+  // As a value: a function of the clock would be computed for each row. São Paulo has been three hours behind since 2019.
+  const month = `${new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 7)}-01`
   const waits = (status: number) =>
-    sql`coalesce(sum(n) filter (where type = ${nfe} and status = ${status} and company_id <> all (${archived(workspaceId)})), 0)`
-  const waiting = sql`type = ${nfe} and status in (${summary}, ${acknowledged})`
-  const issued = (from: RawBuilder<unknown>, until: RawBuilder<unknown>, which: RawBuilder<unknown>) => sql`
-      select company_id, roles, type, issued_at::date as day, status, count(*) as n from document
-       where workspace_id = ${workspaceId} and ${which} and issued_at >= ${from}::timestamp and issued_at < ${until}::timestamp group by 1, 2, 3, 4, 5`
+    sql`count(*) filter (where type = ${nfe} and status = ${status} and company_id <> all (${archived(workspaceId)}))`
   return sql`
-    select type, day, sum(n) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged from (
-      ${issued(thisMonth, sql`(${today} + 1)`, sql`type in (${nfe}, ${cte})`)}
-      union all
-      ${issued(since, firstWhole, waiting)}
-      union all
-      select company_id, roles, type, month, status, n from count_month
-       where workspace_id = ${workspaceId} and ${waiting} and month >= ${firstWhole} and month < ${thisMonth}) k
-     where ${shown} group by type, day`
+    select type, issued_at::date as day, count(*) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged
+      from document d
+     where workspace_id = ${workspaceId} and type in (${nfe}, ${cte}) and issued_at >= ${since}::timestamp and issued_at < (${today} + 1)::timestamp
+       and (issued_at >= ${month}::timestamp or (type = ${nfe} and status in (${summary}, ${acknowledged}))) and ${shown}
+     group by type, issued_at::date`
 }

@@ -10,7 +10,7 @@ import { createLimiter } from '../../platform/limiter.ts'
 import { pause } from '../../platform/pause.ts'
 import { noteRead } from '../reads.ts'
 import { streamOf } from './archive.ts'
-import { findKept, type Kept } from './keeping.ts'
+import { findKept } from './keeping.ts'
 import { notMade } from './texts.ts'
 import { type Form, notThere, openTicket, type Ticket } from './tickets.ts'
 
@@ -21,8 +21,6 @@ const takeDownload = createLimiter({
   full: 'Já há downloads demais desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
 })
 const downloadMsMax = 3_600_000
-// A browser that breaks off tries again.
-const fetchesMax = 3
 // How each link that is being fetched is broken off.
 const fetchedNow = new Map<string, () => void>()
 // A line that breaks every minute is still got through.
@@ -34,8 +32,7 @@ const beginningMsMax = 20_000
 const never = new AbortController().signal
 
 /**
- * The file of an export, also while it is being made. Refuses tickets that are not ours, those whose time is over, those that somebody is
- * fetching, and those that were fetched three times, to the end or not: a link that leaks is worth nothing afterwards. A client that was cut off
+ * The file of an export, also while it is being made. Refuses tickets that are not ours and those whose time is over. A client that was cut off
  * and tells the name of the bytes it has goes on as long as the file is kept. All of it ends with the session or key that asked for the link.
  */
 export async function openExport(
@@ -54,7 +51,7 @@ export async function openExport(
       'O link desta exportação valia por dez minutos, que já passaram. Seus documentos estão seguros: baixe pelo sino, ou exporte de novo.',
     )
   const kept = await findKept(ctx, opened)
-  if (!kept) throw notThere()
+  if (kept?.form !== form) throw notThere()
   const led = { companies: kept.companies, whole: kept.request.leaving !== undefined }
   await requireHolder(ctx, opened, led)
   const key = `${workspaceId}/${id}/${opened.validUntil.getTime()}`
@@ -62,8 +59,7 @@ export async function openExport(
     await countTry(ctx, continuations, key)
     // Nobody may have noticed yet that the client has left.
     fetchedNow.get(key)?.()
-  } else if (fetchedNow.has(key))
-    throw new AppError('conflict', 'Esta exportação está sendo baixada agora. Seus documentos estão seguros.')
+  }
   await using stack = new AsyncDisposableStack()
   let breakOff = () => {}
   const fetching = () => breakOff()
@@ -73,9 +69,7 @@ export async function openExport(
   fetchedNow.set(key, fetching)
   stack.defer(leave)
   stack.use(await takeDownload(workspaceId))
-  const found = await findKept(ctx, opened)
-  if (found?.form !== form || (!goesOn && fetchesOf(found.request, opened) >= fetchesMax)) throw notThere()
-  const { fileName, requestedBy, shared } = found.request
+  const { fileName, requestedBy, shared } = kept.request
   await requireBeginning(ctx, opened)
   // The link asks for no session: it is known who got it.
   const reader = { workspaceId, accountName: requestedBy, address: shared ? undefined : address }
@@ -89,10 +83,7 @@ export async function openExport(
   const whole = await findWhole(ctx, opened)
   const from = whole && continues && (continues.tag ?? whole.tag) === whole.tag ? continues.from : 0
   const place = whole && (await placeIn(ctx, opened, from))
-  const content = streamOf((abandoned) => {
-    const bytes = partsOf(ctx, opened, abandoned, place ? { ...place, ...whole } : undefined)
-    return goesOn ? bytes : fetched(ctx, opened, bytes)
-  })
+  const content = streamOf((abandoned) => partsOf(ctx, opened, abandoned, place ? { ...place, ...whole } : undefined))
   breakOff = () => content.destroy()
   stack.use(endWithHolder(ctx, opened, led, content))
   const limit = setTimeout(() => content.destroy(new Error('a download took too long')), downloadMsMax)
@@ -165,16 +156,6 @@ async function requireBeginning(ctx: Pick<Context, 'db'>, ticket: Ticket): Promi
   }
 }
 
-// Counted before the first byte leaves: whoever breaks off just before the end has the file too. Nobody takes bytes for a HEAD.
-async function* fetched(
-  ctx: Pick<Context, 'db'>,
-  ticket: Ticket,
-  bytes: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer> {
-  await noteFetch(ctx, ticket)
-  yield* bytes
-}
-
 // Each part in a transaction of its own: who downloads slowly keeps no connection. `begin`: of the file that was promised, and no other.
 async function* partsOf(
   ctx: Pick<Context, 'db'>,
@@ -224,22 +205,4 @@ async function makeAnew(ctx: Pick<Context, 'db'>, workspaceId: number, id: bigin
       .where('state', '=', 'ready')
       .execute(),
   )
-}
-
-function fetchesOf({ fetched = {} }: Kept, { validUntil }: Ticket): number {
-  return fetched[validUntil.getTime()] ?? 0
-}
-
-async function noteFetch(ctx: Pick<Context, 'db'>, { workspaceId, id, validUntil }: Ticket): Promise<void> {
-  const link = String(validUntil.getTime())
-  const before = sql`coalesce((request -> 'fetched' ->> ${link})::int, 0)`
-  const { numAffectedRows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`
-      update document_export
-         set request = jsonb_set(request, '{fetched}', coalesce(request -> 'fetched', '{}') ||
-               jsonb_build_object(${link}::text, ${before} + 1))
-       where workspace_id = ${workspaceId} and id = ${id} and ${before} < ${fetchesMax}`.execute(db),
-  )
-  // Another process was quicker.
-  if (!numAffectedRows) throw new Error('an export was fetched by others meanwhile, or dropped')
 }

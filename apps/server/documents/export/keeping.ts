@@ -36,8 +36,6 @@ export interface Kept {
   leaving?: Volume
   /** Of this the name of its bytes is made, which only who began to fetch them knows. Absent: asked for before there was one. */
   secret?: string
-  /** Downloads that began, by link, each link named by its end. */
-  fetched?: Record<string, number>
 }
 
 /** A new secret of a row. */

@@ -50,5 +50,5 @@ export function openTicket({ vault }: Pick<Context, 'vault'>, ticket: string): T
 export const notThere = () =>
   new AppError(
     'not-found',
-    'Exportação não encontrada, ou já baixada: cada link serve para poucos downloads. Seus documentos estão seguros: exporte de novo.',
+    'Exportação não encontrada, ou já apagada: um arquivo fica um dia. Seus documentos estão seguros: exporte de novo.',
   )

@@ -48,19 +48,13 @@ export async function readQuery(
       found: [...found, ...(await insideFilter(db, workspaceId, filter, rangeOf({})))],
     }
   }
-  let range = words.ranges.reduce(common, rangeOf(filter))
-  const anyYear: RawBuilder<unknown>[] = []
-  for (const day of words.days) {
-    const dates = datesIn(range, day)
-    if (dates) range = dates.length > 0 ? dates[0]! : { ...range, until: range.from }
-    else anyYear.push(await onDay(db, workspaceId, filter.type, range, day))
-  }
+  const range = words.ranges.reduce(common, rangeOf(filter))
   const found = [
     ...given,
     ...words.amounts.flatMap(amountConditions),
-    ...anyYear,
+    ...words.days.map(onDay),
     ...(await insideFilter(db, workspaceId, filter, range)),
-    ...(await inFields(db, workspaceId, words.others, { range, isDated: anyYear.length > 0 || hasEnd(range) })),
+    ...(await inFields(db, workspaceId, words.others, range)),
   ]
   return { ...query, range, found }
 }
@@ -117,11 +111,6 @@ async function productCondition(
   ]
 }
 
-function hasEnd(range: Range): boolean {
-  const any = rangeOf({})
-  return range.from > any.from || range.until < any.until
-}
-
 function common(one: Range, other: Range): Range {
   return {
     from: one.from > other.from ? one.from : other.from,
@@ -129,46 +118,9 @@ function common(one: Range, other: Range): Range {
   }
 }
 
-// The dates of a day of any year within a range; null: there may be several.
-function datesIn(range: Range, day: Day): Range[] | null {
-  const [first, last] = [range.from, range.until].map((time) => Number(time.slice(0, 4)))
-  if (last! - first! > 1) return null
-  const dates = [...new Set([first!, last!])].flatMap((year) => dateIn(range, day, year))
-  return dates.length > 1 ? null : dates
-}
-
-interface Day {
-  month: number
-  day: number
-}
-
-function dateIn(range: Range, { month, day }: Day, year: number): Range[] {
-  const from = new Date(Date.UTC(year, month - 1, day))
-  if (from.getUTCDate() !== day) return []
-  const until = new Date(from.getTime() + 86_400_000)
-  const within = common(range, { from: from.toISOString().slice(0, 19), until: until.toISOString().slice(0, 19) })
-  return within.from < within.until ? [within] : []
-}
-
-// That day of each year of which there are documents: few parts of an index instead of all of it.
-async function onDay(
-  db: Database,
-  workspaceId: number,
-  type: number,
-  range: Range,
-  day: Day,
-): Promise<RawBuilder<unknown>> {
-  const { rows } = await sql<{ year: number }>`
-    select distinct extract(year from month)::int as year from count_month where workspace_id = ${workspaceId} and type = ${type}`.execute(
-    db,
-  )
-  const dates = rows.flatMap(({ year }) => dateIn(range, day, year))
-  if (dates.length === 0) return sql`false`
-  const each = dates.map(
-    ({ from, until }) => sql`(d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp)`,
-  )
-  return sql`(${sql.join(each, sql` or `)})`
-}
+// That day of any year.
+const onDay = ({ month, day }: { month: number; day: number }) =>
+  sql`(extract(month from d.issued_at) = ${month} and extract(day from d.issued_at) = ${day})`
 
 function amountConditions({ from, above, to, below }: Amounts): RawBuilder<unknown>[] {
   // An index leads to one amount. A range is compared in the index of dates, which has the decimals.
@@ -196,17 +148,13 @@ interface Found {
   many: boolean
   /** A chave begins with the word. */
   begins: boolean
-  /** Else those that have it anywhere. */
-  chaves: string[] | null
-  /** There are more, or they were not looked up. */
-  openChaves: boolean
 }
 
 async function inFields(
   db: Database,
   workspaceId: number,
   words: Word[],
-  { range, isDated }: { range: Range; isDated: boolean },
+  range: Range,
 ): Promise<RawBuilder<unknown>[]> {
   if (words.length === 0) return []
   const inside = await findInside(
@@ -215,14 +163,11 @@ async function inFields(
     words.map(({ inside }) => inside),
     range,
   )
-  const chaves = words.flatMap(({ chave }) => chave ?? [])
-  // To look chaves up reads all of the workspace: once, and not where dates leave fewer documents.
-  const sought = chaves.length === 1 && !isDated ? chaves[0]! : null
   const of = <T>(pick: (word: Word) => T) => words.map(pick)
   const rows = await executePrepared(
     db,
     sql<Found>`
-    select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins, p.chaves, p.open as "openChaves"
+    select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins
       from unnest(${of(({ name }) => like(name))}::text[], ${of(({ taxId }) => like(taxId))}::text[],
                   ${of(({ number }) => number)}::int[], ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, number, chave, place),
       lateral (select (array_agg(c.id) filter (where c.search like w.name or c.cnpj like w.tax_id))::text as ids,
@@ -230,10 +175,7 @@ async function inFields(
                  from company c where c.workspace_id = ${workspaceId}) c,
       lateral (select array_agg(k.id)::text as ids, count(*) > ${numberedMax} as many
                  from (select d.id from document d where d.workspace_id = ${workspaceId} and d.number = w.number limit ${numberedMax + 1}) k) n,
-      lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b,
-      lateral (select array_agg(k.chave) as chaves, count(*) > ${numberedMax} or w.chave is distinct from ${sought}::text as open
-                 from (select d.chave from document d
-                        where w.chave = ${sought}::text and not b.begins and d.workspace_id = ${workspaceId} and d.chave like '%' || w.chave || '%' limit ${numberedMax + 1}) k) p
+      lateral (select exists (select 1 from document d where d.workspace_id = ${workspaceId} and d.chave >= w.chave and d.chave < w.chave || '~') as begins) b
      order by w.place`,
   )
   // What only issuers have is one set of them, by which documents are found fast.
@@ -311,16 +253,13 @@ function otherFields({ number, chave }: Word, found: Found): RawBuilder<unknown>
       : found.numbered
         ? [sql`d.id = any (${found.numbered}::bigint[])`]
         : []),
-    ...(chave ? partOfChave(chave, found) : []),
+    ...(chave ? [partOfChave(chave, found)] : []),
   ]
 }
 
-// An index has all chaves beside one another; the documents lie anywhere.
-function partOfChave(chave: string, { begins, chaves, openChaves }: Found): RawBuilder<unknown>[] {
-  if (begins) return [beginsWith(chave)]
-  if (openChaves) return [sql`d.chave like ${like(chave)}`]
-  return chaves ? [sql`d.chave = any (${chaves}::text[])`] : []
-}
+// An index leads to the beginning of a chave.
+const partOfChave = (chave: string, { begins }: Found) =>
+  begins ? beginsWith(chave) : sql`d.chave like ${like(chave)}`
 
 const beginsWith = (chave: string) => sql`(d.chave >= ${chave} and d.chave < ${`${chave}~`})`
 
