@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context, Database } from '../platform/context.ts'
-import { inCapture, inWorkspace } from '../platform/database.ts'
+import { inWorkspace } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import { type Arrival, readPage } from './arrival.ts'
@@ -18,9 +18,9 @@ export interface Rebuilt {
 }
 
 /** What follows documents and is told here that those of a workspace were made anew, in the same transaction. */
-type Made = (ctx: { db: Database }, workspaceId: number) => Promise<void>
+export type Made = (ctx: { db: Database }, workspaceId: number) => Promise<void>
 
-type RebuildContext = Pick<Context, 'db' | 'log'>
+export type RebuildContext = Pick<Context, 'db' | 'log'>
 
 /**
  * Makes the documents, events and counters of a company anew from its receipts, in one transaction: until it commits everybody sees what
@@ -47,33 +47,6 @@ export async function rebuildProjection(
     await made({ db }, company.workspaceId)
     return count(db, company)
   })
-}
-
-/** Does so for every company, one after the other. */
-export async function rebuildAll(
-  ctx: RebuildContext,
-  done: (company: Recipient, rebuilt: Rebuilt, place: number, of: number) => void,
-  made?: Made,
-): Promise<void> {
-  // A company that received anything has a subscription.
-  const workspaces = await inCapture({ db: ctx.db }, ({ db }) =>
-    db.selectFrom('capture_subscription').select('workspace_id').distinct().orderBy('workspace_id').execute(),
-  )
-  const companies: Recipient[] = []
-  for (const { workspace_id } of workspaces)
-    companies.push(...(await inWorkspace({ db: ctx.db }, workspace_id, ({ db }) => listCompanies(db, workspace_id))))
-  for (const [index, company] of companies.entries())
-    done(company, await rebuildProjection(ctx, company, made), index + 1, companies.length)
-}
-
-async function listCompanies(db: Database, workspaceId: number): Promise<Recipient[]> {
-  const rows = await db
-    .selectFrom('company')
-    .select(['id', 'cnpj'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('id')
-    .execute()
-  return rows.map(({ id, cnpj }) => ({ workspaceId, companyId: id, cnpj }))
 }
 
 const ofCompany = ({ workspaceId, companyId }: Recipient) =>
