@@ -570,7 +570,7 @@ const answerKinds = [
 const harmless = new Set(['corruptedDocZip', 'unknownSchema', 'maxNsuZero'])
 // Errors that the trouble itself explains.
 const ofTrouble =
-  /57P0|53100|ECONNREFUSED|ECONNRESET|Connection terminated|connection error and is not queryable|database system is|08006|brought back from a copy|"trouble":"(relogio|consultas|servico|espaco)"|"kind":"chaos"/
+  /57P0|53100|ECONNREFUSED|ECONNRESET|Connection terminated|connection error and is not queryable|database system is|08006|"trouble":"(relogio|consultas|servico|espaco)"|"kind":"chaos"/
 const service = (column: string) => `case ${column} when 0 then 'nfe' else 'cte' end`
 
 // A disk that can be filled, and what was written before each query and event: the product forgets it with the answer.
