@@ -28,11 +28,6 @@ const facts: AlertFacts = {
 // Rows are packed with them: another file under one of these numbers could not open them.
 test.each([
   [
-    1,
-    'bbff7dea8cf817edb2dc8fd5a96c576e4f0d598b4911f034a3bb9e4b6a83c08f',
-    'ASi1L/0AACUDAEODCDZwyfWNDqJOJdLHQ3MidTYlN04nJ8+k+u/HfJe2+Krq2RgZ/A/ZinnP75HQBM+Vrxqjgi+rJmRY4UWwnc3dN0E85vyRgQNxUVbbDsLGJipAQ8z+3CC8+r1aQT9oFChJ+Jw=',
-  ],
-  [
     2,
     '3f5b02b73ba23581e0b1a6c529b10f2953be9d4e2bc5d8110b293cbf377899f9',
     'Aii1L/0AAB0DANPCBiCRUp7rG129bFBEblKrpZz++zHfpS2+quc1Bhr8PCxF6gqSU1EqskmAwauBb0udhRArgOB+T74k9Y+4FTmP26RDCPATCN3nc8kilxzwiy9tIR2z1f659UiPHCOhfymOAQ==',

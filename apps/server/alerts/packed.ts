@@ -2,8 +2,8 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { type AlertFacts, apart, together } from '@vigia/alerts/facts'
 import { bareFrame, readDictionaries } from '../platform/zstd.ts'
 
-// What is known of a document in the form in which `alert_fact` keeps it (decision 0062): the number of the dictionary, and a text in zstd with it: of the first JSON, since the second what
-// `apart` makes of it. A dictionary is never changed: a new one gets the next number, and a file beside this one.
+// The facts of a document as `alert_fact` keeps them (decision 0062): the number of the dictionary, and what `apart` makes of them in zstd with it. A dictionary is
+// never changed: a new one gets the next number, and a file beside this one.
 
 const newest = 2
 
@@ -44,7 +44,7 @@ function unpack(packed: Buffer): AlertFacts {
     const number = packed[0] ?? 0
     const dictionary = dictionaryOf(number)
     const read = zstdDecompressSync(packed.subarray(1), { dictionary, maxOutputLength: bytesMax }).toString()
-    return number === 1 ? JSON.parse(read) : together(read)
+    return together(read)
   } catch (cause) {
     throw new RangeError('what is known of a document cannot be unpacked', { cause })
   }

@@ -17,15 +17,7 @@ import { createVault } from '../platform/vault.ts'
 import { createPrinter } from '../print/printer.ts'
 import { testSigner } from '../signer/testing.ts'
 import { type MailKind, queueMail } from './mail.ts'
-import {
-  claimMail,
-  deleteSettledMails,
-  dueMails,
-  leaseMs,
-  listUnsentMails,
-  retryFailedMails,
-  settleMail,
-} from './queue.ts'
+import { claimMail, deleteSettledMails, dueMails, leaseMs, listUnsentMails, retryFailedMails } from './queue.ts'
 import { openMailServer, refusal, type TestMailServer } from './testing.ts'
 
 const patience = { timeout: 25_000, interval: 20 }
@@ -310,42 +302,6 @@ test('retries leave although fresh mail never ends', async () => {
   await becomes(...Array(31).fill({ state: 'sent' }))
   const place = server.received.findIndex(({ mail }) => mail.subject === 'Aviso para again')
   expect(place).toBeLessThan(10)
-})
-
-test('no query reads the whole table', async () => {
-  await operate(sql`
-    insert into mail (kind, recipient, state, failures, settled_at, created_at)
-    select 'aviso', 'x@x.example', case when i % 200 = 0 then 'failed' else 'sent' end, 0, now() - i * interval '5 minutes', now() - i * interval '5 minutes'
-      from generate_series(1, 5000) i`)
-  for (const name of ['first', 'again']) await queue({ payload: { name } })
-  await operate(sql`update mail set failures = 3 where payload->>'name' = 'again'`)
-  const owner = new pg.Client({ connectionString: database.url })
-  await owner.connect()
-  await owner.query('vacuum analyze mail')
-  await owner.end()
-  const count = async (db: Context['db']) => {
-    const { rows } = await sql<{ scans: number }>`
-      select seq_scan::int as scans from pg_stat_xact_user_tables where relname = 'mail'`.execute(db)
-    return rows[0]!.scans
-  }
-  const scansOf = (query: (ctx: Pick<Context, 'db'>) => Promise<unknown>) =>
-    db.transaction().execute(async (db) => {
-      const before = await count(db)
-      await query({ db })
-      return (await count(db)) - before
-    })
-  const queries: [string, (ctx: Pick<Context, 'db'>) => Promise<unknown>][] = [
-    ['claim', (ctx) => claimMail(ctx, { retry: false })],
-    ['claim again', (ctx) => claimMail(ctx, { retry: true })],
-    ['settle', (ctx) => settleMail(ctx, { id: 1n, lease: new Date().toISOString() }, { state: 'sent' })],
-    ['list', listUnsentMails],
-    ['retry', retryFailedMails],
-    ['delete', deleteSettledMails],
-  ]
-  for (const [name, query] of queries) expect([name, await scansOf(query)]).toEqual([name, 0])
-  const reading = (ctx: Pick<Context, 'db'>) =>
-    asOperator(ctx, ({ db }) => sql`select count(*) from mail where recipient = 'x'`.execute(db))
-  expect(await scansOf(reading)).toBeGreaterThan(0)
 })
 
 test('without a mail server a mail becomes a file, and the log says where, not what', async () => {

@@ -160,21 +160,6 @@ describe('notes of suppliers', () => {
   })
 })
 
-test('a month is found by an index, not among what all workspaces have', async () => {
-  const plan = await readWorkspace(ctx, workspaceId, async ({ db }) => {
-    // Of so few rows the planner would read all.
-    await sql`select set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(
-      db,
-    )
-    const { rows } = await sql`
-      explain select i.reform from content i where i.workspace_id = ${workspaceId} and i.month = ${'2026-11-01'}::date and i.side in (0, 2)`.execute(
-      db,
-    )
-    return JSON.stringify(rows)
-  })
-  expect(plan).toContain('content_month_ix')
-})
-
 test('the letter to a supplier names the documents, and no more of them than somebody reads', () => {
   const missing = {
     taxId: normal,
