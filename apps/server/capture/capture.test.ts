@@ -1,8 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { arrive, evento, nfeProc } from '../documents/testing.ts'
-import { LeaseLost } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { requestSync } from './capture.ts'
 import { catchUp, deliverPage, readArrivals } from './delivery.ts'
@@ -71,24 +69,6 @@ test('processes that claim at the same time never hold the same line', async () 
   const lines = (await Promise.all(Array.from({ length: 20 }, () => claimLine(ctx)))).filter((line) => line !== null)
   // One CNPJ in three workspaces is still one conversation a service.
   expect(lines.map((line) => `${line.service}`).sort()).toEqual(['0', '2'])
-})
-
-test('a line that was taken over cannot be written by the process that lost it', async () => {
-  const { workspaceId } = await newCompany()
-  const slow = await claimNfe()
-  await inCapture({ db }, ({ db }) =>
-    db
-      .updateTable('capture_line')
-      .set({ lease_until: sql`now() - interval '1 second'` as never })
-      .where('id', '=', slow.id)
-      .execute(),
-  )
-  const other = await claimNfe()
-  expect(other.id).toBe(slow.id)
-  await expect(turn(slow, 1, 3)).rejects.toThrow(LeaseLost)
-  expect(await countDocuments(workspaceId)).toBe(0)
-  await turn(other, 1, 3)
-  expect(await countDocuments(workspaceId)).toBe(3)
 })
 
 test('a released line is not due before its time, also after a request', async () => {
