@@ -1,8 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
-import type { LinkPurpose } from '../platform/tables.ts'
 import { listToken, tokenHash } from './tokens.ts'
+
+/** The purpose of a link that a mail carries. */
+export type LinkPurpose = 'password' | 'email' | 'new-email'
 
 /** A kind of link that a letter carries, each for one purpose. */
 export interface LinkKind {

@@ -209,7 +209,7 @@ async function place(
   const { kind, service, justification } = request
   const now = new Date()
   const placed: Placed[] = []
-  const rows: Insertable<Tables['outgoing_event']>[] = []
+  const rows: (Insertable<Tables['outgoing_event']> & { document_id: bigint })[] = []
   const decisions = await decideRequests({ db }, session, { kind, justification, corrections }, candidates, now)
   const twoFrom = ofTwoPeople.includes(kind.tpEvento) ? await readTwoFrom({ db }, session.workspaceId) : null
   const suggestions = await findSuggestions({ db }, session.workspaceId, kind.tpEvento, candidates)

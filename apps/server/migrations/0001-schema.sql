@@ -153,7 +153,7 @@ create table capture_line (
   asked_at timestamptz,
   state text not null default 'waiting' check (state in ('waiting', 'blocked', 'failed', 'stopped')),
   -- The state that people were last told of.
-  told_state text not null default 'waiting',
+  told_state text not null default 'waiting' check (told_state in ('waiting', 'blocked', 'failed', 'stopped')),
   message text not null default '',
   failures smallint not null default 0,
   last_success_at timestamptz,

@@ -1,739 +1,1064 @@
+// Generated from the schema: npx vitest run apps/server/platform/schema -u
 import type { MemberRole } from '@vigia/contract/route'
+import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
 import type { Proof } from '@vigia/sefaz/proof'
-import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
+import type { ColumnType, GeneratedAlways } from 'kysely'
+import type { LinkPurpose } from '../accounts/links.ts'
 import type { ServiceCode } from './service.ts'
 
-type Timestamp = ColumnType<Date, Date | string | undefined, Date | string>
-type Optional<T> = ColumnType<T, T | undefined, T>
+type Column<Read, Write = Read> = ColumnType<Read, Write, Write>
+type Optional<Read, Write = Read> = ColumnType<Read, Write | undefined, Write>
 
-interface InstallationTable {
-  marked_at: Timestamp
-  held_since: Optional<Date | null>
-  held_why: Optional<string | null>
-}
-interface WorkspaceTable {
-  id: Generated<number>
-  public_id: Generated<string>
-  name: string
-  plan: number
-  created_at: Timestamp
-  trial_until: Timestamp
-  paid_from: Optional<Date | null>
-  paid_until: Optional<Date | null>
-  paused_at: Optional<Date | null>
-  review_at: Timestamp
-  erase_at: Optional<Date | null>
-  requires_factor: Generated<boolean>
-}
-interface AccountTable {
-  workspace_id: number
-  id: Generated<number>
-  email: string
-  name: string
-  phone: Optional<string | null>
-  password_hash: string | null
-  created_at: Timestamp
-  shared: Generated<boolean>
-  entered_at: Optional<Date | null>
-  email_proved_at: Optional<Date | null>
-  new_email: Optional<string | null>
-  new_email_until: Optional<Date | null>
-  public_id: Generated<string>
-  role: Generated<MemberRole>
-  all_companies: Generated<boolean>
-  access_until: Optional<Date | null>
-  home_workspace_id: Optional<number | null>
-  home_account_id: Optional<number | null>
-  invited_by: Optional<number | null>
-}
-interface AccountCompanyTable {
-  workspace_id: number
-  account_id: number
-}
-interface MembershipTable {
-  workspace_id: number
-  account_id: number
-  home_workspace_id: number
-  home_account_id: number
-}
-interface InvitationTable {
-  workspace_id: number
-  id: Generated<number>
-  public_id: Generated<string>
-  email: string
-  role: MemberRole
-  company_ids: number[] | null
-  access_until: Optional<Date | null>
-  invited_by: number
-  token_hash: Buffer
-  sent_at: Timestamp
-  expires_at: Timestamp
-}
-interface CalendarFeedTable {
-  workspace_id: number
-  account_id: number
-  /** 0 deadlines of answers, 1 payments. */
-  kind: Optional<number>
-  token_hash: Buffer
-  created_at: Timestamp
-}
-interface PasskeyTable {
-  workspace_id: number
-  account_id: number
-  digest: Buffer
-  public_id: Generated<string>
-  credential_id: string
-  public_key: Buffer
-  counter: bigint
-  transports: string[]
-  name: string
-  created_at: Timestamp
-  used_at: Optional<Date | null>
-}
-interface AccountDirectoryTable {
-  email: string
-  workspace_id: number
-  account_id: number
-}
-interface WorkspaceDirectoryTable {
-  public_id: string
-  workspace_id: number
-}
-interface TokenDirectoryTable {
-  token_hash: Buffer
-  workspace_id: number
-}
-interface SessionTable {
-  token_hash: Buffer
-  workspace_id: number
-  account_id: number
-  created_at: Timestamp
-  expires_at: Timestamp
-  public_id: Generated<string>
-  address: Optional<string | null>
-  agent: Optional<string | null>
-  seen_at: Timestamp
-  proved_at: Timestamp
-  with_factor: Generated<boolean>
-}
-interface SecondFactorTable {
-  workspace_id: number
-  account_id: number
-  secret: Buffer
-  begun_at: Timestamp
-  confirmed_at: Optional<Date | null>
-  last_step: ColumnType<bigint, number | undefined, number>
-}
-interface RecoveryCodeTable {
-  workspace_id: number
-  account_id: number
-  code_hash: Buffer
-  used_at: Optional<Date | null>
-}
-/** What a link that a mail carries is for. */
-export type LinkPurpose = 'password' | 'email' | 'new-email'
-interface MailLinkTable {
-  token_hash: Buffer
-  workspace_id: number
-  account_id: number
-  purpose: LinkPurpose
-  created_at: Timestamp
-  expires_at: Timestamp
-  used_at: Optional<Date | null>
-  mail_id: Optional<bigint | null>
-}
-interface ThrottleTable {
-  key: Buffer
-  count: number
-}
-interface MailTable {
-  id: Generated<bigint>
-  workspace_id: Optional<number | null>
-  kind: string
-  recipient: string
-  payload: ColumnType<unknown, string | undefined, string>
-  state: Generated<'waiting' | 'sent' | 'failed' | 'dropped'>
-  created_at: Timestamp
-  next_at: Timestamp
-  useless_at: Optional<Date | null>
-  lease_until: Optional<Date | null>
-  failures: Generated<number>
-  problem: Optional<string | null>
-  settled_at: Optional<Date | null>
-}
-interface NoticeTable {
-  workspace_id: number
-  key: string
-  at: Timestamp
-}
-interface HappeningTable {
-  workspace_id: number
-  id: Generated<bigint>
-  at: Timestamp
-  what: string
-  company_id: number | null
-  payload: ColumnType<unknown, string | undefined, string>
-  ready_at: Timestamp
-  session_id: Optional<string | null>
-}
-interface AnnouncementTable {
-  workspace_id: number
-  id: Generated<bigint>
-  at: Timestamp
-  topic: string
-  what: Optional<string | null>
-  kind: 'sucesso' | 'error' | 'alert'
-  header: string
-  body: string
-  link: Optional<string | null>
-  useless_at: Optional<Date | null>
-  session_id: Optional<string | null>
-  company_ids: Optional<number[] | null>
-}
-interface ManifestationTextTable {
-  workspace_id: number
-  type: ServiceCode
-  choice: number
-  text: string
-  kept_at: Timestamp
-}
-interface DocumentRemarkTable {
-  workspace_id: number
-  id: Generated<bigint>
-  company_id: number
-  document_id: bigint
-  text: string
-  written_by: number
-  written_at: Timestamp
-}
-interface ProductTable {
-  workspace_id: number
-  id: Generated<number>
-  issuer: string
-  code: string
-  name: string
-  ncm: string
-  unit: string
-  gtin: string | null
-}
-interface AlertTable {
-  workspace_id: number
-  document_id: bigint
-  company_id: number
-  at: bigint
-  score: number
-  band: number
-  state: Generated<'nova' | 'em-analise' | 'conhecida' | 'confirmada'>
-  company_base: string
-  issuer_base: string
-  chave: string
-  rules: string[]
-  fired: ColumnType<unknown, string, string>
-  learning: boolean
-  judged_at: Timestamp
-}
-interface AlertNewsTable {
-  workspace_id: number
-  id: Generated<bigint>
-  document_id: bigint
-  company_id: number
-  band: number
-  at: Timestamp
-}
-interface LetterChoiceTable {
-  workspace_id: number
-  account_id: number
-  alerts: Optional<'criticos' | 'criticos-e-resumo' | 'resumo' | 'nenhum' | null>
-  deadlines: Optional<'diario' | 'semanal' | 'nenhum' | null>
-  critical_id: Generated<bigint>
-  critical_at: Optional<Date | null>
-  digest_id: Generated<bigint>
-  digest_at: Optional<Date | null>
-  deadlines_at: Optional<Date | null>
-  reports_at: Optional<Date | null>
-}
-interface AlertVerdictTable {
-  workspace_id: number
-  document_id: bigint
-  judged_at: Timestamp
-  id: Generated<bigint>
-  score: number
-  band: number
-  rules: string[]
-  text: string
-}
-interface AlertKnownTable {
-  workspace_id: number
-  id: Generated<bigint>
-  company_id: number
-  document_id: bigint
-  ceiling: Optional<bigint | null>
-  until: Timestamp
-  said_by: number
-  rule: string
-  company_base: string
-  issuer_base: string
-}
-interface SavedViewTable {
-  workspace_id: number
-  id: Generated<number>
-  public_id: Generated<string>
-  type: ServiceCode
-  name: string
-  address: string
-  saved_by: number
-  saved_at: Timestamp
-}
-interface FirstViewTable {
-  workspace_id: number
-  account_id: number
-  type: ServiceCode
-  view_id: number
-}
-interface ContactMessageTable {
-  id: Generated<bigint>
-  at: Timestamp
-  name: string
-  email: string
-  phone: Optional<string | null>
-  company: Optional<string | null>
-  message: string
-  suspect: boolean
-}
-interface AuditTable {
-  workspace_id: number
-  id: Generated<bigint>
-  at: Timestamp
-  account_id: number | null
-  actor: string
-  action: string
-  description: string
-  address: string | null
-  search: string
-  times: Generated<number>
-}
-interface ApiKeyTable {
-  workspace_id: number
-  id: Generated<number>
-  public_id: Generated<string>
-  name: string
-  scopes: string[]
-  start: string
-  token_hash: Buffer | null
-  created_by: number
-  expires_at: Date | null
-  used_at: Optional<Date | null>
-  company_ids: Optional<number[] | null>
-}
-interface CompanyTable {
-  workspace_id: number
-  id: Generated<number>
-  public_id: Generated<string>
-  cnpj: string
-  name: string
-  search: string
-  uf: number
-  active: GeneratedAlways<boolean>
-  archived_at: Optional<Date | null>
-  created_at: Timestamp
-  email: Optional<string | null>
-  automatic: Generated<boolean>
-  shown_nfe: Generated<number>
-  shown_cte: Generated<number>
-  acknowledges_since: Optional<Date | null>
-  acknowledges_by: Optional<number | null>
-}
-interface CertificateTable {
-  workspace_id: number
-  id: Generated<number>
-  company_id: number
-  holder_cnpj: string
-  holder_name: string
-  issuer: string
-  serial_number: string
-  valid_from: Timestamp
-  valid_to: Timestamp
-  certificate_pem: string
-  chain_pem: string[]
-  key_encrypted: Buffer
-  key_id: string
-  uploaded_by: number
-  uploaded_at: Timestamp
-  replaced_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  refused_at: Optional<Date | null>
-}
-interface CertificateUseTable {
-  workspace_id: number
-  id: Generated<bigint>
-  certificate_id: number
-  at: Timestamp
-  service: string
-  purpose: string
-}
-interface WorkspaceKeyTable {
-  workspace_id: number
-  key_id: string
-  wrapped: Buffer
-  wrapper_id: string
-}
-interface InstallationKeyTable {
-  purpose: string
-  wrapped: Buffer
-  wrapper_id: string
-}
-interface ReceiptTable {
-  workspace_id: number
-  company_id: number
-  service: number
-  nsu: bigint
-  received_at: Timestamp
-  schema: string
-  problem: string | null
-  unread: boolean
-  content: Buffer
-  issuer_certificate_id: Optional<number | null>
-}
-interface SupplierTable {
-  workspace_id: number
-  id: Generated<number>
-  tax_id: string
-  name: string
-  search: string
-}
-interface DocumentTable {
-  workspace_id: number
-  company_id: number
-  id: Generated<bigint>
-  issued_at: string
-  created_at: Timestamp
-  authorized_at: Date | null
-  nsu: bigint
-  supplier_id: number
-  number: number
-  event_code: number
-  type: number
-  series: number
-  issued_offset: number | null
-  roles: number
-  status: number
-  base_status: number
-  complete: boolean
-  amount: string
-  chave: string
-  tp_cte: Optional<number | null>
-}
-interface DocumentExportTable {
-  workspace_id: number
-  id: Generated<bigint>
-  requested_at: Timestamp
-  request: ColumnType<unknown, string, string>
-  account_id: number | null
-  form: Generated<'zip' | 'pdf'>
-  total: Generated<number>
-  state: Generated<'waiting' | 'ready' | 'failed'>
-  attempt: Generated<number>
-  done: Generated<number>
-  parts: Generated<number>
-  bytes: Generated<bigint>
-  problem: string | null
-  lease_until: Timestamp | null
-  company_ids: Optional<number[] | null>
-}
-interface ExportPartTable {
-  workspace_id: number
-  export_id: bigint
-  n: number
-}
-interface CertificateBatchTable {
-  workspace_id: number
-  id: Generated<bigint>
-  account_id: number
-  account_name: string
-  session_id: string
-  address: string | null
-  received_at: Timestamp
-  total: number
-  complete: Generated<boolean>
-  passwords: Buffer | null
-  ended_at: Optional<Date | null>
-}
-interface CertificateFileTable {
-  workspace_id: number
-  id: Generated<bigint>
-  batch_id: bigint
-  name: string
-  digest: Buffer
-  content: Buffer | null
-  state: Generated<'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'>
-  message: Generated<string>
-  company_id: Optional<number | null>
-  attempt: Generated<number>
-  lease_until: Timestamp | null
-}
-interface CompanyLogoTable {
-  workspace_id: number
-  company_id: number
-  picture: Buffer
-}
-interface DocumentEventTable {
-  workspace_id: number
-  company_id: number
-  chave: string
-  tp_evento: number
-  sequence: number
-  orgao: number
-  type: number
-  rank: number
-  status: number | null
-  summary: boolean
-  registered_at: Timestamp
-  nsu: bigint
-  protocol: string | null
-  author: string | null
-  description: string
-  justification: string | null
-  known: boolean
-  roles: number
-  undone: Generated<boolean>
-  stated: Generated<boolean>
-  proof: Optional<Proof | 'unable' | null>
-}
-interface CaptureLineTable {
-  id: Generated<number>
-  service: number
-  cnpj: string
-  last_nsu: Optional<bigint>
-  max_nsu: Optional<bigint>
-  next_at: ColumnType<Date | null, Date | string | null, Date | string | null>
-  allowed_at: Timestamp
-  lease_by: Optional<string | null>
-  lease_until: ColumnType<Date | null, Date | null | undefined, Date | string | null>
-  state: Optional<'waiting' | 'blocked' | 'failed' | 'stopped'>
-  message: Optional<string>
-  failures: Optional<number>
-  last_success_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  catch_up: Optional<boolean>
-  gap_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  asked_at: Optional<Date | null>
-  automatic: Generated<boolean>
-  wanted: Generated<boolean>
-  catch_up_at: Timestamp
-  lease_for: Optional<'first' | 'due' | 'copies' | 'gap' | 'check' | null>
-  paused: Generated<boolean>
-  told_state: Generated<'waiting' | 'blocked' | 'failed' | 'stopped'>
-  trouble_since: Optional<Date | null>
-  first_rank: Generated<number>
-  asked_chave: Optional<string | null>
-}
-interface CaptureRefusalTable {
-  line_id: number
-  workspace_id: number
-  certificate_id: number
-  at: Timestamp
-  rests_until: Timestamp
-}
-interface CaptureSubscriptionTable {
-  line_id: number
-  workspace_id: number
-  company_id: number
-  delivered_nsu: Optional<bigint>
-  proved_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  last_failure: Optional<string | null>
-  refused: Optional<string | null>
-  paused: Generated<boolean>
-}
-interface CaptureCallTable {
-  line_id: number
-  id: Generated<bigint>
-  at: Timestamp
-  query: 'distNSU' | 'consNSU' | 'consChNFe'
-  chave: Optional<string | null>
-  nsu_before: bigint
-  nsu_after: bigint
-  c_stat: number | null
-  x_motivo: string | null
-  documents: Optional<number>
-  bytes: Optional<number>
-  duration_ms: Optional<number>
-  error: string | null
-  passed_from: Optional<bigint | null>
-}
-interface CaptureGapTable {
-  line_id: number
-  from_nsu: bigint
-  to_nsu: bigint
-  lost: Optional<boolean>
-  passed: Generated<boolean>
-}
-interface CircuitTable {
-  address: string
-  failures: Optional<number>
-  open_until: Optional<Date | null>
-  since: Optional<Date | null>
-  reason: Optional<string | null>
-  detail: Optional<string | null>
-}
-interface TroubleTable {
-  key: string
-  since: Timestamp
-  sentence: string
-  ended_at: Optional<Date | null>
-  told_at: Optional<Date | null>
-}
-interface OutgoingEventTable {
-  workspace_id: number
-  id: Generated<bigint>
-  company_id: number
-  document_id: bigint
-  type: number
-  cnpj: string
-  chave: string
-  tp_evento: number
-  sequence: number
-  state: Optional<'asked' | 'waiting' | 'sending' | 'registered' | 'rejected' | 'unconfirmed'>
-  message: Optional<string>
-  justification: string | null
-  corrections: ColumnType<unknown, string | null | undefined, string | null> | null
-  why: string
-  rule_id: Optional<bigint | null>
-  requested_by: number | null
-  requested_at: Timestamp
-  next_at: ColumnType<Date, Date | undefined, Date>
-  lease_by: Optional<string | null>
-  lease_until: Optional<Date | null>
-  failures: Optional<number>
-  signed_xml: Optional<string | null>
-  sent_at: Optional<Date | null>
-  c_stat: Optional<number | null>
-  x_motivo: Optional<string | null>
-  protocol: Optional<string | null>
-  registered_at: Optional<Date | null>
-  answer_xml: Optional<string | null>
-  answered_at: Optional<Date | null>
-  approved_by: Optional<number | null>
-  approved_at: Optional<Date | null>
-}
-interface AnswerSettingTable {
-  workspace_id: number
-  two_from: string | null
-  saved_by: number
-  saved_at: Timestamp
-}
-interface AnswerRuleTable {
-  workspace_id: number
-  id: Generated<bigint>
-  position: number
-  name: string
-  active: boolean
-  answer: 'ciencia' | 'ciencia-apos' | 'perguntar' | 'sugerir-confirmacao' | 'preparar-desconhecimento'
-  after_days: number | null
-  conditions: ColumnType<unknown, string, string>
-  saved_by: number
-  saved_at: Timestamp
-}
-interface WebhookTable {
-  workspace_id: number
-  id: Generated<number>
-  public_id: Generated<string>
-  url: string
-  kinds: string[]
-  company_ids: number[] | null
-  secret: Buffer
-  old_secret: Optional<Buffer | null>
-  created_at: Timestamp
-  version: bigint
-  paused_at: Optional<Date | null>
-  problem: Optional<string | null>
-  delivered_at: Optional<Date | null>
-  failures: Optional<number>
-  saved_by: Optional<number | null>
-}
-interface WebhookDeliveryTable {
-  workspace_id: number
-  id: Generated<bigint>
-  public_id: Generated<string>
-  webhook_id: number
-  version: bigint | null
-  document_id: bigint | null
-  kind: string
-  body: string
-  state: Optional<'waiting' | 'delivered' | 'failed'>
-  attempts: Optional<number>
-  status: Optional<number | null>
-  answer: Optional<string | null>
-  problem: Optional<string | null>
-}
-interface OutgoingEventCallTable {
-  workspace_id: number
-  id: Generated<bigint>
-  event_id: bigint
-  at: Timestamp
-  c_stat: number | null
-  x_motivo: string | null
-  error: string | null
-  duration_ms: Optional<number>
-}
-
-/** The tables as the queries see them; a test compares them with a migrated database. */
+/** The tables as the queries see them. */
 export interface Tables {
-  installation: InstallationTable
-  workspace: WorkspaceTable
-  account: AccountTable
-  account_directory: AccountDirectoryTable
-  account_company: AccountCompanyTable
-  membership: MembershipTable
-  invitation: InvitationTable
-  workspace_directory: WorkspaceDirectoryTable
-  token_directory: TokenDirectoryTable
-  session: SessionTable
-  second_factor: SecondFactorTable
-  passkey: PasskeyTable
-  calendar_feed: CalendarFeedTable
-  recovery_code: RecoveryCodeTable
-  api_key: ApiKeyTable
-  company: CompanyTable
-  certificate: CertificateTable
-  receipt: ReceiptTable
-  supplier: SupplierTable
-  webhook: WebhookTable
-  webhook_delivery: WebhookDeliveryTable
-  document: DocumentTable
-  document_event: DocumentEventTable
-  document_export: DocumentExportTable
-  export_part: ExportPartTable
-  certificate_batch: CertificateBatchTable
-  certificate_file: CertificateFileTable
-  company_logo: CompanyLogoTable
-  capture_line: CaptureLineTable
-  capture_subscription: CaptureSubscriptionTable
-  capture_call: CaptureCallTable
-  capture_refusal: CaptureRefusalTable
-  capture_gap: CaptureGapTable
-  certificate_use: CertificateUseTable
-  workspace_key: WorkspaceKeyTable
-  installation_key: InstallationKeyTable
-  circuit: CircuitTable
-  trouble: TroubleTable
-  outgoing_event: OutgoingEventTable
-  outgoing_event_call: OutgoingEventCallTable
-  manifestation_text: ManifestationTextTable
-  document_remark: DocumentRemarkTable
-  answer_rule: AnswerRuleTable
-  answer_setting: AnswerSettingTable
-  product: ProductTable
-  alert: AlertTable
-  alert_verdict: AlertVerdictTable
-  alert_news: AlertNewsTable
-  letter_choice: LetterChoiceTable
-  alert_known: AlertKnownTable
-  saved_view: SavedViewTable
-  first_view: FirstViewTable
-  mail_link: MailLinkTable
-  throttle: ThrottleTable
-  mail: MailTable
-  notice: NoticeTable
-  happening: HappeningTable
-  announcement: AnnouncementTable
-  contact_message: ContactMessageTable
-  audit: AuditTable
+  account: {
+    workspace_id: number
+    id: Optional<number>
+    email: string
+    name: string
+    phone: Optional<string | null>
+    password_hash: Optional<string | null>
+    created_at: Optional<Date, Date | string>
+    entered_at: Optional<Date | null, Date | string | null>
+    shared: Optional<boolean>
+    email_proved_at: Optional<Date | null, Date | string | null>
+    new_email: Optional<string | null>
+    new_email_until: Optional<Date | null, Date | string | null>
+    public_id: Optional<string>
+    role: Optional<MemberRole>
+    all_companies: Optional<boolean>
+    access_until: Optional<Date | null, Date | string | null>
+    home_workspace_id: Optional<number | null>
+    home_account_id: Optional<number | null>
+    invited_by: Optional<number | null>
+  }
+  account_company: {
+    workspace_id: number
+    account_id: number
+    company_id: number
+  }
+  account_directory: {
+    email: string
+    workspace_id: number
+    account_id: number
+    last_workspace_id: Optional<number | null>
+  }
+  alert: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    at: Column<bigint, bigint | number>
+    score: number
+    band: number
+    state: Optional<'nova' | 'em-analise' | 'conhecida' | 'confirmada'>
+    company_base: string
+    issuer_base: string
+    chave: string
+    rules: string[]
+    fired: Column<unknown, string>
+    learning: boolean
+    judged_at: Optional<Date, Date | string>
+    state_by: Optional<number | null>
+    state_at: Optional<Date | null, Date | string | null>
+    stated_rules: Optional<string[] | null>
+    stated_fired: Optional<unknown | null, string | null>
+  }
+  alert_citation: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    chave: string
+  }
+  alert_contact: {
+    workspace_id: number
+    at: Column<bigint, bigint | number>
+    company_base: string
+    key: string
+    issuer_base: string
+    chave: string
+  }
+  alert_due: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    again_at: Column<Date, Date | string>
+  }
+  alert_fact: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    at: Column<bigint, bigint | number>
+    amount: Column<bigint, bigint | number>
+    type: number
+    purchase: boolean
+    standing: boolean
+    company_base: string
+    issuer_base: string
+    month: string
+    chave: string
+    number_key: string
+    contingency_key: Optional<string | null>
+    name: string
+    facts: Column<unknown, string>
+    is_new: Optional<boolean>
+    packed: Buffer
+  }
+  alert_histogram: {
+    workspace_id: number
+    type: number
+    company_base: string
+    month: string
+    counts: Column<unknown, string>
+    notes: Optional<number>
+    chapters: Optional<unknown, string>
+  }
+  alert_known: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    company_id: number
+    document_id: Column<bigint, bigint | number>
+    ceiling: Optional<bigint | null, bigint | number | null>
+    until: Column<Date, Date | string>
+    said_by: number
+    said_at: Optional<Date, Date | string>
+    rule: string
+    company_base: string
+    issuer_base: string
+  }
+  alert_name: {
+    workspace_id: number
+    at: Column<bigint, bigint | number>
+    company_base: string
+    issuer_base: string
+    name: string
+    key: string
+    chave: string
+  }
+  alert_news: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    band: number
+    at: Optional<Date, Date | string>
+  }
+  alert_position: {
+    workspace_id: number
+    version: Column<bigint, bigint | number>
+    walked_type: Optional<number | null>
+    walked_at: Optional<string | null>
+    walked_id: Optional<bigint | null, bigint | number | null>
+    reviewed_id: Optional<bigint | null, bigint | number | null>
+    next_at: Optional<Date, Date | string>
+    served_at: Optional<Date, Date | string>
+    lease_until: Optional<Date | null, Date | string | null>
+    news_id: Optional<bigint, bigint | number>
+  }
+  alert_setting: {
+    workspace_id: number
+    off: Optional<string[]>
+    approval_limit: Optional<bigint | null, bigint | number | null>
+    groups: Optional<unknown | null, string | null>
+  }
+  alert_test: {
+    workspace_id: number
+    rule: string
+    asked_at: Optional<Date, Date | string>
+    since: string
+    type: Optional<number | null>
+    at: Optional<string | null>
+    last_id: Optional<bigint | null, bigint | number | null>
+    left_of_type: number
+    total: number
+    capped: boolean
+    unread: boolean
+    judged: Optional<number>
+    counts: Column<unknown, string>
+    strongest: Column<unknown, string>
+    failures: Optional<number>
+    served_at: Optional<Date, Date | string>
+    lease_until: Optional<Date | null, Date | string | null>
+  }
+  alert_unjudged: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    again_at: Column<Date, Date | string>
+  }
+  alert_verdict: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    judged_at: Column<Date, Date | string>
+    id: Optional<bigint, bigint | number>
+    score: number
+    band: number
+    rules: string[]
+    text: string
+  }
+  announcement: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    at: Optional<Date, Date | string>
+    topic: string
+    what: Optional<string | null>
+    kind: 'sucesso' | 'error' | 'alert'
+    header: string
+    body: string
+    useless_at: Optional<Date | null, Date | string | null>
+    session_id: Optional<string | null>
+    link: Optional<string | null>
+    company_ids: Optional<number[] | null>
+  }
+  announcement_position: {
+    workspace_id: number
+    session_id: string
+    announcement_id: Column<bigint, bigint | number>
+  }
+  announcement_reading: {
+    workspace_id: number
+    account_id: number
+    read_up_to: Column<bigint, bigint | number>
+  }
+  answer_rule: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    position: number
+    name: string
+    active: boolean
+    answer: 'ciencia' | 'ciencia-apos' | 'perguntar' | 'sugerir-confirmacao' | 'preparar-desconhecimento'
+    after_days: Optional<number | null>
+    conditions: Column<unknown, string>
+    saved_by: number
+    saved_at: Optional<Date, Date | string>
+  }
+  answer_setting: {
+    workspace_id: number
+    two_from: Optional<string | null>
+    saved_by: number
+    saved_at: Optional<Date, Date | string>
+  }
+  answer_suggestion: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    rule_id: Column<bigint, bigint | number>
+    tp_evento: number
+  }
+  api_key: {
+    workspace_id: number
+    id: Optional<number>
+    public_id: Optional<string>
+    name: string
+    author: GeneratedAlways<string>
+    scopes: string[]
+    start: string
+    token_hash: Optional<Buffer | null>
+    created_at: Optional<Date, Date | string>
+    created_by: number
+    expires_at: Optional<Date | null, Date | string | null>
+    used_at: Optional<Date | null, Date | string | null>
+    company_ids: Optional<number[] | null>
+  }
+  api_key_use: {
+    workspace_id: number
+    key_id: number
+    hour: Column<Date, Date | string>
+    call: string
+    times: number
+    refused: number
+    address: string
+  }
+  audit: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    at: Optional<Date, Date | string>
+    account_id: Optional<number | null>
+    actor: string
+    action: string
+    description: string
+    address: Optional<string | null>
+    search: string
+    times: Optional<number>
+  }
+  calendar_feed: {
+    workspace_id: number
+    account_id: number
+    token_hash: Buffer
+    created_at: Optional<Date, Date | string>
+    kind: Optional<number>
+  }
+  capture_call: {
+    line_id: number
+    id: Optional<bigint, bigint | number>
+    at: Optional<Date, Date | string>
+    query: 'distNSU' | 'consNSU' | 'consChNFe'
+    nsu_before: Column<bigint, bigint | number>
+    nsu_after: Column<bigint, bigint | number>
+    c_stat: Optional<number | null>
+    x_motivo: Optional<string | null>
+    documents: Optional<number>
+    bytes: Optional<number>
+    duration_ms: Optional<number>
+    error: Optional<string | null>
+    passed_from: Optional<bigint | null, bigint | number | null>
+    chave: Optional<string | null>
+  }
+  capture_gap: {
+    line_id: number
+    from_nsu: Column<bigint, bigint | number>
+    to_nsu: Column<bigint, bigint | number>
+    found_at: Optional<Date, Date | string>
+    lost: Optional<boolean>
+    passed: Optional<boolean>
+  }
+  capture_line: {
+    id: Optional<number>
+    service: number
+    cnpj: string
+    last_nsu: Optional<bigint, bigint | number>
+    max_nsu: Optional<bigint, bigint | number>
+    next_at: Optional<Date | null, Date | string | null>
+    allowed_at: Optional<Date, Date | string>
+    lease_by: Optional<string | null>
+    lease_until: Optional<Date | null, Date | string | null>
+    lease_for: Optional<'first' | 'due' | 'copies' | 'gap' | 'check' | null>
+    asked_at: Optional<Date | null, Date | string | null>
+    state: Optional<'waiting' | 'blocked' | 'failed' | 'stopped'>
+    told_state: Optional<'waiting' | 'blocked' | 'failed' | 'stopped'>
+    message: Optional<string>
+    failures: Optional<number>
+    last_success_at: Optional<Date | null, Date | string | null>
+    gap_at: Optional<Date | null, Date | string | null>
+    catch_up: Optional<boolean>
+    catch_up_at: Optional<Date, Date | string>
+    automatic: Optional<boolean>
+    wanted: Optional<boolean>
+    paused: Optional<boolean>
+    first_rank: Optional<number>
+    trouble_since: Optional<Date | null, Date | string | null>
+    asked_chave: Optional<string | null>
+  }
+  capture_refusal: {
+    line_id: number
+    workspace_id: number
+    certificate_id: number
+    at: Optional<Date, Date | string>
+    rests_until: Column<Date, Date | string>
+  }
+  capture_subscription: {
+    line_id: number
+    workspace_id: number
+    company_id: number
+    delivered_nsu: Optional<bigint, bigint | number>
+    proved_at: Optional<Date | null, Date | string | null>
+    refused: Optional<string | null>
+    last_failure: Optional<string | null>
+    paused: Optional<boolean>
+  }
+  certificate: {
+    workspace_id: number
+    id: Optional<number>
+    company_id: number
+    holder_cnpj: string
+    holder_name: string
+    issuer: string
+    serial_number: string
+    valid_from: Column<Date, Date | string>
+    valid_to: Column<Date, Date | string>
+    certificate_pem: string
+    chain_pem: string[]
+    key_encrypted: Buffer
+    key_id: string
+    uploaded_by: number
+    uploaded_at: Optional<Date, Date | string>
+    replaced_at: Optional<Date | null, Date | string | null>
+    refused_at: Optional<Date | null, Date | string | null>
+  }
+  certificate_batch: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    account_id: number
+    account_name: string
+    session_id: string
+    address: Optional<string | null>
+    started_at: Optional<Date, Date | string>
+    received_at: Optional<Date, Date | string>
+    total: number
+    complete: Optional<boolean>
+    passwords: Optional<Buffer | null>
+    ended_at: Optional<Date | null, Date | string | null>
+    failed_ms: Optional<number>
+  }
+  certificate_file: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    batch_id: Column<bigint, bigint | number>
+    name: string
+    digest: Buffer
+    content: Optional<Buffer | null>
+    state: Optional<'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'>
+    message: Optional<string>
+    company_id: Optional<number | null>
+    attempt: Optional<number>
+    lease_until: Optional<Date | null, Date | string | null>
+  }
+  certificate_use: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    certificate_id: number
+    at: Optional<Date, Date | string>
+    service: string
+    purpose: string
+  }
+  change_position: {
+    workspace_id: number
+    version: Column<bigint, bigint | number>
+    forgotten: Optional<bigint, bigint | number>
+  }
+  circuit: {
+    address: string
+    failures: Optional<number>
+    open_until: Optional<Date | null, Date | string | null>
+    since: Optional<Date | null, Date | string | null>
+    reason: Optional<string | null>
+    detail: Optional<string | null>
+  }
+  clock_skew: {
+    service: number
+    seconds: number
+    odd: number
+  }
+  company: {
+    workspace_id: number
+    id: Optional<number>
+    public_id: Optional<string>
+    cnpj: string
+    name: string
+    search: string
+    uf: number
+    created_at: Optional<Date, Date | string>
+    email: Optional<string | null>
+    automatic: Optional<boolean>
+    shown_nfe: Optional<number>
+    shown_cte: Optional<number>
+    acknowledges_since: Optional<Date | null, Date | string | null>
+    acknowledges_by: Optional<number | null>
+    archived_at: Optional<Date | null, Date | string | null>
+    active: GeneratedAlways<boolean>
+  }
+  company_logo: {
+    workspace_id: number
+    company_id: number
+    picture: Buffer
+  }
+  contact_message: {
+    id: Optional<bigint, bigint | number>
+    at: Optional<Date, Date | string>
+    name: string
+    email: string
+    phone: Optional<string | null>
+    company: Optional<string | null>
+    message: string
+    suspect: boolean
+  }
+  content: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    ibs: Optional<bigint | null, bigint | number | null>
+    cbs: Optional<bigint | null, bigint | number | null>
+    month: Optional<string | null>
+    side: Optional<number | null>
+    version: number
+    reform: number
+    findings: number
+    products: number[]
+    value: Buffer
+    mod_frete: Optional<number | null>
+    tp_nf: Optional<number | null>
+    recipient: Optional<string | null>
+  }
+  content_position: {
+    workspace_id: number
+    version: Column<bigint, bigint | number>
+    walked_type: Optional<number | null>
+    walked_at: Optional<string | null>
+    walked_id: Optional<bigint | null, bigint | number | null>
+    next_at: Optional<Date, Date | string>
+    served_at: Optional<Date, Date | string>
+    lease_until: Optional<Date | null, Date | string | null>
+  }
+  content_posting: {
+    workspace_id: number
+    segment_id: number
+    bucket: number
+    value: Buffer
+  }
+  content_segment: {
+    workspace_id: number
+    id: Optional<number>
+    size: number
+    first_month: string
+    last_month: string
+    first_id: Column<bigint, bigint | number>
+    last_id: Column<bigint, bigint | number>
+    buckets: number
+    ids: Buffer
+    dropped: Optional<Buffer | null>
+  }
+  content_sum: {
+    workspace_id: number
+    company_id: number
+    month: string
+    side: number
+    kind: number
+    documents: number
+    key: string
+    value: Column<bigint, bigint | number>
+    icms: Column<bigint, bigint | number>
+    st: Column<bigint, bigint | number>
+    ipi: Column<bigint, bigint | number>
+    pis: Column<bigint, bigint | number>
+    cofins: Column<bigint, bigint | number>
+    ibs: Column<bigint, bigint | number>
+    cbs: Column<bigint, bigint | number>
+    is: Column<bigint, bigint | number>
+    fcp: Column<bigint, bigint | number>
+  }
+  content_unread: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    again_at: Column<Date, Date | string>
+  }
+  count_month: {
+    workspace_id: number
+    type: number
+    month: string
+    company_id: number
+    roles: number
+    status: number
+    n: number
+    amount: string
+  }
+  document: {
+    workspace_id: number
+    company_id: number
+    id: Optional<bigint, bigint | number>
+    issued_at: string
+    created_at: Optional<Date, Date | string>
+    authorized_at: Optional<Date | null, Date | string | null>
+    nsu: Column<bigint, bigint | number>
+    supplier_id: number
+    number: number
+    event_code: number
+    type: number
+    series: number
+    issued_offset: Optional<number | null>
+    roles: number
+    status: number
+    base_status: number
+    complete: boolean
+    amount: string
+    event_text: Optional<string | null>
+    nat_op: Optional<string | null>
+    chave: string
+    proof: Optional<string | null>
+    tp_cte: Optional<number | null>
+    corrects: Optional<string | null>
+    cents: GeneratedAlways<bigint>
+  }
+  document_change: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    version: Column<bigint, bigint | number>
+    at: Column<Date, Date | string>
+    event_id: Optional<bigint | null, bigint | number | null>
+    kind: number
+    company_id: Optional<number | null>
+  }
+  document_event: {
+    workspace_id: number
+    company_id: number
+    chave: string
+    tp_evento: number
+    sequence: number
+    orgao: number
+    type: number
+    rank: number
+    status: Optional<number | null>
+    summary: boolean
+    stated: Optional<boolean>
+    registered_at: Column<Date, Date | string>
+    happened_at: Column<Date, Date | string>
+    nsu: Column<bigint, bigint | number>
+    protocol: Optional<string | null>
+    author: Optional<string | null>
+    description: string
+    justification: Optional<string | null>
+    known: boolean
+    roles: number
+    undoes: Optional<number | null>
+    undoes_protocol: Optional<string | null>
+    undone: Optional<boolean>
+    proof: Optional<Proof | 'unable' | null>
+  }
+  document_export: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    requested_at: Optional<Date, Date | string>
+    request: Column<unknown, string>
+    account_id: Optional<number | null>
+    form: Optional<'zip' | 'pdf'>
+    total: Optional<number>
+    state: Optional<'waiting' | 'ready' | 'failed'>
+    attempt: Optional<number>
+    done: Optional<number>
+    parts: Optional<number>
+    bytes: Optional<bigint, bigint | number>
+    problem: Optional<string | null>
+    lease_until: Optional<Date | null, Date | string | null>
+    company_ids: Optional<number[] | null>
+  }
+  document_reliance: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    checked_at: Optional<Date | null, Date | string | null>
+    checked_by: Optional<number | null>
+    exported_at: Optional<Date | null, Date | string | null>
+    altered_at: Optional<Date | null, Date | string | null>
+    altered_by: Optional<number | null>
+    remarks: Optional<number>
+    booked_at: Optional<Date | null, Date | string | null>
+    booked_by: Optional<number | null>
+    delivered_at: Optional<Date | null, Date | string | null>
+    delivered_by: Optional<number | null>
+  }
+  document_remark: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    company_id: number
+    document_id: Column<bigint, bigint | number>
+    text: string
+    written_by: number
+    written_at: Optional<Date, Date | string>
+  }
+  erasure: {
+    workspace: string
+    began_at: Optional<Date, Date | string>
+    companies: number
+    documents: Column<bigint, bigint | number>
+    ended_at: Optional<Date | null, Date | string | null>
+  }
+  export_part: {
+    workspace_id: number
+    export_id: Column<bigint, bigint | number>
+    n: number
+    content: Buffer
+  }
+  first_view: {
+    workspace_id: number
+    account_id: number
+    type: ServiceCode
+    view_id: number
+  }
+  freight: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    at: Column<bigint, bigint | number>
+    value: Column<bigint, bigint | number>
+    cargo: Optional<bigint | null, bigint | number | null>
+    kilos: Optional<number | null>
+    utc_offset: number
+    tp_cte: number
+    tp_serv: number
+    cites: number
+    standing: boolean
+    pays: boolean
+    receives: boolean
+    due: boolean
+    compared: GeneratedAlways<boolean>
+    chave: string
+    carrier: string
+    payer: Optional<string | null>
+    lane: string
+    way: string
+    from_name: Optional<string | null>
+    to_name: Optional<string | null>
+    notes: string[]
+  }
+  freight_citation: {
+    workspace_id: number
+    chave: string
+    document_id: Column<bigint, bigint | number>
+  }
+  freight_finding: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    issued_at: string
+    told_at: Column<Date, Date | string>
+    value: Column<bigint, bigint | number>
+    code: string
+    sentence: string
+    documents: string[]
+  }
+  freight_mark: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    company_id: number
+    said_by: number
+    said_at: Optional<Date, Date | string>
+    code: string
+    sentence: string
+  }
+  happening: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    at: Optional<Date, Date | string>
+    what: string
+    company_id: Optional<number | null>
+    payload: Optional<unknown, string>
+    ready_at: Optional<Date, Date | string>
+    session_id: Optional<string | null>
+  }
+  installation: {
+    singleton: Optional<boolean>
+    ambiente: string
+    id_key: Buffer
+    created_at: Optional<Date, Date | string>
+    marked_at: Optional<Date, Date | string>
+    held_since: Optional<Date | null, Date | string | null>
+    held_why: Optional<string | null>
+  }
+  installation_key: {
+    purpose: string
+    wrapped: Buffer
+    wrapper_id: string
+    made_at: Optional<Date, Date | string>
+  }
+  installment: {
+    workspace_id: number
+    document_id: Column<bigint, bigint | number>
+    place: number
+    company_id: number
+    due_on: string
+    amount: Column<bigint, bigint | number>
+    number: string
+    issuer: string
+    standing: boolean
+    paid_at: Optional<Date | null, Date | string | null>
+    paid_by: Optional<number | null>
+  }
+  invitation: {
+    workspace_id: number
+    id: Optional<number>
+    public_id: Optional<string>
+    email: string
+    role: MemberRole
+    company_ids: Optional<number[] | null>
+    access_until: Optional<Date | null, Date | string | null>
+    invited_by: number
+    token_hash: Buffer
+    sent_at: Optional<Date, Date | string>
+    expires_at: Column<Date, Date | string>
+  }
+  issuer_certificate: {
+    workspace_id: number
+    id: Optional<number>
+    sha256: Buffer
+    der: Buffer
+  }
+  letter_choice: {
+    workspace_id: number
+    account_id: number
+    alerts: Optional<'criticos' | 'criticos-e-resumo' | 'resumo' | 'nenhum' | null>
+    deadlines: Optional<'diario' | 'semanal' | 'nenhum' | null>
+    critical_id: Optional<bigint, bigint | number>
+    critical_at: Optional<Date | null, Date | string | null>
+    digest_id: Optional<bigint, bigint | number>
+    digest_at: Optional<Date | null, Date | string | null>
+    deadlines_at: Optional<Date | null, Date | string | null>
+    reports_at: Optional<Date | null, Date | string | null>
+  }
+  letter_turn: {
+    workspace_id: number
+    news_id: Column<bigint, bigint | number>
+    next_at: Optional<Date, Date | string>
+  }
+  mail: {
+    id: Optional<bigint, bigint | number>
+    workspace_id: Optional<number | null>
+    kind: string
+    recipient: string
+    payload: Optional<unknown, string>
+    state: Optional<'waiting' | 'sent' | 'failed' | 'dropped'>
+    created_at: Optional<Date, Date | string>
+    next_at: Optional<Date, Date | string>
+    useless_at: Optional<Date | null, Date | string | null>
+    lease_until: Optional<Date | null, Date | string | null>
+    failures: Optional<number>
+    problem: Optional<string | null>
+    settled_at: Optional<Date | null, Date | string | null>
+    message_id: Optional<string>
+  }
+  mail_link: {
+    workspace_id: number
+    token_hash: Buffer
+    account_id: number
+    created_at: Optional<Date, Date | string>
+    expires_at: Column<Date, Date | string>
+    used_at: Optional<Date | null, Date | string | null>
+    mail_id: Optional<bigint | null, bigint | number | null>
+    purpose: LinkPurpose
+  }
+  manifestation_text: {
+    workspace_id: number
+    type: ServiceCode
+    choice: number
+    text: string
+    kept_at: Optional<Date, Date | string>
+  }
+  membership: {
+    workspace_id: number
+    account_id: number
+    home_workspace_id: number
+    home_account_id: number
+  }
+  monthly_report: {
+    workspace_id: number
+    id: Optional<number>
+    account_id: number
+    company_id: Optional<number | null>
+    subject: ReportSubject
+    grouping: ReportGroup
+  }
+  notice: {
+    workspace_id: number
+    key: string
+    at: Optional<Date, Date | string>
+  }
+  outgoing_event: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    company_id: number
+    document_id: Column<bigint, bigint | number>
+    type: number
+    cnpj: string
+    chave: string
+    tp_evento: number
+    sequence: number
+    state: Optional<'asked' | 'waiting' | 'sending' | 'registered' | 'rejected' | 'unconfirmed'>
+    message: Optional<string>
+    justification: Optional<string | null>
+    corrections: Optional<unknown | null, string | null>
+    why: string
+    requested_by: Optional<number | null>
+    requested_at: Optional<Date, Date | string>
+    next_at: Optional<Date, Date | string>
+    lease_by: Optional<string | null>
+    lease_until: Optional<Date | null, Date | string | null>
+    failures: Optional<number>
+    signed_xml: Optional<string | null>
+    sent_at: Optional<Date | null, Date | string | null>
+    c_stat: Optional<number | null>
+    x_motivo: Optional<string | null>
+    protocol: Optional<string | null>
+    registered_at: Optional<Date | null, Date | string | null>
+    answer_xml: Optional<string | null>
+    answered_at: Optional<Date | null, Date | string | null>
+    rule_id: Optional<bigint | null, bigint | number | null>
+    approved_by: Optional<number | null>
+    approved_at: Optional<Date | null, Date | string | null>
+  }
+  outgoing_event_call: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    event_id: Column<bigint, bigint | number>
+    at: Optional<Date, Date | string>
+    c_stat: Optional<number | null>
+    x_motivo: Optional<string | null>
+    error: Optional<string | null>
+    duration_ms: Optional<number>
+  }
+  passkey: {
+    workspace_id: number
+    account_id: number
+    digest: Buffer
+    public_id: Optional<string>
+    credential_id: string
+    public_key: Buffer
+    counter: Column<bigint, bigint | number>
+    transports: string[]
+    name: string
+    created_at: Optional<Date, Date | string>
+    used_at: Optional<Date | null, Date | string | null>
+  }
+  product: {
+    workspace_id: number
+    id: Optional<number>
+    issuer: string
+    code: string
+    name: string
+    ncm: string
+    unit: string
+    gtin: Optional<string | null>
+    bare: string
+    hash: GeneratedAlways<number>
+  }
+  product_sum: {
+    workspace_id: number
+    product_id: number
+    company_id: number
+    year: number
+    side: number
+    cells: bigint[]
+  }
+  receipt: {
+    workspace_id: number
+    company_id: number
+    service: number
+    nsu: Column<bigint, bigint | number>
+    received_at: Optional<Date, Date | string>
+    schema: string
+    problem: Optional<string | null>
+    unread: boolean
+    content: Buffer
+    issuer_certificate_id: Optional<number | null>
+  }
+  recovery_code: {
+    workspace_id: number
+    account_id: number
+    code_hash: Buffer
+    used_at: Optional<Date | null, Date | string | null>
+  }
+  saved_view: {
+    workspace_id: number
+    id: Optional<number>
+    public_id: Optional<string>
+    type: ServiceCode
+    name: string
+    address: string
+    saved_by: number
+    saved_at: Optional<Date, Date | string>
+  }
+  second_factor: {
+    workspace_id: number
+    account_id: number
+    secret: Buffer
+    begun_at: Optional<Date, Date | string>
+    confirmed_at: Optional<Date | null, Date | string | null>
+    last_step: Optional<bigint, bigint | number>
+  }
+  session: {
+    workspace_id: number
+    token_hash: Buffer
+    account_id: number
+    public_id: Optional<string>
+    created_at: Optional<Date, Date | string>
+    expires_at: Column<Date, Date | string>
+    seen_at: Optional<Date, Date | string>
+    address: Optional<string | null>
+    agent: Optional<string | null>
+    proved_at: Optional<Date, Date | string>
+    with_factor: Optional<boolean>
+  }
+  storage_probe: {
+    who: string
+    at: Optional<Date, Date | string>
+    filler: Buffer
+  }
+  supplier: {
+    workspace_id: number
+    id: Optional<number>
+    tax_id: string
+    name: string
+    search: string
+  }
+  throttle: {
+    key: Buffer
+    count: number
+    until: Column<Date, Date | string>
+  }
+  token_directory: {
+    token_hash: Buffer
+    workspace_id: number
+    kept_until: Column<Date, Date | string>
+  }
+  trouble: {
+    key: string
+    since: Optional<Date, Date | string>
+    sentence: string
+    ended_at: Optional<Date | null, Date | string | null>
+    told_at: Optional<Date | null, Date | string | null>
+  }
+  webhook: {
+    workspace_id: number
+    id: Optional<number>
+    public_id: Optional<string>
+    url: string
+    kinds: string[]
+    company_ids: Optional<number[] | null>
+    secret: Buffer
+    old_secret: Optional<Buffer | null>
+    old_until: Optional<Date | null, Date | string | null>
+    created_at: Optional<Date, Date | string>
+    version: Column<bigint, bigint | number>
+    fed_at: Optional<Date, Date | string>
+    paused_at: Optional<Date | null, Date | string | null>
+    problem: Optional<string | null>
+    delivered_at: Optional<Date | null, Date | string | null>
+    failures: Optional<number>
+    rest_until: Optional<Date, Date | string>
+    saved_by: Optional<number | null>
+  }
+  webhook_delivery: {
+    workspace_id: number
+    id: Optional<bigint, bigint | number>
+    public_id: Optional<string>
+    webhook_id: number
+    version: Optional<bigint | null, bigint | number | null>
+    document_id: Optional<bigint | null, bigint | number | null>
+    kind: string
+    body: string
+    created_at: Optional<Date, Date | string>
+    state: Optional<'waiting' | 'delivered' | 'failed'>
+    next_at: Optional<Date, Date | string>
+    lease_until: Optional<Date | null, Date | string | null>
+    attempts: Optional<number>
+    failures: Optional<number>
+    failing_since: Optional<Date | null, Date | string | null>
+    tried_at: Optional<Date | null, Date | string | null>
+    duration_ms: Optional<number | null>
+    status: Optional<number | null>
+    answer: Optional<string | null>
+    problem: Optional<string | null>
+  }
+  workspace: {
+    id: Optional<number>
+    public_id: Optional<string>
+    name: string
+    plan: number
+    created_at: Optional<Date, Date | string>
+    trial_until: Optional<Date, Date | string>
+    paid_from: Optional<Date | null, Date | string | null>
+    paid_until: Optional<Date | null, Date | string | null>
+    paused_at: Optional<Date | null, Date | string | null>
+    review_at: Optional<Date, Date | string>
+    erase_at: Optional<Date | null, Date | string | null>
+    requires_factor: Optional<boolean>
+  }
+  workspace_directory: {
+    public_id: string
+    workspace_id: number
+  }
+  workspace_key: {
+    workspace_id: number
+    key_id: string
+    wrapped: Buffer
+    wrapper_id: string
+    made_at: Optional<Date, Date | string>
+  }
 }
