@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
 import { rebuildProjection } from '../documents/documents.ts'
-import { nfeProc } from '../documents/testing.ts'
+import { nfeProc, resNFe } from '../documents/testing.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { hold, release } from '../platform/hold.ts'
@@ -178,6 +178,20 @@ test('what is missing waits as long as a query that was refused has to', async (
   }
   expect(await minutesUntil(1, 51)).toBeGreaterThan(55)
   expect(await minutesUntil(24, 61)).toBeLessThan(65)
+})
+
+test('a summary that came damaged and then whole is still listed after a rebuild', async () => {
+  const summary = docZip(2, resNFe({ number: 2 }))
+  await page(138, 2, [note(1), { ...summary, content: Buffer.from('1f8b00', 'hex') }])
+  expect(await single(138, 0, [{ ...summary, nsu: null }])).toBe(2n)
+  const list = () =>
+    inWorkspace(ctx, workspaceId, ({ db }) =>
+      db.selectFrom('document').select(['nsu', 'number']).orderBy('number').execute(),
+    )
+  const before = await list()
+  expect(before.map(({ number }) => number)).toEqual([1, 2])
+  await rebuildProjection(ctx, { workspaceId, companyId, cnpj: line.cnpj })
+  expect(await list()).toEqual(before)
 })
 
 describe('a position that cannot be true', () => {

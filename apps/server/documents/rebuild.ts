@@ -52,8 +52,8 @@ export async function rebuildProjection(
 const ofCompany = ({ workspaceId, companyId }: Recipient) =>
   sql`workspace_id = ${workspaceId}::int and company_id = ${companyId}::int`
 
-// No receipt has this NSU: a document that still has it after all were read again has no receipt.
-const nowhere = 2n ** 63n - 1n
+// Every place of a receipt, also one below 0, ranks before this one: a document that still has it has no receipt.
+const nowhere = -1n
 
 // The rows stay, because clients know the ids of documents, but they rank below any arrival: the first one replaces them.
 async function forget(db: Database, company: Recipient): Promise<void> {
