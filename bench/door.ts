@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises'
 import { readConfig, start } from '@vigia/server/start'
 import { startInstallation } from '../tests/support/installation.ts'
 import { startDatabase } from '../tests/support/postgres.ts'
-import { createAccount, registerCompany, waitForCapture } from '../tests/support/stage.ts'
+import { createAccount, enter, registerCompany, waitForCapture } from '../tests/support/stage.ts'
 import { median, report } from './measure.ts'
 
 // The list of a neighbour and /health beside sixteen connections of a stranger at another address, who sends one kind of
@@ -164,10 +164,11 @@ async function measure(): Promise<void> {
     const { list, health } = middle(seen)
     beside[name] = { ratio: round(list), healthMoreMs: round(health), statuses }
   }
-  // As after a restart: another process of the API knows none of them.
-  for (let n = 1; n < 40; n++) people.push((await createAccount(product, `pessoa${n}@escritorio.example`)).token)
+  // As after a restart: another process of the API knows none of them. Their pages come within a second.
+  for (let n = 1; n < 40; n++) people.push((await enter(product, neighbour.email)).token)
   const restarted = stack.use(await start(product.config, { roles: ['api'] }))
-  const page = async (token: string) => {
+  const page = async (token: string, n: number) => {
+    await setTimeout(25 * n)
     const calls = Array.from({ length: 6 }, () =>
       fetch(new URL('/v1/api/Empresas/obter-empresas', restarted.url), {
         headers: { authorization: `Bearer ${token}` },

@@ -47,10 +47,16 @@ export async function startStage(others: readonly SimulatedCompany[] = []): Prom
   return { ...product, session, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }
 
+const senha = 'notas-em-dia-2026'
+
 /** Signs up `email` and enters. */
 export async function createAccount(stage: Pick<Installation, 'url'>, email: string): Promise<StoredSession> {
-  const senha = 'notas-em-dia-2026'
   await callApi(stage, signUp, { body: { nome: 'Ana Souza', email, senha, tipoPlano: 2 } })
+  return enter(stage, email)
+}
+
+/** Enters as somebody who signed up here. */
+export async function enter(stage: Pick<Installation, 'url'>, email: string): Promise<StoredSession> {
   return openSession(stage, { email, senha })
 }
 

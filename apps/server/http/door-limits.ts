@@ -4,7 +4,7 @@ import type { RouteDefinition } from '@vigia/contract/route'
 export const doorLimits = {
   /** Calls without a token that this process saw valid. */
   calls: { perSecond: 20, burst: 200 },
-  /** Pages, scripts and the description of the API. */
+  /** Pages and files of the site. */
   files: { perSecond: 100, burst: 2_000 },
   /** Look-ups of tokens that found nothing. */
   failures: { perSecond: 30 / 60, burst: 30 },

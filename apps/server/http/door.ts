@@ -17,7 +17,7 @@ export interface Visit {
 
 /** Limits what strangers may ask for. */
 export interface Door {
-  /** Undefined when the request may go on; otherwise the refusal, after a second in which `socket` was not read, or null: too many wait already. */
+  /** Undefined when the request may go on; otherwise, after a second in which `socket` was not read, the refusal, or null: so many wait that the connection has to end. */
   enter(visit: Visit, socket: Duplex): Promise<AppError | null | undefined>
   /** `find`, of which the door learns which tokens are known and which are dead. */
   watch(find: Authenticate): Authenticate
@@ -77,10 +77,12 @@ export function createDoor(
       if (waitMs === 0) return undefined
       const { network } = visit
       const others = waiting.get(network) ?? 0
-      if (others >= limits.refused) return null
-      waiting.set(network, others + 1)
+      // Also a connection that ends waits: a client that connects anew at once would cost more than one that reads a response.
       socket.pause()
-      await new Promise((resolve) => setTimeout(resolve, limits.refusedMs))
+      const waited = new Promise((resolve) => setTimeout(resolve, limits.refusedMs))
+      if (others >= limits.refused) return waited.then(() => null)
+      waiting.set(network, others + 1)
+      await waited
       socket.resume()
       const left = waiting.get(network)! - 1
       if (left > 0) waiting.set(network, left)
