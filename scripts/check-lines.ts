@@ -4,13 +4,13 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 53_600,
+  'lines of server': 49_500,
   'lines of packages': 27_000,
-  'lines of scripts': 3_600,
-  'lines of web': 32_000,
-  'lines of tests and benches': 78_500,
+  'lines of scripts': 3_550,
+  'lines of web': 31_850,
+  'lines of tests and benches': 75_500,
   settings: 37,
-  decisions: 55,
+  decisions: 54,
 }
 
 const root = path.join(import.meta.dirname, '..')
