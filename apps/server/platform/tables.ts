@@ -3,7 +3,6 @@ import type { MemberRole } from '@vigia/contract/route'
 import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
 import type { Proof } from '@vigia/sefaz/proof'
 import type { ColumnType, GeneratedAlways } from 'kysely'
-import type { LinkPurpose } from '../accounts/links.ts'
 import type { ServiceCode } from './service.ts'
 
 type Column<Read, Write = Read> = ColumnType<Read, Write, Write>
@@ -812,7 +811,7 @@ export interface Tables {
     expires_at: Column<Date, Date | string>
     used_at: Optional<Date | null, Date | string | null>
     mail_id: Optional<bigint | null, bigint | number | null>
-    purpose: LinkPurpose
+    purpose: 'password' | 'email' | 'new-email'
   }
   manifestation_text: {
     workspace_id: number

@@ -4,7 +4,6 @@ import type pg from 'pg'
 const narrower: Record<string, string> = {
   'account.role': 'MemberRole',
   'invitation.role': 'MemberRole',
-  'mail_link.purpose': 'LinkPurpose',
   'monthly_report.subject': 'ReportSubject',
   'monthly_report.grouping': 'ReportGroup',
   'document_event.proof': "Proof | 'unable'",
@@ -57,7 +56,6 @@ import type { MemberRole } from '@vigia/contract/route'
 import type { ReportGroup, ReportSubject } from '@vigia/contract/workspace'
 import type { Proof } from '@vigia/sefaz/proof'
 import type { ColumnType, GeneratedAlways } from 'kysely'
-import type { LinkPurpose } from '../accounts/links.ts'
 import type { ServiceCode } from './service.ts'
 
 type Column<Read, Write = Read> = ColumnType<Read, Write, Write>
