@@ -11,7 +11,8 @@ import { testSession } from '../platform/testing.ts'
 import { routes } from '../start.ts'
 import { createDoor, type Visit } from './door.ts'
 import { bodyBytesMax, doorLimits } from './door-limits.ts'
-import { handle, serveRoutes } from './http.ts'
+import { handle, serveRoutes, sessionOf } from './http.ts'
+import { keyStart } from './keys.ts'
 
 const ctx = { config: readConfig({}, '/'), log: createLogger('silent') } as Context
 const caller = { address: '192.0.2.1', agent: 'teste' }
@@ -89,6 +90,12 @@ describe('the door', () => {
     expect(lookedUp).toHaveLength(30)
     await vi.advanceTimersByTimeAsync(2_000)
     expect(await call(tokenOf(1))).toEqual(testSession(1))
+  })
+
+  test('still lets a key in that was shown to the hub as a session', async () => {
+    const { find, lookedUp } = open()
+    expect(await sessionOf(ctx, `${keyStart}${'0'.repeat(64)}`, caller, find)).toBeNull()
+    expect(lookedUp).toEqual([])
   })
 
   test('counts a new account with its address until a certificate proves one of its companies', async () => {
