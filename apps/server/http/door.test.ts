@@ -6,10 +6,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
+import { AppError } from '../platform/errors.ts'
 import { createLogger } from '../platform/log.ts'
 import { testSession } from '../platform/testing.ts'
 import { routes } from '../start.ts'
-import { createDoor, type Visit } from './door.ts'
+import { createDoor, type Door, type Visit } from './door.ts'
 import { bodyBytesMax, doorLimits } from './door-limits.ts'
 import { handle, serveRoutes, sessionOf } from './http.ts'
 import { keyStart } from './keys.ts'
@@ -105,6 +106,25 @@ describe('the door', () => {
     await vi.advanceTimersByTimeAsync(1_000)
     expect(await refused).toEqual(tooMany)
   })
+})
+
+test('an upgrade that is refused leaves no connection behind when its client stays', async () => {
+  const guest = { path: '/hub', handle: () => false, upgrade: () => false, knows: () => false }
+  const door: Door = {
+    enter: async () => new AppError('too-many', 'x', { retryAfterMs: 50 }),
+    watch: (find) => find,
+  }
+  const app = await serveRoutes(ctx, [], async () => null, { guest, door })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const accepted = once(app.server, 'connection')
+  const socket = connect({ port: (app.server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.write('GET /hub HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  const [server] = await accepted
+  const answered = once(socket, 'data')
+  await once(server, 'close', { signal: AbortSignal.timeout(2_000) })
+  expect(String(await answered)).toContain('HTTP/1.1 429 ')
+  socket.destroy()
+  await app.close()
 })
 
 describe('a body', () => {

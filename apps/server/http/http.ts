@@ -268,8 +268,10 @@ async function admitUpgrade(
   if (refusal === undefined) return true
   const seconds = Math.max(1, Math.ceil((refusal?.retryAfterMs ?? 0) / 1_000))
   if (refusal && socket.writable)
+    // Nothing else ends a connection that asked for an upgrade, when its client stays.
     socket.end(
       `HTTP/1.1 429 Too Many Requests\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      () => socket.destroy(),
     )
   else socket.destroy()
   return false
