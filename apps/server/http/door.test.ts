@@ -127,6 +127,22 @@ test('an upgrade that is refused leaves no connection behind when its client sta
   await app.close()
 })
 
+test('the description of the API is no file of the site, however its address is written', async () => {
+  const kinds: string[] = []
+  const door: Door = {
+    enter: async ({ kind }) => {
+      kinds.push(kind)
+      return undefined
+    },
+    watch: (find) => find,
+  }
+  const app = await serveRoutes(ctx, [], async () => null, { door })
+  app.get('/docs/json', async () => '')
+  for (const path of ['/docs/json', '/%64ocs/json'])
+    expect((await app.inject(path)).statusCode).toBe(200)
+  expect(kinds).toEqual(['open', 'open'])
+})
+
 describe('a body', () => {
   test('of each call has a size', () => {
     for (const { route } of routes)

@@ -240,7 +240,8 @@ function guardDoor(app: FastifyInstance, door: Door, guest: Guest | undefined): 
     if (raw.url === freePath || (guest && isOf(guest, raw.url) && guest.knows(raw))) return
     const { access } = routeOptions.config as { access?: RouteDefinition['access'] }
     // A page of the site has dozens of files; the description of the API has few and large ones.
-    const isFile = !access && ['GET', 'HEAD', 'OPTIONS'].includes(raw.method ?? '') && !raw.url?.startsWith('/docs')
+    const isOfDocs = (routeOptions.url ?? raw.url)?.startsWith('/docs')
+    const isFile = !access && ['GET', 'HEAD', 'OPTIONS'].includes(raw.method ?? '') && !isOfDocs
     const kind = guest && isOf(guest, raw.url) ? 'session' : isFile ? 'file' : access === 'session' ? 'session' : 'open'
     const visit: Visit = { network: networkOf(callerOf(request).address), token: tokenOf(raw), kind }
     const refusal = await door.enter(visit, raw.socket)
