@@ -154,7 +154,7 @@ export async function quotaWait(
                        from (select held_since as at from installation) unknown
                       where at > now() - ${hour} and at <= now()), 0)::float8 as "unknownMs"
       from (select at from (select at, query from capture_call where line_id = ${line.id} order by id desc limit ${callsAnHourMax}) r
-             where query in ('consNSU', 'consChNFe') and at > now() - ${hour}
+             where query in ('consNSU', 'consChNFe') and at > now() - ${hour} and at < now() + ${hour}
              order by at desc limit ${queriesAnHour}) c`.execute(db)
   const { n, waitMs, unknownMs } = rows[0]!
   const fullMs = n < queriesAnHour ? 0 : Math.min(Math.max(waitMs, 1), hourMs)

@@ -161,6 +161,18 @@ test('the answer makes the note complete, with an NSU or without one, and counts
   expect(await inCapture(ctx, (ctx) => quotaWait(ctx, line))).toBeGreaterThan(0)
 })
 
+test('what was asked while the clock was ahead holds nothing up', async () => {
+  await deliver(summary, evento(ciencia, { at: hoursAgo(60) }))
+  await inCapture(ctx, async ({ db }) => {
+    await db.insertInto('capture_gap').values({ line_id: line.id, from_nsu: 7n, to_nsu: 7n }).execute()
+    await sql`insert into capture_call (line_id, query, nsu_before, nsu_after, at)
+              values (${line.id}, 'consNSU', 7, 7, ${hoursAgo(-48)}::timestamptz)`.execute(db)
+  })
+  for (let n = 0; n < queriesAnHour; n++) await askedBefore(-48, null)
+  expect(await find()).toEqual({ chave: chaveOf(), waitMs: 0 })
+  expect(await plan()).toEqual({ query: { NSU: 7n }, waitMs: 0 })
+})
+
 test('a note that is not known there yet keeps nobody waiting; a block keeps all', async () => {
   await deliver(summary, evento(ciencia, { at: hoursAgo(25) }))
   expect(await answer(217)).toMatchObject({ waitMs: 0, decision: null })

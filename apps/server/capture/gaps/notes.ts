@@ -74,13 +74,13 @@ async function readProgress(
     .executeTakeFirstOrThrow()
 }
 
-// The notes that were asked for, when last, and whether that is to be the last time.
+// The notes that were asked for, when last, and whether that is to be the last time. What lies ahead was noted while the clock was wrong.
 async function listAsked(
-  { db }: Pick<Context, 'db'>,
+  { db, config }: NoteContext,
   line: Pick<CaptureLine, 'id'>,
 ): Promise<{ chave: string; at: string | null; isOver: boolean }[]> {
   const { rows } = await sql<{ chave: string; at: string | null; isOver: boolean }>`
-    select chave, max(at)::text as at, count(*) filter (where c_stat = any (${told}::int[])) >= ${asksMax} or coalesce(bool_or(c_stat = any (${finalRefusals}::int[])), false) as "isOver"
+    select chave, (max(at) filter (where at < now() + ${config.sefaz.hourMs} * interval '1 ms'))::text as at, count(*) filter (where c_stat = any (${told}::int[])) >= ${asksMax} or coalesce(bool_or(c_stat = any (${finalRefusals}::int[])), false) as "isOver"
       from capture_call where line_id = ${line.id} and chave is not null and at > now() - interval '120 days' group by chave`.execute(
     db,
   )

@@ -81,7 +81,7 @@ export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): 
 }
 
 // Each failure doubles the pause of a position, up to a day. What was found and is still missing came damaged: whatever damages it may last for a
-// while. While a query is under way, the pauses are those at the time it was sent.
+// while. While a query is under way, the pauses are those at the time it was sent. A failure that lies ahead was noted while the clock was wrong.
 // The gap is looked for last, for the few that rest, and by its first position: a line has tens of thousands of calls and may have thousands of gaps.
 function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuilder<unknown> {
   const { hourMs } = config.sefaz
@@ -91,7 +91,7 @@ function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuil
              max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms' as until
         from capture_call
        where line_id = ${line.id} and query = 'consNSU'
-         and at > now() - interval '90 days'
+         and at > now() - interval '90 days' and at < now() + ${hourMs} * interval '1 ms'
          and (c_stat is null or c_stat not in (108, 109, 137, 656, 999))
        group by nsu_before
       having max(at) + least(power(2, least(count(*), 6) - 1), ${restHoursMax}::int) * ${hourMs} * interval '1 ms'
