@@ -5,7 +5,7 @@ import { rebuildProjection } from '../documents/documents.ts'
 import { nfeProc, resNFe } from '../documents/testing.ts'
 import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { hold, release } from '../platform/hold.ts'
+import { firstStart, hold, release } from '../platform/hold.ts'
 import { prepareInstallation } from '../platform/installation.ts'
 import { nsuText } from '../platform/service.ts'
 import { requestSync } from './capture.ts'
@@ -256,6 +256,8 @@ describe('after a restore', () => {
     await hold(ctx, '')
     expect((await wait()) / rhythm.hourMs).toBeCloseTo(1, 1)
     await execute(installation.url, "update installation set held_since = now() - interval '1 hour'")
+    expect(await wait()).toBe(0)
+    await hold(ctx, firstStart)
     expect(await wait()).toBe(0)
     await release(ctx)
   })

@@ -3,6 +3,7 @@ import type { SefazError, SefazErrorKind } from '@vigia/sefaz/error'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
+import { firstStart } from '../platform/hold.ts'
 import type { CaptureLine } from './lease.ts'
 import { mayHaveBeenCounted } from './rules.ts'
 
@@ -151,7 +152,7 @@ export async function quotaWait(
   const { rows } = await sql<{ n: number; waitMs: number; unknownMs: number }>`
     select count(*)::int as n, coalesce(${remaining(sql`min(at)`)}, 0)::float8 as "waitMs",
            coalesce((select ${remaining(sql`max(at)`)}
-                       from (select held_since as at from installation) unknown
+                       from (select held_since as at from installation where held_why is distinct from ${firstStart}) unknown
                       where at > now() - ${hour} and at <= now()), 0)::float8 as "unknownMs"
       from (select at from (select at, query from capture_call where line_id = ${line.id} order by id desc limit ${callsAnHourMax}) r
              where query in ('consNSU', 'consChNFe') and at > now() - ${hour} and at < now() + ${hour}
