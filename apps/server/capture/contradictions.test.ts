@@ -262,6 +262,15 @@ describe('after a restore', () => {
     await release(ctx)
   })
 
+  test('a block is not only put down to another system', async () => {
+    await page(138, 5, notes(1, 5))
+    await prepareInstallation(installation.url, 'simulado')
+    await hold(ctx, '')
+    const { decision } = await page(656, 9)
+    expect(decision?.message).toMatch(/: o sistema voltou de uma cópia de segurança, ou outro .* posições 6 a 9/)
+    await release(ctx)
+  })
+
   test('that lacks the last pages of a process which goes on, nothing is passed over', async () => {
     await page(138, 5, notes(1, 5))
     const held = line

@@ -19,6 +19,8 @@ export interface ConversationState {
   recent: boolean
   /** Since the last response with the authority's cursor, one was lost that the authority may have counted. */
   responseLost: boolean
+  /** The database may be a copy from before that response. */
+  mayBeCopy?: boolean
   state?: Decision['state']
 }
 
@@ -66,7 +68,7 @@ export const noCertificate: Decision = {
 /** The client algorithm of NT 2014.002 (cursor, pauses, consumo indevido) for one response to `distNSU` with `lastNsu`. */
 export function decide(
   response: Pick<DistributionResponse, 'cStat' | 'xMotivo' | 'ultNSU' | 'maxNSU' | 'documents'>,
-  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'state'> &
+  standing: Pick<ConversationState, 'lastNsu' | 'first' | 'responseLost' | 'mayBeCopy' | 'state'> &
     Partial<Pick<ConversationState, 'failures'>>,
   rhythm: Rhythm,
   random = Math.random,
@@ -306,9 +308,13 @@ function blocked(
 }
 
 /** Why the authority has counted one query more than we have, for the person. */
-export function blockCause({ responseLost }: Pick<ConversationState, 'responseLost'>): string {
-  return responseLost
-    ? 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
+export function blockCause({
+  responseLost,
+  mayBeCopy = false,
+}: Pick<ConversationState, 'responseLost' | 'mayBeCopy'>): string {
+  if (responseLost) return 'ela contou uma consulta nossa cuja resposta se perdeu no caminho'
+  return mayBeCopy
+    ? 'o sistema voltou de uma cópia de segurança, ou outro sistema consultou com este certificado'
     : 'outro sistema consultou com este certificado'
 }
 

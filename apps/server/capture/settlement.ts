@@ -7,6 +7,7 @@ import { fromNow, LeaseLost } from '../jobs/jobs.ts'
 import { noteSilence, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
+import { findHold, firstStart } from '../platform/hold.ts'
 import { nsuText } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import { damagedPositions, deliverLate, deliverPage, proofWithinMs, readArrivals } from './delivery.ts'
@@ -183,8 +184,11 @@ async function judgeResponse(
   holder: Holder | null,
   response: DistributionResponse,
 ): Promise<Decision> {
-  const responseLost = response.cStat === 656 && (await wasResponseLost(ctx, line))
-  const decided = decide(response, { ...line, responseLost }, ctx.config.sefaz)
+  const isBlock = response.cStat === 656
+  const responseLost = isBlock && (await wasResponseLost(ctx, line))
+  const held = isBlock ? await findHold(ctx) : null
+  const mayBeCopy = held !== null && held.why !== firstStart
+  const decided = decide(response, { ...line, responseLost, mayBeCopy }, ctx.config.sefaz)
   if (!holder) return decided
   const decision = decided.certificateRefused ? await makeWay(ctx, line, holder, decided) : decided
   if (isProof(response)) await proveHolder(ctx, line, holder)
