@@ -15,6 +15,10 @@ beforeAll(async () => {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`insert into content_position (workspace_id, version) values (${workspaceId}, 0)`.execute(db),
   )
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`insert into webhook (workspace_id, url, kinds, secret, version)
+        values (${workspaceId}, 'https://exemplo.com.br', '{documento-novo}', 'x', 0)`.execute(db),
+  )
 })
 afterAll(() => installation?.[Symbol.asyncDispose]())
 
@@ -45,6 +49,11 @@ test('what lies further ahead than any rule waits is written back', async () => 
     next_at: 24,
     lease_until: 0.2,
   })
+})
+
+test('an address of a webhook rests for minutes at most, and is fed again', async () => {
+  const far = inHours(400 * 24)
+  expect(await hoursAfter('webhook', `rest_until = ${far}, fed_at = ${far}`)).toEqual({ rest_until: 0.1, fed_at: 0 })
 })
 
 test('what a rule makes wait stays, and so does what waits for an act', async () => {

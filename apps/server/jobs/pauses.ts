@@ -28,6 +28,8 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['mail', 'lease_until', leaseMs, "state = 'waiting'"],
     ['webhook_delivery', 'next_at', dayMs, "state = 'waiting'"],
     ['webhook_delivery', 'lease_until', leaseMs],
+    ['webhook', 'rest_until', 5 * minuteMs],
+    ['webhook', 'fed_at', minuteMs],
     ['letter_turn', 'next_at', 32 * dayMs],
     ['content_position', 'next_at', dayMs],
     ['content_position', 'lease_until', leaseMs],
