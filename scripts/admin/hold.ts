@@ -12,13 +12,13 @@ const optionsOf: Record<string, string[]> = { listar: [], segurar: [], liberar: 
 export async function manageHold(config: Config, [task = 'listar', ...options]: string[]): Promise<void> {
   const known = optionsOf[task]
   if (!known || options.some((option) => !known.includes(option))) throw new StartError(use)
-  const held = await operate(config, listHeld)
   if (task === 'segurar') {
-    if (!held) await operate(config, holdByHand)
+    await operate(config, holdByHand)
     return console.log(
       'Seguro: nenhuma manifestação sai, nem os webhooks e e-mails que já esperavam, até npm run admin -- restauracao liberar.',
     )
   }
+  const held = await operate(config, listHeld)
   if (!held) return console.log('Nada espera: o envio não está retido.')
   if (task === 'listar') return console.log(describeHeld(held))
   await operate(config, (ctx) =>

@@ -131,6 +131,16 @@ export async function newestVersion(ctx: WithDatabase, workspaceId: number): Pro
   return newest
 }
 
+/**
+ * Has the versions of a workspace go on from the milliseconds of now: programs know some that were given after the copy from which the database came back. No workspace has
+ * had as many changes as milliseconds have passed. `ctx.db` is inside the workspace.
+ */
+export async function liftVersion({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await sql`
+    insert into change_position as p (workspace_id, version) values (${workspaceId}, extract(epoch from now()) * 1000)
+    on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`.execute(db)
+}
+
 async function readPosition({ db }: WithDatabase, workspaceId: number): Promise<{ newest: number; forgotten: number }> {
   const { rows } = await sql<{ newest: number; forgotten: number }>`
     select version::float8 as newest, forgotten::float8 as forgotten from change_position where workspace_id = ${workspaceId}`.execute(

@@ -82,6 +82,18 @@ describe('what is held', () => {
     })
   })
 
+  test('held again by hand, what was written since waits too, and versions of changes go on from now', async () => {
+    await holdByHand(ctx)
+    expect(await listHeld(ctx)).toMatchObject({ why, mails: 2, deliveries: 2 })
+    const { rows } = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+      sql<{ lifted: boolean }>`
+        select version > extract(epoch from now() - interval '1 hour') * 1000 as lifted from change_position`.execute(
+        db,
+      ),
+    )
+    expect(rows).toEqual([{ lifted: true }])
+  })
+
   test('a release without the automatic Ciência withdraws what waits, says so in the audit, and drops notices', async () => {
     await inWorkspace(ctx, office.workspaceId, ({ db }) =>
       db

@@ -2,13 +2,14 @@ import { askedMax } from '@vigia/contract/manifestation'
 import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
+import { liftVersion } from '../changes/changes.ts'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Session } from '../http/http.ts'
 import { countHeldMails, dropHeldMails } from '../mail/mail.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { findHold, hold, release } from '../platform/hold.ts'
+import { findHold, firstStart, hold, release } from '../platform/hold.ts'
 import type { ServiceCode } from '../platform/service.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from '../webhooks/webhooks.ts'
 import { readAnswerRules, sends } from './answer-rules.ts'
@@ -78,8 +79,12 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
   })
 }
 
-/** Holds events because the operator says so. */
-export const holdByHand = (ctx: Pick<Context, 'db'>) => hold(ctx, 'Quem administra o sistema segurou o envio.')
+/** Holds what leaves because the operator says so, anew where it is held: the database may be a copy that other tools brought back. */
+export async function holdByHand(ctx: Pick<Context, 'db'>): Promise<void> {
+  const held = await findHold(ctx)
+  await hold(ctx, held && held.why !== firstStart ? held.why : 'Quem administra o sistema segurou o envio.')
+  for (const id of await listWorkspaces(ctx)) await inWorkspace(ctx, id, (ctx) => liftVersion(ctx, id))
+}
 
 /**
  * Lets everything leave again. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
