@@ -171,8 +171,13 @@ describe('the first start in production', () => {
     await release(ctx)
   })
 
-  test('an event that was held leaves as one that may have left', async () => {
+  test('an event that was held leaves as one that may have left, also one that was about to leave', async () => {
+    await execute(database.url, "update outgoing_event set state = 'waiting'")
+    expect(await claimBatch(ctx)).not.toBeNull()
     await holdByHand(ctx)
+    expect(
+      await inCapture(ctx, ({ db }) => db.selectFrom('outgoing_event').select(['state', 'lease_by']).execute()),
+    ).toEqual([{ state: 'sending', lease_by: null }])
     expect(await claimBatch(ctx)).toBeNull()
     await release(ctx)
     expect((await claimBatch(ctx))!.events).toMatchObject([{ isUnknown: true, signedXml: null }])

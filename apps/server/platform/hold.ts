@@ -15,14 +15,14 @@ export async function findHold({ db }: WithDatabase): Promise<{ since: Date; why
 
 /**
  * Keeps events, and the webhooks and mails of before, from leaving until a person releases them. `why` is a sentence for people. An event that
- * waits may have left already, so its response counts as lost: the authority is asked by sending it.
+ * waits may have left already, so its response counts as lost: the authority is asked by sending it. Who has claimed it does not send it.
  */
 export async function hold(ctx: WithDatabase, why: string): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await db.updateTable('installation').set({ held_since: sql<Date>`now()`, held_why: why }).execute()
     await db
       .updateTable('outgoing_event')
-      .set({ state: 'sending', signed_xml: null, sent_at: null })
+      .set({ state: 'sending', signed_xml: null, sent_at: null, lease_by: null, lease_until: null })
       .where('state', '=', 'waiting')
       .execute()
   })
