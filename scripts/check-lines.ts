@@ -8,7 +8,7 @@ const ceilings: Record<string, number> = {
   'lines of packages': 27_000,
   'lines of scripts': 3_550,
   'lines of web': 31_850,
-  'lines of tests and benches': 75_500,
+  'lines of tests and benches': 75_600,
   settings: 37,
   decisions: 54,
 }

@@ -138,8 +138,7 @@ test('the description of the API is no file of the site, however its address is 
   }
   const app = await serveRoutes(ctx, [], async () => null, { door })
   app.get('/docs/json', async () => '')
-  for (const path of ['/docs/json', '/%64ocs/json'])
-    expect((await app.inject(path)).statusCode).toBe(200)
+  for (const path of ['/docs/json', '/%64ocs/json']) expect((await app.inject(path)).statusCode).toBe(200)
   expect(kinds).toEqual(['open', 'open'])
 })
 
