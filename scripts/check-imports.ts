@@ -45,7 +45,6 @@ const toolFolders = ['tests', 'bench', 'scripts']
 const foundation = ['platform', 'jobs', 'signer', 'print', 'http', 'mail']
 const slices = [
   ...foundation,
-  'backup',
   'audit',
   'accounts',
   'team',
@@ -68,6 +67,7 @@ const slices = [
   'capture',
   'deletion',
   'dashboard',
+  'backup',
 ]
 // What start.ts composes from a slice, besides its front door.
 const partsForStart = [

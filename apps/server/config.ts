@@ -21,7 +21,7 @@ export interface Config {
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** 32 bytes; absent: `ensureMasterKey` of the signer keeps one in the data directory. */
   masterKey?: Buffer
-  /** What a rotation replaces `masterKey` by; nothing else looks at it. */
+  /** The key that a rotation puts in place of `masterKey`. */
   newMasterKey?: Buffer
   /** Where copies of the embedded database go, and the key that encrypts them; null: nowhere. */
   backup: { directory: string; key: Buffer } | null
@@ -62,7 +62,7 @@ export interface Config {
   sessionIdleMs: number
   /** Work of one Argon2id hash: memory in KiB and passes over it. */
   passwordCost: { memoryCost: number; timeCost: number }
-  /** What an address may ask for. */
+  /** Limits for one address. */
   door: typeof doorLimits
   hub: HubConfig
   /** Between two messages about the same kind of thing to one workspace. */

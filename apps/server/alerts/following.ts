@@ -103,10 +103,10 @@ export async function takeTurn(
         await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
       },
     )
-    // What has just come does not wait for what it touched.
+    // New documents do not wait for those they touched.
     await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked }, ids)
     const isTime = () => performance.now() - begun < turnMs
-    // What is due while older documents are read is most likely one of these.
+    // While older documents are read, a document that is due is most likely one of them.
     const due = { ...judging, silent: position.walkedType !== null }
     let isDue = true
     do {

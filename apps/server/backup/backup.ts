@@ -6,12 +6,12 @@ import { syncFolder } from '@vigia/postgres/durable'
 import { sharePostgres, startPostgres } from '@vigia/postgres/postgres'
 import { readSecret } from '@vigia/postgres/secret-file'
 import { unpackTar } from '@vigia/postgres/tar'
+import { liftVersions } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
 import { openDatabase } from '../platform/database.ts'
 import { hold } from '../platform/hold.ts'
 import { embeddedCluster, InstallationError } from '../platform/installation.ts'
 import { migrate } from '../platform/schema/migrate.ts'
-import { withOwner } from '../signer/keys.ts'
 import { wrapWithKey } from '../signer/wrapping.ts'
 import { type Contents, readContents } from './contents.ts'
 import {
@@ -167,16 +167,11 @@ export async function prepareRestored(url: string, copiedAt: Date): Promise<void
       { db },
       `O sistema voltou de uma cópia de segurança de ${formatBrasiliaMoment(copiedAt)} (horário de Brasília), e busca na SEFAZ o que falta. O que foi mudado aqui depois dela (cadastros, certificados, opções, senhas, anotações) precisa ser feito de novo.`,
     )
+    await liftVersions({ db })
   } finally {
     await db.destroy()
   }
-  await withOwner(url, (client) => client.query(liftVersions))
 }
-
-// Programs that follow the changes know versions that were given after the copy. No workspace has had as many changes as milliseconds have passed.
-const liftVersions = `
-  insert into change_position as p (workspace_id, version) select id, extract(epoch from now()) * 1000 from workspace
-  on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`
 
 async function refuseToReplace(directory: string): Promise<void> {
   if (!(await stat(directory).catch(() => null))) return

@@ -251,7 +251,7 @@ function impossible(what: string, rhythm: Rhythm): Decision {
 const farAhead = (ult: bigint, lastNsu: bigint) =>
   `A SEFAZ informou a posição ${ult}, impossível porque está mais de um milhão à frente da nossa (${lastNsu}).`
 
-// What a response claims beyond the last document that it brought.
+// Positions that a response claims beyond its last document.
 function passedOver(top: bigint, ult: bigint | null): Pick<Decision, 'passed'> {
   return ult !== null && ult > top ? { passed: { from: top + 1n, to: ult } } : {}
 }

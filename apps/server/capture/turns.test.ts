@@ -477,7 +477,7 @@ describe('a response that cannot be stored', () => {
     await newCompany(ctx)
     const line = await nfeLine()
     const askedAt = await inTransaction((ctx) => noteQuery(ctx, line, { ultNSU: 0n }))
-    // What the server itself says when a table cannot grow.
+    // The words of the server when a table cannot grow.
     await asOwner(`create function no_room() returns trigger language plpgsql as $$ begin raise sqlstate '53100'; end $$;
       create trigger no_room before insert on capture_call for each row execute function no_room()`)
     const outcome = { response: answerOf(138, 50, 50), durationMs: 5, askedAt }

@@ -132,13 +132,17 @@ export async function newestVersion(ctx: WithDatabase, workspaceId: number): Pro
 }
 
 /**
- * Has the versions of a workspace go on from the milliseconds of now: programs know some that were given after the copy from which the database came back. No workspace has
- * had as many changes as milliseconds have passed. `ctx.db` is inside the workspace.
+ * Lifts the version of each workspace to the milliseconds of now, because programs may know versions that were given after the copy from which
+ * the database came back. No workspace has had as many changes as milliseconds have passed.
  */
-export async function liftVersion({ db }: WithDatabase, workspaceId: number): Promise<void> {
-  await sql`
-    insert into change_position as p (workspace_id, version) values (${workspaceId}, extract(epoch from now()) * 1000)
-    on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`.execute(db)
+export async function liftVersions(ctx: WithDatabase): Promise<void> {
+  const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
+  for (const { id } of workspaces)
+    await inWorkspace(ctx, id, ({ db }) =>
+      sql`
+        insert into change_position as p (workspace_id, version) values (${id}, extract(epoch from now()) * 1000)
+        on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`.execute(db),
+    )
 }
 
 async function readPosition({ db }: WithDatabase, workspaceId: number): Promise<{ newest: number; forgotten: number }> {

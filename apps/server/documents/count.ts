@@ -37,7 +37,7 @@ export async function countAll(query: FilterQuery): Promise<Counted> {
   return { total, amount, query, newest: idsIn(ids) }
 }
 
-// So many ids lead faster to a page than what they were found by.
+// Up to this many ids, a page is read faster by them than by the search that found them.
 const fewMax = 1_000
 
 async function countFound(query: FilterQuery): Promise<Counted> {

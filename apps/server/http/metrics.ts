@@ -108,7 +108,7 @@ const counted: Record<string, [help: string, label?: string]> = {
   trouble: ['Seconds since which something is wrong with the whole installation, by its name.', 'key'],
 }
 
-/** What it returns gives null when the database does not respond in time; simultaneous scrapes share one query. */
+/** Returns a function that gives null when the database does not respond in time; simultaneous scrapes share one query. */
 function readDatabaseMetrics(ctx: MetricsContext, registry: Registry): () => Promise<Registry | null> {
   const metrics = new Registry()
   const gauges = Object.entries(counted).map(([name, [help, label]]) => {

@@ -10,7 +10,7 @@ type Check = () => Promise<unknown>
 export interface Health {
   /** A role is there; it is ready while `check` does not throw. */
   add(role: string, check: Check): void
-  /** What `/metrics` tells: of the first role that tells something. */
+  /** The text of `/metrics`, from the first role that has one. */
   tell(metrics: Metrics): void
   /** It ends: nothing new should come. */
   drain(): void

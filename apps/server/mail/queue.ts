@@ -48,7 +48,7 @@ export async function claimMail(ctx: WithDatabase, { retry }: { retry: boolean }
     const claimed = await claimInTurn<HeldMail, Lane>(db, {
       kind: 'mail',
       table: sql`mail`,
-      // What is of no workspace counts as one of its own.
+      // A mail of no workspace counts as a workspace of its own.
       workspaceOf: sql`coalesce(workspace_id, 0)`,
       lanes,
       leaseMs,

@@ -17,7 +17,7 @@ export interface EventResults {
   refused: number
   /** The authority does not tell what stands. */
   unconfirmed: number
-  /** Of those that were refused or are unconfirmed, the first ones. */
+  /** The first of those that were refused or are unconfirmed. */
   chaves: string[]
 }
 

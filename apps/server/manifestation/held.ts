@@ -2,7 +2,7 @@ import { askedMax } from '@vigia/contract/manifestation'
 import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../audit/audit.ts'
-import { liftVersion } from '../changes/changes.ts'
+import { liftVersions } from '../changes/changes.ts'
 import { readHiding, shownConditions } from '../companies/companies.ts'
 import type { Session } from '../http/http.ts'
 import { countHeldMails, dropHeldMails } from '../mail/mail.ts'
@@ -82,8 +82,8 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
 /** Holds what leaves because the operator says so, anew where it is held: the database may be a copy that other tools brought back. */
 export async function holdByHand(ctx: Pick<Context, 'db'>): Promise<void> {
   const held = await findHold(ctx)
-  await hold(ctx, held && held.why !== firstStart ? held.why : 'Quem administra o sistema segurou o envio.')
-  for (const id of await listWorkspaces(ctx)) await inWorkspace(ctx, id, (ctx) => liftVersion(ctx, id))
+  await hold(ctx, held && held.why !== firstStart ? held.why : `${operator} segurou o envio.`)
+  await liftVersions(ctx)
 }
 
 /**

@@ -6,7 +6,7 @@ import { receivedContent } from '../../platform/received/column.ts'
 import type { KnownProof } from './proof.ts'
 import { proveAlone } from './prover.ts'
 
-// What was stored without a proof, because the threads were busy or one of them died.
+// Documents and events that were stored unproved, because the threads were busy or one of them died.
 
 const tables = [
   { table: sql`document`, provable: sql`complete` },

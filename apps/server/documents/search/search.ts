@@ -118,7 +118,7 @@ function common(one: Range, other: Range): Range {
   }
 }
 
-// That day of any year.
+// The day in any year.
 const onDay = ({ month, day }: { month: number; day: number }) =>
   sql`(extract(month from d.issued_at) = ${month} and extract(day from d.issued_at) = ${day})`
 
