@@ -231,7 +231,8 @@ function takeRested(): Worker | null {
 
 function startThread(): Worker {
   const worker = new Worker(new URL('./certificate-worker.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: 128 },
+    // At the limit Node adds 16 MB; more young objects than that would end the whole program.
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 },
   })
   const forget = () => {
     clearTimeout(resting.get(worker))

@@ -81,7 +81,9 @@ export function createThreads<Input, Output>(options: ThreadsOptions): Threads<I
 
   const open = ({ idle }: Lane<Work>): Thread => {
     const { file, memoryMb } = options
-    const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+    // At the limit Node adds 16 MB; more young objects than that would end the whole program.
+    const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 16 }
+    const worker = new Worker(file, { resourceLimits })
     threads.add(worker)
     const forget = () => {
       threads.delete(worker)
