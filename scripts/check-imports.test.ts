@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { checkImports, type NpmPackage, readRepository } from './check-imports.ts'
+import { checkImports, type NpmPackage, readRepository, tablesOf } from './check-imports.ts'
 
 const workspaces: NpmPackage[] = [
   { folder: '', name: 'vigia-fiscal', exports: {}, dependencies: ['vitest'] },
@@ -51,7 +51,7 @@ test.each([
   ['apps/server/platform/db.ts', 'pg'],
   ['apps/server/platform/db.ts', 'node:fs'],
   ['apps/server/capture/x.ts', '../platform/anything.ts'],
-  ['apps/server/capture/x.ts', '../documents/documents.ts'],
+  ['apps/server/capture/x.ts', '../documents/list/rows.ts'],
   ['apps/server/capture/x.ts', './worker.ts'],
   ['apps/server/capture/capture.test.ts', '../../../tests/support/database.ts'],
   ['apps/server/capture/capture.test.ts', 'vitest'],
@@ -100,13 +100,11 @@ test.each([
   ['apps/simulator/x.ts', '@vigia/sefaz/connection', 'may import only dfe, xml'],
   ['apps/web/x.tsx', '@vigia/sefaz/connection', 'may import only contract, dfe'],
   ['apps/web/lib/x.ts', 'node:fs', 'runs in the browser'],
-  ['apps/server/documents/x.ts', '../capture/capture.ts', 'leftwards only'],
-  ['apps/server/capture/x.ts', '../documents/rows.ts', 'front door documents/documents.ts'],
-  ['apps/server/platform/x.ts', '../accounts/accounts.ts', 'leftwards only'],
+  ['apps/server/documents/x.ts', '../capture/capture.ts', 'downwards only'],
+  ['apps/server/platform/x.ts', '../accounts/accounts.ts', 'downwards only'],
   ['apps/server/accounts/x.ts', '../start.ts', 'stands above'],
   ['apps/server/accounts/x.ts', '../config.ts', 'only its types'],
-  ['apps/server/start.ts', './documents/rows.ts', 'start.ts takes'],
-  ['apps/server/invoices/x.ts', '../platform/db.ts', 'is not a slice'],
+  ['apps/server/invoices/x.ts', '../platform/db.ts', 'is not a floor'],
   ['apps/server/config.ts', './accounts/accounts.ts', 'imports only platform'],
   ['apps/web/documents/x.tsx', '../companies/form.tsx', 'never imports a slice'],
   ['apps/web/documents/x.tsx', '../shell/layout.tsx', 'not shell'],
@@ -132,15 +130,15 @@ test('a test may not use more of an app than its start', () => {
 })
 
 test.each([
-  ['../companies/testing.ts', 'stands to the right'],
-  ['../http/http.ts', null],
+  ['../companies/testing.ts', 'stands above'],
+  ['../platform/http/http.ts', null],
   ['../start.ts', null],
 ])('whether a test of accounts may import %s', (specifier, reason) => {
   const expected = reason === null ? [] : [expect.stringContaining(reason)]
   expect(problems('apps/server/accounts/x.test.ts', from(specifier))).toEqual(expected)
 })
 
-test('a slice may know the type of the configuration', () => {
+test('a floor may know the type of the configuration', () => {
   expect(problems('apps/server/accounts/x.ts', from('../config.ts', { type: 'type ' }))).toEqual([])
 })
 
@@ -156,6 +154,24 @@ test.each([
   ["let x: typeof import('@vigia/sefaz/connection')"],
 ])('%s is seen', (line) => {
   expect(problems('packages/dfe/x.ts', line)).toHaveLength(1)
+})
+
+test.each([
+  ['sql`select 1 from document where id = 1`', ['document']],
+  ["db.insertInto('happening').values(x)", ['happening']],
+  [
+    'sql`update capture_line l set a = 1 from company c join supplier s on true`',
+    ['capture_line', 'company', 'supplier'],
+  ],
+  ['// from document', []],
+])('the tables of %s', (text, tables) => {
+  expect(tablesOf(text)).toEqual(tables)
+})
+
+test('SQL names tables of its own floor and of those below', () => {
+  const tables = (path: string) => problems(path, 'const q = sql`select 1 from capture_line`')
+  expect(tables('apps/server/documents/x.ts')).toEqual([expect.stringContaining('belongs to capture, above documents')])
+  expect(tables('apps/server/events/x.ts')).toEqual([])
 })
 
 test('comments are not imports', () => {

@@ -26,81 +26,135 @@ interface Import {
 const allowedImports: Record<string, string[]> = {
   'packages/xml': [],
   'packages/signalr': [],
-  'packages/postgres': [],
+  'packages/embedded-postgres': [],
   'packages/dfe': ['xml'],
-  'packages/alerts': ['dfe'],
-  'packages/reform': ['dfe'],
-  'packages/freight': ['dfe'],
+  'packages/checks': ['dfe'],
   'packages/contract': ['dfe'],
   'packages/print': ['dfe'],
   'packages/sefaz': ['dfe', 'xml'],
   'apps/web': ['contract', 'dfe'],
-  'apps/server': ['alerts', 'contract', 'dfe', 'freight', 'reform', 'sefaz', 'print', 'signalr', 'postgres'],
+  'apps/server': ['checks', 'contract', 'dfe', 'sefaz', 'print', 'signalr', 'embedded-postgres'],
   'apps/simulator': ['dfe', 'xml'],
 }
 const toolFolders = ['tests', 'bench', 'scripts']
 
-// The folders of apps/server stand in one line and import only leftwards: first what every slice stands on, whose files are open to all,
-// then the slices, each with one front door.
-const foundation = ['platform', 'jobs', 'signer', 'print', 'http', 'mail']
-const slices = [
-  ...foundation,
-  'audit',
+// The floors of apps/server, from below. Imports and table names in SQL go downwards only.
+const floors = [
+  'platform',
   'accounts',
-  'team',
-  'keys',
-  'notifications',
-  'contact',
-  'plans',
   'companies',
-  'changes',
-  'webhooks',
+  'sefaz',
   'documents',
-  'contents',
-  'reports',
-  'reform',
-  'alerts',
-  'freight',
-  'suppliers',
-  'letters',
-  'manifestation',
   'capture',
-  'deletion',
-  'dashboard',
-  'backup',
+  'events',
+  'insights',
+  'notifications',
+  'operations',
 ]
-// What start.ts composes from a slice, besides its front door.
-const partsForStart = [
-  'routes.ts',
-  'change-routes.ts',
-  'worker.ts',
-  'hub.ts',
-  'teller.ts',
-  'warnings.ts',
-  'mails.ts',
-  'check/check.ts',
-  'check/file.ts',
-  'check/hosts.ts',
-  'completeness.ts',
+// The tables that each floor writes.
+const tablesOfFloors: Record<string, string> = {
+  platform: 'installation installation_key circuit clock_skew trouble storage_probe mail happening throttle',
+  accounts: `workspace workspace_key workspace_directory account account_directory account_company membership session
+    token_directory mail_link second_factor recovery_code passkey invitation api_key api_key_use audit notice
+    contact_message`,
+  companies: 'company company_logo certificate certificate_use certificate_batch certificate_file',
+  documents: `receipt issuer_certificate supplier document document_event count_month document_export export_part saved_view
+    first_view document_remark document_reliance change_position document_change calendar_feed content
+    content_position content_unread content_sum content_segment content_posting product product_sum installment
+    freight freight_citation`,
+  capture: 'capture_line capture_subscription capture_call capture_gap capture_refusal',
+  events: 'outgoing_event outgoing_event_call manifestation_text answer_rule answer_setting answer_suggestion',
+  insights: `alert alert_position alert_fact alert_citation alert_name alert_contact alert_histogram alert_verdict
+    alert_known alert_setting alert_news alert_test alert_unjudged alert_due freight_finding freight_mark`,
+  notifications: `announcement announcement_position announcement_reading webhook webhook_delivery letter_choice letter_turn
+    monthly_report`,
+  operations: 'erasure',
+}
+// Reads of a floor above that wait for columns of the documents. No line is added here.
+const readsAbove: readonly string[] = [
+  'apps/server/accounts/calendars.ts calendar_feed',
+  'apps/server/accounts/chosen-companies.ts company',
+  'apps/server/accounts/keys/keys.ts company',
+  'apps/server/accounts/plans/plans.ts company',
+  'apps/server/accounts/plans/plans.ts document',
+  'apps/server/accounts/team/invitations.ts company',
+  'apps/server/accounts/team/team.ts company',
+  'apps/server/accounts/ways-in.ts answer_rule',
+  'apps/server/accounts/ways-in.ts webhook',
+  'apps/server/capture/capture.ts events',
+  'apps/server/capture/conversation.ts events',
+  'apps/server/companies/capture-state.ts capture_call',
+  'apps/server/companies/capture-state.ts capture_gap',
+  'apps/server/companies/capture-state.ts capture_line',
+  'apps/server/companies/capture-state.ts capture_subscription',
+  'apps/server/companies/capture-state.ts receipt',
+  'apps/server/companies/companies.ts count_month',
+  'apps/server/companies/refusals.ts document',
+  'apps/server/companies/refusals.ts outgoing_event',
+  'apps/server/companies/unreadable.ts capture_gap',
+  'apps/server/companies/unreadable.ts capture_line',
+  'apps/server/companies/unreadable.ts capture_subscription',
+  'apps/server/companies/unreadable.ts receipt',
+  'apps/server/companies/warnings.ts capture_subscription',
+  'apps/server/documents/contents/freight.ts freight_finding',
+  'apps/server/documents/deadlines.ts outgoing_event',
+  'apps/server/documents/documents.ts capture_subscription',
+  'apps/server/documents/export/leaving-files.ts answer_rule',
+  'apps/server/documents/export/leaving-files.ts manifestation_text',
+  'apps/server/documents/export/leaving-files.ts webhook',
+  'apps/server/documents/list/filter.ts alert',
+  'apps/server/documents/list/rows.ts alert',
+  'apps/server/documents/list/rows.ts answer_rule',
+  'apps/server/documents/list/rows.ts answer_suggestion',
+  'apps/server/documents/list/rows.ts outgoing_event',
+  'apps/server/documents/panel/timeline.ts outgoing_event',
+  'apps/server/documents/workflow/remarks.ts answer_suggestion',
+  'apps/server/documents/workflow/remarks.ts outgoing_event',
+  'apps/server/events/answer-rules.ts alert',
+  'apps/server/events/answer-rules.ts alert_fact',
+  'apps/server/events/events.ts insights',
+  'apps/server/events/signing.ts insights',
+  'apps/server/platform/authors.ts account',
+  'apps/server/platform/authors.ts api_key',
+  'apps/server/platform/hold.ts outgoing_event',
+  'apps/server/platform/http/holder.ts account',
+  'apps/server/platform/http/holder.ts account_company',
+  'apps/server/platform/http/holder.ts api_key',
+  'apps/server/platform/http/holder.ts session',
+  'apps/server/platform/http/metrics.ts capture_call',
+  'apps/server/platform/http/metrics.ts capture_gap',
+  'apps/server/platform/http/metrics.ts capture_line',
+  'apps/server/platform/http/metrics.ts outgoing_event',
+  'apps/server/platform/received/column.ts issuer_certificate',
+  'apps/server/platform/signer/in-process.ts certificate',
+  'apps/server/platform/signer/in-process.ts certificate_use',
+  'apps/server/platform/signer/in-process.ts workspace_key',
+  'apps/server/platform/signer/keys.ts certificate',
+  'apps/server/platform/signer/keys.ts second_factor',
+  'apps/server/platform/signer/keys.ts webhook',
+  'apps/server/platform/signer/keys.ts workspace_key',
+  'apps/server/platform/signer/rotation.ts certificate',
+  'apps/server/platform/signer/rotation.ts second_factor',
+  'apps/server/platform/signer/rotation.ts webhook',
+  'apps/server/platform/signer/rotation.ts workspace_key',
+  'apps/server/platform/signer/wanted.ts outgoing_event',
 ]
 
-// Tests that are fed with what a slice to the right makes.
+const floorOfTable = new Map(
+  Object.entries(tablesOfFloors).flatMap(([floor, tables]) => tables.split(/\s+/).map((table) => [table, floor])),
+)
+
+// Tests that are fed with what a floor above makes.
 const testExceptions: Record<string, string[]> = {
-  // Calls of a workspace come with a session, whose type stands where calls are served.
-  'apps/server/platform/testing.ts': ['http'],
-  // An upgrade is judged by what people find after it.
-  'apps/server/platform/schema/upgrade.test.ts': ['accounts', 'documents'],
-  // A plan has room for a number of documents a month, which are counted as they arrive.
-  'apps/server/plans/plans.test.ts': ['documents'],
-  // What changes are documents that arrive, and that are read again.
-  'apps/server/changes/changes.test.ts': ['documents'],
-  'apps/server/webhooks/webhooks.test.ts': ['documents'],
-  // A certificate of a test is made where events are signed with one.
-  'apps/server/signer/signer.test.ts': ['manifestation'],
-  // A form is printed from a document as it arrives.
-  'apps/server/print/printer.test.ts': ['documents'],
-  // The panel tells what manifestações left behind.
-  'apps/server/documents/panel/details.test.ts': ['manifestation'],
+  'apps/server/accounts/plans/plans.test.ts': ['documents'],
+  'apps/server/capture/announcements.test.ts': ['notifications'],
+  'apps/server/capture/certificates.test.ts': ['events'],
+  'apps/server/capture/plan.test.ts': ['events'],
+  'apps/server/companies/warnings.test.ts': ['notifications'],
+  'apps/server/documents/panel/details.test.ts': ['events'],
+  'apps/server/events/requests.test.ts': ['notifications'],
+  'apps/server/events/sending.test.ts': ['notifications'],
+  'apps/server/platform/signer/signer.test.ts': ['events'],
 }
 
 // The database of the tests is made by the product's own migrations, without loading the rest of the server: see
@@ -121,6 +175,7 @@ export function checkImports(files: readonly SourceFile[], workspaces: readonly 
   return [
     ...files.flatMap((file) => [
       ...checkShape(file),
+      ...checkTables(file),
       ...importsOf(file.text).flatMap((found) =>
         [checkImport(repository, file, found)].flat().map((problem) => `${file.path}: ${found.specifier}: ${problem}`),
       ),
@@ -246,43 +301,55 @@ function checkRelative(file: string, target: string, typeOnly: boolean): string 
     if (testDatabase.files.includes(file) && testDatabase.mayImport.includes(target)) return []
     return 'leave a workspace only by package name (@vigia/…)'
   }
-  if (from === 'apps/server') return checkSlice(file, target, typeOnly)
+  if (from === 'apps/server') return checkFloor(file, target, typeOnly)
   if (from === 'apps/web') return checkWeb(file, target)
   return checkBrowserDoor(file, target)
 }
 
-function checkSlice(file: string, target: string, typeOnly: boolean): string | string[] {
+function checkFloor(file: string, target: string, typeOnly: boolean): string | string[] {
   const [, , from = ''] = file.split('/')
-  const [, , to = '', ...rest] = target.split('/')
-  const part = rest.join('/')
-  if (from === to) return []
-  if (isTest(file)) return checkTestOfSlice(file, from, to)
-  if (from === 'main.ts') return []
+  const [, , to = ''] = target.split('/')
+  if (from === to || from === 'main.ts' || isBench(file)) return []
   if (to === 'config.ts')
-    return typeOnly || from === 'start.ts' ? [] : 'the configuration comes in the context: import only its types'
-  if (to === 'start.ts' || to === 'main.ts') return `${to} stands above everything: take what you need as an argument`
-  const [own, other] = [slices.indexOf(from), slices.indexOf(to)]
-  if (other < 0) return `${to} is not a slice: add it to the line in scripts/check-imports.ts and in docs`
-  if (from === 'config.ts') return foundation.includes(to) ? [] : `config.ts imports only ${foundation.join(', ')}`
-  // The context carries the types of things that slices further right make.
-  if (file === 'apps/server/platform/context.ts' && typeOnly) return []
-  const frontDoor = part === `${to}.ts` || foundation.includes(to)
-  if (from === 'start.ts')
-    return frontDoor || partsForStart.includes(part)
+    return typeOnly || from === 'start.ts' || isTest(file)
       ? []
-      : `start.ts takes ${to}/${to}.ts or ${partsForStart.join(', ')}`
-  if (own < 0) return `${from} is not a slice: add it to the line in scripts/check-imports.ts and in docs`
-  if (other > own)
-    return `slices import leftwards only, and ${to} stands to the right of ${from}: move the code to ${to}`
-  return frontDoor ? [] : `use the front door ${to}/${to}.ts`
+      : 'the configuration comes in the context: import only its types'
+  if (to === 'start.ts' || to === 'main.ts')
+    return isTest(file) ? [] : `${to} stands above everything: take what you need as an argument`
+  // The context carries the types of things that floors above make.
+  if (file === 'apps/server/platform/context.ts' && typeOnly) return []
+  if (!floors.includes(to)) return `${to} is not a floor: see docs/architecture.md`
+  if (from === 'start.ts') return []
+  if (from === 'config.ts') return to === 'platform' ? [] : 'config.ts imports only platform'
+  if (!floors.includes(from)) return isTest(file) ? [] : `${from} is not a floor: see docs/architecture.md`
+  if (floors.indexOf(to) < floors.indexOf(from)) return []
+  if (isTest(file)) {
+    if (testExceptions[file]?.includes(to)) return []
+    return `a test of ${from} imports its own floor and those below, and ${to} stands above: move the test to ${to}`
+  }
+  if (readsAbove.includes(`${file} ${to}`)) return []
+  return `imports go downwards only, and ${to} stands above ${from}: move the code to ${to}`
 }
 
-// A test may look into its own slice and those to the left of it; who needs the whole server starts it.
-function checkTestOfSlice(file: string, from: string, to: string): string | string[] {
-  const isSlice = slices.includes(from) && slices.includes(to)
-  if (!isSlice || slices.indexOf(to) < slices.indexOf(from) || isBench(file)) return []
-  if (testExceptions[file]?.includes(to)) return []
-  return `a test of ${from} imports its own slice and those to the left, and ${to} stands to the right: move the test to ${to}`
+const tableInSql =
+  /(?:\b(?:from|join|into|update|using)\s+|\b(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto|innerJoin|leftJoin)\(\s*')([a-z_]+)\b/g
+
+/** The tables that the SQL of a source file names. */
+export function tablesOf(text: string): string[] {
+  return [...new Set([...withoutComments(text).matchAll(tableInSql)].map(([, table = '']) => table))]
+}
+
+function checkTables({ path: file, text }: SourceFile): string[] {
+  const [app, , floor = ''] = file.split('/')
+  const own = floors.indexOf(floor)
+  if (app !== 'apps' || own < 0 || isTest(file)) return []
+  return tablesOf(text).flatMap((table) => {
+    const owner = floorOfTable.get(table)
+    if (!owner || floors.indexOf(owner) <= own || readsAbove.includes(`${file} ${table}`)) return []
+    return [
+      `${file}: table ${table} belongs to ${owner}, above ${floor}: ask a function of ${owner}, or write a column`,
+    ]
+  })
 }
 
 function checkWeb(file: string, target: string): string | string[] {

@@ -4,11 +4,12 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 49_500,
+  'lines of server': 49_450,
   'lines of packages': 27_000,
-  'lines of scripts': 3_550,
+  // The checker reads table names too; its list of reads that go upwards shrinks.
+  'lines of scripts': 3_610,
   'lines of web': 31_850,
-  'lines of tests and benches': 75_600,
+  'lines of tests and benches': 75_700,
   settings: 37,
   decisions: 54,
 }

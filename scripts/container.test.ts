@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { glob, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '@vigia/postgres/port'
+import { freePort } from '@vigia/embedded-postgres/port'
 import { beforeAll, expect, test } from 'vitest'
 import { importsOf, readRepository } from './check-imports.ts'
 

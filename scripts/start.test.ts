@@ -8,7 +8,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { freePort } from '@vigia/postgres/port'
+import { freePort } from '@vigia/embedded-postgres/port'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Client, newClient } from '../tests/support/client.ts'
 

@@ -6,13 +6,13 @@ import { monthlyReportsMax, peopleMax } from '@vigia/contract/workspace'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
+import { keysMax } from './accounts/keys/keys.ts'
 import { sessionsMax } from './accounts/sessions.ts'
 import { passkeysMax } from './accounts/webauthn.ts'
 import { batchLimits } from './companies/batches.ts'
 import { unpaidCertificatesMax } from './companies/certificates.ts'
 import { unpaidLogosMax } from './companies/logo.ts'
-import { keysMax } from './keys/keys.ts'
-import { webhooksMax } from './webhooks/webhooks.ts'
+import { webhooksMax } from './notifications/webhooks/webhooks.ts'
 
 // Bytes of a row with its places in indexes, beside its long texts.
 const row = 300

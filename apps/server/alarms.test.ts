@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
-import { repeat } from './jobs/jobs.ts'
+import { repeat } from './platform/jobs/jobs.ts'
 import { createLogger } from './platform/log.ts'
 import { createHealth, openProbes, readConfig, type Server, start } from './start.ts'
 
@@ -94,7 +94,7 @@ test('numbers are for who has the token, and nothing else is there', async () =>
 test('each metric of the alarms exists', async () => {
   // Where the embedded database is copied.
   const known = new Set<string>()
-  const { backupMetrics } = await import('./backup/worker.ts')
+  const { backupMetrics } = await import('./operations/backup/worker.ts')
   const copied = config({ BACKUP_DIR: `${dataDir}-copies`, BACKUP_KEY: Buffer.alloc(32, 1).toString('base64') })
   const ofCopies = backupMetrics({ config: { ...copied, databaseUrl: undefined } })
   for (const { name } of ofCopies.getMetricsAsArray()) known.add(name)

@@ -2,9 +2,8 @@ import { isIP } from 'node:net'
 import { join, relative, resolve } from 'node:path'
 import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
-import { doorLimits } from './http/door-limits.ts'
-import { readSiteFile, type SiteFile } from './http/site-file.ts'
-import { defaultPrintThreads } from './print/printer.ts'
+import { doorLimits } from './platform/http/door-limits.ts'
+import { readSiteFile, type SiteFile } from './platform/http/site-file.ts'
 
 /** Everything the program takes from its environment, read once and frozen. */
 export interface Config {
@@ -50,8 +49,6 @@ export interface Config {
   webhookHosts: string[]
   /** Proxies (addresses or networks) that tell the truth about where a call comes from. */
   trustedProxies: string[]
-  /** Threads that lay out documents, at most. */
-  printThreads: number
   /** Opens `/metrics`; absent: there is none. */
   metricsToken?: string
   /** The port of this machine alone on which a process tells how it is (`/live`, `/ready`, `/metrics`); absent: there is none. */
@@ -392,7 +389,6 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
     corsOrigins: env.CORS_ORIGINS,
     webhookHosts: env.WEBHOOK_HOSTS,
     trustedProxies: env.TRUSTED_PROXIES,
-    printThreads: defaultPrintThreads,
     metricsToken: env.METRICS_TOKEN,
     probePort: env.PROBE_PORT,
     sessionMs: env.SESSION_SECONDS * 1000,

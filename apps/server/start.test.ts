@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase, onOneServer } from '../../tests/support/database.ts'
-import { lateLoops } from './jobs/jobs.ts'
+import { lateLoops } from './platform/jobs/jobs.ts'
 import { InstallationError, readConfig, type Server, start } from './start.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>

@@ -1,102 +1,110 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { joinPostgres, sharePostgres, startPostgres } from '@vigia/postgres/postgres'
-import { accountMails, findSession, forgetOld, requireReady } from './accounts/accounts.ts'
+import { joinPostgres, sharePostgres, startPostgres } from '@vigia/embedded-postgres/postgres'
+import { forgetOld } from './accounts/accounts.ts'
+import { auditRoutes } from './accounts/audit/routes.ts'
+import { contactMails } from './accounts/contact/contact.ts'
+import { contactRoutes } from './accounts/contact/routes.ts'
+import { keys } from './accounts/keys/keys.ts'
+import { keyMails } from './accounts/keys/mails.ts'
+import { keyRoutes } from './accounts/keys/routes.ts'
+import { recordUses } from './accounts/keys/uses.ts'
+import { accountMails } from './accounts/mails.ts'
+import { planMails } from './accounts/plans/mails.ts'
+import { planRoutes } from './accounts/plans/routes.ts'
+import { warnOfPlan } from './accounts/plans/warnings.ts'
+import { requireReady } from './accounts/readiness.ts'
 import { accountRoutes } from './accounts/routes.ts'
-import { alertAnnouncements, forgetNews } from './alerts/alerts.ts'
-import { alertRoutes } from './alerts/routes.ts'
-import { startAlertWorker } from './alerts/worker.ts'
-import { auditRoutes } from './audit/routes.ts'
-import { backupMetrics, startBackupWorker } from './backup/worker.ts'
+import { findSession } from './accounts/sessions.ts'
+import { teamMails } from './accounts/team/mails.ts'
+import { teamRoutes } from './accounts/team/routes.ts'
+import { captureAnnouncements } from './capture/announcements.ts'
 import * as captures from './capture/capture.ts'
 import { completenessRoutes } from './capture/completeness.ts'
+import { followPlan } from './capture/plan.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
+import { startCaptureWatch } from './capture/watch.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
-import { forgetChanges } from './changes/changes.ts'
-import { changeRoutes } from './changes/routes.ts'
+import { companyAnnouncements } from './companies/announcements.ts'
 import { companyChangeRoutes } from './companies/change-routes.ts'
-import { companyAnnouncements } from './companies/companies.ts'
 import { companyRoutes } from './companies/routes.ts'
 import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
 import { startCertificateWorker } from './companies/worker.ts'
 import type { Config } from './config.ts'
-import { contactMails } from './contact/contact.ts'
-import { contactRoutes } from './contact/routes.ts'
-import { readAnew } from './contents/contents.ts'
-import { startContentWorker } from './contents/worker.ts'
-import { dashboardRoutes } from './dashboard/routes.ts'
-import { eraseDue, eraseUnused } from './deletion/deletion.ts'
-import { deletionMails } from './deletion/mails.ts'
-import { deletionRoutes } from './deletion/routes.ts'
-import { documentAnnouncements, proveMissed, rebuildAll as rebuildDocuments } from './documents/documents.ts'
+import { documentAnnouncements } from './documents/announcements.ts'
+import { readAnew } from './documents/contents/contents.ts'
+import { startContentWorker } from './documents/contents/worker.ts'
+import { rebuildAll as rebuildDocuments } from './documents/documents.ts'
+import { forgetExports } from './documents/export/keeping.ts'
+import { createPrinter } from './documents/print/printer.ts'
 import { documentRoutes } from './documents/routes.ts'
-import { forgetExports, startExportWorker } from './documents/worker.ts'
-import { freightRoutes } from './freight/routes.ts'
-import { prepareClosing } from './http/closing.ts'
-import { serveDocs } from './http/docs.ts'
-import { createDoor } from './http/door.ts'
-import { serveRoutes } from './http/http.ts'
-import { createMetrics, serveMetrics } from './http/metrics.ts'
-import { describeApi } from './http/openapi.ts'
-import type { Health } from './http/probes.ts'
-import { serveSite, siteSettings } from './http/site.ts'
-import { refuseWhileStarting } from './http/starting.ts'
-import { lateLoops, longMs, repeat, together } from './jobs/jobs.ts'
-import { shortenPauses } from './jobs/pauses.ts'
-import { watch } from './jobs/watch.ts'
-import { keys, recordUses } from './keys/keys.ts'
-import { keyMails } from './keys/mails.ts'
-import { keyRoutes } from './keys/routes.ts'
-import { letterMails } from './letters/mails.ts'
-import { letterRoutes } from './letters/routes.ts'
-import { startLetterWorker } from './letters/worker.ts'
-import { operatorMails, startOperatorLetters, watchStorage } from './mail/operator.ts'
-import { deleteSettledMails } from './mail/queue.ts'
-import { forgetOutbox } from './mail/transport.ts'
-import { startMailWorker } from './mail/worker.ts'
-import {
-  acknowledgePending,
-  manifestationAnnouncements,
-  manifestationMails,
-  reviewAsked,
-  reviewSuggestions,
-  tellWithheld,
-} from './manifestation/manifestation.ts'
-import { manifestationRoutes } from './manifestation/routes.ts'
-import { startManifestationWorker } from './manifestation/worker.ts'
+import { proveMissed } from './documents/signatures/missed-proofs.ts'
+import { startExportWorker } from './documents/worker.ts'
+import { manifestationAnnouncements, manifestationMails } from './events/announcements.ts'
+import { reviewAsked } from './events/asked.ts'
+import { acknowledgePending, tellWithheld } from './events/events.ts'
+import { manifestationRoutes } from './events/routes.ts'
+import { reviewSuggestions } from './events/suggestions.ts'
+import { startManifestationWorker } from './events/worker.ts'
+import { alertAnnouncements, forgetNews } from './insights/alerts/news.ts'
+import { alertRoutes } from './insights/alerts/routes.ts'
+import { startAlertWorker } from './insights/alerts/worker.ts'
+import { dashboardRoutes } from './insights/dashboard/routes.ts'
+import { freightRoutes } from './insights/freight/routes.ts'
+import { reformRoutes } from './insights/reform/routes.ts'
+import { reportRoutes } from './insights/reports/routes.ts'
+import { supplierRoutes } from './insights/suppliers/routes.ts'
+import { forgetChanges } from './notifications/changes/changes.ts'
+import { changeRoutes } from './notifications/changes/routes.ts'
 import { openHub } from './notifications/hub.ts'
+import { letterMails } from './notifications/letters/mails.ts'
+import { letterRoutes } from './notifications/letters/routes.ts'
+import { startLetterWorker } from './notifications/letters/worker.ts'
 import { forgetAnnouncements } from './notifications/notifications.ts'
 import { notificationRoutes } from './notifications/routes.ts'
 import { startTeller } from './notifications/teller.ts'
+import { forgetDeliveries } from './notifications/webhooks/deliveries.ts'
+import { webhookMails } from './notifications/webhooks/mails.ts'
+import { webhookRoutes } from './notifications/webhooks/routes.ts'
+import { startWebhookWorker } from './notifications/webhooks/worker.ts'
 import { startReviewWorker } from './notifications/worker.ts'
-import { planMails } from './plans/mails.ts'
-import { planRoutes } from './plans/routes.ts'
-import { warnOfPlan } from './plans/warnings.ts'
+import { backupMetrics, startBackupWorker } from './operations/backup/worker.ts'
+import { eraseDue, eraseUnused } from './operations/deletion/deletion.ts'
+import { deletionMails } from './operations/deletion/mails.ts'
+import { deletionRoutes } from './operations/deletion/routes.ts'
+import { heldRoutes } from './operations/held-routes.ts'
 import type { Context, Database } from './platform/context.ts'
 import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
 import { holdAfterSilence, markAlive, noteHold } from './platform/hold.ts'
+import { prepareClosing } from './platform/http/closing.ts'
+import { serveDocs } from './platform/http/docs.ts'
+import { createDoor } from './platform/http/door.ts'
+import { serveRoutes } from './platform/http/http.ts'
+import { createMetrics, serveMetrics } from './platform/http/metrics.ts'
+import { describeApi } from './platform/http/openapi.ts'
+import type { Health } from './platform/http/probes.ts'
+import { serveSite, siteSettings } from './platform/http/site.ts'
+import { refuseWhileStarting } from './platform/http/starting.ts'
 import { createPublicIds } from './platform/ids.ts'
 import { embeddedCluster, InstallationError, prepareInstallation } from './platform/installation.ts'
+import { lateLoops, longMs, repeat, together } from './platform/jobs/jobs.ts'
+import { shortenPauses } from './platform/jobs/pauses.ts'
+import { watch } from './platform/jobs/watch.ts'
 import { createLogger } from './platform/log.ts'
+import { operatorMails, startOperatorLetters, watchStorage } from './platform/mail/operator.ts'
+import { deleteSettledMails } from './platform/mail/queue.ts'
+import { forgetOutbox } from './platform/mail/transport.ts'
+import { startMailWorker } from './platform/mail/worker.ts'
 import { migrate } from './platform/schema/migrate.ts'
 import type { Service } from './platform/service.ts'
+import { connectSigner } from './platform/signer/client.ts'
+import { openSigner } from './platform/signer/in-process.ts'
+import type { Signer } from './platform/signer/signer.ts'
+import { watchSigner } from './platform/signer/watch.ts'
 import { createStorage } from './platform/storage.ts'
 import { endTrouble } from './platform/trouble.ts'
 import { createVault } from './platform/vault.ts'
-import { createPrinter } from './print/printer.ts'
-import { reformRoutes } from './reform/routes.ts'
-import { reportRoutes } from './reports/routes.ts'
-import { connectSigner } from './signer/client.ts'
-import { openSigner } from './signer/in-process.ts'
-import type { Signer } from './signer/signer.ts'
-import { watchSigner } from './signer/watch.ts'
-import { supplierRoutes } from './suppliers/routes.ts'
-import { teamMails } from './team/mails.ts'
-import { teamRoutes } from './team/routes.ts'
-import { webhookMails } from './webhooks/mails.ts'
-import { webhookRoutes } from './webhooks/routes.ts'
-import { forgetDeliveries, startWebhookWorker } from './webhooks/worker.ts'
 
 export type Role = 'api' | 'worker'
 
@@ -136,13 +144,14 @@ export const routes = [
   ...keyRoutes,
   ...webhookRoutes,
   ...manifestationRoutes,
-  ...companyChangeRoutes(captures),
+  ...companyChangeRoutes({ ...captures, followPlan }),
   ...completenessRoutes,
   ...dashboardRoutes,
   ...auditRoutes,
   ...notificationRoutes,
   ...planRoutes,
   ...deletionRoutes,
+  ...heldRoutes,
 ]
 const site = fileURLToPath(new URL('../web/dist', import.meta.url))
 
@@ -243,7 +252,7 @@ export async function start(
     const stop = new AbortController()
     begin(
       startReviewWorker(working, [
-        captures.followPlan,
+        followPlan,
         warnOfPlan,
         warnOfCertificates,
         warnOfCaptures,
@@ -269,7 +278,7 @@ export async function start(
       ...documentAnnouncements,
       ...alertAnnouncements,
       ...manifestationAnnouncements,
-      ...captures.captureAnnouncements,
+      ...captureAnnouncements,
     }
     begin(startTeller(working, writers))
     begin(repeat(tidyUpEveryMs, tidyUp, working.log, longMs))
@@ -282,7 +291,7 @@ export async function start(
     begin(startCertificateWorker(working, captures))
     begin(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log, longMs))
     begin({ [Symbol.asyncDispose]: async () => stop.abort() })
-    begin(captures.startCaptureWatch(working))
+    begin(startCaptureWatch(working))
     begin(startBackupWorker(working))
     begin(startOperatorLetters(working))
     begin(watchStorage(working))
@@ -359,7 +368,7 @@ async function openContext(
     vault: createVault(await signer.tokensKey()),
     signer,
     ids: createPublicIds(idKey),
-    printer: stack.use(createPrinter({ threads: config.printThreads })),
+    printer: stack.use(createPrinter()),
     storage: createStorage({ db, config, log }),
   }
   return { ctx, databaseUrl: url, died }
@@ -410,8 +419,17 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-export { PostgresError } from '@vigia/postgres/postgres'
-export { confirmEmailOf, createAccount, dropSecondFactorOf, shareAccount } from './accounts/accounts.ts'
+export { PostgresError } from '@vigia/embedded-postgres/postgres'
+export { createAccount, dropSecondFactorOf, shareAccount } from './accounts/accounts.ts'
+export { confirmEmailOf } from './accounts/confirmation.ts'
+export { listContactMessages } from './accounts/contact/contact.ts'
+export { checkCompany, checkFile } from './capture/check/check.ts'
+export { examineFile } from './capture/check/file.ts'
+export { describeHosts, examineHosts, fetchAuthorities } from './capture/check/hosts.ts'
+export { findCompleteness } from './capture/completeness.ts'
+export { grantPlan, withdrawPlan } from './capture/plan.ts'
+export { listStopped, wakeStopped } from './capture/wake.ts'
+export { type Config, ConfigError, readConfig } from './config.ts'
 export {
   backUp,
   beginCopies,
@@ -421,26 +439,20 @@ export {
   type Restored,
   restore,
   tryRestore,
-} from './backup/backup.ts'
-export { grantPlan, listStopped, wakeStopped, withdrawPlan } from './capture/capture.ts'
-export { checkCompany, checkFile } from './capture/check/check.ts'
-export { examineFile } from './capture/check/file.ts'
-export { describeHosts, examineHosts, fetchAuthorities } from './capture/check/hosts.ts'
-export { findCompleteness } from './capture/completeness.ts'
-export { type Config, ConfigError, readConfig } from './config.ts'
-export { listContactMessages } from './contact/contact.ts'
-export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './deletion/deletion.ts'
+} from './operations/backup/backup.ts'
+export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './operations/deletion/deletion.ts'
 /** Makes the documents of all companies anew, and has what is inside them read again. */
 export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>
   rebuildDocuments(ctx, done, readAnew)
-export { describeApi } from './http/openapi.ts'
-export { createHealth, type Health, openProbes } from './http/probes.ts'
-export { listUnsentMails, retryFailedMails } from './mail/queue.ts'
-export { holdByHand, listHeld, releaseHeld } from './manifestation/manifestation.ts'
-export { type Announcement, tellWorkspace } from './notifications/notifications.ts'
-export { findPlan, listPlans } from './plans/plans.ts'
+export { findPlan, listPlans } from './accounts/plans/plans.ts'
+export type { Announcement } from './companies/topics.ts'
+export { tellWorkspace } from './notifications/notifications.ts'
+export { holdByHand, listHeld, releaseHeld } from './operations/held.ts'
+export { describeApi } from './platform/http/openapi.ts'
+export { createHealth, type Health, openProbes } from './platform/http/probes.ts'
 export { InstallationError } from './platform/installation.ts'
+export { listUnsentMails, retryFailedMails } from './platform/mail/queue.ts'
 export { openReceived } from './platform/received/bytes.ts'
-export { connectSigner } from './signer/client.ts'
-export { openSigner } from './signer/in-process.ts'
-export { rotateMasterKey } from './signer/rotation.ts'
+export { connectSigner } from './platform/signer/client.ts'
+export { openSigner } from './platform/signer/in-process.ts'
+export { rotateMasterKey } from './platform/signer/rotation.ts'

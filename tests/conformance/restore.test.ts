@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { joinPostgres } from '@vigia/postgres/postgres'
+import { joinPostgres } from '@vigia/embedded-postgres/postgres'
 import {
   backUp,
   beginCopies,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@vigia/postgres/port'
+import { freePort } from '@vigia/embedded-postgres/port'
 import { type Config, openSigner, readConfig, start as startServer } from '@vigia/server/start'
 import { type Simulator, type SimulatorOptions, start as startSimulator } from '@vigia/simulator/start'
 import { weeksAgo } from './authority.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EmbeddedPostgres, startPostgres } from '@vigia/postgres/postgres'
+import { type EmbeddedPostgres, startPostgres } from '@vigia/embedded-postgres/postgres'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../../apps/server/platform/schema/migrate.ts'

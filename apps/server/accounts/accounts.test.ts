@@ -5,9 +5,10 @@ import { byInvitation, RecoveryForm } from '@vigia/contract/accounts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
-import { isMailbox } from '../mail/message.ts'
-import { startMailWorker } from '../mail/worker.ts'
-import { accountMails, createAccount, forgetOld } from './accounts.ts'
+import { isMailbox } from '../platform/mail/message.ts'
+import { startMailWorker } from '../platform/mail/worker.ts'
+import { createAccount, forgetOld } from './accounts.ts'
+import { accountMails } from './mails.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { confirmEmailOf, requireProvedEmail } from './accounts.ts'
+import { confirmEmailOf } from './confirmation.ts'
+import { requireProvedEmail } from './email-proof.ts'
 import { findSession } from './sessions.ts'
 import { type Accounts, newPerson, openAccounts } from './testing.ts'
 

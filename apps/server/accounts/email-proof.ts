@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Session } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Session } from '../platform/http/session.ts'
 
 type WithMail = Pick<Context, 'config'>
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>

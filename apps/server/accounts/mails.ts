@@ -1,7 +1,7 @@
 import { formatBrasiliaDayAndTime, formatList } from '@vigia/contract/text'
 import { z } from 'zod'
-import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
+import type { Letter, MailKind } from '../platform/mail/mail.ts'
 import { createConfirmation } from './confirmation.ts'
 import { createEmailChange } from './email-change.ts'
 import { createRecovery } from './recovery.ts'

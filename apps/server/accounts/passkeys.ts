@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { recordAudit } from '../audit/audit.ts'
-import type { Session } from '../http/http.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Session } from '../platform/http/session.ts'
 import { uuidOf } from '../platform/text.ts'
+import { recordAudit } from './audit/audit.ts'
 import { reconnectPagesOf } from './places.ts'
 import { tellOfFactor } from './second-factor.ts'
 

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { quickPasswords } from '../../../tests/support/passwords.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { readConfig } from '../config.ts'
-import type * as ThreadsModule from '../print/threads.ts'
+import type * as ThreadsModule from '../platform/threads.ts'
 import type { PasswordTask } from './password-worker.ts'
 import { hashPassword, matchesPassword } from './passwords.ts'
 import { type Accounts, newPerson, openAccounts } from './testing.ts'
@@ -188,7 +188,7 @@ describe('checking a password', () => {
   const tasks: PasswordTask[] = []
   beforeEach(() => {
     vi.resetModules()
-    vi.doMock('../print/threads.ts', async (load) => {
+    vi.doMock('../platform/threads.ts', async (load) => {
       const real = await load<typeof ThreadsModule>()
       const createThreads: typeof real.createThreads = (options) => {
         const threads = real.createThreads<never, never>(options)
@@ -204,7 +204,7 @@ describe('checking a password', () => {
     })
   })
   afterEach(() => {
-    vi.doUnmock('../print/threads.ts')
+    vi.doUnmock('../platform/threads.ts')
     vi.resetModules()
   })
 

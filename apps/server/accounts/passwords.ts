@@ -1,14 +1,13 @@
-import { recordAudit } from '../audit/audit.ts'
 import type { Config } from '../config.ts'
-import type { Caller, Session } from '../http/http.ts'
-import { countTry, forgetTries, type Limit, tooMany } from '../http/throttle.ts'
-import { queueMail } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Caller, Session } from '../platform/http/session.ts'
+import { countTry, forgetTries, type Limit, tooMany } from '../platform/http/throttle.ts'
 import { createLimiter } from '../platform/limiter.ts'
-import { defaultPrintThreads } from '../print/printer.ts'
-import { createThreads, ThreadError } from '../print/threads.ts'
+import { queueMail } from '../platform/mail/mail.ts'
+import { createThreads, defaultThreads, ThreadError } from '../platform/threads.ts'
+import { recordAudit } from './audit/audit.ts'
 import { endCalendar } from './calendars.ts'
 import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
@@ -31,7 +30,7 @@ const asTyped = (password: string) => password.normalize('NFC')
 
 const threads = createThreads<PasswordTask, string | boolean>({
   file: new URL('./password-worker.ts', import.meta.url),
-  threads: defaultPrintThreads,
+  threads: defaultThreads,
   waitingMax: 200,
   timeoutMs: 10_000,
   memoryMb: 64,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { Session } from '../http/http.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { enterWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Session } from '../platform/http/session.ts'
 import { deleteSessions, reconnect } from './session-ends.ts'
 
 // A person may be in many workspaces, with an account in each. One of these is their home, where their password, passkeys, second factor and links

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import { requireRecentProof, type Session } from '../http/http.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
+import { requireRecentProof } from '../platform/http/proof.ts'
+import type { Session } from '../platform/http/session.ts'
 import { findSecondFactor } from './second-factor.ts'
 
 /** SQL about the time of a proof: whether it still counts. */

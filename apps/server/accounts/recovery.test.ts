@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
-import type { Letter } from '../mail/mail.ts'
+import type { Letter } from '../platform/mail/mail.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
 
 let accounts: Accounts

@@ -27,9 +27,9 @@ import {
   updatePassword,
 } from '@vigia/contract/accounts'
 import { listWorkspaces, switchWorkspace } from '@vigia/contract/workspace'
-import { handle } from '../http/http.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { handle } from '../platform/http/http.ts'
 import * as accounts from './accounts.ts'
 import * as confirmation from './confirmation.ts'
 import * as emailChange from './email-change.ts'

@@ -5,18 +5,18 @@ import pg from 'pg'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
 import { type Config, readConfig } from '../config.ts'
-import { serveRoutes } from '../http/http.ts'
-import type { Letter, MailKind } from '../mail/mail.ts'
 import type { Context } from '../platform/context.ts'
 import { openDatabase } from '../platform/database.ts'
+import { serveRoutes } from '../platform/http/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { roomyStorage } from '../platform/testing.ts'
+import type { Letter, MailKind } from '../platform/mail/mail.ts'
+import { testSigner } from '../platform/signer/testing.ts'
+import { noPrinter, roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { createPrinter } from '../print/printer.ts'
-import { testSigner } from '../signer/testing.ts'
-import { accountMails, findSession } from './accounts.ts'
+import { accountMails } from './mails.ts'
 import { accountRoutes } from './routes.ts'
+import { findSession } from './sessions.ts'
 
 interface HandlerOptions {
   json?: object
@@ -89,7 +89,7 @@ export async function openAccounts({
     vault: createVault(randomBytes(32)),
     signer: testSigner(database.url),
     ids: createPublicIds(randomBytes(16)),
-    printer: createPrinter(),
+    printer: noPrinter,
     storage: roomyStorage,
   }
   const app = await serveRoutes(ctx, [...accountRoutes, ...routes], findSession)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { documentAnnouncements } from '../documents/documents.ts'
+import { documentAnnouncements } from '../documents/announcements.ts'
 import { arrive, cteProc, evento, nfeProc, resNFe } from '../documents/testing.ts'
 import { toldOf } from '../notifications/testing.ts'
 import { inCapture } from '../platform/database.ts'

@@ -1,5 +1,5 @@
 import { endSentence, formatCount, formatInteger, formatList } from '@vigia/contract/text'
-import { companyScreen, listScreen, named, type TopicItem, type Writer } from '../notifications/notifications.ts'
+import { companyScreen, listScreen, named, type TopicItem, type Writer } from '../companies/topics.ts'
 import type { Service } from '../platform/service.ts'
 import type { Decision } from './rules.ts'
 

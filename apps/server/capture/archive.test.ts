@@ -2,14 +2,15 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { companyChangeRoutes } from '../companies/change-routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
+import { createPrinter } from '../documents/print/printer.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
-import { createPrinter } from '../print/printer.ts'
 import * as captures from './capture.ts'
 import { completenessRoutes } from './completeness.ts'
 import { claimLine } from './lease.ts'
+import { followPlan } from './plan.ts'
 import { noCertificate } from './rules.ts'
 import { addCertificate, changeLines, linesOf, newCompany, openInstallation, ours, retireLines } from './testing.ts'
 
@@ -30,8 +31,8 @@ const inside = <T>({ workspaceId }: Company, work: (db: Context['db']) => Promis
   inWorkspace(ctx, workspaceId, ({ db }) => work(db))
 
 async function call<T>(path: string, company: Company, change = {}): Promise<T> {
-  const found = [...companyRoutes, ...companyChangeRoutes(captures), ...completenessRoutes].find(({ route }) =>
-    route.path.endsWith(path),
+  const found = [...companyRoutes, ...companyChangeRoutes({ ...captures, followPlan }), ...completenessRoutes].find(
+    ({ route }) => route.path.endsWith(path),
   )!
   const { public_id: id } = await inside(company, (db) =>
     db.selectFrom('company').select('public_id').where('id', '=', company.companyId).executeTakeFirstOrThrow(),
@@ -76,7 +77,7 @@ test('nothing is asked for it, and its people are told why; back in use it goes 
 test('another workspace with the same CNPJ is captured on, and the review of plans changes nothing', async () => {
   const [one, other] = [await capturable(), await capturable()]
   await call('arquivar', one)
-  for (const { workspaceId } of [one, other]) await captures.followPlan(ctx, workspaceId)
+  for (const { workspaceId } of [one, other]) await followPlan(ctx, workspaceId)
   expect(await linesOf(ctx)).toMatchObject([{ paused: false }, { paused: false }])
   expect((await call<Told>('obter-empresa', other)).data.captura[0]!.estado).not.toBe('parada')
   expect((await call<Told>('obter-empresa', one)).data.captura[0]!.estado).toBe('parada')

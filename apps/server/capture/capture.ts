@@ -1,8 +1,8 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
+import { requireCapture } from '../accounts/plans/plans.ts'
 import { type Company, requireActive, type SyncRequest } from '../companies/companies.ts'
-import { wakeEvents } from '../manifestation/manifestation.ts'
-import { requireCapture } from '../plans/plans.ts'
+import { wakeEvents } from '../events/events.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -10,12 +10,6 @@ import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { hasCandidates } from './holder.ts'
 import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
-
-export { captureAnnouncements } from './announcements.ts'
-export { leaveLines } from './leave/leave.ts'
-export { followPlan, grantPlan, withdrawPlan } from './plan.ts'
-export { listStopped, wakeStopped } from './wake.ts'
-export { startCaptureWatch } from './watch.ts'
 
 /** Whether a certificate has proved a company of the workspace. */
 export async function isProved(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<boolean> {

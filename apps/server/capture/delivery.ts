@@ -1,19 +1,13 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import {
-  type Arrival,
-  listReceipts,
-  placeOf,
-  prove,
-  type ReceiveResult,
-  readAndPack,
-  readPage,
-  receive,
-} from '../documents/documents.ts'
-import { announce } from '../notifications/notifications.ts'
+import { type Arrival, placeOf, readPage } from '../documents/arrival.ts'
+import { readAndPack } from '../documents/packing/packer.ts'
+import { listReceipts, type ReceiveResult, receive } from '../documents/receive.ts'
+import { prove } from '../documents/signatures/prover.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { announce } from '../platform/outbox.ts'
 import { openReceived } from '../platform/received/bytes.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import type { Arrived } from './announcements.ts'

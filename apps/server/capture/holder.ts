@@ -1,15 +1,11 @@
 import { sql } from 'kysely'
-import {
-  listCertificates,
-  noneAccepted,
-  noteCertificateAccepted,
-  noteCertificateRefused,
-} from '../companies/companies.ts'
-import { fromNow } from '../jobs/jobs.ts'
+import { noneAccepted } from '../companies/capture-state.ts'
+import { listCertificates, noteCertificateAccepted, noteCertificateRefused } from '../companies/certificates.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { fromNow } from '../platform/jobs/jobs.ts'
 import { serviceOf } from '../platform/service.ts'
-import { type OpenedCertificate, UnreadableCertificate } from '../signer/signer.ts'
+import { type OpenedCertificate, UnreadableCertificate } from '../platform/signer/signer.ts'
 import { type CaptureLine, lockLine } from './lease.ts'
 import { type Decision, noCertificate } from './rules.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { pausesOf, shortenPauses } from '../jobs/pauses.ts'
 import { asOperator, asScheduler, inWorkspace } from '../platform/database.ts'
+import { pausesOf, shortenPauses } from '../platform/jobs/pauses.ts'
 import { newCompany, openInstallation, type TestContext } from './testing.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>

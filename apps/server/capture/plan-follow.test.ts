@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listCompanies, noneAccepted } from '../companies/companies.ts'
+import { noneAccepted } from '../companies/capture-state.ts'
+import { listCompanies } from '../companies/companies.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'

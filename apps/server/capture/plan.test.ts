@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { arrive, nfeProc, resNFe } from '../documents/testing.ts'
-import { acknowledgePending } from '../manifestation/manifestation.ts'
+import { acknowledgePending } from '../events/events.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
 import { requestSync, resume } from './capture.ts'

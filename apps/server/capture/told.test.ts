@@ -6,17 +6,19 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { companyChangeRoutes } from '../companies/change-routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
-import { readArrival, receive } from '../documents/documents.ts'
-import type { FileResponse } from '../http/http.ts'
+import { readArrival } from '../documents/arrival.ts'
+import { createPrinter } from '../documents/print/printer.ts'
+import { receive } from '../documents/receive.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import type { FileResponse } from '../platform/http/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
-import { createPrinter } from '../print/printer.ts'
 import * as captures from './capture.ts'
 import { completenessRoutes } from './completeness.ts'
+import { followPlan } from './plan.ts'
 import { decide } from './rules.ts'
 import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
 
@@ -37,8 +39,8 @@ beforeEach(async () => {
 type Company = Awaited<ReturnType<typeof newCompany>>
 
 const run = async <T>(path: string, query: object, { workspaceId }: Company, inContext = ctx): Promise<T> => {
-  const found = [...companyRoutes, ...companyChangeRoutes(captures), ...completenessRoutes].find(({ route }) =>
-    route.path.endsWith(path),
+  const found = [...companyRoutes, ...companyChangeRoutes({ ...captures, followPlan }), ...completenessRoutes].find(
+    ({ route }) => route.path.endsWith(path),
   )!
   const session = testSession(workspaceId)
   return (await found.run(

@@ -1,6 +1,6 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { companyScreen, named, type Writer } from '../notifications/notifications.ts'
+import { companyScreen, named, type Writer } from './topics.ts'
 
 /** A company was registered. */
 export interface Registered {

@@ -3,9 +3,9 @@ import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
-import { recordAudit } from '../audit/audit.ts'
-import type { Session } from '../http/http.ts'
+import { recordAudit } from '../accounts/audit/audit.ts'
 import type { WithDatabase } from '../platform/context.ts'
+import type { Session } from '../platform/http/session.ts'
 import type { RemovedCertificate, Uploader } from './certificates.ts'
 
 /** What a person may change in a company. */

@@ -1,6 +1,6 @@
 import { addToBatch, type Batch, type BatchFile, getBatch, listBatches, startBatch } from '@vigia/contract/companies'
-import { requireProvedEmail } from '../accounts/accounts.ts'
-import { handle } from '../http/http.ts'
+import { requireProvedEmail } from '../accounts/email-proof.ts'
+import { handle } from '../platform/http/http.ts'
 import * as batches from './batches.ts'
 
 /** The calls of batches of certificates; a worker does what they ask for. */

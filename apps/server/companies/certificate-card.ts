@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import type { CertificateUse } from '../signer/signer.ts'
+import type { CertificateUse } from '../platform/signer/signer.ts'
 import { usedCertificates } from './certificates.ts'
 
 /** What people see of the certificate that is used for a company. */

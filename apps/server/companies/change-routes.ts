@@ -9,16 +9,19 @@ import {
 import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
-import { requireProvedEmail } from '../accounts/accounts.ts'
-import { handle, requireRecentProof, type Session } from '../http/http.ts'
-import { requireScope } from '../http/keys.ts'
+import { requireProvedEmail } from '../accounts/email-proof.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { beyondLimit, inTransaction, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import { handle } from '../platform/http/http.ts'
+import { requireScope } from '../platform/http/keys.ts'
+import { requireRecentProof } from '../platform/http/proof.ts'
+import type { Session } from '../platform/http/session.ts'
 import { serviceOf } from '../platform/service.ts'
 import { lockSettings, recordArchiving, recordChanges, recordRemoval, recordSync } from './audit-entries.ts'
 import { batchRoutes } from './batch-routes.ts'
+import * as certificates from './certificates.ts'
 import * as companies from './companies.ts'
 import { type CapturesOfCertificates, isProved, register } from './registration.ts'
 
@@ -42,7 +45,7 @@ export const companyChangeRoutes = (captures: Captures) => [
   handle(createCompany, 'slow', async (ctx, { form, session }) => {
     await requireProvedEmail(ctx, session)
     const wanted = parseCnpj(form.Cnpj ?? '') ?? undefined
-    const certificate = await companies.openCertificate(form.Certificado, form.Senha, wanted)
+    const certificate = await certificates.openCertificate(form.Certificado, form.Senha, wanted)
     const proved = await isProved(ctx, certificate)
     const cnpj = wanted ?? certificate.cnpj
     const company = await inTransaction(ctx, (ctx) => register(ctx, captures, session, { certificate, proved }, cnpj))
@@ -57,7 +60,7 @@ export const companyChangeRoutes = (captures: Captures) => [
       requireKeeper(session)
       await requireProvedEmail(ctx, session)
     }
-    const certificate = file && (await companies.openCertificate(file, password, cnpj))
+    const certificate = file && (await certificates.openCertificate(file, password, cnpj))
     const proved = certificate !== undefined && (await isProved(ctx, certificate))
     const isActive = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
       const { db } = ctx
@@ -84,10 +87,10 @@ export const companyChangeRoutes = (captures: Captures) => [
     const companyId = await companies.getCompanyId(ctx, workspaceId, query.id)
     return inWorkspace(ctx, workspaceId, async (ctx) => {
       const company = await lockSettings(ctx, workspaceId, companyId)
-      const removed = await companies.removeCertificate(ctx, workspaceId, { id: companyId, cnpj: company.cnpj })
+      const removed = await certificates.removeCertificate(ctx, workspaceId, { id: companyId, cnpj: company.cnpj })
       await captures.stopWithoutCertificate(ctx, workspaceId, company.cnpj)
       await recordRemoval(ctx, session, company, removed)
-      const owner = await companies.findCertificateOwner(ctx, workspaceId, company.cnpj)
+      const owner = await certificates.findCertificateOwner(ctx, workspaceId, company.cnpj)
       return { data: null, message: `Certificado removido e chave privada apagada. ${whatFollows(owner)}` }
     })
   }),
@@ -183,7 +186,7 @@ const late =
 const expired =
   'O certificado digital desta empresa venceu, e sem um certificado válido nada é consultado na SEFAZ. Os documentos já guardados estão seguros; envie um certificado novo na edição da empresa.'
 
-function whatFollows(owner: Awaited<ReturnType<typeof companies.findCertificateOwner>>): string {
+function whatFollows(owner: Awaited<ReturnType<typeof certificates.findCertificateOwner>>): string {
   return owner?.valid
     ? `A captura continua com o certificado de ${owner.name} (${formatCnpj(owner.cnpj)}), que tem a mesma raiz de CNPJ.`
     : 'Sem outro certificado válido da mesma raiz de CNPJ, nada mais é consultado nem enviado à SEFAZ em nome desta empresa, nem das que usavam este certificado. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.'

@@ -4,23 +4,15 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
-import type { Session } from '../http/http.ts'
 import type { Context, Database } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import type { AppError } from '../platform/errors.ts'
+import type { Session } from '../platform/http/session.ts'
+import { testSigner } from '../platform/signer/testing.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
-import { testSigner } from '../signer/testing.ts'
-import {
-  type CompanyChange,
-  createCompany,
-  getCompany,
-  listCompanies,
-  noteCertificateAccepted,
-  noteCertificateRefused,
-  readHiding,
-  takeCertificate,
-  updateCompany,
-} from './companies.ts'
+import { noteCertificateAccepted, noteCertificateRefused, takeCertificate } from './certificates.ts'
+import { type CompanyChange, createCompany, getCompany, listCompanies, updateCompany } from './companies.ts'
+import { readHiding } from './switches.ts'
 
 const matriz = '12ABC34501DE35'
 const filial = '12ABC345000269'

@@ -3,13 +3,13 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufBySigla } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
-import type { Session } from '../http/http.ts'
-import { announce } from '../notifications/notifications.ts'
-import { requireRoomForCompany } from '../plans/plans.ts'
+import { requireRoomForCompany } from '../accounts/plans/plans.ts'
 import { nameOfAuthor } from '../platform/authors.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Session } from '../platform/http/session.ts'
+import { announce } from '../platform/outbox.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
 import type { Registered } from './announcements.ts'
@@ -22,30 +22,6 @@ import {
   usedCertificates,
 } from './certificates.ts'
 import { type RoleSwitch, shownTo, switched } from './switches.ts'
-
-export { companyAnnouncements } from './announcements.ts'
-export { noneAccepted, readCaptureStates } from './capture-state.ts'
-export {
-  destroyKeys,
-  findCertificateOwner,
-  listCertificates,
-  noteCertificateAccepted,
-  noteCertificateRefused,
-  openCertificate,
-  type RemovedCertificate,
-  removeCertificate,
-  takeCertificate,
-} from './certificates.ts'
-export { findLogoOf } from './logo.ts'
-export {
-  type Hiding,
-  hidesAnything,
-  type RoleSwitch,
-  readHiding,
-  shownConditions,
-  shownTo,
-} from './switches.ts'
-export { findUnreadable, listUnreadable, type Unreadable } from './unreadable.ts'
 
 /** What the captures of a company say that stopped because it has no certificate at all. */
 export const withoutCertificate =

@@ -6,15 +6,14 @@ import { PNG } from 'pngjs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
-import { serveRoutes } from '../http/http.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { serveRoutes } from '../platform/http/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
+import { testSigner } from '../platform/signer/testing.ts'
+import { insertCompany, newWorkspace, noPrinter, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { createPrinter } from '../print/printer.ts'
-import { testSigner } from '../signer/testing.ts'
 import { findLogoOf, getLogo, removeLogo, setLogo } from './logo.ts'
 import { companyRoutes } from './routes.ts'
 
@@ -167,8 +166,7 @@ test('is neither set nor taken away by whoever enters with a shared login', asyn
     ids: createPublicIds(randomBytes(16)),
     config,
   }
-  await using printer = createPrinter()
-  const app = await serveRoutes({ db, log, printer, ...unused }, companyRoutes, async () => ({
+  const app = await serveRoutes({ db, log, printer: noPrinter, ...unused }, companyRoutes, async () => ({
     ...testSession(workspaceId),
     shared: true,
   }))

@@ -12,15 +12,16 @@ import {
 import { formatBrasiliaDay, formatBrasiliaShortMoment, formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
-import { recordAudit } from '../audit/audit.ts'
-import { handle } from '../http/http.ts'
-import { pausedSentence, readPlan } from '../plans/plans.ts'
+import { recordAudit } from '../accounts/audit/audit.ts'
+import { pausedSentence, readPlan } from '../accounts/plans/plans.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { handle } from '../platform/http/http.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import { storageSentence } from '../platform/storage.ts'
 import { findStandstill } from '../platform/trouble.ts'
+import { noneAccepted } from './capture-state.ts'
 import { type CertificateSummary, describeUse, readCertificateCard } from './certificate-card.ts'
 import * as companies from './companies.ts'
 import * as logo from './logo.ts'
@@ -239,7 +240,7 @@ function toCapture(
   const isRunning = line.state === 'waiting' || line.state === 'failed'
   const isOutageAlone = outage && isRunning && !line.leased && line.missing === 0 && line.refused === null
   const hasEnded = valid_to !== null && valid_to.getTime() <= Date.now()
-  const isOfCertificate = line.refused !== null || line.message === companies.noneAccepted || (hasEnded && !isRunning)
+  const isOfCertificate = line.refused !== null || line.message === noneAccepted || (hasEnded && !isRunning)
   return {
     servico,
     estado: line.leased ? 'capturando' : isFailing ? 'falha' : states[line.state],

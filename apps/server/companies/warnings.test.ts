@@ -9,10 +9,9 @@ import type { Context } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { createLogger } from '../platform/log.ts'
-import { insertAccount, insertCompany, newWorkspace, roomyStorage } from '../platform/testing.ts'
+import { testSigner } from '../platform/signer/testing.ts'
+import { insertAccount, insertCompany, newWorkspace, noPrinter, roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { createPrinter } from '../print/printer.ts'
-import { testSigner } from '../signer/testing.ts'
 import { companyAnnouncements } from './announcements.ts'
 import { listCompanies } from './companies.ts'
 import { certificateMails, warnOfCertificates } from './warnings.ts'
@@ -32,7 +31,7 @@ beforeAll(async () => {
     vault: createVault(Buffer.alloc(32, 7)),
     signer: testSigner(database.url),
     ids: createPublicIds(Buffer.alloc(16, 8)),
-    printer: createPrinter(),
+    printer: noPrinter,
     storage: roomyStorage,
   }
 })

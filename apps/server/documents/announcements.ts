@@ -1,8 +1,8 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
-import { listScreen, named, type Writer } from '../notifications/notifications.ts'
+import { listScreen, named, type Writer } from '../companies/topics.ts'
 import { serviceOf } from '../platform/service.ts'
-import type { Altered } from './desk/remarks.ts'
-import { eventName } from './rows.ts'
+import { eventName } from './list/rows.ts'
+import type { Altered } from './workflow/remarks.ts'
 
 /** An export, or a print of many documents, can be fetched. */
 export interface Ready {

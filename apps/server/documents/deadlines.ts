@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ServiceCode } from '../platform/service.ts'
-import { all, type DueAnswer, type DueFilter } from './filter.ts'
+import { all, type DueAnswer, type DueFilter } from './list/filter.ts'
 
 /** Until when an event may be registered, counted from the authorisation of the document. */
 interface DeadlineRule {

@@ -5,8 +5,9 @@ import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
-import { type Arrival, receive } from './documents.ts'
-import { searchDocuments } from './list.ts'
+import type { Arrival } from './arrival.ts'
+import { searchDocuments } from './list/list.ts'
+import { receive } from './receive.ts'
 import { arrive, chaveOf, company, corrupted, evento, nfeProc, resEvento, resNFe } from './testing.ts'
 
 const log = createLogger('silent')

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import { readHiding, shownConditions } from '../companies/companies.ts'
+import { readHiding, shownConditions } from '../companies/switches.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { openReceived } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
 import { serviceOf } from '../platform/service.ts'
-import type { KnownProof } from './proving/proof.ts'
+import type { KnownProof } from './signatures/proof.ts'
 
 /**
  * The best file that arrived of a document of the workspace: the complete one, else the summary. Refuses unknown ids, those of others, and

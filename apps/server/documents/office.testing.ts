@@ -3,8 +3,9 @@ import type { Database } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
 import { newWorkspace } from '../platform/testing.ts'
-import { prove, receive } from './documents.ts'
-import { arrivalOf, type Copy, type CopyDraft, cnpjs, type EventCopy } from './order.testing.ts'
+import { arrivalOf, type Copy, type CopyDraft, cnpjs, type EventCopy } from './list/order.testing.ts'
+import { receive } from './receive.ts'
+import { prove } from './signatures/prover.ts'
 
 // A workspace with the two companies of order.testing.ts: what is delivered to it, and what is there afterwards.
 

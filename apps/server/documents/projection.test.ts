@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import type { Arrival } from './arrival.ts'
-import { arrivalOf, cnpjs, documentOf, eventOf, story } from './order.testing.ts'
+import { arrivalOf, cnpjs, documentOf, eventOf, story } from './list/order.testing.ts'
 import { type Changes, type EventRow, type Move, type ProjectedDocument, project, rowsOf } from './projection.ts'
 import { arrive, company, cteProc, evento, eventoCte, nfeProc, resEvento } from './testing.ts'
 

@@ -3,9 +3,9 @@ import { eventKind } from '@vigia/dfe/events'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
 import { rolesOf } from '@vigia/dfe/roles'
 import type { Proof } from '@vigia/sefaz/proof'
-import type { ChangeKind } from '../changes/changes.ts'
 import { searchable } from '../platform/text.ts'
 import type { Arrival } from './arrival.ts'
+import type { ChangeKind } from './changes.ts'
 import {
   bestCopy,
   bestEvents,

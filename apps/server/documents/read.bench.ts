@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import { SaxesParser } from 'saxes'
 import { compare, report } from '../../../bench/measure.ts'
-import { readPage } from './documents.ts'
+import { readPage } from './arrival.ts'
 import { rowsOf } from './projection.ts'
 
 // docZip read rate: base64 → gunzip → row, against a bare XML parser without handlers on the same bytes, already decompressed.

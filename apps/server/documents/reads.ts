@@ -1,7 +1,7 @@
-import { recordRead } from '../audit/audit.ts'
-import type { Caller } from '../http/http.ts'
+import { recordRead } from '../accounts/audit/audit.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
+import type { Caller } from '../platform/http/session.ts'
 
 /**
  * Writes down that somebody took a file out of the product. When that fails they get the file all the same, because it may be needed on the

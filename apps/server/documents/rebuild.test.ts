@@ -4,7 +4,8 @@ import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
 import type { Database } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
 import { createLogger } from '../platform/log.ts'
-import { rebuildAll, rebuildProjection } from './documents.ts'
+import { rebuildAll } from './documents.ts'
+import { chave, cnpjs, documentOf, eventOf } from './list/order.testing.ts'
 import {
   countersDiffer,
   deliver,
@@ -15,7 +16,7 @@ import {
   someoneWaits,
   type TestWorkspace,
 } from './office.testing.ts'
-import { chave, cnpjs, documentOf, eventOf } from './order.testing.ts'
+import { rebuildProjection } from './rebuild.ts'
 import { chaveOf } from './testing.ts'
 
 const log = createLogger('silent')

@@ -5,8 +5,8 @@ import { holdLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import { type Arrival, readPage } from './arrival.ts'
 import { rowsOf } from './projection.ts'
-import { prove } from './proving/prover.ts'
 import { listReceipts, type Recipient, receive } from './receive.ts'
+import { prove } from './signatures/prover.ts'
 import { addSuppliers } from './store.ts'
 
 export interface Rebuilt {

@@ -1,18 +1,18 @@
 import { isOfCte } from '@vigia/dfe/chave'
 import { sql } from 'kysely'
-import { noteChanges } from '../changes/changes.ts'
-import { announce } from '../notifications/notifications.ts'
 import type { Context } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
+import { announce } from '../platform/outbox.ts'
 import { openReceived } from '../platform/received/bytes.ts'
 import { receivedContent } from '../platform/received/column.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
-import { noteAltered } from './desk/remarks.ts'
+import { noteChanges } from './changes.ts'
 import { type EventRow, project, rowsOf } from './projection.ts'
 import { addReceipts, loadExisting, restateReceipts, writeChanges } from './store.ts'
+import { noteAltered } from './workflow/remarks.ts'
 
 export interface Recipient {
   workspaceId: number

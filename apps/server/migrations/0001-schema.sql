@@ -1284,7 +1284,7 @@ create table content (
   findings int not null,
   -- in the order of `value`
   products int[] not null,
-  -- packed by apps/server/contents/packing.ts
+  -- packed by apps/server/documents/contents/packing.ts
   value bytea storage external not null,
   mod_frete smallint,
   tp_nf smallint,
@@ -1435,7 +1435,7 @@ create table alert_fact (
   -- As text, whose order of fields stays.
   facts json not null,
   is_new boolean not null default false,
-  -- all that is known: apps/server/alerts/packed.ts
+  -- all that is known: apps/server/insights/alerts/packed.ts
   packed bytea not null,
   primary key (workspace_id, document_id),
   foreign key (workspace_id, company_id) references company (workspace_id, id)
@@ -1515,7 +1515,7 @@ create table alert (
   chave text collate "C" not null,
   -- of `fired`
   rules text[] not null,
-  -- as packages/alerts says it; empty: nothing is wrong any more
+  -- as packages/checks/alerts says it; empty: nothing is wrong any more
   fired json not null,
   learning boolean not null,
   judged_at timestamptz not null default now(),

@@ -1,9 +1,9 @@
 import { unreadCountMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import type { Session } from '../http/http.ts'
+import type { Announcement } from '../companies/topics.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
-import type { Announcement } from './notifications.ts'
+import type { Session } from '../platform/http/session.ts'
 
 interface TheirAnnouncement extends Pick<Announcement, 'kind' | 'header' | 'body'> {
   id: bigint

@@ -1,7 +1,7 @@
 import { listAnnouncements, readAnnouncements } from '@vigia/contract/workspace'
-import { handle } from '../http/http.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
+import { handle } from '../platform/http/http.ts'
 import { noteRead, readHistory } from './history.ts'
 
 export const notificationRoutes = [

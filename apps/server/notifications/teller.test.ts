@@ -1,13 +1,15 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
+import type { Writer } from '../companies/topics.ts'
 import { readConfig } from '../config.ts'
-import { knownBefore } from '../jobs/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { knownBefore } from '../platform/jobs/testing.ts'
 import { createLogger } from '../platform/log.ts'
+import { announce } from '../platform/outbox.ts'
 import { newWorkspace } from '../platform/testing.ts'
-import { announce, forgetAnnouncements, type Writer } from './notifications.ts'
+import { forgetAnnouncements } from './notifications.ts'
 import { findDue, happenings, startTeller, tellTogether, type Writers } from './teller.ts'
 
 const patience = { timeout: 25_000, interval: 25 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { isDue } from '../jobs/due.ts'
-import { startJobs } from '../jobs/jobs.ts'
+import { type Announcement, companyNameIn, type TopicItem, type Writer } from '../companies/topics.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
-import { type Announcement, lockTelling, type TopicItem, tell, type Writer } from './notifications.ts'
-import { companyNameIn } from './texts.ts'
+import { isDue } from '../platform/jobs/due.ts'
+import { startJobs } from '../platform/jobs/jobs.ts'
+import { lockTelling, tell } from './notifications.ts'
 
 export type Writers = Readonly<Record<string, Writer>>
 

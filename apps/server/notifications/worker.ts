@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { claimRows, fromNow, startJobs } from '../jobs/jobs.ts'
 import type { Context } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
+import { claimRows, fromNow, startJobs } from '../platform/jobs/jobs.ts'
 
 /** Looks at a workspace and does what is due there; doing it twice changes nothing. */
 export type Review = (ctx: Context, workspaceId: number) => Promise<void>

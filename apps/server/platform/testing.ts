@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Caller, Session } from '../http/http.ts'
-import type { Database } from './context.ts'
+import type { Context, Database } from './context.ts'
 import { inWorkspace } from './database.ts'
+import type { Caller, Session } from './http/session.ts'
 import type { Storage } from './storage.ts'
 
 /** Where the calls of tests come from. */
@@ -96,3 +96,9 @@ export async function insertAccount(
 
 /** A storage that takes everything, for tests of what does not ask it. */
 export const roomyStorage: Storage = { trouble: null, freeBytes: null, prove: async () => true, noteFailure: () => {} }
+
+/** A printer for tests that print nothing. */
+export const noPrinter: Context['printer'] = {
+  print: () => Promise.reject(new Error('no printer in this test')),
+  [Symbol.asyncDispose]: async () => {},
+}

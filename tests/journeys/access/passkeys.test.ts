@@ -1,4 +1,4 @@
-import { freePort } from '@vigia/postgres/port'
+import { freePort } from '@vigia/embedded-postgres/port'
 import { test } from 'vitest'
 import { query, shown, useSite } from '../site.ts'
 

@@ -3,8 +3,15 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '@vigia/postgres/port'
-import { type Binaries, chooseRunner, findBinaries, type Runner, run, supervise } from '@vigia/postgres/process'
+import { freePort } from '@vigia/embedded-postgres/port'
+import {
+  type Binaries,
+  chooseRunner,
+  findBinaries,
+  type Runner,
+  run,
+  supervise,
+} from '@vigia/embedded-postgres/process'
 import pg from 'pg'
 import { connectionTo, type DatabaseRole } from '../../../apps/server/platform/database.ts'
 import { migrate } from '../../../apps/server/platform/schema/migrate.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { releasing } from '../../documents/documents.ts'
+import { releasing } from '../../documents/deadlines.ts'
 import type { Context } from '../../platform/context.ts'
 import { enterWorkspace } from '../../platform/database.ts'
 import { serviceCodes } from '../../platform/service.ts'

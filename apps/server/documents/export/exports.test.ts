@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { onOneServer } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { readConfig } from '../../config.ts'
-import { knownBefore } from '../../jobs/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { knownBefore } from '../../platform/jobs/testing.ts'
 import { newWorkspace, roomyStorage } from '../../platform/testing.ts'
+import type { RunOptions } from '../../platform/threads.ts'
 import { createVault } from '../../platform/vault.ts'
-import { createPrinter } from '../../print/printer.ts'
-import type { RunOptions } from '../../print/threads.ts'
+import { createPrinter } from '../print/printer.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../testing.ts'
 import { claimExport, waitingExports } from '../worker.ts'
 import { zip } from './archive.ts'
@@ -795,7 +795,7 @@ describe('the forms of an export', () => {
       ...[2, 3, 4, 5, 6, 7, 8].map((number) => arrive(number, note(number))),
     ])
     await using printer = createPrinter({
-      file: new URL('../../print/printer.testing.ts', import.meta.url),
+      file: new URL('../print/printer.testing.ts', import.meta.url),
       threads: 1,
       timeoutMs: 5_000,
     })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Context } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
-import type { Criteria } from '../list.ts'
+import type { Criteria } from '../list/filter.ts'
 import type { Volume } from './leaving-files.ts'
 import type { ExportContents } from './texts.ts'
 

@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
-import { readHiding, shownConditions } from '../../companies/companies.ts'
+import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { receivedContent } from '../../platform/received/column.ts'
-import { isAltered } from '../desk/remarks.ts'
 import { epecCodes } from '../files.ts'
-import { all, type Criteria, type FilterQuery, withinRange } from '../filter.ts'
-import type { KnownProof } from '../proving/proof.ts'
+import { all, type Criteria, type FilterQuery, withinRange } from '../list/filter.ts'
 import { readQuery } from '../search/search.ts'
+import type { KnownProof } from '../signatures/proof.ts'
+import { isAltered } from '../workflow/remarks.ts'
 
 /** A document as an export needs it. */
 export interface ExportRow {

@@ -2,8 +2,8 @@ import { formatBrasiliaMoment, formatCount, formatMoney } from '@vigia/contract/
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
-import type { Unreadable } from '../../companies/companies.ts'
-import type { Criteria, DueFilter } from '../filter.ts'
+import type { Unreadable } from '../../companies/unreadable.ts'
+import type { Criteria, DueFilter } from '../list/filter.ts'
 
 /** What an export is made of, besides the documents. */
 export interface ExportContents {

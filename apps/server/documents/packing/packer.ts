@@ -1,12 +1,11 @@
 import type { Packed } from '../../platform/received/bytes.ts'
-import { defaultPrintThreads } from '../../print/printer.ts'
-import { createThreads, ThreadError } from '../../print/threads.ts'
+import { createThreads, defaultThreads, ThreadError } from '../../platform/threads.ts'
 import { type Arrival, type ReceivedDocZip, readPage } from '../arrival.ts'
 
 // Threads of the whole program, like the processor that they work on. They do not keep it alive.
 const threads = createThreads<Uint8Array[], (Packed | null)[]>({
   file: new URL('./packer-worker.ts', import.meta.url),
-  threads: defaultPrintThreads,
+  threads: defaultThreads,
   waitingMax: 1_000,
   timeoutMs: 10_000,
   memoryMb: 128,

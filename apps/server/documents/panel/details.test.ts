@@ -3,7 +3,6 @@ import type { DocumentDetail } from '@vigia/contract/documents'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../../tests/support/database.ts'
-import { serveRoutes } from '../../http/http.ts'
 import {
   author,
   type CteOptions,
@@ -14,9 +13,10 @@ import {
   newOffice,
   type Office,
   store,
-} from '../../manifestation/testing.ts'
+} from '../../events/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
+import { serveRoutes } from '../../platform/http/http.ts'
 import { documentRoutes } from '../routes.ts'
 import { arrive, chaveOf, evento, eventoCte, type NoteOptions, nfeProc, resNFe } from '../testing.ts'
 

@@ -1,13 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
-import { readHiding, shownConditions } from '../../companies/companies.ts'
+import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
-import { defaultPrintThreads } from '../../print/printer.ts'
-import { createThreads, ThreadError } from '../../print/threads.ts'
+import { createThreads, defaultThreads, ThreadError } from '../../platform/threads.ts'
 import { getFile, readEventFiles } from '../files.ts'
-import { missingText } from '../missing.ts'
-import { type DocumentListRow, readRows } from '../rows.ts'
+import { missingText } from '../list/missing.ts'
+import { type DocumentListRow, readRows } from '../list/rows.ts'
 import { toldEvents } from './event-texts.ts'
 import type { ReformSaid } from './reform-texts.ts'
 import type { Files, Said } from './said.ts'
@@ -75,7 +74,7 @@ export async function getDetails(
 
 const threads = createThreads<Files, Said>({
   file: new URL('./reader-worker.ts', import.meta.url),
-  threads: defaultPrintThreads,
+  threads: defaultThreads,
   waitingMax: 50,
   timeoutMs: 10_000,
   memoryMb: 256,

@@ -1,7 +1,7 @@
+import { testYears } from '@vigia/checks/reform/tables'
 import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { eventKind } from '@vigia/dfe/events'
 import { date, joined } from '@vigia/print/formats'
-import { testYears } from '@vigia/reform/tables'
 import { amountText, reais } from './texts.ts'
 
 /** What an event of the reform says, in a sentence that needs no code (NT 2025.002, events; NT 2026.006). */

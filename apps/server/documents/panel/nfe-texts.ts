@@ -1,7 +1,7 @@
 import type { NfeDetails, NfeItem } from '@vigia/dfe/read'
 import { codeText } from '@vigia/print/code-texts'
 import { date, joined, percent, taxId, weight } from '@vigia/print/formats'
-import { noDanfeText } from '../no-danfe.ts'
+import { noDanfeText } from '../print/no-danfe.ts'
 import {
   amountText,
   billLines,

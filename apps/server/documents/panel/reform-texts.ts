@@ -1,3 +1,5 @@
+import { findingsOf, type ReformFinding } from '@vigia/checks/reform/findings'
+import { creditNotes, debitNotes, inForceFrom, situations, tableDay, testYears } from '@vigia/checks/reform/tables'
 import type { ReformPresence } from '@vigia/contract/documents'
 import {
   type CteContents,
@@ -8,8 +10,6 @@ import {
   type ReformContents,
 } from '@vigia/dfe/read'
 import { date, joined, percent } from '@vigia/print/formats'
-import { findingsOf, type ReformFinding } from '@vigia/reform/findings'
-import { creditNotes, debitNotes, inForceFrom, situations, tableDay, testYears } from '@vigia/reform/tables'
 import { amountText, type LabelledValue, notZero, type PanelFact, reais, section, unitReais } from './texts.ts'
 
 /** IBS, CBS and IS of an item of an NF-e, or of a CT-e as a whole, for people. */

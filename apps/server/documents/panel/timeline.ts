@@ -4,8 +4,8 @@ import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
-import type { KnownProof } from '../proving/proof.ts'
-import { type DocumentListRow, eventName } from '../rows.ts'
+import { type DocumentListRow, eventName } from '../list/rows.ts'
+import type { KnownProof } from '../signatures/proof.ts'
 
 /** Something that happened to a document. */
 export interface TimelineRow {

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { decodeIds, decodePostings, hashOf, isDropped } from '../../platform/postings.ts'
-import type { Range } from '../filter.ts'
+import type { Range } from '../list/filter.ts'
 import { isMeant, keysOf, type TermQuestion } from './terms.ts'
 
 // Which documents have a term: docs/decisions/0055-postings.md. Documents are in segments, and a segment has its terms in buckets, each with the places
-// of its documents. apps/server/contents writes them.
+// of its documents. apps/server/documents/contents writes them.
 
 /** Documents by their segments: a byte for each place, 1 where it is one of them. A document is in one segment. */
 export type Places = ReadonlyMap<number, Uint8Array>

@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import { readHiding } from '../../companies/companies.ts'
+import { readHiding } from '../../companies/switches.ts'
 import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import { codeTerm, likeLiteral } from '../../platform/text.ts'
-import { countedQuestion } from '../counted.ts'
 import { dueCondition } from '../deadlines.ts'
-import { markCondition } from '../desk/remarks.ts'
+import { countedQuestion } from '../list/counted.ts'
 import {
   alertCondition,
   all,
@@ -14,7 +13,8 @@ import {
   type Range,
   rangeOf,
   reformCondition,
-} from '../filter.ts'
+} from '../list/filter.ts'
+import { markCondition } from '../workflow/remarks.ts'
 import { common as commonPlaces, findInside, insideCondition, type Places } from './postings.ts'
 import { type TermQuestion, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'

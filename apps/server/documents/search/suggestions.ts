@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { readHiding, shownConditions } from '../../companies/companies.ts'
+import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import type { ServiceCode } from '../../platform/service.ts'
 import { likeLiteral, searchable } from '../../platform/text.ts'
-import { all } from '../filter.ts'
+import { all } from '../list/filter.ts'
 
 const suggestedMax = 6
 

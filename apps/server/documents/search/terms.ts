@@ -1,7 +1,7 @@
 import { keyOf } from '../../platform/postings.ts'
 import { bareTerm, searchable } from '../../platform/text.ts'
 
-// By which words documents are found from inside. apps/server/contents stores them: docs/decisions/0050-what-is-inside.md.
+// By which words documents are found from inside. apps/server/documents/contents stores them: docs/decisions/0050-what-is-inside.md.
 
 /** Kinds of terms that are asked for by their name; a word of a product or cargo, and a code of one, has none. */
 export const termKinds = ['ncm', 'cfop', 'placa', 'pedido', 'lote'] as const

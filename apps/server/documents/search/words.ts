@@ -1,7 +1,7 @@
 import { cleanChave } from '@vigia/dfe/chave'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
 import { bareTerm, searchable } from '../../platform/text.ts'
-import type { Range } from '../filter.ts'
+import type { Range } from '../list/filter.ts'
 import { type TermQuestion, termKinds, termQuestion } from './terms.ts'
 
 /** Amounts as decimal text; `above` and `below` exclude their end. */

@@ -1,0 +1,122 @@
+import type { AuditAction } from '@vigia/contract/workspace'
+import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
+import { type RawBuilder, sql } from 'kysely'
+import type { Context } from '../../platform/context.ts'
+import { beforeCommit, readWorkspace } from '../../platform/database.ts'
+import type { Caller } from '../../platform/http/session.ts'
+import { likeLiteral, searchable } from '../../platform/text.ts'
+
+/** Who did something: a session, or somebody without one. */
+interface Actor {
+  workspaceId: number
+  /** Absent: the operator, or somebody who could not log in. */
+  accountId?: number
+  accountName: string
+  /** Absent: not over the network. */
+  address?: string
+}
+
+/**
+ * Writes down what `actor` did, in a sentence for the people of the workspace: no passwords, no keys. `ctx.db` is a transaction inside the
+ * workspace: the one that does it, wherever there is one. The entry is there when it commits.
+ */
+export async function recordAudit(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, accountId, accountName, address }: Actor,
+  action: AuditAction,
+  description: string,
+): Promise<void> {
+  const search = searchable(`${accountName} ${description}`)
+  const append = sql`
+    select append_audit(${workspaceId}, ${accountId ?? null}, ${accountName}, ${action}, ${description}, ${address ?? null}, ${search})`
+  beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await append.execute(db)))
+}
+
+/** Writes down that `reader` took a file; the same one again within an hour is counted in its entry. A HEAD takes nothing. */
+export async function recordRead(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, accountId, accountName, address }: Actor,
+  { isHead }: Pick<Caller, 'isHead'>,
+  description: string,
+): Promise<void> {
+  if (isHead) return
+  const search = searchable(`${accountName} ${description}`)
+  const append = sql`
+    select append_read(${workspaceId}, ${accountId ?? null}, ${accountName}, ${description}, ${address ?? null}, ${search})`
+  beforeCommit({ db }, { lock: 'audit', workspaceId }, async () => void (await append.execute(db)))
+}
+
+export const auditPageSize = 50
+
+/** Among how many entries, the newest of its period, a text is looked for: reading more takes too long for one call. */
+export const searchedMax = 100_000
+
+export interface AuditQuery {
+  action?: AuditAction
+  text?: string
+  /** Local date and time of São Paulo, both inclusive. */
+  from?: string
+  to?: string
+  page: number
+}
+
+/** An entry as people read it. */
+export interface AuditEntry {
+  at: Date
+  actor: string
+  action: AuditAction
+  description: string
+  address: string | null
+  /** A file that was read again within an hour is one entry. */
+  times: number
+}
+
+interface AuditRecords {
+  entries: AuditEntry[]
+  total: number
+  /** There are older entries in which the text was not looked for. */
+  cutOff: boolean
+}
+
+/** One page of what was done in the workspace, newest first, with the exact count of the filter. */
+export async function searchAudit(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  query: AuditQuery,
+): Promise<AuditRecords> {
+  const conditions = sql.join(
+    [
+      sql`workspace_id = ${workspaceId}`,
+      ...(query.action ? [sql`action = ${query.action}`] : []),
+      ...(query.from ? [sql`at >= ${query.from}::timestamp at time zone 'America/Sao_Paulo'`] : []),
+      ...(query.to ? [sql`at < (${query.to}::timestamp + interval '1 second') at time zone 'America/Sao_Paulo'`] : []),
+    ],
+    sql` and `,
+  )
+  const found = query.text ? matching(query.text, conditions) : sql`select at, id from audit where ${conditions}`
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows: counts } = await sql<{ total: number }>`select count(*)::int as total from (${found}) f`.execute(db)
+    const { total } = counts[0]!
+    const offset = (query.page - 1) * auditPageSize
+    const { rows: entries } = await sql<AuditEntry>`
+      select a.at, a.actor, a.action, a.description, a.address, a.times
+        from (select at, id from (${found}) f order by at desc, id desc offset ${Math.min(offset, total)} limit ${auditPageSize}) k
+        join audit a on a.workspace_id = ${workspaceId} and a.id = k.id
+       order by k.at desc, k.id desc`.execute(db)
+    const { rows: older } = query.text
+      ? await sql`select 1 from audit where ${conditions} order by at desc, id desc offset ${searchedMax} limit 1`.execute(
+          db,
+        )
+      : { rows: [] }
+    return { entries, total, cutOff: older.length > 0 }
+  })
+}
+
+function matching(text: string, conditions: RawBuilder<unknown>): RawBuilder<unknown> {
+  // Descriptions write a CNPJ with its mask.
+  const cnpj = parseCnpj(text)
+  const pattern = `%${likeLiteral(searchable(cnpj ? formatCnpj(cnpj) : text))}%`
+  return sql`
+    select at, id from (select at, id, search from audit where ${conditions} order by at desc, id desc limit ${searchedMax}) newest
+     where search like ${pattern}`
+}

@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import type { Context } from '../../platform/context.ts'
+import { asOperator } from '../../platform/database.ts'
+import { type MailKind, queueMail } from '../../platform/mail/mail.ts'
+import { isMailbox } from '../../platform/mail/message.ts'
+
+/** What a visitor writes to the operator of the product. */
+interface ContactMessage {
+  name: string
+  email: string
+  phone?: string
+  company?: string
+  message: string
+  /** It is kept, and mailed to nobody. */
+  suspect: boolean
+}
+
+/** Keeps a message and, where the configuration names somebody to read it, mails it. */
+export async function keepMessage(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { name, email, phone, company, message, suspect }: ContactMessage,
+): Promise<void> {
+  const recipient = ctx.config.contactEmail
+  await asOperator(ctx, async (ctx) => {
+    const { id } = await ctx.db
+      .insertInto('contact_message')
+      .values({ name, email, phone: phone ?? null, company: company || null, message, suspect })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    if (recipient && !suspect) await queueMail(ctx, { kind: 'contato', recipient, payload: { message: String(id) } })
+  })
+}
+
+/** What visitors wrote, newest first. */
+export async function listContactMessages(ctx: Pick<Context, 'db'>) {
+  return asOperator(ctx, ({ db }) =>
+    db
+      .selectFrom('contact_message')
+      .select(['at', 'name', 'email', 'phone', 'company', 'message', 'suspect'])
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .execute(),
+  )
+}
+
+const writeContact: MailKind = async (ctx, { payload }) => {
+  const { message: id } = payload as { message: string }
+  const row = await asOperator(ctx, ({ db }) =>
+    db
+      .selectFrom('contact_message')
+      .select(['name', 'email', 'phone', 'company', 'message'])
+      .select(sql<string>`to_char(at at time zone 'America/Sao_Paulo', 'DD/MM/YYYY HH24:MI')`.as('at'))
+      .where('id', '=', BigInt(id))
+      .executeTakeFirst(),
+  )
+  if (!row) return null
+  const [name, email, company] = [row.name, row.email, row.company ?? ''].map(onOneLine) as [string, string, string]
+  const from = [
+    `Nome: ${name}`,
+    `E-mail: ${email}`,
+    ...(row.phone ? [`Celular: ${row.phone}`] : []),
+    ...(company ? [`Empresa: ${company}`] : []),
+    `Recebida em: ${row.at} (horário de Brasília)`,
+  ]
+  const canAnswer = isMailbox(row.email)
+  return {
+    subject: `Fale com a Gente: mensagem ${id}`,
+    paragraphs: [
+      'Uma pessoa escreveu pelo "Fale com a Gente", ou pediu um plano em "Minha conta".',
+      from.join('\n'),
+      'O que ela escreveu vem depois de ">", linha por linha:',
+      quote(row.message),
+    ],
+    footnote: `${canAnswer ? 'Ao responder este e-mail, a resposta vai para quem escreveu. ' : ''}Todas as mensagens: npm run admin -- contatos.`,
+    ...(canAnswer && { replyTo: { name, address: row.email } }),
+  }
+}
+
+// What a visitor wrote stays apart from what we say of it: without lines that look like ours, and in the order in which it is written.
+function quote(message: string): string {
+  return message
+    .split(/\r\n?|[\n\v\f\x85\p{Zl}\p{Zp}]/u)
+    .map((line) => `> ${onOneLine(line)}`.trimEnd())
+    .join('\n')
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/[\u202A-\u202E\u2066-\u2069]/g, '').replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+}
+
+/** The letters of this slice. */
+export const contactMails: Readonly<Record<string, MailKind>> = { contato: writeContact }

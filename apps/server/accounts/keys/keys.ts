@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto'
+import { scopes as allScopes, type Scope } from '@vigia/contract/route'
+import { formatBrasiliaDay, formatCount, formatList } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { nameOfAuthor } from '../../platform/authors.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { type Keys, keyStart } from '../../platform/http/keys.ts'
+import type { Session } from '../../platform/http/session.ts'
+import { countTry, type Limit } from '../../platform/http/throttle.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { findCompanyIds } from '../chosen-companies.ts'
+import { findRecipient } from '../email-proof.ts'
+import { listToken, tokenHash } from '../tokens.ts'
+import { noteCall } from './uses.ts'
+
+/** Keys that a workspace has at once. */
+export const keysMax = 20
+// A removed key leaves a row.
+const madeLimit: Limit = { name: 'chave de API', times: 60, withinMs: 24 * 3_600_000 }
+// Of the 64 characters that nobody guesses, as many as tell one key from another.
+const startLength = keyStart.length + 8
+
+/** A key as the people of its workspace see it. */
+export interface ApiKey {
+  publicId: string
+  name: string
+  start: string
+  scopes: string[]
+  /** Public ids; null: all. */
+  companies: string[] | null
+  createdAt: Date
+  createdBy: string | null
+  expiresAt: Date | null
+  expired: boolean
+  usedAt: Date | null
+}
+
+export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<ApiKey[]> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<ApiKey>`
+      select public_id as "publicId", name, start, scopes,
+             case when company_ids is not null then array(
+               select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (api_key.company_ids) order by c.id) end as companies, created_at as "createdAt", ${nameOfAuthor(workspaceId, 'api_key.created_by')} as "createdBy",
+             expires_at as "expiresAt", coalesce(expires_at <= now(), false) as expired, used_at as "usedAt"
+        from api_key where workspace_id = ${workspaceId} and token_hash is not null order by id`.execute(db)
+    return rows
+  })
+}
+
+/** Makes a key, which nobody is shown again, and tells its maker by letter; without `days` it is good until it is removed. */
+export async function addKey(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  {
+    name,
+    scopes,
+    days,
+    companies = null,
+  }: { name: string; scopes: readonly Scope[]; days: number | null; companies?: readonly string[] | null },
+): Promise<{ publicId: string; key: string }> {
+  const { workspaceId, accountId } = session
+  await countTry({ db }, madeLimit, String(workspaceId))
+  const key = `${keyStart}${randomBytes(32).toString('hex')}`
+  const start = key.slice(0, startLength)
+  const granted = allScopes.filter((scope) => scopes.includes(scope))
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await lockKeys({ db }, workspaceId)
+    const { n } = await db
+      .selectFrom('api_key')
+      .select(sql<number>`count(*)::int`.as('n'))
+      .where('workspace_id', '=', workspaceId)
+      .where('token_hash', 'is not', null)
+      .executeTakeFirstOrThrow()
+    if (n >= keysMax)
+      throw new AppError(
+        'conflict',
+        `Já há ${keysMax} chaves de API. Esta não foi criada; apague uma que não usa mais e tente de novo.`,
+      )
+    await refuseTaken({ db }, workspaceId, name)
+    const companyIds = await findCompanyIds({ db }, workspaceId, companies)
+    const expiresAt = days === null ? null : sql<Date>`now() + ${days} * interval '1 day'`
+    const row = await db
+      .insertInto('api_key')
+      .values({
+        workspace_id: workspaceId,
+        name,
+        scopes: granted,
+        start,
+        token_hash: tokenHash(key),
+        created_by: accountId,
+        expires_at: expiresAt,
+        company_ids: companyIds,
+      })
+      .returning(['public_id as publicId', 'expires_at as expiresAt'])
+      .executeTakeFirstOrThrow()
+    await listToken({ db }, workspaceId, key, expiresAt ?? sql<Date>`'infinity'`)
+    const until = row.expiresAt ? `válida até ${formatBrasiliaDay(row.expiresAt)}` : 'sem validade'
+    const of = companyIds ? `, de ${formatCount(companyIds.length, 'empresa', 'empresas')}` : ''
+    const what = `Criou a chave de API “${name}” (${start}…), ${until}${of}, que pode: ${formatList(granted)}.`
+    await recordAudit({ db }, session, 'chave', what)
+    const recipient = await findRecipient({ db, config }, session)
+    if (recipient) {
+      const payload = { at: new Date().toISOString(), address: session.address, name, start, scopes: granted, until }
+      await queueMail({ db }, { workspaceId, kind: 'chave-criada', recipient, payload })
+    }
+    return { publicId: row.publicId, key }
+  })
+}
+
+export async function renameKey({ db }: WithDatabase, session: Session, publicId: string, name: string): Promise<void> {
+  const { workspaceId } = session
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await lockKeys({ db }, workspaceId)
+    const before = await getKey({ db }, workspaceId, publicId)
+    if (before.name === name) return
+    await refuseTaken({ db }, workspaceId, name, before.id)
+    await db
+      .updateTable('api_key')
+      .set({ name })
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', before.id)
+      .execute()
+    const what = `Mudou o nome da chave de API “${before.name}” (${before.start}…) para “${name}”.`
+    await recordAudit({ db }, session, 'chave', what)
+  })
+}
+
+/** Removes a key: from the end of the transaction on nobody comes in with it. */
+export async function removeKey({ db }: WithDatabase, session: Session, publicId: string): Promise<void> {
+  const { workspaceId } = session
+  await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    await lockKeys({ db }, workspaceId)
+    const { id, name, start } = await getKey({ db }, workspaceId, publicId)
+    await forget({ db }, workspaceId, id)
+    await recordAudit({ db }, session, 'chave', `Apagou a chave de API “${name}” (${start}…).`)
+  })
+}
+
+/** Removes all keys of a workspace. `ctx.db` is a transaction inside the workspace. */
+export async function removeAllKeys({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await lockKeys({ db }, workspaceId)
+  await forget({ db }, workspaceId, null)
+}
+
+async function forget({ db }: WithDatabase, workspaceId: number, id: number | null): Promise<void> {
+  const { rows } = await sql<{ hash: Buffer }>`
+    with ended as (select id, token_hash from api_key
+                    where workspace_id = ${workspaceId} and token_hash is not null and (${id}::int is null or id = ${id}))
+    update api_key k set token_hash = null from ended where k.workspace_id = ${workspaceId} and k.id = ended.id
+    returning ended.token_hash as hash`.execute(db)
+  if (rows.length === 0) return
+  const hashes = rows.map(({ hash }) => hash)
+  await db
+    .deleteFrom('token_directory')
+    .where('workspace_id', '=', workspaceId)
+    .where('token_hash', 'in', hashes)
+    .execute()
+}
+
+// Changes of the keys of a workspace take turns.
+async function lockKeys({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
+}
+
+// In the audit the name says which key it was.
+async function refuseTaken({ db }: WithDatabase, workspaceId: number, name: string, but = 0): Promise<void> {
+  const { rows } = await sql`
+    select from api_key where workspace_id = ${workspaceId} and token_hash is not null and lower(name) = lower(${name}) and id <> ${but}`.execute(
+    db,
+  )
+  if (rows.length > 0)
+    throw new AppError(
+      'conflict',
+      `Já há uma chave de API com o nome “${name}”. Nada foi alterado; escolha outro nome.`,
+    )
+}
+
+const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+async function getKey({ db }: WithDatabase, workspaceId: number, publicId: string) {
+  const row = uuidShape.test(publicId)
+    ? await db
+        .selectFrom('api_key')
+        .select(['id', 'name', 'start'])
+        .where('workspace_id', '=', workspaceId)
+        .where('public_id', '=', publicId)
+        .where('token_hash', 'is not', null)
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw new AppError('not-found', 'Chave de API não encontrada.')
+  return row
+}
+
+/** How the server lets keys in: see docs/decisions/0037-api-keys.md. */
+export const keys: Keys = {
+  find: async ({ db }, token, caller) => {
+    const { rows } = await sql<{
+      workspaceId: number
+      workspacePublicId: string
+      accountId: number
+      accountName: string
+      publicId: string
+      scopes: string[]
+      companies: number[] | null
+      expiresAt: Date | null
+    }>`
+      select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", key_id as "accountId", author as "accountName",
+             key_public_id as "publicId", scopes, company_ids as companies, expires_at as "expiresAt"
+        from key_for_token(${tokenHash(token)})`.execute(db)
+    const [found] = rows
+    return (
+      (found && {
+        ...found,
+        expiresAt: found.expiresAt ?? new Date(8.64e15),
+        shared: false,
+        // Of a program its scopes say what it may.
+        role: 'administrador',
+        home: { workspaceId: found.workspaceId, accountId: found.accountId },
+        lacksFactor: false,
+        isAccessOver: false,
+        // Nobody sits before a program: whoever made the key proved it then.
+        provedLately: true,
+        token,
+        address: caller.address,
+      }) ??
+      null
+    )
+  },
+  note: noteCall,
+}

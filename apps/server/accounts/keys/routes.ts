@@ -1,0 +1,64 @@
+import { addKey as add, listKeys as list, removeKey as remove, renameKey as rename } from '@vigia/contract/workspace'
+import type { Context } from '../../platform/context.ts'
+import { handle } from '../../platform/http/http.ts'
+import type { Session } from '../../platform/http/session.ts'
+import { requireProvedEmail } from '../email-proof.ts'
+import { type ApiKey, addKey, listKeys, removeKey, renameKey } from './keys.ts'
+
+export const keyRoutes = [
+  handle(list, async (ctx, { session }) => ({
+    data: { chaves: (await listKeys(ctx, session.workspaceId)).map(toKey) },
+  })),
+  handle(add, async (ctx, { body, session }) => {
+    await requireKeeper(ctx, session)
+    const choice = {
+      name: body.nome,
+      scopes: body.permissoes,
+      days: body.validadeEmDias ?? null,
+      companies: body.idsEmpresas ?? null,
+    }
+    const { publicId, key } = await addKey(ctx, session, choice)
+    return { data: { idChave: publicId, chave: key } }
+  }),
+  handle(rename, async (ctx, { body, session }) => {
+    await requireKeeper(ctx, session)
+    await renameKey(ctx, session, body.idChave, body.nome)
+    return { data: null }
+  }),
+  handle(remove, async (ctx, { body, session }) => {
+    await requireKeeper(ctx, session)
+    await removeKey(ctx, session, body.idChave)
+    return { data: null, message: 'Chave de API apagada: ninguém entra mais com ela.' }
+  }),
+]
+
+const deed = { deed: 'criar ou mudar chaves de API', nothing: 'Nada foi alterado.' }
+
+// A person with an own account and a confirmed e-mail may open the workspace to programs.
+async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
+  await requireProvedEmail(ctx, session, deed)
+}
+
+const toKey = ({
+  publicId,
+  name,
+  start,
+  scopes,
+  companies,
+  createdAt,
+  createdBy,
+  expiresAt,
+  expired,
+  usedAt,
+}: ApiKey) => ({
+  idChave: publicId,
+  nome: name,
+  inicio: start,
+  permissoes: scopes,
+  idsEmpresas: companies,
+  criadaEm: createdAt.toISOString(),
+  criadaPor: createdBy,
+  validaAte: expiresAt?.toISOString() ?? null,
+  vencida: expired,
+  usadaEm: usedAt?.toISOString() ?? null,
+})

@@ -1,0 +1,364 @@
+import { formatBrasiliaDay, formatBrasiliaMoment, formatInteger } from '@vigia/contract/text'
+import { type PlanKind, planKinds } from '@vigia/contract/workspace'
+import { type RawBuilder, sql } from 'kysely'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { recordAudit } from '../audit/audit.ts'
+
+type WithContact = Pick<Context, 'db' | 'config'>
+
+/** `tipoPlano` of section 9. */
+export type PlanType = keyof typeof planKinds
+
+/** What a workspace may, as it stands now. */
+export interface WorkspacePlan extends PlanKind {
+  type: PlanType
+  /** `ended`: neither the trial nor a paid plan lasts. */
+  situation: 'trial' | 'active' | 'ended'
+  trialUntil: Date
+  /** Since when the paid plan lasts, or the last one did; null: there was none. */
+  paidFrom: Date | null
+  /** Of the paid plan that lasts, or of the last one; null: there was none, or its end is not known. */
+  paidUntil: Date | null
+  /** When trial and paid plan end or ended; null: no end is known. */
+  endsAt: Date | null
+  /** Milliseconds to `endsAt`; negative after it. */
+  leftMs: number | null
+  /** What ends, or has ended, last. */
+  endsWith: 'trial' | 'plan'
+  /** Since when capture is paused because neither lasts. */
+  pausedAt: Date | null
+}
+
+const unlimited = {
+  ...planKinds[3],
+  type: 3,
+  situation: 'active',
+  paidFrom: null,
+  paidUntil: null,
+  endsAt: null,
+  leftMs: null,
+  endsWith: 'plan',
+} as const
+
+// The time after a lock was obtained: the transaction may have begun before the change that it waited for.
+const now = sql<Date>`statement_timestamp()`
+const paidLasts = sql<boolean>`(paid_from is not null and (paid_until is null or paid_until > ${now}))`
+// An active plan without an end date has no end.
+const end = sql<Date | null>`case when ${paidLasts} and paid_until is null then null else greatest(trial_until, paid_until) end`
+
+/**
+ * The plan of a workspace; where the installation has none, one without end or limits. `ctx.db` is a transaction inside it; `lock`: no other transaction
+ * changes it before that ends.
+ */
+export async function readPlan(
+  { db, config }: WithContact,
+  workspaceId: number,
+  { lock = false } = {},
+): Promise<WorkspacePlan> {
+  // Locked in a separate statement, so that the next one reads the newest row. No-key lock: inserts with a foreign key go on.
+  if (lock) await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
+  const { plan, ...row } = await db
+    .selectFrom('workspace')
+    .select(['plan', 'trial_until as trialUntil', 'paid_from as paidFrom', 'paid_until as paidUntil'])
+    .select('paused_at as pausedAt')
+    .select([
+      sql<
+        WorkspacePlan['situation']
+      >`case when ${paidLasts} then 'active' when trial_until > ${now} then 'trial' else 'ended' end`.as('situation'),
+      end.as('endsAt'),
+      sql<number | null>`(extract(epoch from ${end} - ${now}) * 1000)::float8`.as('leftMs'),
+      sql<
+        WorkspacePlan['endsWith']
+      >`case when paid_until > trial_until or ${paidLasts} and paid_until is null then 'plan' else 'trial' end`.as(
+        'endsWith',
+      ),
+    ])
+    .where('id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  if (!config.plans) return { ...row, ...unlimited }
+  const type = plan as PlanType
+  return { type, ...planKinds[type], ...row }
+}
+
+/**
+ * Refuses the company that the transaction `ctx.db` has just added or taken back into use, when the plan of its workspace has no room for it. Two that are added at
+ * once take turns here, and the second one counts the first.
+ */
+export async function requireRoomForCompany(ctx: WithContact, workspaceId: number): Promise<void> {
+  const plan = await readPlan(ctx, workspaceId, { lock: true })
+  if (plan.situation === 'ended')
+    throw new AppError(
+      'plan-limit',
+      `${reasonOf(plan)}, e por isso não é possível cadastrar nem reativar empresas agora. Nada foi alterado, e o que já foi guardado continua disponível. ${howToGetPlan(ctx.config)}`,
+    )
+  const { companiesMax } = plan
+  if (companiesMax === null || (await countCompanies(ctx, workspaceId)) <= companiesMax) return
+  const allowed = companiesMax === 1 ? '1 empresa' : `até ${companiesMax} empresas`
+  throw new AppError(
+    'plan-limit',
+    `O plano ${plan.name} permite ${allowed}, e todas já estão cadastradas. Nada foi alterado, e as que estão cadastradas continuam como estão. Para cadastrar mais, arquive uma que não usa ou mude de plano: ${contactOf(ctx.config)}.`,
+  )
+}
+
+/** Gives the trial of a workspace a plan with room for more companies; returns when the trial ends, or null where nothing changed. `ctx.db` is a transaction inside it. */
+export async function widenTrial(
+  { db, config }: WithContact,
+  workspaceId: number,
+  type: PlanType,
+): Promise<Date | null> {
+  const { situation, companiesMax, trialUntil } = await readPlan({ db, config }, workspaceId, { lock: true })
+  const wanted = planKinds[type].companiesMax
+  const isWider = companiesMax !== null && (wanted === null || wanted > companiesMax)
+  if (situation !== 'trial' || !isWider) return null
+  await db.updateTable('workspace').set({ plan: type }).where('id', '=', workspaceId).execute()
+  return trialUntil
+}
+
+/** Refuses to ask the authority for a workspace of which neither trial nor plan lasts. `ctx.db` is a transaction inside it. */
+export async function requireCapture(ctx: WithContact, workspaceId: number): Promise<void> {
+  const plan = await readPlan(ctx, workspaceId)
+  if (plan.situation === 'ended') throw new AppError('plan-limit', endedSentence(plan, ctx.config))
+}
+
+/** Why nothing is captured for a workspace whose plan has ended, what is safe, and what to do. */
+export function pausedSentence(plan: WorkspacePlan, config: ContactConfig): string {
+  return `${reasonOf(plan)}, e por isso a captura está pausada: nada é consultado na SEFAZ. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${howToGetPlan(config)}`
+}
+
+function endedSentence(plan: WorkspacePlan, config: ContactConfig): string {
+  if (plan.pausedAt !== null) return pausedSentence(plan, config)
+  // The next review of the workspace does it.
+  return `${reasonOf(plan)}, e a captura será pausada em até uma hora. Até lá ela ainda consulta a SEFAZ sozinha, mas não a pedido. ${whatIsSafe} ${keptByAuthority('um plano ativado')} ${howToGetPlan(config)}`
+}
+
+/** What stays as it is when a plan ends. */
+export const whatIsSafe =
+  'Os documentos já guardados estão seguros e continuam disponíveis para consulta, impressão e exportação.'
+/** What the authority does while nothing is captured, and what makes capture go on. */
+export function keptByAuthority(remedy: 'um plano ativado' | 'um certificado novo'): string {
+  return `A SEFAZ guarda cada documento por cerca de 90 dias e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos: com ${remedy} antes disso, a captura continua de onde parou.`
+}
+
+type ContactConfig = Pick<Context['config'], 'contactEmail'>
+
+/** What a person does to get a plan. */
+export function howToGetPlan(config: ContactConfig): string {
+  return `Para ativar um plano, ${contactOf(config)}.`
+}
+
+// How people get a plan from us.
+function contactOf({ contactEmail }: ContactConfig): string {
+  const here = 'peça-o em "Minha conta"'
+  return contactEmail === undefined ? here : `${here} ou escreva para ${contactEmail}`
+}
+
+/** What has ended, as the beginning of a sentence. */
+export function reasonOf({ endsWith, endsAt, name }: WorkspacePlan): string {
+  const at = endsAt === null ? '' : ` em ${formatBrasiliaDay(endsAt)}`
+  return endsWith === 'trial' ? `O período de teste terminou${at}` : `O plano ${name} terminou${at}`
+}
+
+/** How many companies a workspace has, without those that it archived. `ctx.db` is a transaction inside it. */
+export async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
+  const { n } = await db
+    .selectFrom('company')
+    .select(sql<number>`count(*)::int`.as('n'))
+    .where('workspace_id', '=', workspaceId)
+    .where('active', '=', true)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
+const month = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')`
+
+/**
+ * How many documents arrived in this month of São Paulo, whenever they were issued; counting ends at `max`. `ctx.db` is a transaction inside
+ * the workspace.
+ */
+export async function countArrivals(
+  { db }: WithDatabase,
+  workspaceId: number,
+  max: number | null = null,
+): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n
+      from (select from document where workspace_id = ${workspaceId} and created_at >= ${month} at time zone 'America/Sao_Paulo'
+             limit ${max}::bigint) d`.execute(db)
+  return rows[0]!.n
+}
+
+/** This month of São Paulo: `2026-11`. */
+export async function thisMonth({ db }: WithDatabase): Promise<string> {
+  const { rows } = await sql<{ month: string }>`select to_char(${month}, 'YYYY-MM') as month`.execute(db)
+  return rows[0]!.month
+}
+
+/** A plan with what of it is used. */
+interface DescribedPlan extends WorkspacePlan {
+  /** The whole truth in a sentence or two. */
+  message: string
+  companies: number
+  /** Counted up to a hundred thousand; the message says when there are more. */
+  documentsThisMonth: number
+}
+
+// Counting 100,000 index entries takes 20 ms.
+const arrivalsCounted = 100_000
+
+/** The plan of a workspace, what of it is used, and a text about it. */
+export async function describePlan(ctx: WithContact, workspaceId: number): Promise<DescribedPlan> {
+  return readWorkspace(ctx, workspaceId, async (ctx) => {
+    const plan = await readPlan(ctx, workspaceId)
+    const companies = await countCompanies(ctx, workspaceId)
+    const arrived = await countArrivals(ctx, workspaceId, arrivalsCounted + 1)
+    const documentsThisMonth = Math.min(arrived, arrivalsCounted)
+    const told = `${arrived > arrivalsCounted ? 'mais de ' : ''}${formatInteger(documentsThisMonth)} documentos`
+    const sentences = [standing(plan, ctx.config)]
+    if (plan.companiesMax !== null && companies > plan.companiesMax)
+      sentences.push(
+        `Há ${companies} empresas cadastradas, mais do que o plano permite: todas continuam como estão, e novas não podem ser cadastradas.`,
+      )
+    if (plan.documentsPerMonthMax !== null && arrived > plan.documentsPerMonthMax)
+      sentences.push(
+        `Chegaram ${told} neste mês, mais do que os ${formatInteger(plan.documentsPerMonthMax)} do plano: todos estão guardados, e os próximos também serão.`,
+      )
+    else if (arrived > arrivalsCounted)
+      sentences.push(`Chegaram ${told} neste mês, e todos estão guardados; até aí eles são contados um a um.`)
+    return { ...plan, message: sentences.join(' '), companies, documentsThisMonth }
+  })
+}
+
+function standing(plan: WorkspacePlan, config: ContactConfig): string {
+  const { name, situation, paidUntil, trialUntil } = plan
+  if (situation === 'active') {
+    return paidUntil === null
+      ? `O plano ${name} está ativo.`
+      : `O plano ${name} está ativo até ${formatBrasiliaMoment(paidUntil)}.`
+  }
+  if (situation === 'trial')
+    return `Teste grátis do plano ${name} até ${formatBrasiliaMoment(trialUntil)}. Depois, sem um plano ativo, a captura pausa e o que já foi guardado continua disponível. ${howToGetPlan(config)}`
+  return endedSentence(plan, config)
+}
+
+/** Writes down whether capture is paused because neither trial nor plan lasts. `ctx.db` is a transaction inside the workspace. */
+export async function notePaused({ db }: WithDatabase, workspaceId: number, paused: boolean): Promise<void> {
+  await db
+    .updateTable('workspace')
+    .set({ paused_at: paused ? sql<Date>`least(paused_at, ${now})` : null })
+    .where('id', '=', workspaceId)
+    .execute()
+}
+
+const operator = 'Quem administra o sistema'
+
+/**
+ * Gives a workspace a paid plan from now on, until the end of a day of São Paulo (null: without a known end). Returns whether that changed
+ * anything.
+ */
+export async function activatePlan(
+  ctx: WithContact,
+  workspaceId: number,
+  { type, until }: { type: PlanType; until: string | null },
+): Promise<boolean> {
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const before = await readPlan({ ...ctx, db }, workspaceId, { lock: true })
+    const paidUntil: RawBuilder<Date | null> =
+      until === null
+        ? sql`null::timestamptz`
+        : sql`(${until}::date + time '23:59:59.999') at time zone 'America/Sao_Paulo'`
+    const { numUpdatedRows } = await db
+      .updateTable('workspace')
+      .set({
+        plan: type,
+        ...(before.situation === 'active' ? {} : { paid_from: now }),
+        paid_until: paidUntil,
+      })
+      .where('id', '=', workspaceId)
+      .where(sql<boolean>`(not ${paidLasts} or plan <> ${type} or paid_until is distinct from ${paidUntil})`)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return false
+    const after = await readPlan({ ...ctx, db }, workspaceId)
+    await recordAudit(
+      { db },
+      { workspaceId, accountName: operator },
+      'plano',
+      `Ativou o plano ${after.name}${untilText(after.paidUntil)}. Antes: ${standsAs(before)}.`,
+    )
+    return true
+  })
+}
+
+/** Ends the paid plan of a workspace now; a trial goes on to its end. Returns false when no paid plan lasts. */
+export async function endPlan(ctx: WithContact, workspaceId: number): Promise<boolean> {
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const before = await readPlan({ ...ctx, db }, workspaceId, { lock: true })
+    if (before.situation !== 'active') return false
+    await db.updateTable('workspace').set({ paid_until: now }).where('id', '=', workspaceId).execute()
+    const after = await readPlan({ ...ctx, db }, workspaceId)
+    const goesOn =
+      after.situation === 'trial' ? `: o período de teste continua até ${formatBrasiliaDay(after.trialUntil)}` : ''
+    await recordAudit(
+      { db },
+      { workspaceId, accountName: operator },
+      'plano',
+      `Encerrou o plano ${before.name}${goesOn}. Antes: ${standsAs(before)}.`,
+    )
+    return true
+  })
+}
+
+const untilText = (until: Date | null) =>
+  until === null ? ', sem data de término' : ` até ${formatBrasiliaDay(until)}`
+
+function standsAs(plan: WorkspacePlan): string {
+  if (plan.situation === 'active') return `plano ${plan.name} ativo${untilText(plan.paidUntil)}`
+  if (plan.situation === 'trial')
+    return `período de teste do plano ${plan.name} até ${formatBrasiliaDay(plan.trialUntil)}`
+  const reason = reasonOf(plan)
+  return reason[0]!.toLowerCase() + reason.slice(1)
+}
+
+/** The workspace of an account, by its e-mail; null: there is no such account. */
+export async function findWorkspaceOf({ db }: WithDatabase, email: string): Promise<number | null> {
+  const { rows } = await sql<{ id: number }>`
+    select workspace_id as id from account_for_login(${email.trim().toLowerCase()})`.execute(db)
+  return rows[0]?.id ?? null
+}
+
+/** A workspace as the operator lists it. */
+interface ListedPlan {
+  plan: WorkspacePlan
+  name: string
+  emails: string[]
+  companies: number
+}
+
+/** The plans of all workspaces, oldest workspace first. */
+export async function listPlans(ctx: WithContact): Promise<ListedPlan[]> {
+  const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
+  const listed: ListedPlan[] = []
+  for (const { id } of workspaces) listed.push(await readListed(ctx, id))
+  return listed
+}
+
+/** The plan of the workspace of an account, by its e-mail; null: there is no such account. */
+export async function findPlan(ctx: WithContact, email: string): Promise<ListedPlan | null> {
+  const workspaceId = await findWorkspaceOf(ctx, email)
+  return workspaceId === null ? null : readListed(ctx, workspaceId)
+}
+
+async function readListed(ctx: WithContact, id: number): Promise<ListedPlan> {
+  return readWorkspace(ctx, id, async ({ db }) => {
+    const { name } = await db.selectFrom('workspace').select('name').where('id', '=', id).executeTakeFirstOrThrow()
+    const accounts = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', id)
+      .orderBy('id')
+      .execute()
+    const emails = accounts.map((account) => account.email)
+    return { plan: await readPlan({ ...ctx, db }, id), name, emails, companies: await countCompanies({ db }, id) }
+  })
+}

@@ -1,0 +1,312 @@
+import type { MemberRole } from '@vigia/contract/route'
+import { peopleMax } from '@vigia/contract/workspace'
+import { sql } from 'kysely'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { enterWorkspace, inWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Caller, Session } from '../../platform/http/session.ts'
+import { countTry, type Limit } from '../../platform/http/throttle.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
+import { uuidOf } from '../../platform/text.ts'
+import { insertMember } from '../accounts.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { prove } from '../email-proof.ts'
+import { addMembership } from '../memberships.ts'
+import { refuseGuessable, refuseOwnEmail } from '../password-rules.ts'
+import { hashPassword } from '../passwords.ts'
+import { placesMax, placesOf } from '../places.ts'
+import { lockPerson, moveSession, type OpenedSession } from '../sessions.ts'
+import { listToken, tokenHash } from '../tokens.ts'
+import {
+  lockPeople,
+  lockWorkspace,
+  type RightsChoice,
+  requireKeeper,
+  rightsText,
+  settle,
+  tellAdministrators,
+  writeRights,
+} from './team.ts'
+
+const dayMs = 24 * 3_600_000
+const days = 7
+// Each sends a letter to an address that somebody typed.
+const sentLimit: Limit = { name: 'convites', times: 60, withinMs: dayMs }
+const recipientLimit: Limit = { name: 'convite para e-mail', times: 10, withinMs: dayMs }
+
+type InviteContext = Pick<Context, 'db' | 'config' | 'vault'>
+
+/** Asks the owner of an e-mail to come in, by a letter. Nothing tells whether the e-mail has an account. Returns the public id. */
+export async function invite(
+  ctx: InviteContext,
+  session: Session,
+  { email, ...choice }: RightsChoice & { email: string },
+): Promise<string> {
+  await requireKeeper(ctx, session)
+  const { workspaceId, accountId } = session
+  const recipient = email.toLowerCase()
+  await countSent(ctx, workspaceId, recipient)
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await lockPeople({ db }, session)
+    const rights = await settle({ db }, workspaceId, choice)
+    await refuseKnown({ db }, workspaceId, recipient)
+    const { id, public_id: publicId } = await db
+      .insertInto('invitation')
+      .values({
+        workspace_id: workspaceId,
+        email: recipient,
+        role: rights.role,
+        company_ids: rights.companyIds,
+        access_until: rights.accessUntil,
+        invited_by: accountId,
+        // That of the letter takes its place at once.
+        token_hash: Buffer.alloc(0),
+        expires_at: sql<Date>`now()`,
+      })
+      .returning(['id', 'public_id'])
+      .executeTakeFirstOrThrow()
+    await send({ db, vault: ctx.vault }, workspaceId, { id, email: recipient })
+    if (rights.role === 'administrador')
+      await tellAdministrators({ db, config: ctx.config }, session, recipient, 'convidado')
+    await recordAudit({ db }, session, 'equipe', `Convidou ${recipient}: ${rightsText(rights)}.`)
+    return publicId
+  })
+}
+
+async function countSent(ctx: WithDatabase, workspaceId: number, recipient: string): Promise<void> {
+  await countTry(ctx, sentLimit, String(workspaceId))
+  await countTry(ctx, recipientLimit, recipient)
+}
+
+async function refuseKnown({ db }: WithDatabase, workspaceId: number, email: string): Promise<void> {
+  const { rows } = await sql<{ people: number; isMember: boolean; isInvited: boolean }>`
+    select (select count(*)::int from account where workspace_id = ${workspaceId})
+             + (select count(*)::int from invitation where workspace_id = ${workspaceId}) as people,
+           exists (select from account where workspace_id = ${workspaceId} and email = ${email}) as "isMember",
+           exists (select from invitation where workspace_id = ${workspaceId} and email = ${email}) as "isInvited"`.execute(
+    db,
+  )
+  const { people, isMember, isInvited } = rows[0]!
+  const nothing = 'Nada foi enviado'
+  if (isMember)
+    throw new AppError('conflict', `${email} já está neste workspace. ${nothing}: mude ali o que a pessoa pode.`)
+  if (isInvited)
+    throw new AppError('conflict', `${email} já foi convidado e ainda não respondeu. ${nothing}: use "Enviar de novo".`)
+  if (people >= peopleMax)
+    throw new AppError(
+      'conflict',
+      `Um workspace tem até ${peopleMax} pessoas, com as convidadas. ${nothing}: tire antes quem não precisa mais entrar.`,
+    )
+}
+
+// The link of the letter, the same at each attempt to send it: whoever can derive it from the moment of the letter is this installation.
+function linkOf({ vault }: Pick<Context, 'vault'>, workspaceId: number, id: number, at: string): string {
+  return vault.derive(`convite ${workspaceId}/${id} ${at}`).toString('base64url')
+}
+
+// Puts a new link in the place of the last one. `ctx.db` is a transaction inside the workspace.
+async function send(
+  { db, vault }: Pick<Context, 'db' | 'vault'>,
+  workspaceId: number,
+  { id, email }: { id: number; email: string },
+): Promise<void> {
+  const at = new Date().toISOString()
+  const token = linkOf({ vault }, workspaceId, id, at)
+  await db
+    .updateTable('invitation')
+    .set({
+      token_hash: tokenHash(token),
+      sent_at: sql<Date>`now()`,
+      expires_at: sql<Date>`now() + ${days} * interval '1 day'`,
+    })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .execute()
+  // Whoever comes too late is told that, for a while.
+  await listToken({ db }, workspaceId, token, sql<Date>`now() + interval '30 days'`)
+  await queueMail(
+    { db },
+    { workspaceId, kind: 'convite', recipient: email, payload: { id, at }, usefulMs: days * dayMs },
+  )
+}
+
+/** What the letter of an invitation says; null: it was withdrawn, accepted, or sent again. */
+export async function readLetter(
+  ctx: Pick<Context, 'db' | 'vault'>,
+  workspaceId: number,
+  { id, at }: { id: number; at: string },
+): Promise<{ token: string; workspace: string; inviter: string | null; role: MemberRole; expiresAt: Date } | null> {
+  const token = linkOf(ctx, workspaceId, id, at)
+  const found = await findInvitation(ctx, token)
+  return (
+    found && {
+      token,
+      workspace: found.workspaceName,
+      inviter: found.inviter,
+      role: found.role,
+      expiresAt: found.expiresAt,
+    }
+  )
+}
+
+/** Sends an invitation again, with another link. */
+export async function resend(ctx: InviteContext, session: Session, publicId: string): Promise<void> {
+  await requireKeeper(ctx, session)
+  const { workspaceId } = session
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await lockPeople({ db }, session)
+    const invitation = await getOpen({ db }, workspaceId, publicId)
+    await countSent({ db }, workspaceId, invitation.email)
+    await send({ db, vault: ctx.vault }, workspaceId, invitation)
+    await recordAudit({ db }, session, 'equipe', `Enviou de novo o convite de ${invitation.email}.`)
+  })
+}
+
+/** Takes an invitation back: its link opens nothing any more. */
+export async function withdraw(ctx: WithDatabase, session: Session, publicId: string): Promise<void> {
+  const { workspaceId } = session
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await lockPeople({ db }, session)
+    const { id, email } = await getOpen({ db }, workspaceId, publicId)
+    await remove({ db }, workspaceId, id)
+    await recordAudit({ db }, session, 'equipe', `Cancelou o convite de ${email}.`)
+  })
+}
+
+async function getOpen({ db }: WithDatabase, workspaceId: number, publicId: string) {
+  const row = await db
+    .selectFrom('invitation')
+    .select(['id', 'email'])
+    .where('workspace_id', '=', workspaceId)
+    .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
+    .executeTakeFirst()
+  if (!row) throw new AppError('not-found', 'Este convite não existe mais: ele foi aceito ou cancelado.')
+  return row
+}
+
+async function remove({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
+  await db.deleteFrom('invitation').where('workspace_id', '=', workspaceId).where('id', '=', id).execute()
+}
+
+/** An invitation as its guest sees it. */
+interface Invitation {
+  workspaceId: number
+  workspaceName: string
+  email: string
+  role: MemberRole
+  inviter: string | null
+  expiresAt: Date
+  hasAccount: boolean
+}
+
+async function findInvitation({ db }: WithDatabase, token: string): Promise<Invitation | null> {
+  const { rows } = await sql<Invitation>`
+    select workspace_id as "workspaceId", workspace_name as "workspaceName", email, role, inviter,
+           expires_at as "expiresAt", has_account as "hasAccount"
+      from invitation_for_token(${tokenHash(token)})`.execute(db)
+  return rows[0] ?? null
+}
+
+/** The invitation of a link that still works; refuses others. `text` is the token or the whole link. */
+export async function openInvitation(ctx: WithDatabase, text: string): Promise<Invitation> {
+  const found = await findInvitation(ctx, tokenOf(text))
+  if (!found)
+    throw new AppError(
+      'not-found',
+      'Não reconhecemos este convite: talvez ele já tenha sido aceito, cancelado ou enviado de novo. Confira se o link foi copiado inteiro, ou peça outro a quem convidou.',
+    )
+  if (found.expiresAt <= new Date())
+    throw new AppError('gone', 'Este convite valia por sete dias, que já passaram. Peça outro a quem convidou.')
+  return found
+}
+
+const tokenOf = (text: string) => text.trim().split(/[?#]/, 1)[0]!.replace(/\/$/, '').split('/').at(-1)!
+
+const hasAccountAlready =
+  'Este e-mail já tem uma conta. Nada foi alterado: entre com ela e abra o convite de novo para aceitar.'
+
+/** Accepts an invitation for an e-mail without an account: makes one, at home in the workspace. Whoever has the link reads the mailbox. */
+export async function acceptWithNewAccount(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { link, name, password }: { link: string; name: string; password: string },
+  caller: Caller,
+): Promise<void> {
+  const { hasAccount, email, workspaceId } = await openInvitation(ctx, link)
+  if (hasAccount) throw new AppError('conflict', hasAccountAlready)
+  refuseGuessable(ctx, password)
+  refuseOwnEmail(ctx, password, email)
+  const passwordHash = await hashPassword(ctx, password)
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const rights = await take({ db }, workspaceId, link)
+    const accountId = await insertMember({ db }, workspaceId, { email, name, passwordHash })
+    if (accountId === null) throw new AppError('conflict', hasAccountAlready)
+    await writeRights({ db }, { workspaceId, accountId }, rights)
+    const actor = { workspaceId, accountId, accountName: name, address: caller.address }
+    await recordAudit({ db }, actor, 'equipe', `Aceitou o convite enviado a ${email}: ${rightsText(rights)}.`)
+  })
+}
+
+/** Accepts an invitation with the account of the session, which has to have the e-mail; the session goes on in the workspace. */
+export async function acceptWithSession(
+  ctx: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  link: string,
+  caller: Caller,
+): Promise<OpenedSession> {
+  const { workspaceId, email } = await openInvitation(ctx, link)
+  const { home } = session
+  return inWorkspace(ctx, home.workspaceId, async ({ db }) => {
+    const { email: own, name: accountName } = await lockPerson({ db }, session)
+    if (session.shared || own !== email)
+      throw new AppError(
+        'conflict',
+        `Este convite é para ${email}, e você entrou com ${own}. Nada foi alterado: saia e entre com a conta do e-mail convidado.`,
+      )
+    const places = await placesOf({ db }, home)
+    if (places.some((place) => place.workspaceId === workspaceId))
+      throw new AppError(
+        'conflict',
+        'Você já está neste workspace. Nada foi alterado: mude para ele no seu menu, no alto da página.',
+      )
+    if (places.length >= placesMax)
+      throw new AppError(
+        'conflict',
+        `Uma pessoa pode estar em até ${placesMax} workspaces. Nada foi alterado: saia antes de um deles.`,
+      )
+    // Whoever has the link reads the mailbox.
+    await prove({ db }, home)
+    await enterWorkspace({ db }, workspaceId)
+    const rights = await take({ db }, workspaceId, link)
+    const place = await addMembership({ db }, home, workspaceId, { email, name: accountName })
+    await writeRights({ db }, place, rights)
+    const actor = { ...place, accountName, address: caller.address }
+    await recordAudit({ db }, actor, 'equipe', `Aceitou o convite enviado a ${email}: ${rightsText(rights)}.`)
+    await enterWorkspace({ db }, home.workspaceId)
+    return moveSession({ db, config: ctx.config }, session, place, caller)
+  })
+}
+
+// Uses an invitation up that was opened, and returns what it gives. `ctx.db` is a transaction inside the workspace.
+async function take(ctx: WithDatabase, workspaceId: number, link: string) {
+  const { db } = ctx
+  await lockWorkspace(ctx, workspaceId)
+  const row = await db
+    .deleteFrom('invitation')
+    .where('workspace_id', '=', workspaceId)
+    .where('token_hash', '=', tokenHash(tokenOf(link)))
+    .where('expires_at', '>', sql<Date>`now()`)
+    .returning(['role', 'company_ids as companyIds', 'access_until as accessUntil', 'invited_by as invitedBy'])
+    .executeTakeFirst()
+  // Another call took it in this moment, or withdrew it.
+  if (!row) throw new AppError('gone', 'Este convite acaba de ser aceito ou cancelado.')
+  if (row.accessUntil && row.accessUntil <= new Date())
+    throw new AppError('gone', 'O acesso que este convite dá já terminou. Peça outro a quem convidou.')
+  const companyIds = row.companyIds && (await stillThere(ctx, workspaceId, row.companyIds))
+  return { ...row, companyIds }
+}
+
+async function stillThere({ db }: WithDatabase, workspaceId: number, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select id from company where workspace_id = ${workspaceId} and id = any (${ids}::int[])`.execute(db)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,129 @@
+import {
+  acceptInvitation,
+  changeMember,
+  getInvitation,
+  getTeam,
+  invite,
+  joinWorkspace,
+  leaveWorkspace,
+  removeMember,
+  resendInvitation,
+  updateWorkspace,
+  withdrawInvitation,
+} from '@vigia/contract/workspace'
+import { handle } from '../../platform/http/http.ts'
+import * as invitations from './invitations.ts'
+import * as team from './team.ts'
+
+export const teamRoutes = [
+  handle(getTeam, async (ctx, { session }) => {
+    const { name, requiresFactor, invitations } = await team.readWorkspaceSettings(ctx, session)
+    const members = await team.listMembers(ctx, session)
+    const now = new Date()
+    return {
+      data: {
+        nome: name,
+        exigeSegundoFator: requiresFactor,
+        pessoas: members.map(({ publicId, name, email, createdAt, seenAt, isAsking, ...rights }) => ({
+          idPessoa: publicId,
+          nome: name,
+          email,
+          ...toRights(rights),
+          desde: createdAt.toISOString(),
+          vistaEm: seenAt?.toISOString() ?? null,
+          voce: isAsking,
+        })),
+        convites: invitations.map(({ publicId, email, sentAt, expiresAt, ...rights }) => ({
+          idConvite: publicId,
+          email,
+          ...toRights(rights),
+          enviadoEm: sentAt.toISOString(),
+          validoAte: expiresAt.toISOString(),
+          vencido: expiresAt <= now,
+        })),
+      },
+    }
+  }),
+
+  handle(updateWorkspace, async (ctx, { body, session }) => {
+    await team.changeWorkspace(ctx, session, { name: body.nome, requiresFactor: body.exigeSegundoFator })
+    return { data: null, message: 'Workspace atualizado.' }
+  }),
+
+  handle(invite, async (ctx, { body, session }) => {
+    const idConvite = await invitations.invite(ctx, session, { email: body.email, ...toChoice(body) })
+    return { data: { idConvite }, message: `Convite enviado a ${body.email}. O link vale por sete dias.` }
+  }),
+
+  handle(resendInvitation, async (ctx, { body, session }) => {
+    await invitations.resend(ctx, session, body.idConvite)
+    return { data: null, message: 'Convite enviado de novo. O link anterior não vale mais.' }
+  }),
+
+  handle(withdrawInvitation, async (ctx, { body, session }) => {
+    await invitations.withdraw(ctx, session, body.idConvite)
+    return { data: null, message: 'Convite cancelado: o link não vale mais.' }
+  }),
+
+  handle(changeMember, async (ctx, { body, session }) => {
+    await team.changeMember(ctx, session, body.idPessoa, toChoice(body))
+    return { data: null, message: 'Mudança feita. Ela já vale.' }
+  }),
+
+  handle(removeMember, async (ctx, { body, session }) => {
+    await team.removeMember(ctx, session, body.idPessoa)
+    return { data: null, message: 'A pessoa não entra mais neste workspace.' }
+  }),
+
+  handle(leaveWorkspace, async (ctx, { session }) => {
+    const isGone = await team.leave(ctx, session)
+    const message = isGone
+      ? 'Você saiu, e a sua conta foi apagada: não havia outro workspace com ela.'
+      : 'Você saiu do workspace. Entre de novo para usar os outros.'
+    return { data: null, message }
+  }),
+
+  handle(getInvitation, async (ctx, { params }) => {
+    const { workspaceName, inviter, email, role, expiresAt, hasAccount } = await invitations.openInvitation(
+      ctx,
+      params.token,
+    )
+    return {
+      data: {
+        workspace: workspaceName,
+        convidadoPor: inviter,
+        email,
+        papel: role,
+        validoAte: expiresAt.toISOString(),
+        temConta: hasAccount,
+      },
+    }
+  }),
+
+  handle(acceptInvitation, async (ctx, { body, caller }) => {
+    await invitations.acceptWithNewAccount(ctx, { link: body.convite, name: body.nome, password: body.senha }, caller)
+    return { data: null, message: 'Convite aceito! Faça login para continuar.' }
+  }),
+
+  handle(joinWorkspace, async (ctx, { body, session, caller }) => {
+    const { token, workspacePublicId } = await invitations.acceptWithSession(ctx, session, body.convite, caller)
+    return { data: { token, wsId: workspacePublicId }, message: 'Convite aceito.' }
+  }),
+]
+
+const toRights = ({ role, companies, accessUntil }: team.Rights) => ({
+  papel: role,
+  idsEmpresas: companies,
+  acessoAte: accessUntil?.toISOString() ?? null,
+})
+
+interface WireChoice {
+  papel: team.RightsChoice['role']
+  idsEmpresas?: string[] | null | undefined
+  acessoAte?: string | null | undefined
+}
+const toChoice = ({ papel, idsEmpresas, acessoAte }: WireChoice): team.RightsChoice => ({
+  role: papel,
+  companies: idsEmpresas ?? null,
+  lastDay: acessoAte ?? null,
+})

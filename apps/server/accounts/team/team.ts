@@ -1,0 +1,359 @@
+import type { MemberRole } from '@vigia/contract/route'
+import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { enterWorkspace, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Session } from '../../platform/http/session.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
+import { uuidOf } from '../../platform/text.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { findCompanyIds, findPublicIds } from '../chosen-companies.ts'
+import { isWrittenTo, requireProvedEmail } from '../email-proof.ts'
+import { removeAccount } from '../memberships.ts'
+import { reconnect } from '../session-ends.ts'
+
+// Who is in a workspace and what each of them may: docs/decisions/0040-members.md.
+
+/** What somebody may in a workspace. */
+export interface Rights {
+  role: MemberRole
+  /** Public ids; null: all. */
+  companies: string[] | null
+  /** Null: without an end. */
+  accessUntil: Date | null
+}
+
+/** What somebody is to be allowed; `lastDay` (aaaa-MM-dd, in São Paulo): the last one on which they come in. */
+export interface RightsChoice {
+  role: MemberRole
+  companies: readonly string[] | null
+  lastDay: string | null
+}
+
+/** A person of a workspace as its administrators see them. */
+export interface Member extends Rights {
+  publicId: string
+  name: string
+  email: string
+  createdAt: Date
+  seenAt: Date | null
+  isAsking: boolean
+}
+
+/** The people of the session's workspace, in the order in which they came. */
+export async function listMembers(ctx: WithDatabase, { workspaceId, accountId }: Session): Promise<Member[]> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<Member>`
+      select a.public_id as "publicId", a.name, a.email, a.role, a.access_until as "accessUntil", a.created_at as "createdAt",
+             a.id = ${accountId} as "isAsking",
+             (select max(s.seen_at) from session s where s.workspace_id = ${workspaceId} and s.account_id = a.id) as "seenAt",
+             case when not a.all_companies then array(
+               select c.public_id::text from account_company m join company c on c.workspace_id = m.workspace_id and c.id = m.company_id
+                where m.workspace_id = ${workspaceId} and m.account_id = a.id order by c.id) end as companies
+        from account a where a.workspace_id = ${workspaceId} order by a.id`.execute(db)
+    return rows
+  })
+}
+
+/** An invitation that waits for an answer. */
+export interface OpenInvitation extends Rights {
+  publicId: string
+  email: string
+  sentAt: Date
+  expiresAt: Date
+}
+
+/** The name of the workspace, whether it asks everybody for a second factor, and its invitations. */
+export async function readWorkspaceSettings(ctx: WithDatabase, { workspaceId }: Session) {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const settings = await db
+      .selectFrom('workspace')
+      .select(['name', 'requires_factor as requiresFactor'])
+      .where('id', '=', workspaceId)
+      .executeTakeFirstOrThrow()
+    const { rows } = await sql<Omit<OpenInvitation, 'companies'> & { companyIds: number[] | null }>`
+      select public_id as "publicId", email, role, access_until as "accessUntil", sent_at as "sentAt", expires_at as "expiresAt",
+             company_ids as "companyIds"
+        from invitation where workspace_id = ${workspaceId} order by id`.execute(db)
+    const invitations: OpenInvitation[] = []
+    for (const { companyIds, ...row } of rows)
+      invitations.push({ ...row, companies: await findPublicIds({ db }, workspaceId, companyIds) })
+    return { ...settings, invitations }
+  })
+}
+
+/** Names the workspace, and says whether everybody needs a second factor or a passkey; who asks for that has one. */
+export async function changeWorkspace(
+  ctx: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  { name, requiresFactor }: { name: string; requiresFactor: boolean },
+): Promise<void> {
+  await requireKeeper(ctx, session)
+  const { workspaceId } = session
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const before = await lockPeople({ db }, session)
+    if (requiresFactor && !before.requiresFactor) await requireOwnFactor({ db }, session)
+    await db
+      .updateTable('workspace')
+      .set({ name, requires_factor: requiresFactor })
+      .where('id', '=', workspaceId)
+      .execute()
+    // Pages that are open have to show it as well.
+    if (requiresFactor && !before.requiresFactor) await reconnect({ db }, workspaceId, null)
+    const changes = [
+      ...(before.name === name ? [] : [`nome de “${before.name}” para “${name}”`]),
+      ...(before.requiresFactor === requiresFactor
+        ? []
+        : [requiresFactor ? 'todos precisam de segundo fator ou passkey' : 'segundo fator deixou de ser exigido']),
+    ]
+    if (changes.length > 0) await recordAudit({ db }, session, 'equipe', `Alterou o workspace: ${changes.join('; ')}.`)
+  })
+}
+
+// Or the first call afterwards would shut out who asked: as the session is judged by then.
+async function requireOwnFactor(ctx: WithDatabase, { home, workspaceId, publicId }: Session): Promise<void> {
+  const { rows: shown } = await sql`
+    select from session where workspace_id = ${workspaceId} and public_id = ${publicId}::uuid and with_factor`.execute(
+    ctx.db,
+  )
+  await enterWorkspace(ctx, home.workspaceId)
+  const { rows: factors } = await sql`
+    select 1 from second_factor
+     where workspace_id = ${home.workspaceId} and account_id = ${home.accountId} and confirmed_at is not null
+    union all
+    select 1 from passkey where workspace_id = ${home.workspaceId} and account_id = ${home.accountId}
+     limit 1`.execute(ctx.db)
+  await enterWorkspace(ctx, workspaceId)
+  if (shown.length === 0 || factors.length === 0)
+    throw new AppError(
+      'conflict',
+      'Antes de exigir o segundo fator de todos, ligue o seu em "Minha conta" ou, se já tem um, saia e entre de novo com ele. Nada foi alterado.',
+    )
+}
+
+/** Changes what a person may, from the next call on. */
+export async function changeMember(
+  ctx: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  publicId: string,
+  choice: RightsChoice,
+): Promise<void> {
+  await requireKeeper(ctx, session)
+  const { workspaceId } = session
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await lockPeople({ db }, session)
+    const member = await getMember({ db }, workspaceId, publicId)
+    const rights = await settle({ db }, workspaceId, choice)
+    if (rights.role !== 'administrador') {
+      await requireAnotherAdministrator({ db }, workspaceId, member.id)
+      await endInvitationsOf({ db }, workspaceId, member.id)
+    }
+    await writeRights({ db }, { workspaceId, accountId: member.id }, rights)
+    await reconnect({ db }, workspaceId, member.id)
+    if (rights.role === 'administrador' && member.role !== 'administrador')
+      await tellAdministrators({ db, config: ctx.config }, session, member.email, 'mudado')
+    await recordAudit(
+      { db },
+      session,
+      'equipe',
+      `Mudou o que ${member.name} (${member.email}) pode: ${rightsText(rights)}.`,
+    )
+  })
+}
+
+/**
+ * Writes to all who administer the workspace that somebody is about to as well, the one who asked included: a session that somebody found open is enough to
+ * ask. `ctx.db` is a transaction inside the workspace.
+ */
+export async function tellAdministrators(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId, address }: Session,
+  email: string,
+  how: 'convidado' | 'mudado',
+): Promise<void> {
+  const administrators = await db
+    .selectFrom('account')
+    .select(['id', 'email'])
+    .where('workspace_id', '=', workspaceId)
+    .where('role', '=', 'administrador')
+    .where('email', '<>', email)
+    .where(isWrittenTo({ config }))
+    .orderBy('id')
+    .execute()
+  const by = administrators.find(({ id }) => id === accountId)?.email
+  const payload = { at: new Date().toISOString(), address, email, by, how }
+  for (const { email: recipient } of administrators)
+    await queueMail({ db }, { workspaceId, kind: 'administrador-novo', recipient, payload })
+}
+
+/** Rights with the companies as numbers. */
+export interface SettledRights {
+  role: MemberRole
+  companyIds: number[] | null
+  accessUntil: Date | null
+  /** Whose invitation gave them. */
+  invitedBy?: number
+}
+
+/** Rights as they are kept; refuses companies of others and a last day that has gone. `ctx.db` is a transaction inside the workspace. */
+export async function settle(ctx: WithDatabase, workspaceId: number, choice: RightsChoice): Promise<SettledRights> {
+  const companyIds = await findCompanyIds(ctx, workspaceId, choice.companies)
+  if (choice.lastDay === null) return { role: choice.role, companyIds, accessUntil: null }
+  const { rows } = await sql<{ at: Date; gone: boolean }>`
+    select at, at <= now() as gone from (select (${choice.lastDay}::date + 1)::timestamp at time zone 'America/Sao_Paulo' as at) d`.execute(
+    ctx.db,
+  )
+  const { at, gone } = rows[0]!
+  if (gone)
+    throw new AppError('invalid-input', 'O último dia do acesso já passou. Nada foi alterado: escolha hoje ou depois.')
+  return { role: choice.role, companyIds, accessUntil: at }
+}
+
+/** Writes what an account may. `ctx.db` is a transaction inside the workspace. */
+export async function writeRights(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Pick<Session, 'workspaceId' | 'accountId'>,
+  { role, companyIds, accessUntil, invitedBy }: SettledRights,
+): Promise<void> {
+  await db
+    .updateTable('account')
+    .set({
+      role,
+      all_companies: companyIds === null,
+      access_until: accessUntil,
+      ...(invitedBy !== undefined && { invited_by: invitedBy }),
+    })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', accountId)
+    .execute()
+  await db
+    .deleteFrom('account_company')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .execute()
+  await sql`
+    insert into account_company (workspace_id, account_id, company_id)
+    select ${workspaceId}, ${accountId}, id from unnest(${companyIds ?? []}::int[]) id
+    returning company_id`.execute(db)
+}
+
+/** What somebody may, in words for the audit. */
+export function rightsText({ role, companyIds, accessUntil }: SettledRights): string {
+  const of = companyIds === null ? 'todas as empresas' : formatCount(companyIds.length, 'empresa', 'empresas')
+  // The day before the first moment without access.
+  const until = accessUntil ? `, até ${formatBrasiliaDay(new Date(accessUntil.getTime() - 1))}` : ''
+  return `${role}, ${of}${until}`
+}
+
+/** Puts a person out of the workspace; their sessions there end at once. */
+export async function removeMember(
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
+  session: Session,
+  publicId: string,
+): Promise<void> {
+  await requireKeeper(ctx, session)
+  const { workspaceId } = session
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await lockPeople({ db }, session)
+    const member = await getMember({ db }, workspaceId, publicId)
+    if (member.id === session.accountId)
+      throw new AppError(
+        'conflict',
+        'Para sair você mesmo, use "Sair do workspace" em "Minha conta". Nada foi alterado.',
+      )
+    await requireAnotherAdministrator({ db }, workspaceId, member.id)
+    await endInvitationsOf({ db }, workspaceId, member.id)
+    await removeAccount({ db, vault: ctx.vault }, { workspaceId, accountId: member.id })
+    await recordAudit({ db }, session, 'equipe', `Tirou ${member.name} (${member.email}) do workspace.`)
+  })
+}
+
+/** Takes the person of the session out of its workspace. Returns whether they have no account any more. */
+export async function leave(ctx: Pick<Context, 'db' | 'vault'>, session: Session): Promise<boolean> {
+  const { workspaceId, accountId } = session
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await lockPeople({ db }, session, { leaves: true })
+    await requireAnotherAdministrator({ db }, workspaceId, accountId)
+    await endInvitationsOf({ db }, workspaceId, accountId)
+    await recordAudit({ db }, session, 'equipe', 'Saiu do workspace.')
+    return removeAccount({ db, vault: ctx.vault }, { workspaceId, accountId })
+  })
+}
+
+const deed = { deed: 'mexer na equipe', nothing: 'Nada foi alterado.' }
+
+/** Refuses who may not let others in: it takes an own account with a confirmed e-mail. */
+export async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
+  await requireProvedEmail(ctx, session, deed)
+}
+
+/**
+ * Changes of the people of a workspace take turns. Refuses an administrator who is none any more since the call came (but not who only leaves). `ctx.db` is a
+ * transaction inside the workspace.
+ */
+export async function lockPeople(
+  ctx: WithDatabase,
+  { workspaceId, accountId }: Pick<Session, 'workspaceId' | 'accountId'>,
+  { leaves = false } = {},
+) {
+  const workspace = await lockWorkspace(ctx, workspaceId)
+  const { rows } = await sql`
+    select from account where workspace_id = ${workspaceId} and id = ${accountId} and (role = 'administrador' or ${leaves})`.execute(
+    ctx.db,
+  )
+  if (rows.length === 0) throw new AppError('forbidden', 'Você não administra mais este workspace. Nada foi alterado.')
+  return workspace
+}
+
+/** Holds the people of a workspace, and reads its settings. `ctx.db` is a transaction inside it. */
+export async function lockWorkspace({ db }: WithDatabase, workspaceId: number) {
+  return db
+    .selectFrom('workspace')
+    .select(['name', 'requires_factor as requiresFactor'])
+    .where('id', '=', workspaceId)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+// Who asked them to come in may not do so any more. `ctx.db` is a transaction inside the workspace.
+async function endInvitationsOf({ db }: WithDatabase, workspaceId: number, accountId: number): Promise<void> {
+  await db
+    .deleteFrom('invitation')
+    .where('workspace_id', '=', workspaceId)
+    .where('invited_by', '=', accountId)
+    .execute()
+}
+
+async function getMember({ db }: WithDatabase, workspaceId: number, publicId: string) {
+  const row = await db
+    .selectFrom('account')
+    .select(['id', 'name', 'email', 'role'])
+    .where('workspace_id', '=', workspaceId)
+    .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
+    .executeTakeFirst()
+  if (!row) throw new AppError('not-found', 'Esta pessoa não está mais no workspace.')
+  return row
+}
+
+// Somebody has to be left who can let others in. The people are locked.
+async function requireAnotherAdministrator(
+  { db }: WithDatabase,
+  workspaceId: number,
+  accountId: number,
+): Promise<void> {
+  const { rows } = await sql`
+    select from account where workspace_id = ${workspaceId} and id <> ${accountId} and role = 'administrador' limit 1`.execute(
+    db,
+  )
+  if (rows.length > 0) return
+  const { rows: own } = await sql`
+    select from account where workspace_id = ${workspaceId} and id = ${accountId} and role = 'administrador'`.execute(
+    db,
+  )
+  if (own.length > 0)
+    throw new AppError(
+      'conflict',
+      'É a única pessoa que administra o workspace. Nada foi alterado: faça antes de outra pessoa administradora, ou exclua a conta com tudo o que ela guarda.',
+    )
+}

@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { queueMail } from '../platform/mail/mail.ts'
+import { isWrittenTo } from './email-proof.ts'
+
+/** A warning that the people of a workspace get once. */
+interface Warning {
+  /** What it is about; a key is used once. */
+  key: string
+  /** Names the writer of the letter. */
+  kind: string
+  payload?: object
+  /** Afterwards the letter would only confuse. */
+  usefulMs?: number
+}
+
+/**
+ * Mails a warning to those of the workspace who may act on it and whose e-mail is confirmed, unless the same key was used before. Returns whether it
+ * was new.
+ * When there is none, the key stays unused: the address may be that of a person who never heard of us.
+ */
+export async function warn(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  workspaceId: number,
+  { key, ...letter }: Warning,
+): Promise<boolean> {
+  return inWorkspace({ db }, workspaceId, async (ctx) => {
+    const accounts = await ctx.db
+      .selectFrom('account as a')
+      .innerJoin('workspace as w', 'w.id', 'a.workspace_id')
+      .select('a.email')
+      .where('a.workspace_id', '=', workspaceId)
+      .where(isWrittenTo({ config }))
+      // Who only looks mends nothing, and a letter may name any company.
+      .where('a.role', 'in', ['administrador', 'fiscal'])
+      .where('a.all_companies', '=', true)
+      .where(sql<boolean>`(a.access_until is null or a.access_until > now())`)
+      // Who leaves needs no warning that the capture stands still.
+      .where('w.erase_at', 'is', null)
+      .orderBy('a.id')
+      .execute()
+    if (accounts.length === 0) return false
+    const { rows } = await sql`
+      insert into notice (workspace_id, key) values (${workspaceId}, ${key}) on conflict do nothing returning key`.execute(
+      ctx.db,
+    )
+    if (rows.length === 0) return false
+    for (const { email } of accounts) await queueMail(ctx, { ...letter, workspaceId, recipient: email })
+    return true
+  })
+}

@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import type { Database, WithDatabase } from '../platform/context.ts'
+import { asOperator, beforeCommit, inWorkspace } from '../platform/database.ts'
+
+// What changed in a workspace, in order: docs/decisions/0033-change-feed.md. Whoever changes a document notes it here, in the transaction that does
+// it, and the version is given right before its commit.
+
+/** A document is new, its complete XML came, an event changed what it shows, it was cancelled, an answer of ours to it was settled. */
+export type ChangeKind = 'new' | 'completed' | 'standing' | 'cancelled' | 'answered'
+
+export const changeCodes: Record<ChangeKind, number> = { new: 1, completed: 2, standing: 3, cancelled: 4, answered: 5 }
+
+/** A change as whoever makes it notes it. */
+interface NotedChange {
+  documentId: bigint
+  /** Of the document; looked up where whoever makes the change does not know it. */
+  companyId?: number
+  kind: ChangeKind
+  /** Of `answered`: the event that is settled: registered, rejected or unconfirmed. */
+  eventId?: bigint
+}
+
+const notedIn = new WeakMap<Database, Map<number, NotedChange[]>>()
+
+/** Notes changes of documents of a workspace, in their order. `ctx.db` is the transaction that makes them. */
+export function noteChanges({ db }: WithDatabase, workspaceId: number, changes: readonly NotedChange[]): void {
+  if (changes.length === 0) return
+  const noted = notedIn.get(db) ?? new Map<number, NotedChange[]>()
+  notedIn.set(db, noted)
+  const known = noted.get(workspaceId)
+  if (known) return void known.push(...changes)
+  const all = [...changes]
+  noted.set(workspaceId, all)
+  beforeCommit({ db }, { lock: 'changes', workspaceId }, () => write({ db }, workspaceId, all))
+}
+
+// However much changed. The row of the position stays locked until the commit, which is about to come: a transaction that takes later versions commits
+// later. Version and companies are asked for by themselves: in one statement Citus would send them to all servers, and none may be away then.
+async function write({ db }: WithDatabase, workspaceId: number, noted: readonly NotedChange[]): Promise<void> {
+  const { rows } = await sql<{ version: bigint }>`
+    insert into change_position as p (workspace_id, version) values (${workspaceId}, ${noted.length})
+    on conflict (workspace_id) do update set version = p.version + excluded.version
+    returning version`.execute(db)
+  const companies = await readCompanies(
+    { db },
+    workspaceId,
+    noted.flatMap(({ documentId, companyId }) => (companyId === undefined ? [documentId] : [])),
+  )
+  await sql`
+    insert into document_change (workspace_id, version, at, kind, document_id, company_id, event_id)
+    select ${workspaceId}, ${rows[0]!.version}::bigint - ${noted.length} + n.place, clock_timestamp(), n.kind, n.document_id, n.company_id, n.event_id
+      from unnest(${noted.map(({ kind }) => changeCodes[kind])}::smallint[], ${noted.map(({ documentId }) => documentId)}::bigint[],
+                  ${noted.map(({ documentId, companyId }) => companyId ?? companies.get(documentId) ?? null)}::int[],
+                  ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
+                 with ordinality n (kind, document_id, company_id, event_id, place)
+    returning version`.execute(db)
+}
+
+async function readCompanies(
+  { db }: WithDatabase,
+  workspaceId: number,
+  documentIds: readonly bigint[],
+): Promise<ReadonlyMap<bigint, number>> {
+  if (documentIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('document')
+    .select(['id', 'company_id'])
+    .where('workspace_id', '=', workspaceId)
+    .where(sql<boolean>`id = any (${documentIds}::bigint[])`)
+    .execute()
+  return new Map(rows.map(({ id, company_id }) => [id, company_id]))
+}
+
+/**
+ * Lifts the version of each workspace to the milliseconds of now, because programs may know versions that were given after the copy from which
+ * the database came back. No workspace has had as many changes as milliseconds have passed.
+ */
+export async function liftVersions(ctx: WithDatabase): Promise<void> {
+  const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
+  for (const { id } of workspaces)
+    await inWorkspace(ctx, id, ({ db }) =>
+      sql`
+        insert into change_position as p (workspace_id, version) values (${id}, extract(epoch from now()) * 1000)
+        on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`.execute(db),
+    )
+}

@@ -1,0 +1,382 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { contentsOf, readDetails } from '@vigia/dfe/read'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, execute } from '../../../../tests/support/database.ts'
+import { findSamples } from '../../../../tests/support/samples.ts'
+import { runs } from '../../../../tests/support/seed.ts'
+import type { Context, Database } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createLogger } from '../../platform/log.ts'
+import { insertCompany, newWorkspace } from '../../platform/testing.ts'
+import type { Criteria } from '../list/filter.ts'
+import { searchDocuments } from '../list/list.ts'
+import { rebuildProjection } from '../rebuild.ts'
+import { receive } from '../receive.ts'
+import { arrive, chaveOf, company, evento, resNFe } from '../testing.ts'
+import { readBacklog } from '../unread.ts'
+import { readAnew, readContents } from './contents.ts'
+import { pack, productsOf, unpack } from './packing.ts'
+import { productMonths } from './product-sums.ts'
+import { noteWith, readEverything, type TestNote } from './testing.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Pick<Context, 'db' | 'log'>
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ctx = { db: openDatabase(database.url), log: createLogger('silent') }
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+const contents = (xml: string | Uint8Array) =>
+  contentsOf(readDetails(typeof xml === 'string' ? new TextEncoder().encode(xml) : xml)!)!
+
+async function newOffice() {
+  const workspaceId = await newWorkspace(ctx.db)
+  const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
+  let nsu = 0
+  const inside = <T>(work: (db: Database) => Promise<T>) =>
+    inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => work(db))
+  return {
+    workspaceId,
+    inside,
+    deliver: (...files: string[]) =>
+      inWorkspace(ctx, workspaceId, ({ db }) =>
+        receive(
+          { db, log: ctx.log },
+          { workspaceId, companyId, cnpj: company },
+          'nfe',
+          files.map((xml) => arrive(++nsu, xml)),
+        ),
+      ),
+    rebuild: () => rebuildProjection(ctx, { workspaceId, companyId, cnpj: company }, readAnew),
+    sums: () =>
+      inside(async (db) => {
+        const { rows } = await sql<{ kind: number; key: string; documents: number; value: number; icms: number }>`
+          select kind, key, documents, value::float8 as value, icms::float8 as icms from content_sum
+           where workspace_id = ${workspaceId} order by kind, key`.execute(db)
+        return rows.map(({ kind, key, documents, value, icms }) => [kind, key, documents, value, icms])
+      }),
+    products: () =>
+      inside(async (db) => {
+        const { rows } = await sql<{ name: string; documents: number; value: number; quantity: string }>`
+          select p.name, s.documents, s.value::float8 as value, s.quantity::text from ${productMonths} s
+            join product p on p.workspace_id = s.workspace_id and p.id = s.product_id where s.workspace_id = ${workspaceId} order by 1`.execute(
+          db,
+        )
+        return rows.map(({ name, documents, value, quantity }) => [name, documents, value, quantity])
+      }),
+    found: async (text: string) => {
+      const { rows } = await searchDocuments(ctx, workspaceId, { type: 0, page: 1, text })
+      return rows.map(({ number }) => number)
+    },
+    backlog: () => inside((db) => readBacklog({ db }, workspaceId)),
+  }
+}
+
+const note: TestNote = {
+  number: 1,
+  amount: '33.00',
+  issuerUf: 'PR',
+  dues: [
+    ['2026-12-10', '20.00'],
+    ['2027-01-10', '13.00'],
+  ],
+  plate: 'ABC1D23',
+  items: [
+    {
+      name: 'PAPEL TOALHA',
+      code: 'PT-9',
+      value: '10.00',
+      discount: '1.00',
+      icms: '1.80',
+      freight: '0.50',
+      lot: 'L 77',
+    },
+    { name: 'PAPEL TOALHA', code: 'PT-9', value: '10.00', icms: '1.20', order: '4500-1' },
+    { name: 'SABÃO LÍQUIDO', code: '12', ncm: '34025000', cfop: '6102', value: '12.00', ipi: '0.60' },
+  ],
+}
+
+test('what is inside a complete document is found by its words, summed, and given back as it was read', async () => {
+  const { workspaceId, inside, deliver, sums, products, found, backlog } = await newOffice()
+  await deliver(noteWith(note), resNFe({ number: 2 }))
+  expect(await backlog()).toEqual({ waiting: 2, most: 10_000 })
+  await readEverything(ctx)
+  expect(await backlog()).toMatchObject({ waiting: 0 })
+  expect(await sums()).toEqual([
+    [0, '11222333000181', 1, 3300, 660],
+    // Ninety cents are in no item.
+    [1, '', 1, 90, 0],
+    [1, '5102', 1, 1950, 300],
+    [1, '6102', 1, 1260, 360],
+    [2, '', 1, 90, 0],
+    [2, '34025000', 1, 1260, 360],
+    [2, '48025610', 1, 1950, 300],
+    [3, 'PR', 1, 3300, 660],
+    [5, '', 1, 3300, 660],
+  ])
+  expect(await products()).toEqual([
+    ['PAPEL TOALHA', 1, 1900, '4'],
+    ['SABÃO LÍQUIDO', 1, 1200, '2'],
+  ])
+  for (const text of ['toalha', 'sabao', 'ncm:34025000', 'cfop:6102', 'placa:abc1d23', 'lote:l77', 'pedido:45001'])
+    expect(await found(text), text).toEqual([1])
+  expect(await found('caneta')).toEqual([])
+  const [[id, read] = []] = await inside(async (db) => {
+    const { rows } = await sql<{
+      id: bigint
+    }>`select document_id as id from content where workspace_id = ${workspaceId}`.execute(db)
+    return [
+      ...(await readContents(
+        { db },
+        workspaceId,
+        rows.map(({ id }) => id),
+      )),
+    ]
+  })
+  expect(id).toBeDefined()
+  expect(read).toEqual(contents(noteWith(note)))
+})
+
+test('the search of the list looks inside: words and their beginnings, codes, and what it is asked for by name', async () => {
+  const { workspaceId, inside, deliver } = await newOffice()
+  const other = {
+    number: 2,
+    issuerName: 'TOALHAS FINAS LTDA',
+    items: [{ name: 'CANETA', code: '88', gtin: '7898744790959' }],
+  }
+  await deliver(noteWith(note), noteWith({ ...other, issuer: '77888999000181' }), resNFe({ number: 3 }))
+  await readEverything(ctx)
+  const search = async (criteria: Omit<Criteria, 'type'>) => {
+    const { rows, total } = await searchDocuments(ctx, workspaceId, { type: 0, page: 1, ...criteria })
+    expect(rows).toHaveLength(total)
+    return rows.map(({ number }) => number).sort()
+  }
+  const typed: [string, number[]][] = [
+    // In a name of an issuer, and in one of a product.
+    ['toalha', [1, 2]],
+    ['toal papel', [1]],
+    ['papel de toalha', []],
+    ['p toalha', [1, 2]],
+    ['sabão', [1]],
+    ['PT-9', [1]],
+    ['7898744790959', [2]],
+    ['34025000', [1]],
+    ['ncm:3402', [1]],
+    ['ncm:4802', [1, 2]],
+    ['cfop:6102', [1]],
+    ['5102', []],
+    ['abc1d23', [1]],
+    ['placa:ABC-1D23', [1]],
+    ['4500-1', [1]],
+    ['lote:L77', [1]],
+    ['lote:4500-1', []],
+    ['caneta 33,00', []],
+    ['toalha 33,00', [1]],
+  ]
+  for (const [text, numbers] of typed) expect(await search({ text }), text).toEqual(numbers)
+  expect(await search({ text: 'toalha', from: '2026-10-01T00:00:00', to: '2026-10-31T23:59:59' })).toEqual([])
+  expect(await search({ text: 'sabao', from: '2026-11-10T00:00:00', to: '2026-11-10T23:59:59' })).toEqual([1])
+  expect(await search({ cfop: '5102', ncm: '34' })).toEqual([1])
+  const { rows } = await inside((db) =>
+    sql<{ id: number }>`select id from product where workspace_id = ${workspaceId} and name = 'CANETA'`.execute(db),
+  )
+  expect(await search({ product: rows[0]!.id })).toEqual([2])
+  // Of another workspace nothing is found.
+  const stranger = await newOffice()
+  await stranger.deliver(noteWith({ number: 1, items: [{ name: 'TINTA' }] }))
+  await readEverything(ctx)
+  expect((await searchDocuments(ctx, stranger.workspaceId, { type: 0, page: 1, text: 'caneta' })).total).toBe(0)
+  expect((await searchDocuments(ctx, stranger.workspaceId, { type: 0, page: 1, product: rows[0]!.id })).total).toBe(0)
+})
+
+test('a document that is cancelled is in no sum, and parcels of it are no longer due', async () => {
+  const { workspaceId, inside, deliver, sums, products } = await newOffice()
+  await deliver(noteWith(note), noteWith({ ...note, number: 3 }))
+  await readEverything(ctx)
+  const parcels = () =>
+    inside(async (db) => {
+      const { rows } = await sql<{ day: string; standing: boolean; paid: boolean }>`
+        select i.due_on::text as day, i.standing, i.paid_at is not null as paid from installment i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
+         where i.workspace_id = ${workspaceId} and d.chave = ${chaveOf({ number: 1 })} order by place`.execute(db)
+      return rows
+    })
+  await inside((db) =>
+    sql`update installment set paid_at = now() where workspace_id = ${workspaceId} and place = 1`.execute(db),
+  )
+  await deliver(evento(110111, { number: 1 }))
+  await readEverything(ctx)
+  expect((await sums())[0]).toEqual([0, '11222333000181', 1, 3300, 660])
+  expect(await products()).toContainEqual(['PAPEL TOALHA', 1, 1900, '4'])
+  expect(await parcels()).toEqual([
+    { day: '2026-12-10', standing: false, paid: true },
+    { day: '2027-01-10', standing: false, paid: false },
+  ])
+  await deliver(evento(110111, { number: 3 }))
+  await readEverything(ctx)
+  expect(await sums()).toEqual([])
+  expect(await products()).toEqual([])
+})
+
+test('whatever arrives, is cancelled and is made anew in any order, every kind of sum is the documents to the cent', async () => {
+  const amount = fc.integer({ min: 1, max: 900_000 }).map((cents) => (cents / 100).toFixed(2))
+  const item = fc.record({
+    name: fc.constantFrom('PAPEL', 'TINTA', 'COLA'),
+    cfop: fc.constantFrom('5102', '6102'),
+    ncm: fc.constantFrom('48025610', '34025000'),
+    value: amount,
+  })
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant('note' as const),
+      number: fc.integer({ min: 1, max: 6 }),
+      amount,
+      items: fc.array(item, { minLength: 1, maxLength: 4 }),
+    }),
+    fc.record({ kind: fc.constant('cancel' as const), number: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ kind: fc.constant('read' as const) }),
+    fc.record({ kind: fc.constant('rebuild' as const) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      const { workspaceId, inside, deliver, rebuild } = await newOffice()
+      const written = new Map<number, string>()
+      for (const one of steps) {
+        if (one.kind === 'read') await readEverything(ctx)
+        else if (one.kind === 'rebuild') await rebuild()
+        else if (one.kind === 'cancel') await deliver(evento(110111, { number: one.number }))
+        else {
+          const xml = written.get(one.number) ?? noteWith(one)
+          written.set(one.number, xml)
+          await deliver(xml)
+        }
+      }
+      await readEverything(ctx)
+      await inside(async (db) => {
+        const { rows } = await sql<{ kind: number; total: number; documents: number }>`
+          select kind, sum(value)::float8 as total, sum(documents) filter (where kind in (0, 3))::int as documents from content_sum
+           where workspace_id = ${workspaceId} group by kind order by kind`.execute(db)
+        const { rows: expected } = await sql<{ total: number; documents: number }>`
+          select coalesce(sum(cents), 0)::float8 as total, count(*)::int as documents from document
+           where workspace_id = ${workspaceId} and complete and status = 2`.execute(db)
+        const { total, documents } = expected[0]!
+        expect(rows.map(({ kind, total }) => [kind, total])).toEqual(
+          documents === 0 ? [] : [0, 1, 2, 3].map((kind) => [kind, total]),
+        )
+        expect(rows.filter(({ kind }) => kind === 0 || kind === 3).every((row) => row.documents === documents)).toBe(
+          true,
+        )
+      })
+    }),
+    { numRuns: runs(15) },
+  )
+})
+
+test('documents that are no more after they were made anew leave nothing behind', async () => {
+  const { workspaceId, inside, deliver, rebuild, sums } = await newOffice()
+  await deliver(noteWith(note))
+  await readEverything(ctx)
+  const before = await sums()
+  await inside((db) =>
+    sql`insert into document (workspace_id, company_id, issued_at, nsu, supplier_id, number, event_code, type, series, roles, status, base_status, complete, amount, chave)
+        select workspace_id, company_id, issued_at, nsu, supplier_id, 99, event_code, type, series, roles, status, base_status, complete, amount, ${chaveOf({ number: 99 })}
+          from document where workspace_id = ${workspaceId} returning id`.execute(db),
+  )
+  await rebuild()
+  await readEverything(ctx)
+  expect(await sums()).toEqual(before)
+})
+
+test('what cannot be read is tried again and holds nothing up; a day that is none is no due date', async () => {
+  const { workspaceId, inside, deliver, sums } = await newOffice()
+  await deliver(noteWith({ ...note, number: 5 }), noteWith({ ...note, number: 6, dues: [['2026-13-40', '1.00']] }))
+  const ofFirst = `workspace_id = ${workspaceId} and nsu = 1`
+  await execute(database.url, `create table kept as select * from receipt where ${ofFirst}`)
+  await execute(database.url, `update receipt set content = 'broken' where ${ofFirst}`)
+  await readEverything(ctx)
+  expect((await sums())[0]).toEqual([0, '11222333000181', 1, 3300, 660])
+  await execute(
+    database.url,
+    `update receipt r set content = k.content from kept k where r.workspace_id = ${workspaceId} and r.nsu = 1`,
+  )
+  await execute(database.url, `drop table kept`)
+  await inside(async (db) => {
+    await sql`update content_unread set again_at = now() where workspace_id = ${workspaceId}`.execute(db)
+    await sql`update content_position set next_at = now() where workspace_id = ${workspaceId}`.execute(db)
+  })
+  await readEverything(ctx)
+  expect((await sums())[0]).toEqual([0, '11222333000181', 2, 6600, 1320])
+  const { rows } = await inside((db) =>
+    sql<{ parcels: number; undated: number; unread: number }>`
+      select (select count(*)::int from installment where workspace_id = ${workspaceId}) as parcels,
+             (select count(*)::int from installment where workspace_id = ${workspaceId} and due_on = 'infinity') as undated,
+             (select count(*)::int from content_unread where workspace_id = ${workspaceId}) as unread`.execute(db),
+  )
+  expect(rows).toEqual([{ parcels: 3, unread: 0, undated: 1 }])
+})
+
+test('what is packed comes back, whatever columns are alike or follow from others', () => {
+  const base = contents(noteWith(note))
+  if (base.type !== 'nfe') throw new Error('an NF-e')
+  const amount = fc.constantFrom('1', '2', '2.5', '0')
+  const maybe = fc.option(amount, { nil: undefined })
+  const item = fc
+    .record({
+      qCom: amount,
+      vUnCom: amount,
+      vProd: amount,
+      qTrib: maybe,
+      vDesc: maybe,
+      vBC: maybe,
+      pICMS: amount,
+      vICMS: maybe,
+      unit: fc.constantFrom('UN', 'CX', ''),
+      vIBS: maybe,
+      vIBSUF: maybe,
+      vIBSMun: amount,
+    })
+    .map(({ vBC, pICMS, vICMS, unit, vIBS, vIBSUF, vIBSMun, ...prod }) => ({
+      ...base.items[0]!,
+      prod: { ...base.items[0]!.prod, ...prod, uCom: 'UN', uTrib: unit },
+      ICMS: { vBC, pICMS, vICMS },
+      IBSCBS: { vBC: prod.vProd, vIBS },
+      gIBSUF: { pIBSUF: '0.1', vIBSUF },
+      gIBSMun: { vIBSMun },
+    }))
+  const comesBack = (items: typeof base.items) => {
+    const note = { ...base, items: items.map((one, index) => ({ ...one, nItem: index + 1 })) }
+    expect(unpack(pack(note), productsOf(note).products)).toEqual(note)
+  }
+  fc.assert(fc.property(fc.array(item, { maxLength: 4 }), comesBack), { numRuns: runs(400) })
+  // What costs 1 each follows from how many there are, which are as many as it costs.
+  const ofOne = ['1', '2', '3'].map((qCom) => ({
+    ...base.items[0]!,
+    prod: { ...base.items[0]!.prod, qCom, vUnCom: '1', vProd: qCom },
+  }))
+  comesBack(ofOne)
+})
+
+const folder = findSamples()
+describe.runIf(folder)('what is packed comes back', () => {
+  const files = folder
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /^(nfe|cte)\/.*\.xml$/.test(file))
+    : []
+  test('of every sample', () => {
+    let packed = 0
+    for (const file of files) {
+      const details = readDetails(readFileSync(join(folder!, file)))
+      const found = details && contentsOf(details)
+      if (!found) continue
+      packed++
+      expect(unpack(pack(found), productsOf(found).products), file).toEqual(found)
+    }
+    expect(packed).toBeGreaterThan(50)
+  })
+})

@@ -1,0 +1,49 @@
+import type { CteContents, NfeContents } from '@vigia/dfe/read'
+import { sql } from 'kysely'
+import type { Database, WithDatabase } from '../../platform/context.ts'
+import { type ProductTexts, unpack } from './packing.ts'
+
+// What is inside documents: items, taxes, parcels. Read by a worker after they arrive; found, summed and shown by what it stored.
+
+/** What notes call products, by id; `db` is inside the workspace. */
+export async function readProducts(
+  db: Database,
+  workspaceId: number,
+  ids: readonly number[],
+): Promise<Map<number, ProductTexts>> {
+  const { rows } = await sql<ProductTexts & { id: number }>`
+    select p.id, p.code, p.name, p.ncm, p.unit, p.gtin from unnest(${ids}::int[]) q (id)
+     cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.id = q.id offset 0) p`.execute(
+    db,
+  )
+  return new Map(rows.map(({ id, ...texts }) => [id, texts]))
+}
+
+/** What is inside documents, of those that were read; `db` is inside the workspace. A hundred at most: they are unpacked on the event loop. */
+export async function readContents(
+  { db }: WithDatabase,
+  workspaceId: number,
+  documentIds: readonly bigint[],
+): Promise<Map<bigint, NfeContents | CteContents>> {
+  const { rows } = await sql<{ id: bigint; products: number[]; value: Buffer }>`
+    select c.document_id as id, c.products, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
+      join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
+  const products = await readProducts(db, workspaceId, [...new Set(rows.flatMap(({ products }) => products))])
+  return new Map(
+    rows.map(({ id, products: ids, value }) => [
+      id,
+      unpack(
+        value,
+        ids.map((id) => products.get(id)!),
+      ),
+    ]),
+  )
+}
+
+/** Has all documents of a workspace read again, because they were made anew; `db` is the transaction that does so. */
+export async function readAnew({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  // A turn that is under way ends without writing its position.
+  await sql`
+    update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0, next_at = now(), lease_until = null
+     where workspace_id = ${workspaceId}`.execute(db)
+}

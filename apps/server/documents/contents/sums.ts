@@ -1,0 +1,112 @@
+import type { CteContents, NfeContents } from '@vigia/dfe/read'
+import type { SumKind } from '../list/counted.ts'
+
+// What a document adds to the sums of its month.
+
+/** In the order of the columns of `content_sum`. */
+export const sumNames = ['value', 'icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
+export type Sums = Record<(typeof sumNames)[number], bigint>
+
+export interface DocumentSums {
+  byKey: { kind: SumKind; key: string; sums: Sums }[]
+  /** By place in the products of the document: value without freight and taxes, in cents, and quantity in ten thousandths. */
+  byProduct: { place: number; value: bigint; quantity: bigint }[]
+}
+
+/** As what a document is counted: `content.side`. */
+export type Side = 0 | 1 | 2
+
+/** What a document adds, in cents; `places` are those of its items in its products. Every kind sums up to what the document says is its total. */
+export function sumsOf(contents: NfeContents | CteContents, side: Side, places: readonly number[]): DocumentSums {
+  const keyed = new Map<string, DocumentSums['byKey'][number]>()
+  const add = (kind: SumKind, key: string, sums: Sums) => {
+    const known = keyed.get(`${kind} ${key}`)
+    if (!known) return void keyed.set(`${kind} ${key}`, { kind, key, sums })
+    known.sums = plus(known.sums, sums)
+  }
+  if (contents.type === 'cte') {
+    const sums: Sums = {
+      ...none,
+      value: cents(contents.vTPrest),
+      icms: cents(contents.ICMS?.vICMS),
+      ibs: cents(contents.IBSCBS?.vIBS),
+      cbs: cents(contents.IBSCBS?.vCBS),
+    }
+    add('issuer', taxIdOf(contents.issuer), sums)
+    add('classification', contents.IBSCBS?.cClassTrib ?? '', sums)
+    add('lane', `${contents.head.UFIni ?? ''}-${contents.head.UFFim ?? ''}`, sums)
+    return { byKey: [...keyed.values()], byProduct: [] }
+  }
+  const items = contents.items.map(itemSums)
+  const total = { ...items.reduce(plus, none), value: cents(contents.totals.vNF) }
+  const other = side === 0 ? contents.issuer : contents.recipient
+  add('issuer', taxIdOf(other), total)
+  add('uf', other.UF ?? '', total)
+  for (const [index, { prod, IBSCBS }] of contents.items.entries()) {
+    add('classification', IBSCBS?.cClassTrib ?? '', items[index]!)
+    add('cfop', prod.CFOP ?? '', items[index]!)
+    add('ncm', prod.NCM ?? '', items[index]!)
+  }
+  const rest = total.value - items.reduce((sum, { value }) => sum + value, 0n)
+  if (rest !== 0n || items.length === 0)
+    for (const kind of ['cfop', 'ncm', 'classification'] as const) add(kind, '', { ...none, value: rest })
+  const byProduct = new Map<number, { value: bigint; quantity: bigint }>()
+  for (const [index, { prod }] of contents.items.entries()) {
+    const place = places[index]!
+    const { value, quantity } = byProduct.get(place) ?? { value: 0n, quantity: 0n }
+    byProduct.set(place, {
+      value: value + cents(prod.vProd) - cents(prod.vDesc),
+      quantity: quantity + scaled(prod.qCom),
+    })
+  }
+  return {
+    byKey: [...keyed.values()],
+    byProduct: [...byProduct].map(([place, { value, quantity }]) => ({ place, value, quantity: rounded(quantity) })),
+  }
+}
+
+/** Digits of a CNPJ or CPF, '' of a foreigner. */
+export function taxIdOf({ CNPJ, CPF }: { CNPJ?: string | undefined; CPF?: string | undefined }): string {
+  return (CNPJ ?? CPF ?? '').slice(0, 14)
+}
+
+const none: Sums = { value: 0n, icms: 0n, st: 0n, ipi: 0n, pis: 0n, cofins: 0n, ibs: 0n, cbs: 0n, is: 0n, fcp: 0n }
+
+const plus = (one: Sums, other: Sums): Sums =>
+  Object.fromEntries(sumNames.map((name) => [name, one[name] + other[name]])) as Sums
+
+// What an item is worth in the books: with what the note adds to it.
+function itemSums(item: NfeContents['items'][number]): Sums {
+  const { prod, ICMS = {}, IPI = {}, PIS = {}, COFINS = {}, IS = {}, IBSCBS = {}, gIBSCBSMono = {} } = item
+  const sums = {
+    icms: cents(ICMS.vICMS) + cents(ICMS.vICMSMono),
+    st: cents(ICMS.vICMSST),
+    ipi: cents(IPI.vIPI),
+    pis: cents(PIS.vPIS),
+    cofins: cents(COFINS.vCOFINS),
+    ibs: cents(IBSCBS.vIBS) + cents(gIBSCBSMono.vTotIBSMonoItem),
+    cbs: cents(IBSCBS.vCBS) + cents(gIBSCBSMono.vTotCBSMonoItem),
+    is: cents(IS.vIS),
+    fcp: cents(ICMS.vFCP) + cents(ICMS.vFCPST),
+  }
+  if (prod.indTot === '0') return { ...sums, value: 0n }
+  const added = cents(prod.vFrete) + cents(prod.vSeg) + cents(prod.vOutro) + cents(ICMS.vFCPST) + sums.st + sums.ipi
+  return { ...sums, value: cents(prod.vProd) - cents(prod.vDesc) + added }
+}
+
+const decimals = 10
+export const decimalOne = 10n ** BigInt(decimals)
+
+/** Decimal text, of ten decimals at most, times `decimalOne`. */
+export function scaled(text: string | undefined): bigint {
+  const [whole = '', fraction = ''] = (text ?? '0').split('.')
+  return BigInt(whole + fraction.padEnd(decimals, '0'))
+}
+
+/** Decimal text as whole cents, half up. */
+export function cents(text: string | undefined): bigint {
+  return (scaled(text) + decimalOne / 200n) / (decimalOne / 100n)
+}
+
+// To the four decimals that the layout gives quantities.
+const rounded = (quantity: bigint) => (quantity + decimalOne / 20_000n) / (decimalOne / 10_000n)

@@ -1,0 +1,184 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database, WithDatabase } from '../platform/context.ts'
+import { asOperator } from '../platform/database.ts'
+import { claimRows, fromNow } from '../platform/jobs/jobs.ts'
+
+// How a worker of this program follows what changes in all workspaces: a table of its own keeps how far it came in each. What is new goes
+// before what was there when it began.
+
+/** A table of positions, one row for each workspace. */
+export interface Follower {
+  table: 'alert_position' | 'content_position'
+}
+
+/** A turn of a workspace, held by this process while the lease lasts. */
+export interface Turn {
+  workspaceId: number
+  lease: string
+}
+
+const leaseMs = 120_000
+
+/** Without these `claimTurn` finds nothing: workspaces in which something changed or is due, and those where a follower has never been. */
+export function dueTurns({ table }: Follower): RawBuilder<unknown> {
+  const position = sql.table(table)
+  return sql`
+    select from ${position} where next_at <= now() and (lease_until is null or lease_until <= now())
+    union all
+    select from change_position p
+     where not exists (select from ${position} a where a.workspace_id = p.workspace_id and (a.version >= p.version or a.lease_until > now()))`
+}
+
+/** Takes the workspace that waited longest of those in which something changed, or is due (`next_at`); null: none. */
+export async function claimTurn(ctx: WithDatabase, { table }: Follower): Promise<Turn | null> {
+  const lane = {
+    due: sql`(a.next_at <= now() or exists (select from change_position p where p.workspace_id = a.workspace_id and p.version > a.version))`,
+    // One that has much to read waits with each that has little.
+    order: sql`a.served_at, a.workspace_id`,
+  }
+  return asOperator(ctx, async ({ db }) => {
+    await sql`
+      insert into ${sql.table(table)} (workspace_id, version, walked_type, walked_at, walked_id)
+      select p.workspace_id, p.version, 0, '-infinity', 0 from change_position p
+       where not exists (select from ${sql.table(table)} a where a.workspace_id = p.workspace_id) limit 100
+      on conflict do nothing`.execute(db)
+    const claimed = await claimRows<Turn, typeof lane>(db, {
+      table: sql`${sql.table(table)} a`,
+      key: ['workspace_id'],
+      lanes: [lane],
+      leaseMs,
+      returning: sql`workspace_id as "workspaceId", (lease_until at time zone 'UTC') as lease`,
+    })
+    return claimed?.rows[0] ?? null
+  })
+}
+
+/** Lets a turn go that failed, for a while. */
+export async function postponeTurn(
+  ctx: WithDatabase,
+  { table }: Follower,
+  { workspaceId, lease }: Turn,
+  waitMs: number,
+): Promise<void> {
+  await asOperator(ctx, ({ db }) =>
+    sql`
+      update ${sql.table(table)} set lease_until = ${fromNow(waitMs)}
+       where workspace_id = ${workspaceId} and lease_until = ${lease}::timestamptz`.execute(db),
+  )
+}
+
+/** Up to where a follower came: by version, and among the documents that were there before by type, date of issue and id; null: all of them. */
+export interface Position {
+  version: number
+  walkedType: number | null
+  walkedAt: string | null
+  walkedId: bigint | null
+}
+
+/** Documents that are read next, and where the position stands after it. */
+export interface Portion {
+  ids: bigint[]
+  next: Position
+  more: boolean
+  /** They were here before: nothing waits for them. */
+  walked: boolean
+  /** A walk through all documents has ended. */
+  ended: boolean
+}
+
+/** How far a follower came in the workspace of `db`. */
+export async function readPosition(db: Database, { table }: Follower, workspaceId: number): Promise<Position> {
+  const { rows } = await sql<Position>`
+    select version::float8 as version, walked_type as "walkedType", walked_at::text as "walkedAt", walked_id as "walkedId"
+      from ${sql.table(table)} where workspace_id = ${workspaceId}`.execute(db)
+  return rows[0]!
+}
+
+/** Whether this process still holds the turn. The row stays locked until the transaction ends. */
+export async function holdTurn(db: Database, { table }: Follower, { workspaceId, lease }: Turn): Promise<boolean> {
+  const { rows } = await sql`
+    select from ${sql.table(table)} where workspace_id = ${workspaceId} and lease_until = ${lease}::timestamptz for update`.execute(
+    db,
+  )
+  return rows.length > 0
+}
+
+/** The next documents, `max` at most. */
+export async function nextPortion(
+  db: Database,
+  workspaceId: number,
+  position: Position,
+  max: number,
+): Promise<Portion> {
+  const portion = { ids: [], walked: false, ended: false }
+  const { rows: given } = await sql<{ newest: number; forgotten: number }>`
+    select version::float8 as newest, forgotten::float8 as forgotten from change_position where workspace_id = ${workspaceId}`.execute(
+    db,
+  )
+  const { newest, forgotten } = given[0] ?? { newest: 0, forgotten: 0 }
+  const restart = { version: newest, walkedType: 0, walkedAt: '-infinity', walkedId: 0n }
+  // What followed is not kept any more: everything is read again, and then what changed from now on.
+  if (position.version < forgotten || position.version > newest) return { ...portion, next: restart, more: true }
+  // What changes comes before what was there before: people look at it first.
+  const { rows: changes } = await sql<{ version: number; id: bigint }>`
+    select version::float8 as version, document_id as id from document_change
+     where workspace_id = ${workspaceId} and version > ${position.version} order by version limit ${max + 1}`.execute(
+    db,
+  )
+  const page = changes.slice(0, max)
+  const isWalking = position.walkedType !== null
+  if (page.length > 0 || newest > position.version) {
+    const more = changes.length > max
+    const version = more ? page.at(-1)!.version : newest
+    return { ...portion, ids: page.map(({ id }) => id), next: { ...position, version }, more: more || isWalking }
+  }
+  if (!isWalking) return { ...portion, next: position, more: false }
+  const { rows: older } = await sql<{ id: bigint; at: string }>`
+    select id, issued_at::text as at from document
+     where workspace_id = ${workspaceId} and type = ${position.walkedType}
+       and (issued_at, id) > (${position.walkedAt}::timestamp, ${position.walkedId}) order by issued_at, id limit ${max}`.execute(
+    db,
+  )
+  const last = older.at(-1)
+  const next =
+    older.length === max
+      ? { ...position, walkedAt: last!.at, walkedId: last!.id }
+      : position.walkedType === 0
+        ? { ...position, walkedType: 2, walkedAt: '-infinity', walkedId: 0n }
+        : { ...position, walkedType: null, walkedAt: null, walkedId: null }
+  const ended = next.walkedType === null
+  return { ids: older.map(({ id }) => id), next, more: !ended, walked: true, ended }
+}
+
+/** What a follower has before it, counted up to `behindMax`. */
+export interface Behind {
+  /** It has never been in this workspace. */
+  begun: boolean
+  /** Documents that were there before are being read. */
+  walking: boolean
+  changes: number
+  older: number
+  /** When the first change happened that waits. */
+  since: Date | null
+}
+
+export const behindMax = 10_000
+
+/** How far behind a follower is in a workspace; `db` is inside it. */
+export async function readBehind(db: Database, { table }: Follower, workspaceId: number): Promise<Behind> {
+  const { rows } = await sql<Behind>`
+    select a.workspace_id is not null as begun, a.walked_type is not null as walking,
+           least(coalesce(p.version - a.version, 0), ${behindMax})::int as changes,
+           case when a.workspace_id is null then (select count(*)::int from (select from document d where d.workspace_id = ${workspaceId} limit ${behindMax}) x)
+                when a.walked_type is null then 0 else
+             (select least(count(*), ${behindMax})::int from (
+                (select from document d where d.workspace_id = ${workspaceId} and d.type = a.walked_type
+                    and (d.issued_at, d.id) > (a.walked_at, a.walked_id) limit ${behindMax})
+                union all
+                (select from document d where d.workspace_id = ${workspaceId} and a.walked_type = 0 and d.type = 2 limit ${behindMax})) x) end as older,
+           (select c.at from document_change c where c.workspace_id = ${workspaceId} and c.version > a.version order by c.version limit 1) as since
+      from (select ${workspaceId}::int as id) w
+      left join ${sql.table(table)} a on a.workspace_id = w.id
+      left join change_position p on p.workspace_id = w.id`.execute(db)
+  return rows[0]!
+}

@@ -1,0 +1,53 @@
+import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
+import { type RawBuilder, sql } from 'kysely'
+import { bareTerm } from '../../platform/text.ts'
+import { type Counted, isIssuer } from './filter.ts'
+
+// The documents behind a number of a report: those that apps/server/documents/contents counted in it, as it wrote them down when it did.
+
+/** Of `content_sum.kind`. */
+export const sumKinds = { issuer: 0, cfop: 1, ncm: 2, uf: 3, lane: 4, classification: 5 } as const
+export type SumKind = keyof typeof sumKinds
+
+/** As what documents count: `content.side`. */
+export const sides: Record<ReportSubject, 0 | 1 | 2> = { compras: 0, emitidas: 1, fretes: 2 }
+
+/** Groups of lines that have a kind of sums. */
+export const kindsOfGroups: Record<Exclude<LineGroup, 'produto'>, number> = {
+  participante: sumKinds.issuer,
+  cfop: sumKinds.cfop,
+  ncm: sumKinds.ncm,
+  uf: sumKinds.uf,
+  trecho: sumKinds.lane,
+  classificacao: sumKinds.classification,
+}
+
+/**
+ * The term of what a document counts in, by which it is found; null: it needs none. Issuers are known of every document, and CFOP and NCM of items are terms of
+ * their own, but what stands beside the items.
+ */
+export function countedTerm(side: number, kind: number, key: string): string | null {
+  if (kind === sumKinds.issuer && side !== sides.emitidas) return null
+  if ((kind === sumKinds.cfop || kind === sumKinds.ncm) && key !== '') return null
+  return kind === sumKinds.classification && key === '' ? null : `soma:${side}:${kind}:${key}`
+}
+
+/** What is asked of documents: to have the term or product inside, and to meet conditions on `document d`. */
+export interface CountedQuestion {
+  term: string | null
+  product: number | null
+  conditions: RawBuilder<unknown>[]
+}
+
+export function countedQuestion(workspaceId: number, { subject, line }: Counted): CountedQuestion {
+  const side = sides[subject]
+  const counts = sql`exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and r.side = ${sql.lit(side)})`
+  if (!line) return { term: null, product: null, conditions: [counts] }
+  const { group, key } = line
+  if (group === 'produto') return { term: null, product: Number(key), conditions: [counts] }
+  const own = countedTerm(side, kindsOfGroups[group], key)
+  if (own !== null) return { term: own, product: null, conditions: [] }
+  if (group !== 'participante') return { term: `${group}:${bareTerm(key)}`, product: null, conditions: [counts] }
+  const issued = sql`d.supplier_id in (select s.id from supplier s where s.workspace_id = ${workspaceId} and ${isIssuer('s.tax_id', key)})`
+  return { term: null, product: null, conditions: [issued, counts] }
+}

@@ -1,0 +1,193 @@
+import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
+import { unnamedRole } from '@vigia/dfe/roles'
+import { type RawBuilder, sql } from 'kysely'
+import { type Hiding, shownConditions } from '../../companies/switches.ts'
+import type { Database } from '../../platform/context.ts'
+
+/** By what people did with documents, or are to do, a list can be filtered (desk/remarks.ts). */
+export type Mark =
+  | 'checked'
+  | 'unchecked'
+  | 'booked'
+  | 'unbooked'
+  | 'delivered'
+  | 'altered'
+  | 'remarked'
+  | 'confirm'
+  | 'disown'
+  | 'asked'
+
+/** An answer that has a deadline. */
+export type DueAnswer = 'ciencia' | 'manifestacao' | 'desacordo'
+
+/** Until when the next answer can be given: days of São Paulo, both inclusive; and which one it is. */
+export interface DueFilter {
+  from?: string | undefined
+  to?: string | undefined
+  answer?: DueAnswer | undefined
+}
+
+/** What documents are asked for that count as something, and (`line`) stand in a line of its report. */
+export interface Counted {
+  subject: ReportSubject
+  line?: { group: LineGroup; key: string } | undefined
+}
+
+/** Which documents are asked for. */
+export interface Criteria {
+  type: 0 | 2
+  text?: string
+  companyId?: number
+  /** Not of archived companies. */
+  activeOnly?: boolean
+  status?: number
+  role?: number
+  /** Local date and time, both inclusive. */
+  from?: string
+  to?: string
+  /** Decimal text, both inclusive. */
+  amountFrom?: string
+  amountTo?: string
+  due?: DueFilter | undefined
+  mark?: Mark
+  /** With an open alert; a number: of this band. */
+  alert?: 'any' | number
+  reform?: ReformFilter
+  /** With this product (`product.id`), or with an NCM that begins so or a CFOP in any item. */
+  product?: number
+  ncm?: string
+  cfop?: string
+  /** What a number of a report counted. */
+  counted?: Counted
+}
+
+/** What a document has of IBS and CBS: its place in `content.reform`. */
+export const reformPresence = { exempt: 0, none: 1, some: 2, all: 3 } as const
+
+/** `findings`: something does not fit. */
+export type ReformFilter = keyof typeof reformPresence | 'findings'
+
+/** Issue dates; from inclusive, until exclusive. */
+export interface Range {
+  from: string
+  until: string
+}
+
+/** By what a list is ordered. */
+export interface Order {
+  by: 'issued' | 'amount' | 'arrived' | 'due' | 'issuer'
+  ascending: boolean
+}
+export const usualOrder: Order = { by: 'issued', ascending: false }
+
+/** One page of them. */
+export interface Filter extends Criteria {
+  page: number
+  order?: Order
+}
+
+/** Criteria in the one transaction that answers it. */
+export interface FilterQuery {
+  db: Database
+  workspaceId: number
+  filter: Criteria
+  /** Of the filter and of what was searched for. */
+  range: Range
+  /** What counters know nothing of, as conditions on `document d`. */
+  found: RawBuilder<unknown>[]
+  hiding: Hiding[]
+}
+
+// Documents are of these years; both ends are the beginning of one.
+const earliest = '0001-01-01T00:00:00'
+const latest = '9999-01-01T00:00:00'
+
+export function rangeOf({ from, to }: Pick<Criteria, 'from' | 'to'>): Range {
+  return {
+    from: from === undefined ? earliest : from < latest ? from : latest,
+    until: to !== undefined && to < latest ? addSecond(to) : latest,
+  }
+}
+
+function addSecond(time: string): string {
+  return new Date(Date.parse(`${time}Z`) + 1000).toISOString().slice(0, 19)
+}
+
+/** The first columns of the keys of documents and counters, as conditions on `alias`. */
+export function placeConditions({ workspaceId, filter }: FilterQuery, alias: string): RawBuilder<unknown>[] {
+  const column = (name: string) => sql.ref(`${alias}.${name}`)
+  return [
+    sql`${column('workspace_id')} = ${workspaceId}`,
+    sql`${column('type')} = ${filter.type}`,
+    ...(filter.companyId === undefined ? [] : [sql`${column('company_id')} = ${filter.companyId}`]),
+    ...(filter.activeOnly
+      ? [sql`${column('company_id')} in (select id from company where workspace_id = ${workspaceId} and active)`]
+      : []),
+  ]
+}
+
+/** What else documents and counters have in common, as conditions on `alias`. */
+export function kindConditions({ filter, hiding }: FilterQuery, alias: string): RawBuilder<unknown>[] {
+  const column = (name: string) => sql.ref(`${alias}.${name}`)
+  return [
+    ...(filter.status === undefined ? [] : [sql`${column('status')} = ${filter.status}`]),
+    ...(filter.role === undefined ? [] : [roleCondition(column('roles'), filter.role)]),
+    ...shownConditions(hiding, alias),
+  ]
+}
+
+const thirdParty = 3
+
+// A company that a document does not name is shown as Terceiro, so the filter Terceiro must find it.
+function roleCondition(roles: RawBuilder<unknown>, role: number): RawBuilder<unknown> {
+  const named = sql`(${roles} & ${1 << role}) <> 0`
+  return role === thirdParty ? sql`(${named} or ${roles} = ${1 << unnamedRole})` : named
+}
+
+/** All of the filter but its range, as a condition on `document d`. */
+export function documentCondition(query: FilterQuery): RawBuilder<unknown> {
+  return all([...placeConditions(query, 'd'), ...kindConditions(query, 'd'), ...query.found])
+}
+
+/** Inside the range too. */
+export function withinRange(
+  query: FilterQuery,
+  { from, until }: { from: unknown; until: unknown },
+): RawBuilder<unknown> {
+  return sql`${documentCondition(query)} and d.issued_at >= ${from}::timestamp and d.issued_at < ${until}::timestamp`
+}
+
+export function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return conditions.length > 0 ? sql.join(conditions, sql` and `) : sql`true`
+}
+
+/** Whether an alert in a row `a` is open (apps/server/insights/alerts). */
+export const isOpenAlert = sql`a.state <> 'conhecida' and a.rules <> '{}' and not (a.learning and a.score = 0 and a.state = 'nova')`
+
+/** The documents with an open alert, as a condition on `document d`. */
+export function alertCondition(workspaceId: number, alert: 'any' | number): RawBuilder<unknown> {
+  return sql`d.id in (select a.document_id from alert a where a.workspace_id = ${workspaceId} and ${isOpenAlert}
+    ${alert === 'any' ? sql`` : sql`and a.band = ${alert}`})`
+}
+
+/** Documents that count in sums, as a condition on `document d`: not cancelled, denied, disowned or not carried out. */
+export const standingOnly = sql.raw('d.status in (2, 6, 7, 8)')
+
+/** What was read inside documents that stand (apps/server/documents/contents), as a condition on `document d`. */
+export function reformCondition(workspaceId: number, reform: ReformFilter): RawBuilder<unknown> {
+  // That the groups are missing is the first bit, and `none` asks for it.
+  const is =
+    reform === 'findings' ? sql`r.findings <> 0 and r.findings > 1` : sql`r.reform = ${sql.lit(reformPresence[reform])}`
+  // Few have findings, or lack what they should have: an index has all of these. Of the others the documents of the range are looked up.
+  return reform === 'all' || reform === 'exempt'
+    ? sql`${standingOnly} and exists (select from content r where r.workspace_id = d.workspace_id and r.document_id = d.id and ${is})`
+    : sql`${standingOnly} and d.id in (select r.document_id from content r where r.workspace_id = ${workspaceId} and ${is})`
+}
+
+/** Whether a tax id is that of an issuer, who is named by the root of a CNPJ (8 characters), a CNPJ or a CPF. Indexes know the beginnings. */
+export function isIssuer(column: string, issuer: string): RawBuilder<unknown> {
+  const taxId = sql.ref(column)
+  return issuer.length === 8
+    ? sql`(${taxId} >= ${issuer} and ${taxId} < ${`${issuer}[`} and length(${taxId}) = 14)`
+    : sql`${taxId} = ${issuer}`
+}

@@ -1,0 +1,359 @@
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import type { DocumentRow } from '@vigia/contract/documents'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import { runs } from '../../../../tests/support/seed.ts'
+import { readConfig } from '../../config.ts'
+import type { Database } from '../../platform/context.ts'
+import { inWorkspace, openDatabase, readWorkspace } from '../../platform/database.ts'
+import { serveRoutes } from '../../platform/http/http.ts'
+import { createPublicIds } from '../../platform/ids.ts'
+import { createLogger } from '../../platform/log.ts'
+import { testSigner } from '../../platform/signer/testing.ts'
+import { roomyStorage, testSession } from '../../platform/testing.ts'
+import { createVault } from '../../platform/vault.ts'
+import { dueAnswer } from '../deadlines.ts'
+import { newOffice, recipient, type TestWorkspace } from '../office.testing.ts'
+import { createPrinter } from '../print/printer.ts'
+import { receive } from '../receive.ts'
+import { documentRoutes } from '../routes.ts'
+import type { Filter } from './filter.ts'
+import {
+  arrivalsOf,
+  chaveOf,
+  compareRows,
+  type Draft,
+  draft,
+  hasAmount,
+  type Question,
+  question,
+  rolesOf,
+  statusOf,
+  type Typed,
+  typed,
+} from './list.testing.ts'
+import { countOutside, pageSize, searchDocuments, selectIds } from './list.ts'
+import { readRows } from './rows.ts'
+
+const log = createLogger('silent')
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+const pageOf = (workspaceId: number, filter: Filter) => searchDocuments({ db }, workspaceId, filter)
+
+describe('against a model in memory', () => {
+  async function deliverAll(workspace: TestWorkspace, drafts: Draft[]) {
+    for (const to of [0, 1])
+      for (const type of ['nfe', 'cte'] as const) {
+        const arrivals = drafts.flatMap((one, index) =>
+          one.to === to && one.type === type ? arrivalsOf(one, index) : [],
+        )
+        await inWorkspace({ db, log }, workspace.id, (ctx) =>
+          receive(ctx, recipient(workspace, { to }), type, arrivals),
+        )
+      }
+    const rows = await inWorkspace({ db }, workspace.id, async ({ db }) => {
+      // Deadlines of all ages, a few of them already answered from here.
+      const now = sql`${new Date().toISOString().slice(0, -1)}::timestamp`
+      await sql`update document set authorized_at = case when id % 7 > 0 then (${now} - interval '1 hour' * (id * 61 % 5000)) at time zone 'UTC' end,
+                                    created_at = (${now} - interval '1 minute' * (id % 5)) at time zone 'UTC' where workspace_id = ${workspace.id}`.execute(
+        db,
+      )
+      await sql`
+        insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, state, why)
+        select workspace_id, company_id, id, type, '', chave, e.code, e.sequence, (array['waiting', 'registered', 'rejected'])[1 + (id % 3)::int], 'test'
+          from document, lateral (values (case when type = 2 then 610110 when id % 2 = 0 then 210210 else 210200 end, 1), (610111, 1 + id % 2)) e (code, sequence)
+         where workspace_id = ${workspace.id} and id % 4 = 0 and (type = 2 or code <> 610111) returning 1`.execute(db)
+      const { rows } = await sql<{ id: bigint }>`select id from document where workspace_id = ${workspace.id}`.execute(
+        db,
+      )
+      return readRows(
+        db,
+        workspace.id,
+        rows.map(({ id }) => id),
+      )
+    })
+    expect(rows).toHaveLength(drafts.length)
+    const now = new Date()
+    return new Map(
+      rows.map((row) => [
+        row.chave,
+        { id: row.id, arrived: row.created_at.getTime(), due: dueAnswer(row, now)?.until.toISOString() ?? null },
+      ]),
+    )
+  }
+
+  const show = (workspace: TestWorkspace, to: number, nfe: number, cte: number) =>
+    inWorkspace({ db }, workspace.id, ({ db }) =>
+      db
+        .updateTable('company')
+        .set({ shown_nfe: nfe, shown_cte: cte })
+        .where('workspace_id', '=', workspace.id)
+        .where('id', '=', workspace.companies[to]!)
+        .execute(),
+    )
+
+  const mask = fc.constantFrom(511, 511, 511 & ~2, 2, 0, 511 & ~(8 | 256))
+  const story = fc.array(draft, { minLength: 70, maxLength: 140 }).chain((drafts) =>
+    fc.record({
+      drafts: fc.constant(drafts),
+      masks: fc.tuple(mask, mask, mask, mask),
+      questions: fc.array(fc.record({ asked: question, typed: fc.option(typed(drafts), { freq: 3 }) }), {
+        minLength: 40,
+        maxLength: 40,
+      }),
+    }),
+  )
+
+  function expected(
+    drafts: Draft[],
+    masks: number[],
+    asked: Question,
+    { means, anyDate }: Pick<Typed, 'means' | 'anyDate'>,
+  ) {
+    return drafts
+      .map((one, index) => ({ one, index }))
+      .filter(({ one, index }) => {
+        const roles = rolesOf(one)
+        const shown = masks[2 * one.to + (one.type === 'nfe' ? 0 : 1)]!
+        return (
+          (one.type === 'nfe' ? 0 : 2) === asked.type &&
+          roles.some((role) => shown & (1 << role)) &&
+          (asked.company ?? one.to) === one.to &&
+          (asked.status ?? statusOf(one)) === statusOf(one) &&
+          (asked.role === undefined || roles.includes(asked.role) || (asked.role === 3 && roles.includes(8))) &&
+          (anyDate || ((asked.from ?? '') <= one.issuedAt && one.issuedAt <= (asked.to ?? '9'))) &&
+          hasAmount(one, asked) &&
+          means(one, index)
+        )
+      })
+  }
+
+  test('whatever is asked, the rows, their order, the total and the sum are exact', async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async ({ drafts, masks, questions }) => {
+        const workspace = await newOffice(db)
+        const rows = await deliverAll(workspace, drafts)
+        for (const to of [0, 1]) await show(workspace, to, masks[2 * to]!, masks[2 * to + 1]!)
+        for (const { asked, typed } of questions) {
+          const { company, ...filter } = asked
+          const companyId = company === undefined ? undefined : workspace.companies[company]
+          const text = typed?.text.trim()
+          const found = await pageOf(workspace.id, { ...filter, companyId, text })
+          const all = expected(drafts, masks, asked, typed ?? { means: () => true })
+          const listed = all
+            .map(({ one, index }) => ({ draft: one, ...rows.get(chaveOf(one, index))! }))
+            .sort((a, b) => compareRows(filter.order, a, b))
+          const cents = all.reduce((sum, { one }) => sum + one.cents, 0)
+          expect([text, found.total, found.amount]).toEqual([text, all.length, (cents / 100).toFixed(2)])
+          expect([text, filter.order, found.rows.map((row) => row.id)]).toEqual([
+            text,
+            filter.order,
+            listed.slice((filter.page - 1) * pageSize, filter.page * pageSize).map(({ id }) => id),
+          ])
+          const criteria = { ...filter, companyId, text }
+          expect(await selectIds({ db }, workspace.id, criteria, all.length, filter.order)).toEqual(
+            listed.map(({ id }) => id),
+          )
+          const outside = await readWorkspace({ db }, workspace.id, (ctx) => countOutside(ctx, workspace.id, criteria))
+          const anywhere = expected(
+            drafts,
+            masks,
+            { ...asked, from: undefined, to: undefined },
+            typed ?? { means: () => true },
+          )
+          expect([text, outside.total]).toEqual([text, anywhere.length - all.length])
+          expect(outside.months.reduce((sum, { n }) => sum + n, 0)).toBe(outside.total)
+        }
+      }),
+      { numRuns: runs(12), endOnFailure: true },
+    )
+  })
+})
+
+describe('the call', () => {
+  let workspace: TestWorkspace
+  let call: (
+    query: string,
+    path?: string,
+  ) => Promise<{ status: number; body: { message: string; errors: string[]; data: Listed } }>
+  interface Listed {
+    ids: string[]
+    items: Pick<DocumentRow, 'idDfe' | 'numero' | 'dataEmissao' | 'reforma'>[]
+    totalDePaginas: number
+    totalDeItens: number
+    valorTotal: number
+  }
+  const ids = createPublicIds(randomBytes(16))
+
+  beforeAll(async () => {
+    workspace = await newOffice(db)
+    const at = (issuedAt: string, number: number, change: Partial<Draft> = {}): Draft => ({
+      to: 0,
+      type: 'nfe',
+      issuer: 0,
+      number,
+      issuedAt,
+      cents: 1010,
+      roles: [1],
+      fate: 'authorized',
+      ...change,
+    })
+    const drafts = [
+      at('2026-02-28T23:59:59', 1),
+      at('2026-03-01T00:00:00', 2),
+      ...Array.from({ length: 51 }, (_, index) => at('2026-03-10T10:00:00', 100 + index)),
+      at('2026-03-31T23:59:59', 3),
+      at('2026-03-10T10:00:00', 4, { type: 'cte', roles: [7], fate: 110110 }),
+    ]
+    for (const type of ['nfe', 'cte'] as const)
+      await inWorkspace({ db, log }, workspace.id, (ctx) =>
+        receive(
+          ctx,
+          recipient(workspace, { to: 0 }),
+          type,
+          drafts.flatMap((one, index) => (one.type === type ? arrivalsOf(one, index) : [])),
+        ),
+      )
+    const ctx = {
+      db,
+      log,
+      ids,
+      vault: createVault(randomBytes(32)),
+      signer: testSigner(database.url),
+      config: readConfig({}, tmpdir()),
+      printer: createPrinter(),
+      storage: roomyStorage,
+    }
+    const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspace.id))
+    call = async (query, path = '') => {
+      const response = await app.inject({
+        url: `/v1/api/DocumentosFiscais${path}?${query}`,
+        headers: { authorization: `Bearer ${'x'.repeat(43)}` },
+      })
+      return { status: response.statusCode, body: response.json() }
+    }
+  })
+
+  test('a page past the end is empty and tells the exact total', async () => {
+    const { status, body } = await call('TipoDFe=0&PaginaAtual=99')
+    expect(status).toBe(200)
+    expect(body.data).toEqual({ items: [], totalDePaginas: 2, totalDeItens: 54, valorTotal: 545.4 })
+  })
+
+  test('a selection of more documents than it may hold is refused, and says how many there are', async () => {
+    await expect(selectIds({ db }, workspace.id, { type: 0 }, 53)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('tem 54 documentos'),
+    })
+  })
+
+  test('a month ends with its last second and begins with its first', async () => {
+    const { body } = await call('TipoDFe=0&DataDe=2026-03-01T00:00:00&DataAte=2026-03-31T23:59:59')
+    expect(body.data.totalDeItens).toBe(53)
+    expect(body.data.items[0]).toMatchObject({ numero: 3, dataEmissao: '2026-03-31T23:59:59-03:00' })
+    expect((await call('TipoDFe=0&DataAte=2026-02-28T23:59:58')).body.data.totalDeItens).toBe(0)
+    expect(
+      (await call('TipoDFe=0&DataDe=0001-01-01T00:00:00&DataAte=9999-12-31T23:59:59')).body.data.totalDeItens,
+    ).toBe(54)
+    expect((await call('TipoDFe=0&DataDe=9999-12-31T23:59:59')).body.data.totalDeItens).toBe(0)
+  })
+
+  test('what was read of IBS and CBS is in the row, and a filter finds it', async () => {
+    await inWorkspace({ db }, workspace.id, ({ db }) =>
+      sql`insert into content (workspace_id, document_id, company_id, version, reform, findings, ibs, cbs, products, value)
+          select workspace_id, id, company_id, 1, number % 4, case when number % 8 = 5 then 6 else 0 end, case when number % 4 > 1 then number end,
+                 case when number % 4 > 1 then number * 9 end, '{}', ''
+            from document where type = 0 and number <= 140`.execute(db),
+    )
+    const found = async (reform: string) => (await call(`TipoDFe=0&Reforma=${reform}`)).body.data
+    for (const [name, rest, presenca] of [
+      ['dispensado', 0, 'dispensado'],
+      ['sem', 1, 'sem'],
+      ['parcial', 2, 'parcial'],
+      ['com', 3, 'com'],
+    ] as const) {
+      const { items, totalDeItens } = await found(name)
+      expect(items.map(({ numero }) => numero % 4)).toEqual(items.map(() => rest))
+      expect(totalDeItens).toBe(items.length)
+      expect(items.map(({ reforma }) => reforma?.presenca)).toEqual(items.map(() => presenca))
+    }
+    const { items } = await found('achados')
+    expect(items.map(({ numero }) => numero % 8)).toEqual(items.map(() => 5))
+    expect(items[0]!.reforma).toEqual({ presenca: 'sem', ibs: null, cbs: null, achados: true })
+    const [whole] = (await found('com')).items
+    expect(whole!.reforma).toMatchObject({ ibs: whole!.numero / 100, cbs: (whole!.numero * 9) / 100, achados: false })
+    expect(items.length).toBeGreaterThan(1)
+    // What was not read inside says nothing of itself.
+    expect((await call('TipoDFe=0')).body.data.items.filter(({ reforma }) => reforma === null).length).toBeGreaterThan(
+      0,
+    )
+  })
+
+  test('what has the same date keeps its order from page to page', async () => {
+    const pages = await Promise.all([1, 2].map((page) => call(`TipoDFe=0&PaginaAtual=${page}`)))
+    const numbers = pages.flatMap(({ body }) => body.data.items.map(({ numero }) => numero))
+    expect(new Set(numbers).size).toBe(54)
+    expect((await call('TipoDFe=0&PaginaAtual=2')).body).toEqual(pages[1]!.body)
+    const { body } = await call('TipoDFe=0', '/selecao')
+    expect(body.data.ids).toEqual(pages.flatMap(({ body }) => body.data.items.map(({ idDfe }) => idDfe)))
+  })
+
+  test.each([
+    ['a status that only CT-e have', 'TipoDFe=0&Status=7'],
+    ['statuses that only NF-e have', 'TipoDFe=2&Status=4'],
+    ['a part that only NF-e have', 'TipoDFe=2&TipoParticipacao=2'],
+    ['a part that only CT-e have', 'TipoDFe=0&TipoParticipacao=7'],
+  ])('%s: an empty page', async (_, query) => {
+    const { status, body } = await call(query)
+    expect(status).toBe(200)
+    expect(body.data).toEqual({ items: [], totalDePaginas: 0, totalDeItens: 0, valorTotal: 0 })
+  })
+
+  test.each([
+    ['TipoDFe=0&Status=9', 'Status desconhecido'],
+    ['TipoDFe=0&Status=0', 'Status desconhecido'],
+    ['TipoDFe=2&TipoParticipacao=8', 'TipoParticipacao desconhecido'],
+    ['TipoDFe=1', 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'],
+    [
+      'TipoDFe=0&DataDe=2026-03-02T00:00:00&DataAte=2026-03-01T00:00:00',
+      'A data inicial deve ser anterior à data final',
+    ],
+    ['TipoDFe=0&DataDe=2026-02-30T00:00:00', 'DataDe não é uma data válida'],
+    ['TipoDFe=0&PaginaAtual=0', 'PaginaAtual deve ser um número a partir de 1'],
+  ])('%s is refused with words', async (query, message) => {
+    const { status, body } = await call(query)
+    expect([status, body.errors]).toEqual([400, [message]])
+  })
+
+  test("a company is found by its id only, and another workspace's is nobody's", async () => {
+    const publicId = async ({ id, companies }: TestWorkspace) =>
+      (
+        await inWorkspace({ db }, id, ({ db }) =>
+          db
+            .selectFrom('company')
+            .select('public_id')
+            .where('workspace_id', '=', id)
+            .where('id', '=', companies[0]!)
+            .executeTakeFirstOrThrow(),
+        )
+      ).public_id
+    expect((await call(`TipoDFe=0&IdEmpresa=${await publicId(workspace)}`)).body.data.totalDeItens).toBe(54)
+    const other = await publicId(await newOffice(db))
+    for (const id of [other, 'x', '1']) {
+      expect((await call(`TipoDFe=0&IdEmpresa=${id}`)).status).toBe(404)
+      expect((await call(`TipoDFe=0&IdEmpresa=${id}`, '/selecao')).status).toBe(404)
+    }
+  })
+})

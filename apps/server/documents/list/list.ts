@@ -1,0 +1,84 @@
+import { formatInteger } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import type { Context } from '../../platform/context.ts'
+import { readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { readQuery } from '../search/search.ts'
+import { countAll } from './count.ts'
+import { type Criteria, type Filter, type Order, rangeOf, usualOrder, withinRange } from './filter.ts'
+import { readPart } from './order.ts'
+import { type DocumentListRow, readRows } from './rows.ts'
+
+export const pageSize = 50
+
+export interface ListPage {
+  rows: DocumentListRow[]
+  total: number
+  /** Decimal text. */
+  amount: string
+}
+
+/** One page of the workspace's documents, without those that its companies hide, in the order of the filter, with its exact count and sum. */
+export async function searchDocuments(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  { page, order = usualOrder, ...criteria }: Filter,
+): Promise<ListPage> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { query, total, amount, newest } = await countAll(await readQuery(db, workspaceId, criteria))
+    const offset = (page - 1) * pageSize
+    if (offset >= total) return { total, amount, rows: [] }
+    const take = Math.min(pageSize, total - offset)
+    const isAmongNewest = order.by === 'issued' && !order.ascending && offset + take <= newest.length
+    const ids = isAmongNewest
+      ? newest.slice(offset, offset + take)
+      : await readPart(query, order, { total, offset, take })
+    return { total, amount, rows: await readRows(db, workspaceId, ids) }
+  })
+}
+
+/** The ids of all documents that the criteria find, in the order of the list; refuses more than `max` of them. */
+export async function selectIds(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+  criteria: Criteria,
+  max: number,
+  order: Order = usualOrder,
+): Promise<bigint[]> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { query, total } = await countAll(await readQuery(db, workspaceId, criteria))
+    if (total > max)
+      throw new AppError(
+        'conflict',
+        `Este filtro tem ${formatInteger(total)} documentos, e uma seleção alcança até ${formatInteger(max)}. Nada mudou na sua seleção: escolha um período menor ou mais um filtro.`,
+      )
+    return readPart(query, order, { total, offset: 0, take: total })
+  })
+}
+
+/** How many documents the criteria find; `ctx.db` is a transaction inside the workspace. */
+export async function countDocuments(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  criteria: Criteria,
+): Promise<number> {
+  return (await countAll(await readQuery(db, workspaceId, criteria))).total
+}
+
+/** How many documents the criteria find outside their range, by month of issue, newest first; `ctx.db` is a transaction inside the workspace. */
+export async function countOutside(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  { from, to, ...criteria }: Criteria,
+): Promise<{ total: number; months: { month: string; n: number }[] }> {
+  const asked = await readQuery(db, workspaceId, criteria)
+  const without = rangeOf({ from, to })
+  // A whole chave is found whatever the range is.
+  if (asked.anyDate || (from === undefined && to === undefined)) return { total: 0, months: [] }
+  const { rows } = await sql<{ month: string; n: number }>`
+    select to_char(date_trunc('month', d.issued_at), 'YYYY-MM') as month, count(*)::int as n from document d
+     where ${withinRange(asked, asked.range)}
+       and not (d.issued_at >= ${without.from}::timestamp and d.issued_at < ${without.until}::timestamp)
+     group by date_trunc('month', d.issued_at) order by date_trunc('month', d.issued_at) desc`.execute(db)
+  return { total: rows.reduce((sum, { n }) => sum + n, 0), months: rows }
+}

@@ -1,0 +1,344 @@
+import { randomBytes } from 'node:crypto'
+import type { DocumentDetail } from '@vigia/contract/documents'
+import { chaveParts } from '@vigia/dfe/chave'
+import { sql } from 'kysely'
+import { PNG } from 'pngjs'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import { setLogo } from '../../companies/logo.ts'
+import { readConfig } from '../../config.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { serveRoutes } from '../../platform/http/http.ts'
+import { createPublicIds } from '../../platform/ids.ts'
+import { createLogger } from '../../platform/log.ts'
+import { testSigner } from '../../platform/signer/testing.ts'
+import { newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
+import { createVault } from '../../platform/vault.ts'
+import type { Arrival } from '../arrival.ts'
+import { readByChave } from '../export/rows.ts'
+import { receive } from '../receive.ts'
+import { documentRoutes } from '../routes.ts'
+import {
+  arrive,
+  chaveOf,
+  cteChaveOf,
+  cteProc,
+  evento,
+  eventoCte,
+  nfce,
+  nfeProc,
+  resEvento,
+  resNFe,
+} from '../testing.ts'
+import { createPrinter, type PrinterOptions } from './printer.ts'
+import { orderOf } from './printing.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Context['db']
+let workspaceId: number
+let companyId: number
+const ids = createPublicIds(randomBytes(16))
+const cnpj = '12ABC34501DE35'
+const lines: string[] = []
+const opened: AsyncDisposable[] = []
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  lines.length = 0
+  workspaceId = await newWorkspace(db)
+  companyId = await inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const values = { workspace_id: workspaceId, cnpj, name: 'EMPRESA', search: 'empresa', uf: 35 }
+    return (await db.insertInto('company').values(values).returning('id').executeTakeFirstOrThrow()).id
+  })
+})
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
+})
+
+async function serve(options: Partial<PrinterOptions> = {}) {
+  const printer = createPrinter({ threads: 1, ...options })
+  const log = createLogger('warn', { write: (line) => lines.push(line) })
+  const ctx = {
+    db,
+    ids,
+    log,
+    printer,
+    storage: roomyStorage,
+    vault: createVault(randomBytes(32)),
+    signer: testSigner(database.url),
+    config: readConfig({}, '/'),
+  }
+  const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspaceId))
+  opened.push(printer, { [Symbol.asyncDispose]: async () => void (await app.close()) })
+  return async (path: string, headers: Record<string, string> = {}) =>
+    app.inject({
+      url: `/v1/api/DocumentosFiscais${path}`,
+      headers: { authorization: `Bearer ${'x'.repeat(43)}`, ...headers },
+    })
+}
+
+const store = (service: 'nfe' | 'cte', arrivals: Arrival[]) =>
+  inWorkspace({ db, log: createLogger('silent') }, workspaceId, (ctx) =>
+    receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals),
+  )
+
+const note = (number: number, issuerName = 'PAPELARIA SÃO JOÃO LTDA') =>
+  nfeProc({ number, recipient: cnpj, issuerName })
+
+async function idOf(chave: string): Promise<string> {
+  const { id } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    db.selectFrom('document').select('id').where('chave', '=', chave).executeTakeFirstOrThrow(),
+  )
+  return ids.encode(workspaceId, id)
+}
+
+const poisonable = new URL('./printer.testing.ts', import.meta.url)
+
+test('a document whose layout never ends holds up nobody, is told, and keeps its XML', async () => {
+  const get = await serve({ file: poisonable, timeoutMs: 3_000 })
+  await store('nfe', [arrive(1, note(1, 'LACO INFINITO')), arrive(2, note(2))])
+  const order: string[] = []
+  const poisoned = get(`/danfe/${await idOf(chaveOf({ number: 1 }))}`).finally(() => order.push('poisoned'))
+  const list = await get('?TipoDFe=0').finally(() => order.push('list'))
+  expect(list.statusCode).toBe(200)
+  const answer = await poisoned
+  expect(order).toEqual(['list', 'poisoned'])
+  expect(answer.statusCode).toBe(503)
+  expect(answer.headers['retry-after']).toBe('60')
+  expect(answer.json().message).toBe(
+    'Montar o DANFE deste documento demorou demais e foi interrompido. O XML original está guardado e íntegro, e pode ser baixado.',
+  )
+  expect(lines.join('')).toContain('too-slow')
+  expect((await get(`/xml/${await idOf(chaveOf({ number: 1 }))}`)).body).toContain('LACO INFINITO')
+  expect((await get(`/danfe/${await idOf(chaveOf({ number: 2 }))}`)).statusCode).toBe(200)
+})
+
+test('a document that brings its thread down is told', async () => {
+  const get = await serve({ file: poisonable })
+  await store('nfe', [arrive(1, note(1, 'FIM DA LINHA'))])
+  const answer = await get(`/danfe/${await idOf(chaveOf({ number: 1 }))}`)
+  expect(answer.statusCode).toBe(503)
+  expect(answer.json().message).toMatch(/interrompido por uma falha do nosso lado/)
+  expect(lines.join('')).toContain('exit code 1')
+})
+
+test('a client that has the form already is told that it still holds, until something on it changes', async () => {
+  const get = await serve()
+  await store('nfe', [arrive(1, note(1))])
+  const path = `/danfe/${await idOf(chaveOf({ number: 1 }))}`
+  const first = await get(path)
+  expect(first.statusCode).toBe(200)
+  expect(first.headers).toMatchObject({ 'content-type': 'application/pdf', 'cache-control': 'private, no-store' })
+  const etag = String(first.headers.etag)
+  const again = await get(path, { 'if-none-match': `"other", W/${etag}` })
+  expect(again.statusCode).toBe(304)
+  expect(again.rawPayload).toHaveLength(0)
+  expect((await get(path, { 'if-none-match': '"other"' })).rawPayload).toEqual(first.rawPayload)
+  await store('nfe', [arrive(2, evento(110111, { number: 1 }))])
+  const cancelled = await get(path, { 'if-none-match': etag })
+  expect(cancelled.statusCode).toBe(200)
+  expect(cancelled.headers.etag).not.toBe(etag)
+})
+
+test('the EPEC of a note without its authorisation stands on the form, in an export too', async () => {
+  const get = await serve()
+  const pending = note(1)
+    .replace(/<protNFe.*<\/protNFe>/s, '')
+    .replace('</ide>', '<tpEmis>4</tpEmis></ide>')
+  await store('nfe', [arrive(1, pending)])
+  const path = `/danfe/${await idOf(chaveOf({ number: 1 }))}`
+  const before = await get(path)
+  await store('nfe', [arrive(2, evento(110140, { number: 1 }))])
+  const after = await get(path)
+  expect([before.statusCode, after.statusCode]).toEqual([200, 200])
+  expect(after.headers.etag).not.toBe(before.headers.etag)
+  const [row] = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    readByChave({ db }, workspaceId, [{ companyId, chave: chaveOf({ number: 1 }) }]),
+  )
+  expect(orderOf('nfe', { ...row!, content: Buffer.alloc(0) }).options.epec).toMatchObject({
+    protocol: expect.stringMatching(/^\d{15,16}$/),
+    at: expect.stringMatching(/^20\d\d-\d\d-\d\dT/),
+  })
+})
+
+test('who took a file is written down, once for each time, and nothing when a list is read', async () => {
+  const get = await serve()
+  await store('nfe', [arrive(1, note(1)), arrive(2, evento(110111, { number: 1 }))])
+  await store('cte', [arrive(1, cteProc({ number: 1, recipient: cnpj }))])
+  const [nfe, cte] = [await idOf(chaveOf({ number: 1 })), await idOf(cteChaveOf({ number: 1 }))]
+  const taken = [`/xml/${nfe}`, `/danfe/${nfe}`, `/dacte/${cte}`, `/evento/${nfe}/110111-1-91`]
+  for (const path of ['?TipoDFe=0', `/${nfe}`, ...taken, '/xml/nada']) await get(path)
+  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql<{ actor: string; action: string; description: string }>`
+      select actor, action, description from audit order by id`.execute(db),
+  )
+  expect(new Set(rows.map(({ actor, action }) => `${actor} ${action}`))).toEqual(new Set(['Ana Souza leitura']))
+  expect(rows.map(({ description }) => description)).toEqual([
+    `Baixou o XML do documento ${chaveOf({ number: 1 })}.`,
+    `Abriu o DANFE da NF-e ${chaveOf({ number: 1 })}.`,
+    `Abriu o DACTE do CT-e ${cteChaveOf({ number: 1 })}.`,
+    `Abriu a folha do evento 110111-1-91 do documento ${chaveOf({ number: 1 })}.`,
+  ])
+})
+
+test('of a note only the summary: no DANFE yet, and no DACTE ever', async () => {
+  const get = await serve()
+  await store('nfe', [arrive(1, resNFe({ number: 1 }))])
+  const id = await idOf(chaveOf({ number: 1 }))
+  const answer = await get(`/danfe/${id}`)
+  expect(answer.statusCode).toBe(409)
+  expect(answer.json().message).toBe(
+    'Só o resumo desta nota chegou até agora. O DANFE fica disponível quando o XML completo for liberado pela SEFAZ.',
+  )
+  expect((await get(`/dacte/${id}`)).statusCode).toBe(404)
+})
+
+test('each kind has its own form, and unknown documents have none', async () => {
+  const get = await serve()
+  await store('nfe', [arrive(1, note(1))])
+  await store('cte', [arrive(1, cteProc({ number: 1, recipient: cnpj }))])
+  const [nfe, cte] = [await idOf(chaveOf({ number: 1 })), await idOf(cteChaveOf({ number: 1 }))]
+  expect((await get(`/danfe/${nfe}`)).statusCode).toBe(200)
+  expect((await get(`/dacte/${cte}`)).statusCode).toBe(200)
+  for (const path of [`/dacte/${nfe}`, `/danfe/${cte}`, '/danfe/nada', `/dacte/${ids.encode(workspaceId, 999_999n)}`]) {
+    const answer = await get(path)
+    expect(answer.statusCode, path).toBe(404)
+    expect(answer.json().message).toBe('Documento não encontrado.')
+  }
+})
+
+test('a file that cannot be laid out is told, and kept', async () => {
+  const get = await serve()
+  await store('nfe', [arrive(1, note(1).replace('<mod>55</mod>', '<mod>65</mod>'))])
+  const answer = await get(`/danfe/${await idOf(chaveOf({ number: 1 }))}`)
+  expect(answer.statusCode).toBe(409)
+  expect(answer.json().message).toBe(
+    'Não conseguimos montar o DANFE deste documento. O XML original está guardado e íntegro.',
+  )
+})
+
+test('an NFC-e has no DANFE, and print and panel say why', async () => {
+  const get = await serve()
+  const { xml, chave } = nfce({ recipient: cnpj })
+  await store('nfe', [arrive(1, xml)])
+  const id = await idOf(chave)
+  const printed = await get(`/danfe/${id}`)
+  expect(printed.statusCode).toBe(409)
+  const { message } = printed.json()
+  expect(message).toMatch(/^Esta é uma NFC-e \(modelo 65\)/)
+  const { secoes } = (await get(`/detalhes/${id}`)).json().data as DocumentDetail
+  expect(secoes[0]?.campos).toContainEqual({ rotulo: 'DANFE', valor: message })
+})
+
+describe('the sheet of an event', () => {
+  type History = { tpEvento: number | null; idEvento: string | null }[]
+  const historyOf = async (get: Awaited<ReturnType<typeof serve>>, id: string): Promise<History> =>
+    (await get(`/detalhes/${id}`)).json().data.historico
+
+  test('is asked for by the name that the history gives it', async () => {
+    const get = await serve()
+    const letter = {
+      seq: 2,
+      description: 'Carta de Correcao',
+      detail: '<xCorrecao>Onde se lê A, leia-se B</xCorrecao>',
+    }
+    await store('nfe', [arrive(1, note(1)), arrive(2, evento(110110, letter)), arrive(3, evento(110111))])
+    await store('cte', [arrive(1, cteProc({ recipient: cnpj })), arrive(2, eventoCte(610110))])
+    const [nfe, cte] = [await idOf(chaveOf()), await idOf(cteChaveOf())]
+    const printable = (history: History) => history.flatMap(({ idEvento }) => idEvento ?? []).sort()
+    expect(printable(await historyOf(get, nfe))).toEqual(['110110-2-91', '110111-1-91'])
+    expect(printable(await historyOf(get, cte))).toEqual(['610110-1-35'])
+    for (const [id, event] of [
+      [nfe, '110110-2-91'],
+      [nfe, '110111-1-91'],
+      [cte, '610110-1-35'],
+    ]) {
+      const answer = await get(`/evento/${id}/${event}`)
+      expect(answer.statusCode, answer.body).toBe(200)
+      expect(answer.headers['content-type']).toBe('application/pdf')
+      expect(answer.rawPayload.subarray(0, 5).toString()).toBe('%PDF-')
+    }
+  })
+
+  test('is found with every number that an event may have', async () => {
+    const get = await serve()
+    await store('nfe', [
+      arrive(1, note(1)),
+      arrive(2, evento(110110, { number: 1, seq: 9999 })),
+      arrive(3, evento(99, { number: 1 })),
+    ])
+    const path = await idOf(chaveOf({ number: 1 }))
+    const { historico } = (await get(`/detalhes/${path}`)).json().data
+    const names = historico.flatMap(({ idEvento }: { idEvento: string | null }) => idEvento ?? [])
+    expect(names).toHaveLength(2)
+    for (const name of names) expect((await get(`/evento/${path}/${name}`)).statusCode, name).toBe(200)
+  })
+
+  test('is there while only the summary of its document is', async () => {
+    const get = await serve()
+    await store('nfe', [arrive(1, resNFe()), arrive(2, evento(110110))])
+    expect((await get(`/evento/${await idOf(chaveOf())}/110110-1-91`)).statusCode).toBe(200)
+  })
+
+  test('says that an event was taken back, from then on', async () => {
+    const get = await serve()
+    await store('nfe', [arrive(1, note(1)), arrive(2, evento(110192))])
+    const path = `/evento/${await idOf(chaveOf())}/110192-1-91`
+    const before = await get(path)
+    await store('nfe', [arrive(3, evento(110193, { detail: '<nProtEvento>8912600000110192</nProtEvento>' }))])
+    const after = await get(path)
+    expect([before.statusCode, after.statusCode]).toEqual([200, 200])
+    expect(after.rawPayload).not.toEqual(before.rawPayload)
+  })
+
+  test('is not there for a summary, an unknown event and a hidden or unknown document', async () => {
+    const get = await serve()
+    await store('nfe', [arrive(1, note(1)), arrive(2, resEvento(110110))])
+    const id = await idOf(chaveOf())
+    const [{ idEvento }] = (await historyOf(get, id)).filter(({ tpEvento }) => tpEvento === 110110) as [History[0]]
+    expect(idEvento).toBeNull()
+    const answer = await get(`/evento/${id}/110110-1-91`)
+    expect(answer.statusCode).toBe(409)
+    expect(answer.json().message).toMatch(/^Deste evento só o resumo chegou até agora/)
+    for (const name of ['110110-2-91', '110110-1-35', 'nada', '110110', "110110-1-91'"]) {
+      const answer = await get(`/evento/${id}/${encodeURIComponent(name)}`)
+      expect(answer.statusCode, name).toBe(404)
+      expect(answer.json().message).toBe('Evento não encontrado.')
+    }
+    expect((await get('/evento/nada/110110-1-91')).json().message).toBe('Documento não encontrado.')
+  })
+})
+
+test('what a company issues is printed with its logo as soon as it has one', async () => {
+  const get = await serve()
+  await store('nfe', [arrive(1, note(1))])
+  const chave = chaveOf({ number: 1 })
+  const path = `/danfe/${await idOf(chave)}`
+  // In the chave of a person a CPF stands behind three zeros, which may look like the base of a company.
+  const person = { number: 2, issuer: '00011222333396' }
+  await store('nfe', [
+    arrive(2, nfeProc({ ...person, recipient: cnpj }).replace(/<CNPJ>000(\d{11})<\/CNPJ>/, '<CPF>$1</CPF>')),
+  ])
+  const pathOfPerson = `/danfe/${await idOf(chaveOf(person))}`
+  const pictures = async (of = path) =>
+    (await get(of)).rawPayload.toString('latin1').match(/\/Subtype\/Image/g)?.length ?? 0
+  expect(await pictures()).toBe(0)
+  await inWorkspace({ db, config: readConfig({}, '/') }, workspaceId, async (ctx) => {
+    const issuer = { workspace_id: workspaceId, cnpj: chaveParts(chave).cnpj, name: 'LOJA', search: 'loja', uf: 35 }
+    const { id } = await ctx.db.insertInto('company').values(issuer).returning('id').executeTakeFirstOrThrow()
+    await setLogo(ctx, workspaceId, id, PNG.sync.write(new PNG({ width: 3, height: 2 })))
+    const alike = { workspace_id: workspaceId, cnpj: '00011222000103', name: 'OUTRA', search: 'outra', uf: 35 }
+    const other = await ctx.db.insertInto('company').values(alike).returning('id').executeTakeFirstOrThrow()
+    await setLogo(ctx, workspaceId, other.id, PNG.sync.write(new PNG({ width: 3, height: 2 })))
+  })
+  expect(await pictures()).toBe(1)
+  expect(await pictures(pathOfPerson)).toBe(0)
+})

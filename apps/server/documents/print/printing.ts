@@ -1,0 +1,103 @@
+import { writeBrasiliaTime } from '@vigia/contract/text'
+import { chaveParts } from '@vigia/dfe/chave'
+import { PrintError } from '@vigia/print/danfe'
+import { findLogoOf } from '../../companies/logo.ts'
+import type { Context } from '../../platform/context.ts'
+import { AppError } from '../../platform/errors.ts'
+import { type Service, serviceCodes } from '../../platform/service.ts'
+import { getEvent, getFile } from '../files.ts'
+import { doubtOf, type KnownProof } from '../signatures/proof.ts'
+import { noDanfeText } from './no-danfe.ts'
+import type { PrintOrder } from './printer.ts'
+
+/** The printed form of a kind of document. */
+export const forms = {
+  nfe: { form: 'danfe', name: 'DANFE' },
+  cte: { form: 'dacte', name: 'DACTE' },
+} as const
+
+/** A printed form, and the chave of the document. */
+interface Printed {
+  content: Uint8Array
+  chave: string
+}
+
+/** The printed form of a document of the workspace. Refuses unknown ids, documents that its company hides, and notes of which only the summary arrived. */
+export async function printDocument(
+  ctx: Pick<Context, 'db' | 'ids' | 'printer'>,
+  workspaceId: number,
+  publicId: string,
+  kind: Service,
+): Promise<Printed> {
+  const found = await getFile(ctx, workspaceId, publicId)
+  if (found.type !== serviceCodes[kind]) throw new AppError('not-found', 'Documento não encontrado.')
+  if (!found.complete) {
+    throw new AppError(
+      'conflict',
+      'Só o resumo desta nota chegou até agora. O DANFE fica disponível quando o XML completo for liberado pela SEFAZ.',
+    )
+  }
+  const noDanfe = noDanfeText(chaveParts(found.chave).mod)
+  if (noDanfe) throw new AppError('conflict', noDanfe)
+  const logo = await findLogoOf(ctx, workspaceId, found.issuerTaxId)
+  const content = await print(ctx, orderOf(kind, found, logo), `o ${forms[kind].name} deste documento`)
+  return { content, chave: found.chave }
+}
+
+/** The sheet of an event of a document of the workspace. Refuses unknown ids, and events of which only the summary arrived. */
+export async function printEvent(
+  ctx: Pick<Context, 'db' | 'ids' | 'printer'>,
+  workspaceId: number,
+  publicId: string,
+  name: string,
+): Promise<Printed> {
+  const { document, event } = await getEvent(ctx, workspaceId, publicId, name)
+  if (event.summary)
+    throw new AppError(
+      'conflict',
+      'Deste evento só o resumo chegou até agora, e ele não traz o texto. O que o resumo diz está no histórico do documento.',
+    )
+  const order: PrintOrder = {
+    form: 'evento',
+    content: event.content,
+    document: document.content,
+    options: { undone: event.undone },
+  }
+  return { content: await print(ctx, order, 'a folha deste evento'), chave: document.chave }
+}
+
+async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder, name: string): Promise<Uint8Array> {
+  try {
+    return await printer.print(order)
+  } catch (cause) {
+    if (!(cause instanceof PrintError)) throw cause
+    throw new AppError('conflict', `Não conseguimos montar ${name}. O XML original está guardado e íntegro.`, { cause })
+  }
+}
+
+/** A complete document, and what the product knows of a cancellation beyond it. */
+interface Printable {
+  content: Uint8Array
+  /** As the filter knows it: 3 is a cancelled document. */
+  status: number
+  cancelProtocol: string | null
+  cancelledAt: Date | null
+  epecProtocol: string | null
+  epecAt: Date | null
+  proof: KnownProof | null
+}
+
+/** What to print of a complete document. */
+export function orderOf(
+  kind: Service,
+  { content, status, cancelProtocol, cancelledAt, epecProtocol, epecAt, proof }: Printable,
+  logo?: Uint8Array,
+): PrintOrder {
+  const cancelled = status === 3 ? responseOf(cancelProtocol, cancelledAt) : undefined
+  const epec = epecProtocol === null ? undefined : responseOf(epecProtocol, epecAt)
+  return { form: forms[kind].form, content, options: { cancelled, epec, doubt: doubtOf(proof), logo } }
+}
+
+function responseOf(protocol: string | null, at: Date | null) {
+  return { protocol: protocol ?? undefined, at: at ? writeBrasiliaTime(at) : undefined }
+}

@@ -1,0 +1,93 @@
+import type { Proof } from '@vigia/sefaz/proof'
+import type { Context } from '../../platform/context.ts'
+import { createThreads, defaultThreads, ThreadError } from '../../platform/threads.ts'
+import type { Arrival } from '../arrival.ts'
+import type { KnownProof } from './proof.ts'
+import type { Unproved } from './prover-worker.ts'
+
+// Threads of the whole program, like the processor that they work on. They do not keep it alive.
+const threads = createThreads<Unproved, (Proof | null)[]>({
+  file: new URL('./prover-worker.ts', import.meta.url),
+  threads: defaultThreads,
+  waitingMax: 1_000,
+  timeoutMs: 10_000,
+  memoryMb: 256,
+  idleMs: 60_000,
+})
+
+const atOnce = 50
+
+/**
+ * `arrivals` with the proof to come of each complete document and event, made away from the event loop. It does not come later than `withinMs`,
+ * nor where one brings its thread down: these stay unverified until `proveMissed` finds them.
+ */
+export function prove(
+  { log }: Pick<Context, 'log'>,
+  arrivals: readonly Arrival[],
+  { patient = false, withinMs }: { patient?: boolean; withinMs?: number } = {},
+): Arrival[] {
+  const provable = arrivals.filter(isProvable)
+  const proofs = new Map<Arrival, Promise<Proof | null>>()
+  for (let start = 0; start < provable.length; start += atOnce) {
+    const some = provable.slice(start, start + atOnce)
+    const found = proveSome({ log }, some, patient)
+    const inTime = withinMs === undefined ? found : orNull({ log }, found, withinMs)
+    for (const [index, arrival] of some.entries())
+      proofs.set(
+        arrival,
+        inTime.then((all) => all?.[index] ?? null),
+      )
+  }
+  return arrivals.map(({ xml, ...arrival }, index) => ({ ...arrival, proof: proofs.get(arrivals[index]!) }))
+}
+
+// A summary is not signed.
+function isProvable({ facts }: Arrival): boolean {
+  return facts?.kind === 'document' ? facts.complete : facts?.summary === false
+}
+
+/** What the verification of one gzip stream finds; null when it could not be made now. */
+export async function proveAlone(content: Uint8Array): Promise<KnownProof | null> {
+  try {
+    const [proof = null] = await threads.run({ zipped: true, files: [new Uint8Array(content)] }, { patient: true })
+    return proof ?? 'unable'
+  } catch (err) {
+    if (err instanceof ThreadError && (err.reason === 'died' || err.reason === 'too-slow')) return 'unable'
+    return null
+  }
+}
+
+async function proveSome(
+  { log }: Pick<Context, 'log'>,
+  some: readonly Arrival[],
+  patient: boolean,
+): Promise<(Proof | null)[] | null> {
+  try {
+    return await threads.run(filesOf(some), { patient })
+  } catch (err) {
+    log.error({ err, nsu: some.map(({ nsu }) => String(nsu)) }, 'documents are stored without being verified')
+    return null
+  }
+}
+
+function filesOf(some: readonly Arrival[]): Unproved {
+  const zipped = !some.every(({ xml }) => xml)
+  // A view is sent with the whole buffer that it is a view of, but once for all of them. The files of a page share one; a gzip stream may be in
+  // one with anything.
+  return zipped
+    ? { zipped, files: some.map(({ content }) => new Uint8Array(content)) }
+    : { zipped, files: some.map(({ xml }) => xml!) }
+}
+
+async function orNull<T>({ log }: Pick<Context, 'log'>, work: Promise<T>, ms: number): Promise<T | null> {
+  const { promise, resolve } = Promise.withResolvers<null>()
+  const timer = setTimeout(() => {
+    log.warn({ withinMs: ms }, 'documents are stored before they are verified')
+    resolve(null)
+  }, ms)
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

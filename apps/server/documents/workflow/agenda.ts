@@ -1,0 +1,72 @@
+import { agendaDays, type Due, listDue } from '@vigia/contract/workspace'
+import { sql } from 'kysely'
+import { readHiding, shownConditions } from '../../companies/switches.ts'
+import { companyNameIn } from '../../companies/topics.ts'
+import type { WithDatabase } from '../../platform/context.ts'
+import { readWorkspace } from '../../platform/database.ts'
+import { handle } from '../../platform/http/http.ts'
+import type { ServiceCode } from '../../platform/service.ts'
+import { dueInDatabase, dueUntil, isCienciaDue } from '../deadlines.ts'
+import { all } from '../list/filter.ts'
+
+export const agendaRoutes = [
+  handle(listDue, async (ctx, { session }) => ({
+    data: await readWorkspace(ctx, session.workspaceId, async (ctx) => [
+      ...(await readDue(ctx, session.workspaceId, 0, listed)),
+      ...(await readDue(ctx, session.workspaceId, 2, listed)),
+    ]),
+  })),
+]
+
+interface DueRow {
+  day: string
+  ciencia: boolean
+  n: number
+  amount: string
+  companies: number
+  names: string[]
+}
+
+// Of all companies that `ctx.db` shows.
+const listed = { days: agendaDays, companies: null }
+
+/**
+ * The next answers of documents by the day until which they can be given, of so many days, today included, and of these companies, null being all. `ctx.db`
+ * is inside the workspace.
+ */
+export async function readDue(
+  { db }: WithDatabase,
+  workspaceId: number,
+  type: ServiceCode,
+  { days, companies }: { days: number; companies: readonly number[] | null },
+): Promise<Due[]> {
+  const now = new Date()
+  const chosen = companies === null ? [] : [sql`d.company_id = any (${companies}::int[])`]
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows } = await sql<DueRow>`
+    select u.day::text, u.ciencia, sum(u.n)::int as n, sum(u.amount) as amount, count(*)::int as companies,
+           (array_agg(c.name order by c.name))[1:3] as names
+      from (select (${dueInDatabase(workspaceId, type, now)} at time zone 'America/Sao_Paulo')::date as day,
+                   ${isCienciaDue(workspaceId, type, now)} as ciencia, d.company_id, count(*) as n, sum(d.amount) as amount
+              from document d
+             where ${all([dueUntil(workspaceId, type, now, endOf(now, days)), ...chosen, ...shown])}
+             group by 1, 2, 3) u
+      join (select c.id, ${companyNameIn(workspaceId)} as name from company c where c.workspace_id = ${workspaceId} and c.active) c
+        on c.id = u.company_id
+     group by 1, 2 order by 1, 2 desc`.execute(db)
+  return rows.map(({ day, ciencia, n, amount, companies, names }) => ({
+    dia: day,
+    tipoDFe: type,
+    para: type === 2 ? 'desacordo' : ciencia ? 'ciencia' : 'manifestacao',
+    totalDeItens: n,
+    valorTotal: Number(amount),
+    totalDeEmpresas: companies,
+    empresas: names,
+  }))
+}
+
+// The first moment after the last day that is listed. São Paulo has been three hours behind since 2019.
+function endOf(now: Date, days: number): Date {
+  const here = new Date(now.getTime() - 3 * 3_600_000)
+  return new Date(Date.UTC(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate() + days, 3))
+}

@@ -1,0 +1,239 @@
+import {
+  type AnswerRuleForm,
+  answerRuleMax,
+  listAnswerRules,
+  orderAnswerRules,
+  removeAnswerRule,
+  saveAnswerRule,
+  testAnswerRule,
+} from '@vigia/contract/manifestation'
+import { alertBands } from '@vigia/contract/workspace'
+import type { z } from 'zod'
+import { recordAudit } from '../accounts/audit/audit.ts'
+import { findCompanyIds } from '../accounts/chosen-companies.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { handle } from '../platform/http/http.ts'
+import type { Session } from '../platform/http/session.ts'
+import { holdLock } from '../platform/locks.ts'
+import {
+  type AnswerConditions,
+  type AnswerRule,
+  type AnswerRuleDraft,
+  readAnswerRules,
+  type TestedDecision,
+  testAnswerRules,
+} from './answer-rules.ts'
+import { followRules } from './suggestions.ts'
+
+type Body = z.output<typeof AnswerRuleForm>
+
+export const answerRuleRoutes = [
+  handle(listAnswerRules, async (ctx, { session }) => ({
+    data: await readWorkspace(ctx, session.workspaceId, (ctx) => toList(ctx, session)),
+  })),
+
+  handle(saveAnswerRule, async (ctx, { body, session }) => {
+    const data = await edit(ctx, session, async (ctx, rules) => {
+      const draft = await draftOf(ctx, session, body)
+      const at = body.idRegra === undefined ? -1 : placeOf(ctx, session, rules, body.idRegra)
+      const { afterDays, conditions, ...row } = draft
+      const values = {
+        ...row,
+        after_days: afterDays,
+        conditions: JSON.stringify(conditions),
+        saved_by: session.accountId,
+        saved_at: new Date(),
+      }
+      if (at < 0) {
+        if (rules.length >= answerRuleMax.rules)
+          throw new AppError(
+            'conflict',
+            `Já há ${answerRuleMax.rules} regras. Esta não foi guardada; apague uma que não usa mais e tente de novo.`,
+          )
+        const last = { workspace_id: session.workspaceId, position: rules.length }
+        await ctx.db
+          .insertInto('answer_rule')
+          .values({ ...values, ...last })
+          .execute()
+      } else
+        await ctx.db
+          .updateTable('answer_rule')
+          .set(values)
+          .where('workspace_id', '=', session.workspaceId)
+          .where('id', '=', rules[at]!.id)
+          .execute()
+      const what = `${at < 0 ? 'Criou' : 'Mudou'} a regra de resposta “${draft.name}”: ${effectOf(draft)}`
+      await recordAudit(ctx, session, 'manifestacao', what)
+    })
+    return { data, message: `Regra "${body.nome}" guardada.` }
+  }),
+
+  handle(orderAnswerRules, async (ctx, { body, session }) => {
+    const data = await edit(ctx, session, async (ctx, rules) => {
+      const ids = body.idsRegra.map((id) => ctx.ids.decode(session.workspaceId, id))
+      const known = new Set(rules.map(({ id }) => id))
+      if (
+        ids.length !== rules.length ||
+        new Set(ids).size !== ids.length ||
+        ids.some((id) => id === null || !known.has(id))
+      )
+        throw new AppError('conflict', 'As regras mudaram nesse meio-tempo. Nada foi alterado; abra a página de novo.')
+      for (const [position, id] of ids.entries())
+        await ctx.db
+          .updateTable('answer_rule')
+          .set({ position })
+          .where('workspace_id', '=', session.workspaceId)
+          .where('id', '=', id!)
+          .execute()
+      await recordAudit(ctx, session, 'manifestacao', 'Mudou a ordem das regras de resposta.')
+    })
+    return { data, message: 'Ordem guardada.' }
+  }),
+
+  handle(removeAnswerRule, async (ctx, { body, session }) => {
+    const data = await edit(ctx, session, async (ctx, rules) => {
+      const rule = rules[placeOf(ctx, session, rules, body.idRegra)]!
+      await ctx.db
+        .deleteFrom('answer_rule')
+        .where('workspace_id', '=', session.workspaceId)
+        .where('id', '=', rule.id)
+        .execute()
+      await recordAudit(ctx, session, 'manifestacao', `Apagou a regra de resposta “${rule.name}”.`)
+    })
+    return { data, message: 'Regra apagada.' }
+  }),
+
+  handle(testAnswerRule, 'slow', async (ctx, { body, session: { workspaceId }, session }) => ({
+    data: await readWorkspace(ctx, workspaceId, async (ctx) => {
+      const now = await readAnswerRules(ctx, workspaceId)
+      const draft = await draftOf(ctx, session, body)
+      const at = body.idRegra === undefined ? now.length : placeOf(ctx, session, now, body.idRegra)
+      const then = [...now.slice(0, at), draft, ...now.slice(at + 1)]
+      const { total, decided, changed, examples } = await testAnswerRules(ctx, workspaceId, { now, then, draftAt: at })
+      const decision = (rules: readonly AnswerRuleDraft[], { rule, leaves }: TestedDecision) =>
+        rule < 0
+          ? { regra: null, resposta: leaves ? ('ciencia' as const) : ('nada' as const) }
+          : { regra: rules[rule]!.name, resposta: rules[rule]!.answer }
+      return {
+        totalDeItens: total,
+        decididas: decided,
+        mudariam: changed,
+        exemplos: examples.map(
+          ({ id, chave, number, issuer, company, companyPublicId, amount, issuedAt, before, after }) => ({
+            idDFe: ctx.ids.encode(workspaceId, id),
+            chave,
+            numero: number,
+            emitente: issuer,
+            idEmpresa: companyPublicId,
+            empresa: company,
+            valor: amount,
+            emissao: issuedAt,
+            antes: decision(now, before),
+            depois: decision(then, after),
+          }),
+        ),
+      }
+    }),
+  })),
+]
+
+// The edit is committed before its marks are written: those may take long, and neither the rule nor what is being signed waits for them. What waits is
+// decided again before it leaves.
+async function edit(
+  ctx: Context,
+  session: Session,
+  work: (ctx: Context, rules: readonly AnswerRule[]) => Promise<void>,
+) {
+  const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
+    await work(ctx, await holdRules(ctx, session))
+    return toList(ctx, session)
+  })
+  await followRules(ctx, session.workspaceId)
+  return data
+}
+
+// Two that change the rules at once take turns, and what is being signed is committed first.
+async function holdRules(ctx: WithDatabase, { workspaceId }: Session): Promise<AnswerRule[]> {
+  await holdLock(ctx, 'answerRules', workspaceId)
+  return readAnswerRules(ctx, workspaceId)
+}
+
+function placeOf(
+  { ids }: Pick<Context, 'ids'>,
+  { workspaceId }: Session,
+  rules: readonly AnswerRule[],
+  id: string,
+): number {
+  const wanted = ids.decode(workspaceId, id)
+  const at = rules.findIndex((rule) => rule.id === wanted)
+  if (at < 0) throw new AppError('not-found', 'Esta regra não existe mais. Nada foi alterado.')
+  return at
+}
+
+async function draftOf(ctx: WithDatabase, { workspaceId }: Session, body: Body): Promise<AnswerRuleDraft> {
+  const { idsEmpresa, emitentes, emitenteNovo, comAlerta, operacao, finalidades, cfops, valorDe, valorAte } =
+    body.condicoes
+  const companies = await findCompanyIds(ctx, workspaceId, idsEmpresa ?? null)
+  const conditions: AnswerConditions = {
+    ...(companies && { companies }),
+    ...(emitentes && { issuers: [...new Set(emitentes)] }),
+    ...(emitenteNovo !== undefined && { isNew: emitenteNovo }),
+    ...(comAlerta && { band: alertBands.indexOf(comAlerta) }),
+    ...(operacao !== undefined && { operation: operacao }),
+    ...(finalidades && { purposes: [...new Set(finalidades)] }),
+    ...(cfops && { cfops: [...new Set(cfops)] }),
+    ...(valorDe !== undefined && { from: valorDe }),
+    ...(valorAte !== undefined && { to: valorAte }),
+  }
+  return { name: body.nome, active: body.ativa, conditions, answer: body.resposta, afterDays: body.dias ?? null }
+}
+
+function effectOf({ active, answer, afterDays }: AnswerRuleDraft): string {
+  if (!active) return 'desligada.'
+  if (answer === 'perguntar') return 'nada é enviado sem uma pessoa.'
+  if (answer === 'sugerir-confirmacao') return 'a Confirmação é sugerida a uma pessoa, e nada é enviado sem ela.'
+  if (answer === 'preparar-desconhecimento')
+    return 'o Desconhecimento é preparado para uma pessoa, e nada é enviado sem ela.'
+  return answer === 'ciencia'
+    ? 'a Ciência da Operação é registrada quando a nota chega.'
+    : `a Ciência da Operação é registrada ${afterDays} ${afterDays === 1 ? 'dia' : 'dias'} depois da autorização.`
+}
+
+async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session, rules?: readonly AnswerRule[]) {
+  rules ??= await readAnswerRules(ctx, workspaceId)
+  const companies = await ctx.db
+    .selectFrom('company')
+    .select(['id', 'public_id', 'name', 'acknowledges_since'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('name')
+    .execute()
+  const publicIds = new Map(companies.map(({ id, public_id }) => [id, public_id]))
+  return {
+    regras: rules.map(({ id, name, active, conditions, answer, afterDays, savedBy, savedAt }) => ({
+      idRegra: ctx.ids.encode(workspaceId, id),
+      nome: name,
+      ativa: active,
+      condicoes: {
+        // Those that exist still.
+        idsEmpresa: conditions.companies?.flatMap((company) => publicIds.get(company) ?? []),
+        emitentes: conditions.issuers,
+        emitenteNovo: conditions.isNew,
+        comAlerta: conditions.band === undefined ? undefined : alertBands[conditions.band],
+        operacao: conditions.operation,
+        finalidades: conditions.purposes,
+        cfops: conditions.cfops,
+        valorDe: conditions.from,
+        valorAte: conditions.to,
+      },
+      resposta: answer,
+      dias: afterDays,
+      guardadaPor: savedBy,
+      guardadaEm: savedAt.toISOString(),
+    })),
+    comCienciaParaTodas: companies.flatMap(({ public_id, name, acknowledges_since }) =>
+      acknowledges_since === null ? [] : { idEmpresa: public_id, empresa: name },
+    ),
+  }
+}

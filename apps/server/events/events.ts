@@ -1,0 +1,171 @@
+import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { cnpjBase } from '@vigia/dfe/cnpj'
+import { sql } from 'kysely'
+import { ciencia, conclusive, deadlines } from '../documents/deadlines.ts'
+import { isDoubted, isJudgedOrLate } from '../insights/alerts/alerts.ts'
+import { nameOfAuthor } from '../platform/authors.ts'
+import type { Context } from '../platform/context.ts'
+import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
+import { announce } from '../platform/outbox.ts'
+import { serviceCodes } from '../platform/service.ts'
+import type { Withheld } from './announcements.ts'
+import { type AnswerRule, decide, readAnswerRules, reasonOf, sends } from './answer-rules.ts'
+import { certificateCodes } from './outcomes.ts'
+import { lockRequests } from './requests.ts'
+import { recipient } from './rules.ts'
+
+const summaryOnly = 1
+// Answers of the destinatário, and cancellations.
+const decisive = [210200, 210210, 210220, 210240, 110111, 110112]
+// Deadline, not the destinatário, repetition, cancelled note, answered note (NT 2020.001): the authority would repeat them. Others may pass with the
+// clock, the network or the version that caused them.
+const definitive = [575, 594, 596, 650, 655]
+// Time for the sending, and for clocks that differ.
+const reserveHours = 1
+
+/**
+ * Queues the Ciência of every note of a company of which only the summary is here, when a rule or the switch of the company wants that: within its deadline, never
+ * about a cancelled or denied note, and never where somebody has answered before or the authority has refused it for good; what was refused
+ * otherwise is tried again once a day. What an alert stands against is left to a person. Returns how many were queued.
+ */
+export async function acknowledgePending(
+  ctx: Pick<Context, 'db' | 'log'>,
+  workspaceId: number,
+  companyId: number,
+): Promise<number> {
+  const queued = await inCapture({ db: ctx.db }, async ({ db }) => {
+    await enterWorkspace({ db }, workspaceId)
+    const company = await db
+      .selectFrom('company as c')
+      .select(['c.cnpj', 'c.active', 'c.shown_nfe', 'c.acknowledges_since'])
+      .select(nameOfAuthor(workspaceId, 'c.acknowledges_by').as('name'))
+      .where('c.workspace_id', '=', workspaceId)
+      .where('c.id', '=', companyId)
+      .executeTakeFirst()
+    if (!company?.active || !(company.shown_nfe & recipient)) return 0
+    const rules = await readAnswerRules({ db }, workspaceId)
+    if (!company.acknowledges_since && !rules.some(({ active, answer }) => active && sends(answer))) return 0
+    await lockRequests({ db }, workspaceId)
+    return queueCiencias({ db }, { workspaceId, companyId, cnpj: company.cnpj, why: switchedOn(company), rules })
+  })
+  if (queued > 0) ctx.log.info({ workspaceId, companyId, queued }, 'automatic ciência')
+  return queued
+}
+
+function switchedOn({
+  acknowledges_since,
+  name,
+}: {
+  acknowledges_since: Date | null
+  name: string | null
+}): string | null {
+  if (!acknowledges_since) return null
+  return `Ciência automática, ligada em ${formatBrasiliaMoment(acknowledges_since)}${name === null ? '' : ` por ${name}`}.`
+}
+
+interface CienciaQueue {
+  workspaceId: number
+  companyId: number
+  cnpj: string
+  /** Who wants it of notes for which no rule decides; null: nobody. */
+  why: string | null
+  rules: readonly AnswerRule[]
+}
+
+async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): Promise<number> {
+  const { workspaceId, companyId, cnpj, why, rules } = queue
+  const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
+  const others = await sql<{ chave: string }>`
+    select o.chave from outgoing_event o
+     where o.workspace_id <> ${workspaceId} and o.cnpj = ${cnpj} and o.tp_evento = ${ciencia}::int
+       and o.state in ('waiting', 'sending') and o.next_at <= now()`.execute(db)
+  // The day of São Paulo decides which deadline holds.
+  const held = rows
+    .toSorted((one, other) => (one.since < other.since ? 1 : -1))
+    .map(
+      ({ since, hours }) =>
+        sql`when (d.authorized_at at time zone 'America/Sao_Paulo')::date >= ${since}::date then ${hours}::int`,
+    )
+  // A note is authorised thirty days after its emission at the latest.
+  const { numAffectedRows = 0n } = await sql`
+    with released as materialized (
+    select d.workspace_id, d.company_id, d.id, d.type, ${cnpj}::text as cnpj, d.chave, ${ciencia}::int as tp_evento, 1 as sequence,
+           'Na fila de envio à SEFAZ.' as message, coalesce((${rules.map(reasonOf)}::text[])[r.rule + 1], ${why}::text) as why,
+           (${rules.map(({ id }) => id)}::bigint[])[r.rule + 1] as rule_id
+      from document d
+      join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+      cross join lateral (${decide(workspaceId, rules, sql`${why !== null}::boolean`)}) r
+     where r.leaves and d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
+       and d.status = ${summaryOnly}::int and d.base_status = ${summaryOnly}::int and not d.complete and d.roles & ${recipient}::int <> 0
+       and d.issued_at > now() at time zone 'UTC' - interval '60 days'
+       -- Neither trial nor plan lasts: nothing is answered by itself.
+       and exists (select 1 from workspace w where w.id = ${workspaceId} and w.paused_at is null)
+       and d.authorized_at + (case ${sql.join(held, sql` `)} end) * interval '1 hour' > now() + ${reserveHours} * interval '1 hour'
+       and not exists (select 1 from document_event e
+                        where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave
+                          and e.tp_evento = any (${decisive}::int[]) and e.rank > 0)
+       and not exists (select 1 from outgoing_event o
+                        where o.workspace_id = ${workspaceId} and o.company_id = d.company_id and o.chave = d.chave
+                          -- What waits for a second person is no answer yet, and who approves wants to read the note.
+                          and (o.state not in ('rejected', 'asked') and o.tp_evento = any (${conclusive}::int[])
+                               or o.tp_evento = ${ciencia}::int
+                                  and (o.state <> 'rejected' or o.c_stat = any (${definitive}::int[]) or o.answered_at > now() - interval '1 day')))
+       -- Another workspace of the same CNPJ is about to send it.
+       and d.chave <> all (${others.rows.map(({ chave }) => chave)}::text[])
+       -- A document in doubt waits for a person, and one that was not looked at yet waits for that.
+       and ${isJudgedOrLate(workspaceId)} and not ${isDoubted(workspaceId)}
+     -- What ends first leaves first.
+     order by d.authorized_at, d.id)
+    insert into outgoing_event (workspace_id, company_id, document_id, type, cnpj, chave, tp_evento, sequence, message, why, rule_id)
+    select * from released on conflict do nothing`.execute(db)
+  return Number(numAffectedRows)
+}
+
+// Ten days are given; on the seventh a person is told.
+const toldHours = 3 * 24
+const toldMax = 50
+
+/** Tells people of each note, once, whose automatic Ciência an alert holds back and which has three days left to be answered. */
+export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+  const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
+  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+    const answerRules = await readAnswerRules({ db }, workspaceId)
+    const { rows: found } = await sql<Withheld & { id: bigint; companyId: number }>`
+      select d.id, d.company_id as "companyId", d.chave, d.number, s.name as issuer
+        from document d
+        join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
+        join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+        cross join lateral (${decide(workspaceId, answerRules, sql`(c.acknowledges_since is not null)`)}) r
+       where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and not d.complete and d.status not in (3, 9)
+         and d.status = ${summaryOnly}::int and d.roles & ${recipient}::int <> 0
+         and d.authorized_at > now() - (select max(hours) * interval '1 hour' from unnest(${rows.map((row) => row.hours)}::int[]) hours)
+         and d.authorized_at < now() - ((select max(hours) from unnest(${rows.map((row) => row.hours)}::int[]) hours) - ${toldHours}) * interval '1 hour'
+         and r.leaves and ${isDoubted(workspaceId)}
+         and exists (select from workspace w where w.id = ${workspaceId} and w.paused_at is null)
+         and not exists (select from notice n where n.workspace_id = ${workspaceId} and n.key = 'ciencia-retida:' || d.id)
+       order by d.authorized_at, d.id limit ${toldMax}`.execute(db)
+    for (const { id, companyId, ...payload } of found) {
+      const { rows: first } = await sql`
+        insert into notice (workspace_id, key) values (${workspaceId}, ${`ciencia-retida:${id}`}) on conflict do nothing returning key`.execute(
+        db,
+      )
+      if (first.length > 0) await announce({ db }, workspaceId, { what: 'ciencia-retida', companyId, payload })
+    }
+  })
+}
+
+/**
+ * Makes the events of a base that wait for a certificate due now, because there is a new one. Events that wait because of another response of
+ * the authority go on waiting. `ctx.db` is a transaction.
+ */
+export async function wakeEvents(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    // Skip locked: a row that another transaction is writing will be tried soon anyway.
+    sql`update outgoing_event set next_at = now()
+         where workspace_id = ${workspaceId} and id in (
+           select id from outgoing_event
+            where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)} and state in ('waiting', 'sending') and lease_by is null
+              and next_at > now() and (c_stat is null or c_stat = any (${certificateCodes}::int[]))
+              for update skip locked)`.execute(db),
+  )
+}

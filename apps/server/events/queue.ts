@@ -1,0 +1,228 @@
+import { ufs } from '@vigia/dfe/uf'
+import { cteEventUrl } from '@vigia/sefaz/endpoints'
+import { type RawBuilder, sql } from 'kysely'
+import { conclusive } from '../documents/deadlines.ts'
+import { addressOf, pausedServices } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { inCapture } from '../platform/database.ts'
+import { areEventsHeld } from '../platform/hold.ts'
+import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/jobs.ts'
+import { holdLock } from '../platform/locks.ts'
+import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
+import { stopwatch } from '../platform/stopwatch.ts'
+
+/** Events of one author that leave together, held by this process while the lease lasts. */
+export interface Batch {
+  leaseBy: string
+  /** Whether the lease still lasts for a query and its response, by the clocks of this process. */
+  lasts(): boolean
+  workspaceId: number
+  companyId: number
+  service: Service
+  cnpj: string
+  /** Where they go. */
+  url: string
+  events: QueuedEvent[]
+}
+
+export interface QueuedEvent {
+  id: bigint
+  documentId: bigint
+  chave: string
+  tpEvento: number
+  sequence: number
+  /** It left before, and what became of it is not known. */
+  isUnknown: boolean
+  /** And has not been known for a day, in which it was sent again. */
+  isOverdue: boolean
+  justification: string | null
+  corrections: unknown
+  requestedAt: Date
+  failures: number
+  /** The bytes that left, or would have. */
+  signedXml: string | null
+  /** Of the last response. */
+  cStat: number | null
+  /** When its author last registered one that takes its place; looked up when it is made ready. */
+  rivalAt: Date | null
+}
+
+// NT 2020.001: a lote has twenty events at most; an authoriser of CT-e takes one.
+const eventsMax: Record<Service, number> = { nfe: 20, cte: 1 }
+
+// A lease lasts longer than the slowest response may take.
+const leaseAnswers = 2.5
+
+function leaseMsOf({ sefaz }: Context['config']): number {
+  return Math.round(leaseAnswers * sefaz.answerMs)
+}
+
+/** `e` is an unsettled event before `o` about the same document. A final answer does not wait for a Ciência, which says less. */
+export const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.id < o.id
+  and e.state in ('waiting', 'sending') and not (e.tp_evento = 210210 and o.tp_evento = any (${conclusive}::int[]))`
+
+/** `b` is an event for which the authority blocked its author. */
+export const blocksAuthor = sql`(b.state in ('waiting', 'sending') and b.c_stat in (656, 678) and b.next_at > now())`
+
+export const turn = sql`o.requested_by is null, o.next_at, o.id`
+/** Events that a person requested, and the others, in the words of the index of what is due: it does not find them by `is not null`. */
+export const kindsOfTurn = [sql`(o.requested_by is null) is false`, sql`(o.requested_by is null) is true`]
+// Unknown although there was a response: it was in a lote that was rejected as a whole.
+const leavesAlone = sql`(o.state = 'sending' and o.c_stat is not null)`
+
+const table = sql`outgoing_event o`
+const key = ['workspace_id', 'id']
+const unknownHours = 24
+// Citus takes no now() in what a claim returns.
+const overdueBefore = ({ hourMs }: Context['config']['sefaz']) => new Date(Date.now() - unknownHours * hourMs)
+const returningOf = ({
+  sefaz,
+}: Context['config']) => sql`o.workspace_id as "workspaceId", o.company_id as "companyId", o.type, o.cnpj, o.id, o.document_id as "documentId",
+  o.chave, o.tp_evento as "tpEvento", o.sequence, o.state = 'sending' as "isUnknown",
+  (o.state = 'sending' and o.failures > 0 and o.sent_at < ${overdueBefore(sefaz)}) as "isOverdue", o.justification, o.corrections,
+  o.requested_at as "requestedAt", o.failures, o.signed_xml as "signedXml", o.c_stat as "cStat", null as "rivalAt",
+  ${leavesAlone} as "leavesAlone"`
+interface ClaimedEvent extends QueuedEvent {
+  workspaceId: number
+  companyId: number
+  type: ServiceCode
+  cnpj: string
+  leavesAlone: boolean
+}
+
+/** Without these `claimBatch` finds nothing. */
+export const dueEvents = sql`select from outgoing_event where state in ('waiting', 'sending') and next_at <= now()`
+
+/**
+ * Claims the events that have waited longest of those that may be sent now, of the workspace whose turn it is. None while they are held; not to a paused service, not of an author with a batch under way or
+ * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
+ */
+export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
+  const { sefaz } = ctx.config
+  const leaseBy = crypto.randomUUID()
+  const leaseMs = leaseMsOf(ctx.config)
+  const elapsedMs = stopwatch()
+  const lasts = () => elapsedMs() < leaseMs - sefaz.answerMs
+  const isUp = reachableCondition(ctx.config, await pausedServices(ctx))
+  return inCapture(ctx, async ({ db }) => {
+    const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${areEventsHeld}
+       and not exists (select 1 from outgoing_event e where ${comesBefore})`
+    // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
+    const { rows } = await sql`${dueEvents} limit 1`.execute(db)
+    if (rows.length === 0) return null
+    // One claim at a time: two would not see each other's authors.
+    await holdLock({ db }, 'eventClaims')
+    const laneOf = (due: RawBuilder<unknown>): Lane => ({ due, order: turn, set: sql`lease_by = ${leaseBy}` })
+    const returning = returningOf(ctx.config)
+    const claim = async (lanes: Lane[], rowsMax: number) => {
+      const claimed = await claimRows<ClaimedEvent, Lane>(db, { table, key, lanes, leaseMs, rowsMax, returning })
+      return claimed?.rows ?? []
+    }
+    // Authors are those of all workspaces, which may be on different servers: so they are looked up first.
+    const { rows: authors } = await sql<Author>`
+      select b.cnpj, b.type, bool_or(${blocksAuthor}) as blocked from outgoing_event b
+       where (b.state in ('waiting', 'sending') and b.lease_until > now() or ${blocksAuthor}) group by b.cnpj, b.type`.execute(
+      db,
+    )
+    const isNotBlocked = isNoneOf(authors.filter(({ blocked }) => blocked))
+    // Events that a person requested come first: the person waits for the response.
+    const claimed = await claimInTurn<ClaimedEvent, Lane>(db, {
+      kind: 'event',
+      table,
+      key,
+      lanes: kindsOfTurn.map((kind) => ({
+        ...laneOf(sql`${kind} and ${mayLeave} and ${isNoneOf(authors)}`),
+        maybeDue: sql`${kind} and o.state in ('waiting', 'sending') and o.next_at <= now()`,
+      })),
+      leaseMs,
+      returning,
+    })
+    const first = claimed?.rows[0]
+    if (!first) return null
+    const { workspaceId, companyId, type, cnpj } = first
+    const service = serviceOf(type)
+    // Not the first again: a server for rows has a clock of its own for what began there later, and after a long wait for the turn the lease is over by it.
+    const sameAuthor = sql`o.workspace_id = ${workspaceId} and o.company_id = ${companyId} and o.type = ${type} and o.id <> ${first.id}`
+    const others =
+      first.leavesAlone || eventsMax[service] === 1
+        ? []
+        : await claim(
+            [laneOf(sql`${sameAuthor} and ${mayLeave} and ${isNotBlocked} and not ${leavesAlone}`)],
+            eventsMax[service] - 1,
+          )
+    const url = eventUrl(ctx.config, service, first.chave)
+    const events = [first, ...others].sort((a, b) => (a.id < b.id ? -1 : 1))
+    return { leaseBy, lasts, workspaceId, companyId, service, cnpj, url, events }
+  })
+}
+
+interface Author {
+  cnpj: string
+  type: ServiceCode
+  /** By the authority; otherwise a batch of it is under way. */
+  blocked: boolean
+}
+
+function isNoneOf(authors: readonly Author[]): RawBuilder<unknown> {
+  const services = Object.values(serviceCodes).map((code) => {
+    const those = authors.filter(({ type }) => type === code).map(({ cnpj }) => cnpj)
+    return sql`o.type = ${code}::int and o.cnpj = any (${those}::text[])`
+  })
+  return sql`not (${sql.join(services, sql` or `)})`
+}
+
+/** The web service that takes the events about a document. */
+export function eventUrl({ sefaz }: Context['config'], service: Service, chave: string): string {
+  return service === 'nfe' ? sefaz.endpoints.manifestation : cteEventUrl(sefaz.endpoints, chave)
+}
+
+function reachableCondition(config: Context['config'], paused: string[]): RawBuilder<boolean> {
+  if (paused.length === 0) return sql`true`
+  const isPaused = (url: string) => paused.includes(addressOf(url))
+  const unreachableUfs = ufs.map(({ code }) => String(code)).filter((code) => isPaused(eventUrl(config, 'cte', code)))
+  const nfe = !isPaused(config.sefaz.endpoints.manifestation)
+  return sql`(case o.type when ${serviceCodes.nfe}::int then ${nfe}::boolean else left(o.chave, 2) <> all (${unreachableUfs}::text[]) end)`
+}
+
+/** Releases events of a batch that were not sent, to be claimed again after `waitMs`. */
+export async function releaseEvents(
+  ctx: Pick<Context, 'db'>,
+  { workspaceId, leaseBy }: Pick<Batch, 'workspaceId' | 'leaseBy'>,
+  events: readonly QueuedEvent[],
+  waitMs: number,
+): Promise<void> {
+  await inCapture(ctx, async ({ db }) => {
+    for (const { id, isUnknown } of events) {
+      await db
+        .updateTable('outgoing_event')
+        .set({
+          state: isUnknown ? 'sending' : 'waiting',
+          lease_by: null,
+          lease_until: null,
+          next_at: fromNow(waitMs),
+          ...(isUnknown ? {} : { sent_at: null }),
+        })
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', id)
+        .where('lease_by', '=', leaseBy)
+        .execute()
+    }
+  })
+}
+
+/** Releases a batch whose sending failed for a reason of ours; each time it waits longer. Events that may have been sent stay unknown. */
+export async function postponeFailed(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { workspaceId, leaseBy }: Pick<Batch, 'workspaceId' | 'leaseBy'>,
+): Promise<void> {
+  const waitMs = Math.round(ctx.config.sefaz.hourMs / 6)
+  await inCapture(ctx, ({ db }) =>
+    sql`update outgoing_event
+           set message = ${failedHere}, lease_by = null, lease_until = null, failures = least(failures + 1, 1000),
+               next_at = (now() at time zone 'UTC' + ${waitMs} * interval '1 ms' * power(2, least(failures, 6))) at time zone 'UTC'
+         where workspace_id = ${workspaceId} and lease_by = ${leaseBy}`.execute(db),
+  )
+}
+
+const failedHere =
+  'Não conseguimos enviar este evento por uma falha nossa, que foi anotada para quem cuida do servidor. Ele continua na fila e é tentado de novo sozinho.'

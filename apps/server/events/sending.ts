@@ -1,0 +1,133 @@
+import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
+import { SefazError, UnsentError } from '@vigia/sefaz/error'
+import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
+import { noteCertificateAccepted, noteCertificateRefused } from '../companies/certificates.ts'
+import { mayCall, noteAnswer, noteFailure, noteSilence } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { afterGrace } from '../platform/jobs/jobs.ts'
+import { decideAnswer, decideSilence, isAboutCertificate, type Said, servicePauses } from './outcomes.ts'
+import { type Batch, releaseEvents } from './queue.ts'
+import { type Settled, settle } from './settlement.ts'
+import { prepareBatch, type ReadyEvent } from './signing.ts'
+
+export type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
+
+const graceMs = 10_000
+
+/** Sends a claimed batch, once, and stores the outcome. Returns whether an event of it is registered now. */
+export async function sendBatch(ctx: SendingContext, batch: Batch, signal: AbortSignal): Promise<boolean> {
+  const prepared = await prepareBatch(ctx, batch)
+  if (!prepared) return false
+  const { opened, ready } = prepared
+  const release = (waitMs: number) =>
+    releaseEvents(
+      ctx,
+      batch,
+      ready.map(({ event }) => event),
+      waitMs,
+    )
+  if (!(await mayCall(ctx, batch.url))) {
+    await release(ctx.config.sefaz.hourMs / 60)
+    return false
+  }
+  // The database may have stalled until another process has the events.
+  const connection = onlyWhile(await opened.connect(), batch.lasts)
+  // If the response under way is lost, the same bytes are sent a second time, so wait a little for it.
+  using _ = afterGrace(signal, graceMs, () => connection.close())
+  const startedAt = performance.now()
+  let settled: Settled[]
+  try {
+    settled = await converse(ctx, batch, connection, ready)
+  } catch (error) {
+    if (!(error instanceof UnsentError)) throw error
+    await release(0)
+    return false
+  } finally {
+    connection.close()
+  }
+  await noteCertificate(ctx, batch, opened.id, settled)
+  return settle(ctx, batch, settled, performance.now() - startedAt)
+}
+
+// A rejection because the signature is of another CNPJ does not mean that the certificate is bad.
+const ofAnotherCnpj = 213
+
+// Locks the certificate before the rows of the events, as all code does that locks both.
+async function noteCertificate(
+  ctx: SendingContext,
+  { workspaceId }: Batch,
+  certificateId: number,
+  settled: Settled[],
+): Promise<void> {
+  const codes = settled.flatMap(({ said }) => said?.cStat ?? [])
+  if (codes.some((code) => isAboutCertificate(code) && code !== ofAnotherCnpj))
+    await noteCertificateRefused(ctx, workspaceId, certificateId)
+  else if (settled.some(({ consequence }) => consequence.state === 'registered'))
+    await noteCertificateAccepted(ctx, workspaceId, certificateId)
+}
+
+async function converse(
+  ctx: SendingContext,
+  batch: Batch,
+  connection: Connection,
+  ready: ReadyEvent[],
+): Promise<Settled[]> {
+  const { url, service, cnpj } = batch
+  try {
+    const said = await send(batch, connection, ready)
+    await noteService(ctx, url, said.whole)
+    ctx.log.info({ cnpj, service, cStat: said.whole.cStat, events: ready.length }, 'events sent')
+    return ready.map((one) => answered(batch, one, said.of(one)))
+  } catch (error) {
+    if (!(error instanceof SefazError)) throw error
+    const { kind, status, detail } = error
+    ctx.log.warn({ kind, status, detail, cnpj, service }, 'the authority did not answer about events')
+    await noteSilence(ctx, url, error)
+    return ready.map((one) => silent(one, error))
+  }
+}
+
+interface Answered {
+  whole: Said
+  of(ready: ReadyEvent): Said | undefined
+}
+
+// With any other code the lote was not processed: the code holds for all its events.
+const loteProcessed = 128
+
+async function send({ service, url }: Batch, connection: Connection, ready: ReadyEvent[]): Promise<Answered> {
+  if (service === 'cte') {
+    const result = await sendCteEvent(connection, { url, event: ready[0]!.signed })
+    return { whole: result, of: () => result }
+  }
+  const events = ready.map(({ signed }) => signed)
+  const lote = await sendManifestations(connection, { url, idLote: String(ready[0]!.event.id), events })
+  if (lote.cStat !== loteProcessed) {
+    const whole = { cStat: lote.cStat, xMotivo: lote.xMotivo, ofLoteWith: events.length }
+    return { whole, of: () => whole }
+  }
+  return {
+    whole: lote,
+    of: ({ signed }) =>
+      lote.results.find(
+        ({ chave, tpEvento, nSeqEvento }) =>
+          chave === signed.chave && tpEvento === signed.tpEvento && nSeqEvento === signed.nSeqEvento,
+      ),
+  }
+}
+
+async function noteService(ctx: SendingContext, url: string, { cStat, xMotivo }: Said): Promise<void> {
+  const pause = servicePauses[cStat]
+  if (pause === undefined) return noteAnswer(ctx, url)
+  await noteFailure(ctx, url, xMotivo, pause * ctx.config.sefaz.hourMs)
+}
+
+function answered({ service }: Batch, ready: ReadyEvent, said: Said | undefined): Settled {
+  if (!said) return silent(ready, null)
+  return { ready, said, consequence: decideAnswer(service, ready.event, said) }
+}
+
+function silent(ready: ReadyEvent, error: SefazError | null): Settled {
+  const reason = error ? `${error.kind}: ${error.detail ?? error.message}` : 'no result for this event'
+  return { ready, error: reason, consequence: decideSilence(ready.event, error) }
+}

@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { processedEvent } from '@vigia/sefaz/events'
+import { sql } from 'kysely'
+import { type Arrival, readArrival } from '../documents/arrival.ts'
+import { findXml, receive } from '../documents/receive.ts'
+import type { Context } from '../platform/context.ts'
+import { enterWorkspace, inCapture } from '../platform/database.ts'
+import { fromNow } from '../platform/jobs/jobs.ts'
+import { type Service, serviceCodes } from '../platform/service.ts'
+import { chavesNamed, type EventResults } from './announcements.ts'
+import {
+  type Consequence,
+  letterOfOthers,
+  registeredBySameAuthor,
+  registrationTime,
+  replacedByEqual,
+  type Said,
+} from './outcomes.ts'
+import type { Batch } from './queue.ts'
+import { announceResults, noteSettled } from './settled.ts'
+import type { ReadyEvent } from './signing.ts'
+
+/** What became of one sending. */
+export interface Settled {
+  ready: ReadyEvent
+  consequence: Consequence
+  /** Absent when no response came. */
+  said?: Said
+  /** Why no response came, for the operator. */
+  error?: string
+}
+
+/**
+ * Stores the outcome of a sending, in one transaction. A registered event is kept like any other document, for the company and for every other
+ * workspace that has proved a certificate of its CNPJ. Events that another process took over meanwhile are left to it. Returns whether an event
+ * of the batch is registered now.
+ */
+export async function settle(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  batch: Batch,
+  settled: readonly Settled[],
+  durationMs: number,
+): Promise<boolean> {
+  return inCapture(ctx, async (ctx) => {
+    await enterWorkspace(ctx, batch.workspaceId)
+    const kept: string[] = []
+    let registered = false
+    const results = { registered: 0, refused: 0, unconfirmed: 0, chaves: [] as string[] } satisfies EventResults
+    for (const answered of settled) {
+      const one = { ...answered, consequence: await reconsider(ctx, batch, answered) }
+      const written = await writeOutcome(ctx, batch, one)
+      if (!written) continue
+      // Automatic events are announced only when they are refused.
+      if (written.state === 'registered' && written.requestedBy !== null) results.registered += 1
+      if (written.state === 'rejected' || written.state === 'unconfirmed') {
+        results[written.state === 'rejected' ? 'refused' : 'unconfirmed'] += 1
+        if (results.chaves.length < chavesNamed) results.chaves.push(one.ready.event.chave)
+      }
+      await noteSending(ctx, batch, one, durationMs)
+      registered ||= one.consequence.state === 'registered'
+      if (one.consequence.keeps && one.said?.xml) kept.push(processedEvent(one.ready.signed, { xml: one.said.xml }))
+    }
+    const block = settled.find((one) => one.consequence.blocksAuthor)
+    if (block) await holdBack(ctx, batch, block.consequence)
+    await announceResults(ctx, batch, results)
+    if (kept.length > 0) await deliverEvents(ctx, batch, kept)
+    return registered
+  })
+}
+
+// What the response says together with what else is known here.
+async function reconsider(ctx: Pick<Context, 'db'>, batch: Batch, settled: Settled): Promise<Consequence> {
+  const { consequence, ready } = settled
+  if (await isLetterOfOthers(ctx, batch, settled)) return letterOfOthers(ready.event)
+  if (await wasSentByOtherWorkspace(ctx, batch, settled)) return registeredBySameAuthor
+  if (consequence.sequence === undefined) return consequence
+  const { rows } = await sql`
+    select from outgoing_event
+     where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${ready.event.chave}
+       and tp_evento = ${ready.event.tpEvento} and sequence = ${consequence.sequence} and state <> 'rejected'`.execute(
+    ctx.db,
+  )
+  return rows.length === 0 ? consequence : { state: 'rejected', message: replacedByEqual }
+}
+
+// Two workspaces of one company may answer at the same moment, before the event of the first is here: a 573 to the second is about that event.
+async function wasSentByOtherWorkspace(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId, cnpj }: Batch,
+  { ready: { event }, consequence, said }: Settled,
+): Promise<boolean> {
+  const isElsewhere = consequence.sequence !== undefined || consequence.state === 'unconfirmed'
+  if (said?.cStat !== 573 || !isElsewhere || event.rivalAt) return false
+  const { rows } = await sql`
+    select 1 from outgoing_event
+     where cnpj = ${cnpj} and chave = ${event.chave} and tp_evento = ${event.tpEvento} and sequence = ${event.sequence}
+       and workspace_id <> ${workspaceId} and state in ('sending', 'registered')`.execute(db)
+  return rows.length > 0
+}
+
+// 631 means that this sequence number is taken. The registered letter is ours if its content is ours; while we do not have its content, if no
+// other request is registered with its protocol.
+async function isLetterOfOthers(
+  { db }: Pick<Context, 'db'>,
+  batch: Batch,
+  { ready: { event, signed }, consequence, said }: Settled,
+): Promise<boolean> {
+  if (said?.cStat !== 631 || event.tpEvento !== 110110 || consequence.state !== 'registered') return false
+  const letter = await db
+    .selectFrom('document_event')
+    .select('nsu')
+    .where('workspace_id', '=', batch.workspaceId)
+    .where('company_id', '=', batch.companyId)
+    .where('chave', '=', event.chave)
+    .where('tp_evento', '=', event.tpEvento)
+    .where('sequence', '=', event.sequence)
+    .where('rank', '>', 0)
+    .where('stated', '=', false)
+    .executeTakeFirst()
+  const xml = letter && (await findXml({ db }, batch, 'cte', letter.nsu))
+  const digest = /<DigestValue>[^<]+/.exec(signed.xml)?.[0] ?? signed.xml
+  if (xml) return !xml.includes(digest)
+  const { rows } = await sql`
+    select 1 from outgoing_event
+     where chave = ${event.chave} and tp_evento = ${event.tpEvento} and state = 'registered' and protocol = ${said.protocol ?? null}
+       and id <> ${event.id}`.execute(db)
+  return rows.length > 0
+}
+
+async function writeOutcome(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { workspaceId, leaseBy }: Batch,
+  { ready, consequence, said }: Settled,
+): Promise<{ state: Consequence['state']; requestedBy: number | null } | null> {
+  const { event } = ready
+  const { message, waitHours, countsAlone, sequence } = consequence
+  const isAnother = sequence !== undefined
+  // An event that an earlier sending may have registered stays unknown until the authority confirms it.
+  const state = consequence.state === 'waiting' && event.isUnknown && !isAnother ? 'sending' : consequence.state
+  const registeredAt = registrationTime(said ?? {})
+  const row = await ctx.db
+    .updateTable('outgoing_event')
+    .set({
+      state,
+      message,
+      lease_by: null,
+      lease_until: null,
+      ...(state === 'waiting' && !said && { sent_at: null }),
+      ...(isAnother && { sequence, signed_xml: null, sent_at: null }),
+      ...(waitHours !== undefined && {
+        next_at: fromNow(waitHours * ctx.config.sefaz.hourMs),
+        failures: Math.min(event.failures + 1, 1000),
+      }),
+      ...(said && {
+        c_stat: said.cStat,
+        x_motivo: said.xMotivo.slice(0, 1000),
+        answer_xml: said.xml ?? null,
+        answered_at: sql<Date>`now()`,
+      }),
+      ...(countsAlone && event.cStat !== said?.cStat && { failures: 1 }),
+      ...(state === 'registered' && {
+        protocol: said?.protocol ?? null,
+        registered_at: Number.isNaN(registeredAt) ? null : new Date(registeredAt),
+      }),
+    })
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', event.id)
+    .where('lease_by', '=', leaseBy)
+    .returning('requested_by as requestedBy')
+    .executeTakeFirst()
+  if (row && state !== 'waiting' && state !== 'sending') noteSettled(ctx, workspaceId, [event])
+  return row ? { state, requestedBy: row.requestedBy } : null
+}
+
+async function noteSending(
+  { db }: Pick<Context, 'db'>,
+  { workspaceId }: Batch,
+  { ready, said, error }: Settled,
+  durationMs: number,
+): Promise<void> {
+  await db
+    .insertInto('outgoing_event_call')
+    .values({
+      workspace_id: workspaceId,
+      event_id: ready.event.id,
+      c_stat: said?.cStat ?? null,
+      x_motivo: said?.xMotivo.slice(0, 500) ?? null,
+      error: error?.slice(0, 500) ?? null,
+      duration_ms: Math.round(durationMs),
+    })
+    .execute()
+}
+
+// The authority blocks the author for all events, from whichever workspace they leave.
+async function holdBack(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { cnpj, service }: Batch,
+  { message, waitHours = 1 }: Consequence,
+): Promise<void> {
+  const until = fromNow(waitHours * config.sefaz.hourMs)
+  await db
+    .updateTable('outgoing_event')
+    .set({ message, next_at: sql<Date>`greatest(next_at, ${until})` })
+    .where('cnpj', '=', cnpj)
+    .where('type', '=', serviceCodes[service])
+    .where('state', 'in', ['waiting', 'sending'])
+    .where('lease_by', 'is', null)
+    .execute()
+}
+
+const schemas: Record<Service, string> = { nfe: 'procEventoNFe_v1.00.xsd', cte: 'procEventoCTe_v4.00.xsd' }
+
+// A negative number made from a hash of the bytes: the distribution does not bring a company its own events, so they have no NSU.
+function arrivalOf(service: Service, xml: string): Arrival {
+  const place = -1n - (createHash('sha256').update(xml).digest().readBigUInt64BE() >> 2n)
+  return readArrival(place, schemas[service], gzipSync(xml))
+}
+
+/** Stores registered events, as XML with the authority's response, for the author and for every other workspace that has proved a certificate of its CNPJ. */
+async function deliverEvents(
+  ctx: Pick<Context, 'db' | 'log'>,
+  { workspaceId, companyId, cnpj, service }: Batch,
+  events: readonly string[],
+): Promise<void> {
+  const arrivals = events.map((xml) => arrivalOf(service, xml))
+  await enterWorkspace(ctx, workspaceId)
+  const author = await ctx.db
+    .selectFrom('company')
+    .select(['workspace_id as workspaceId', 'id as companyId'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', companyId)
+    .where('cnpj', '=', cnpj)
+    .execute()
+  const { rows: proved } = await sql<{ workspaceId: number; companyId: number }>`
+    select s.workspace_id as "workspaceId", s.company_id as "companyId"
+      from capture_subscription s join capture_line l on l.id = s.line_id
+     where l.service = ${serviceCodes[service]} and l.cnpj = ${cnpj} and s.proved_at is not null`.execute(ctx.db)
+  const recipients = [...author, ...proved.filter((one) => one.companyId !== author[0]?.companyId)]
+  // Locks the companies in one order, whoever delivers.
+  recipients.sort((a, b) => a.workspaceId - b.workspaceId || a.companyId - b.companyId)
+  for (const recipient of recipients) {
+    await enterWorkspace(ctx, recipient.workspaceId)
+    await receive(ctx, { ...recipient, cnpj }, service, arrivals)
+  }
+}

@@ -1,0 +1,161 @@
+import { sql } from 'kysely'
+import { readHiding, shownConditions } from '../companies/switches.ts'
+import type { Context } from '../platform/context.ts'
+import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
+import type { EventSubject, OwnEvent } from './rules.ts'
+
+/** A document of the workspace about which an event may leave. */
+export interface Candidate extends EventSubject {
+  documentId: bigint
+  companyId: number
+  /** The author of the event. */
+  cnpj: string
+  chave: string
+  number: number
+  issuerName: string
+  /** In reais. */
+  amount: number
+  /** What left from here about it, is about to, or waits for a second person; what was rejected is not among it. */
+  outgoing: Outgoing[]
+}
+
+/** What a document is called. */
+export type Named = Pick<Candidate, 'documentId' | 'number' | 'issuerName'>
+
+export interface Outgoing {
+  id: bigint
+  tpEvento: number
+  sequence: number
+  settled: boolean
+  /** The authority does not tell whether it has it, or whether it stands. */
+  unconfirmed: boolean
+  justification: string | null
+  corrections: unknown
+  requestedBy: number | null
+  requestedAt: Date
+  registeredAt: Date | null
+  protocol: string | null
+}
+
+interface SubjectRow {
+  documentId: bigint
+  companyId: number
+  cnpj: string
+  chave: string
+  number: number
+  issuerName: string
+  amount: number
+  type: number
+  roles: number
+  status: number
+  authorizedAt: Date | null
+}
+
+interface RegisteredEventRow {
+  companyId: number
+  chave: string
+  tpEvento: number
+  sequence: number
+  protocol: string | null
+  at: Date
+}
+
+const lateCancellation = 240170
+// The authority has another sender's letter with this number: ours needs the next number, and a cancellation is no longer possible.
+const letterOfOthers = sql`(o.state = 'rejected' and o.tp_evento = 110110 and o.c_stat = 631)`
+
+/**
+ * The documents with these ids, with everything that decides what may be sent about them. Those of other workspaces, of the other family
+ * (when one is named) and those that the switches of the company hide are not among them. `ctx.db` is a transaction inside the workspace.
+ */
+export async function loadCandidates(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  documentIds: bigint[],
+  service?: Service,
+): Promise<Candidate[]> {
+  const conditions = [
+    sql`d.workspace_id = ${workspaceId}`,
+    sql`d.id = any (${documentIds}::bigint[])`,
+    ...(service ? [sql`d.type = ${serviceCodes[service]}`] : []),
+    ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
+  ]
+  const { rows: documents } = await sql<SubjectRow>`
+    select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number, d.type, d.roles, d.status,
+           d.authorized_at as "authorizedAt", s.name as "issuerName", d.amount::float8 as amount
+      from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+                      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+     where ${sql.join(conditions, sql` and `)}`.execute(db)
+  const chaves = documents.map((document) => document.chave)
+  const companyIds = [...new Set(documents.map((document) => document.companyId))]
+  const about = (alias: string) => {
+    const column = (name: string) => sql.ref(`${alias}.${name}`)
+    return sql`${column('workspace_id')} = ${workspaceId} and ${column('company_id')} = any (${companyIds}::int[]) and ${column('chave')} = any (${chaves}::text[])`
+  }
+  const { rows: events } = await sql<RegisteredEventRow>`
+    select e.company_id as "companyId", e.chave, e.tp_evento as "tpEvento", e.sequence, e.protocol, e.registered_at as at
+      from document_event e join company c on c.workspace_id = e.workspace_id and c.id = e.company_id
+     where ${about('e')} and e.rank > 0
+       and (e.author = c.cnpj or e.tp_evento = ${lateCancellation})
+     order by e.registered_at, protocol_number(e.protocol) nulls first`.execute(db)
+  const { rows: outgoing } = await sql<
+    Outgoing & { companyId: number; chave: string; rejected: boolean; asked: boolean }
+  >`
+    select o.company_id as "companyId", o.chave, o.id, o.tp_evento as "tpEvento", o.sequence,
+           o.state in ('registered', 'rejected') or o.state = 'unconfirmed' and o.c_stat is not null as settled,
+           o.state = 'unconfirmed' as unconfirmed, o.state = 'rejected' as rejected, o.state = 'asked' as asked, o.justification, o.corrections,
+           o.requested_by as "requestedBy", o.requested_at as "requestedAt", o.registered_at as "registeredAt", o.protocol
+      from outgoing_event o
+     where ${about('o')} and (o.state <> 'rejected' or ${letterOfOthers})
+     order by o.id`.execute(db)
+  return documents.map((document) => {
+    const ofDocument = (row: { companyId: number; chave: string }) =>
+      row.companyId === document.companyId && row.chave === document.chave
+    const received = events.filter(ofDocument)
+    const sent = outgoing.filter(ofDocument)
+    const { type, ...facts } = document
+    return {
+      ...facts,
+      type: serviceOf(type),
+      model: document.chave.slice(20, 22),
+      deadlineLifted: received.some((event) => event.tpEvento === lateCancellation),
+      own: ownEvents(
+        received.filter((event) => event.tpEvento !== lateCancellation),
+        // What waits for a second person is no answer yet.
+        sent.filter((event) => !event.asked),
+      ),
+      outgoing: sent.filter((event) => !event.rejected),
+    }
+  })
+}
+
+/** The names of documents of the workspace and the family, whether the switches hide them or not. */
+export async function loadNames(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  documentIds: bigint[],
+  service: Service,
+): Promise<Named[]> {
+  const { rows } = await sql<Named>`
+    select d.id as "documentId", d.number, s.name as "issuerName"
+      from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+     where d.workspace_id = ${workspaceId} and d.id = any (${documentIds}::bigint[])
+       and d.type = ${serviceCodes[service]}`.execute(db)
+  return rows
+}
+
+// An event that left from here is also among the received ones once it is registered.
+function ownEvents(received: RegisteredEventRow[], sent: Outgoing[]): OwnEvent[] {
+  const events = new Map<string, OwnEvent & { at: number }>()
+  for (const { tpEvento, sequence, protocol, at } of received)
+    events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: false, protocol, at: at.getTime() })
+  for (const { tpEvento, sequence, settled, unconfirmed, registeredAt, requestedAt, protocol } of sent) {
+    if (events.has(`${tpEvento}/${sequence}`)) continue
+    // What is not registered yet will count after all that is.
+    const pending = !settled && !unconfirmed
+    const doubt = unconfirmed ? (settled ? 'elsewhere' : 'untold') : null
+    const at = !pending ? (registeredAt ?? requestedAt).getTime() : Number.MAX_SAFE_INTEGER
+    events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending, doubt, protocol, at })
+  }
+  return [...events.values()].sort((a, b) => a.at - b.at)
+}

@@ -1,0 +1,169 @@
+import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto'
+import { chaveCheckDigit } from '@vigia/dfe/chave'
+import { sql } from 'kysely'
+import { readConfig } from '../config.ts'
+import type { Arrival } from '../documents/arrival.ts'
+import { createPrinter } from '../documents/print/printer.ts'
+import { receive } from '../documents/receive.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import type { Session } from '../platform/http/session.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import type { Service } from '../platform/service.ts'
+import { testSigner } from '../platform/signer/testing.ts'
+import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
+import { createVault } from '../platform/vault.ts'
+
+export const author = '44555666000181'
+
+/** An instant `days` before now, as documents write it. */
+export function daysAgo(days: number): string {
+  return `${new Date(Date.now() - days * 86_400_000 - 3 * 3_600_000).toISOString().slice(0, 19)}-03:00`
+}
+
+/** The context of a process on the database at `url`. */
+export function contextOf(url: string): Context {
+  return {
+    db: openDatabase(url),
+    config: readConfig({ PORT: '0' }, '/'),
+    log: createLogger('silent'),
+    vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(url),
+    ids: createPublicIds(Buffer.alloc(16, 7)),
+    printer: createPrinter(),
+    storage: roomyStorage,
+  }
+}
+
+export interface Office {
+  session: Session
+  workspaceId: number
+  companyId: number
+}
+
+/** A workspace with an account and a company, with a certificate unless told otherwise. */
+export async function newOffice(
+  ctx: Pick<Context, 'db' | 'signer'>,
+  { cnpj = author, certificate = usualCertificate(cnpj) as PfxFile | null } = {},
+): Promise<Office> {
+  const workspaceId = await newWorkspace(ctx.db)
+  const email = `ana${workspaceId}@exemplo.com.br`
+  const { id: accountId } = await insertAccount(ctx.db, workspaceId, { email, enteredAt: null })
+  const company = await insertCompany(ctx.db, workspaceId, { cnpj })
+  const office = { workspaceId, companyId: company.id, session: testSession(workspaceId, accountId) }
+  if (certificate) await giveCertificate(ctx, office, cnpj, certificate)
+  return office
+}
+
+/** Makes `certificate` the current one of the company. */
+export async function giveCertificate(
+  ctx: Pick<Context, 'db' | 'signer'>,
+  { workspaceId, companyId, session }: Office,
+  cnpj: string,
+  certificate: PfxFile,
+): Promise<void> {
+  const { sealed, keyId } = await ctx.signer.seal(workspaceId, companyId, certificate.key)
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await sql`update certificate set replaced_at = now() where company_id = ${companyId} and replaced_at is null`.execute(
+      db,
+    )
+    await db
+      .insertInto('certificate')
+      .values({
+        workspace_id: workspaceId,
+        company_id: companyId,
+        holder_cnpj: cnpj,
+        holder_name: 'EMPRESA',
+        issuer: 'TESTE',
+        serial_number: '1',
+        valid_from: new Date('2020-01-01'),
+        valid_to: new Date('2049-01-01'),
+        certificate_pem: certificate.pem,
+        chain_pem: [],
+        key_encrypted: sealed,
+        key_id: keyId,
+        uploaded_by: session.accountId,
+      })
+      .execute()
+  })
+}
+
+/** Lets documents arrive at the company. */
+export async function store(
+  ctx: Pick<Context, 'db' | 'log'>,
+  { workspaceId, companyId }: Office,
+  service: Service,
+  arrivals: Arrival[],
+  cnpj = author,
+): Promise<void> {
+  await inWorkspace(ctx, workspaceId, (ctx) => receive(ctx, { workspaceId, companyId, cnpj }, service, arrivals))
+}
+
+interface PfxFile {
+  key: string
+  pem: string
+}
+
+const usual = new Map<string, PfxFile>()
+
+// An RSA key takes long to make: those who need no other certificate share one.
+function usualCertificate(cnpj: string): PfxFile {
+  const known = usual.get(cnpj) ?? newCertificate(cnpj)
+  usual.set(cnpj, known)
+  return known
+}
+
+/** A throw-away RSA key with a certificate it signed itself (X.509 v1, RFC 5280 §4.1). */
+export function newCertificate(name: string): PfxFile {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const algorithm = der(0x30, der(0x06, Buffer.from('2a864886f70d01010b', 'hex')), der(0x05))
+  const attribute = der(0x30, der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from(name)))
+  const subject = der(0x30, der(0x31, attribute))
+  const validity = der(0x30, der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z')))
+  const spki = publicKey.export({ type: 'spki', format: 'der' })
+  const body = der(0x30, der(0x02, Buffer.of(1)), algorithm, subject, validity, subject, spki)
+  const signature = der(0x03, Buffer.of(0), sign('sha256', body, privateKey))
+  const certificate = new X509Certificate(der(0x30, body, algorithm, signature))
+  return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), pem: certificate.toString() }
+}
+
+function der(tag: number, ...parts: Buffer[]): Buffer {
+  const content = Buffer.concat(parts)
+  const { length } = content
+  const header = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.of(tag, ...header), content])
+}
+
+export interface CteOptions {
+  number?: number
+  issuer?: string
+  /** Who pays, as the remetente of the CT-e. */
+  payer?: string
+  issuedAt?: string
+  nProt?: string | null
+  uf?: string
+}
+
+/** The chave of CT-e `number` of `issuer`. */
+export function cteChave({ number = 1, issuer = author, uf = '35' }: CteOptions = {}): string {
+  const body = `${uf}2611${issuer}57001${String(number).padStart(9, '0')}1${String(number * 7).padStart(8, '0')}`
+  return `${body}${chaveCheckDigit(body)}`
+}
+
+/** A small authorised CT-e with just what the product reads. */
+export function cteProc(options: CteOptions = {}): string {
+  const {
+    number = 1,
+    issuer = author,
+    payer = '11222333000181',
+    issuedAt = daysAgo(2),
+    nProt = '135260000765432',
+  } = options
+  const chave = cteChave(options)
+  const protocol =
+    nProt === null
+      ? ''
+      : `<protCTe versao="4.00"><infProt><tpAmb>2</tpAmb><chCTe>${chave}</chCTe><dhRecbto>${issuedAt}</dhRecbto><nProt>${nProt}</nProt><cStat>100</cStat><xMotivo>x</xMotivo></infProt></protCTe>`
+  return `<cteProc xmlns="http://www.portalfiscal.inf.br/cte" versao="4.00"><CTe><infCte Id="CTe${chave}" versao="4.00"><ide><mod>57</mod><serie>1</serie><nCT>${number}</nCT><dhEmi>${issuedAt}</dhEmi><tpAmb>2</tpAmb><toma3><toma>0</toma></toma3></ide><emit><CNPJ>${issuer}</CNPJ><xNome>TRANSPORTES</xNome></emit><rem><CNPJ>${payer}</CNPJ><xNome>QUEM PAGA</xNome></rem><vPrest><vTPrest>100.00</vTPrest></vPrest></infCte></CTe>${protocol}</cteProc>`
+}

@@ -1,0 +1,45 @@
+import type { Context } from '../platform/context.ts'
+import { isDue } from '../platform/jobs/due.ts'
+import { startJobs } from '../platform/jobs/jobs.ts'
+import type { Service } from '../platform/service.ts'
+import { claimBatch, dueEvents, postponeFailed } from './queue.ts'
+import { type SendingContext, sendBatch } from './sending.ts'
+
+// Each batch is of one author at one service; a person is waiting for most of them.
+const batchesMax = 4
+// Its lease ends before.
+const workMs = 10 * 60_000
+const idleMs = 250
+
+/**
+ * Sends the events that are due, until disposed; then waits for the responses under way. `registered` is called when the authority has
+ * registered an event: what it has to say about the document comes by the distribution.
+ */
+export async function startManifestationWorker(
+  ctx: SendingContext & Pick<Context, 'storage'>,
+  { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },
+): Promise<AsyncDisposable> {
+  await ctx.signer.check()
+  return startJobs(
+    {
+      name: 'manifestation',
+      mayFind: () => isDue(ctx, dueEvents),
+      claim: async () => {
+        if (ctx.signer.isDown || (ctx.storage.trouble && !(await ctx.storage.prove()))) return null
+        return claimBatch(ctx)
+      },
+      run: async (batch, signal) => {
+        // A response that cannot be stored would have to be asked for again.
+        if (!(await ctx.storage.prove())) return postponeFailed(ctx, batch)
+        if (await sendBatch(ctx, batch, signal)) await registered(batch.service, batch.cnpj)
+      },
+      // Without a database the lease runs out; then events that may have been sent are sent again as the same bytes.
+      postpone: (batch) => postponeFailed(ctx, batch),
+      describe: ({ cnpj, service }) => ({ cnpj, service }),
+      concurrency: batchesMax,
+      workMs,
+      idleMs,
+    },
+    ctx.log,
+  )
+}

@@ -1,0 +1,464 @@
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase, execute } from '../../../../tests/support/database.ts'
+import { readZip } from '../../../../tests/support/zip.ts'
+import { noteChanges } from '../../documents/changes.ts'
+import { receive } from '../../documents/receive.ts'
+import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../../documents/testing.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createPublicIds } from '../../platform/ids.ts'
+import { knownBefore } from '../../platform/jobs/testing.ts'
+import { createLogger } from '../../platform/log.ts'
+import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
+import { isDoubted, isJudgedOrLate } from './alerts.ts'
+import { claimTurn as claimOwnTurn, due, takeTurn } from './following.ts'
+import { readStoredSettings } from './judging.ts'
+import { readCaptured, readCompanies } from './reading.ts'
+import { alertRoutes } from './routes.ts'
+import { begunTests, claimTest as claimOwnTest, goOnTesting } from './trying.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ctx = {
+    db: openDatabase(database.url),
+    ids: createPublicIds(Buffer.alloc(16, 8)),
+    log: createLogger('silent'),
+    config: { sefaz: { tpAmb: 2 } },
+  } as Context
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+const claimTurn = knownBefore(due, claimOwnTurn)
+const claimTest = knownBefore(begunTests, claimOwnTest)
+
+type Who = ReturnType<typeof testSession>
+
+interface Item {
+  idDFe: string
+  numero: number
+  score: number
+  faixa: string
+  estado: string
+  motivos: { regra: string; frase: string; comparados: { numero: number; idDFe: string | null }[] }[]
+  motivoNovo: boolean
+}
+
+async function run(method: string, path: string, who: Who, input: { params?: object; query?: object; body?: object }) {
+  const found = alertRoutes.find(({ route }) => route.path.endsWith(path) && route.method === method)!
+  const given = { params: undefined, query: undefined, body: undefined, form: undefined, ...input }
+  return (await found.run(ctx, given as never, who, testCaller)) as { data: never }
+}
+
+async function newOffice() {
+  const workspaceId = await newWorkspace(ctx.db)
+  const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company })
+  const person = async (role: Who['role'] = 'fiscal'): Promise<Who> => ({
+    ...testSession(workspaceId),
+    accountId: (await insertAccount(ctx.db, workspaceId)).id,
+    role,
+  })
+  let nsu = 0
+  const ana = await person()
+  return {
+    workspaceId,
+    companyId,
+    ana,
+    deliver: (...files: string[]) =>
+      inWorkspace(ctx, workspaceId, ({ db }) =>
+        receive(
+          { db, log: ctx.log },
+          { workspaceId, companyId, cnpj: company },
+          'nfe',
+          files.map((xml) => arrive(++nsu, xml)),
+        ),
+      ),
+    // Until nothing is left to do; other workspaces are judged on the way.
+    judge: async () => {
+      for (let turn = await claimTurn(ctx), n = 0; turn; turn = await claimTurn(ctx)) {
+        expect(n++).toBeLessThan(20)
+        await takeTurn(ctx, turn)
+      }
+    },
+    list: async (query: object = {}, who = ana) =>
+      ((await run('GET', '/Alertas', who, { query: { Estado: 'abertos', ...query } })).data as { items: Item[] }).items,
+    summary: async () =>
+      (await run('GET', '/resumo', ana, {})).data as { situacao: string; faltam: number; abertos: object },
+    say: (body: object) => run('POST', '/estado', ana, { body }),
+    held: (condition: typeof isJudgedOrLate) =>
+      inWorkspace(ctx, workspaceId, async ({ db }) => {
+        const { rows } = await sql<{ number: number }>`
+          select d.number from document d where d.workspace_id = ${workspaceId} and ${condition(workspaceId)} order by 1`.execute(
+          db,
+        )
+        return rows.map(({ number }) => number)
+      }),
+  }
+}
+
+const rules = ({ numero, motivos }: Item) => [numero, ...motivos.map(({ regra }) => regra)]
+
+// Two notes of one value within five days.
+const twins = [
+  resNFe({ number: 1, amount: '2000.00' }),
+  resNFe({ number: 2, amount: '2000.00', issuedAt: '2026-11-12T09:15:00-03:00' }),
+]
+
+test('what arrives is judged, again when its XML comes and when it is cancelled', async () => {
+  const { deliver, judge, list, summary } = await newOffice()
+  await deliver(...twins)
+  expect(await summary()).toMatchObject({ situacao: 'construindo', faltam: 2 })
+  await judge()
+  expect(await summary()).toMatchObject({ situacao: 'em-dia', faltam: 0 })
+  const [second] = await list({ Regra: 'S10' })
+  expect(rules(second!)).toEqual([2, 'S10', 'S01'].slice(0, rules(second!).length))
+  expect(second!.motivos[0]!.comparados).toMatchObject([{ numero: 1, idDFe: expect.any(String) }])
+  await deliver(evento(110111, { number: 1 }))
+  expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 1 })
+  await judge()
+  expect(await list({ Regra: 'S10' })).toEqual([])
+})
+
+test('what does not count yet is shown by itself and is no work', async () => {
+  const { deliver, judge, list, summary } = await newOffice()
+  // The first document of a supplier, of a company whose suppliers are not known yet.
+  await deliver(resNFe({ number: 5, amount: '90.00' }))
+  await judge()
+  expect((await list({ Estado: 'em-aprendizado' })).map(rules)).toEqual([[5, 'S02']])
+  expect(await list()).toEqual([])
+  expect(await summary()).toMatchObject({ abertos: { informativo: 0 }, emAprendizado: 1 })
+})
+
+test('of a workspace that was not followed everything is read, and read again when what followed is not kept', async () => {
+  const { workspaceId, deliver, judge, list } = await newOffice()
+  await deliver(...twins, nfeProc({ number: 3, amount: '90.00' }))
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`delete from document_change where workspace_id = ${workspaceId}`.execute(db),
+  )
+  await judge()
+  const found = (await list()).map(rules)
+  expect(found).toContainEqual(expect.arrayContaining([2, 'S10']))
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    for (const table of ['alert', 'alert_fact', 'alert_name', 'alert_contact', 'alert_histogram', 'alert_citation'])
+      await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId}`.execute(db)
+    await sql`update change_position set version = 9, forgotten = 8 where workspace_id = ${workspaceId}`.execute(db)
+  })
+  await judge()
+  expect((await list()).map(rules)).toEqual(found)
+})
+
+test('what is known is silent for the issuer, up to a value, and told again when that is taken back', async () => {
+  const { ana, deliver, judge, list, say } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  const [alert] = await list({ Regra: 'S10' })
+  const about = { idsDFe: [alert!.idDFe] }
+  await say({ ...about, estado: 'conhecida', regras: ['S10'], teto: '2000.00' })
+  await judge()
+  expect(await list({ Regra: 'S10' })).toEqual([])
+  expect(await list({ Estado: 'conhecida' })).toMatchObject([{ numero: 2, estado: 'conhecida' }])
+  const known = (await run('GET', '/conhecidos', ana, {})).data as { regra: string; teto: number }[]
+  expect(known).toMatchObject([{ regra: 'S10', teto: 2000 }])
+  // Dearer ones of the same issuer are told.
+  await deliver(
+    resNFe({ number: 3, amount: '3000.00' }),
+    resNFe({ number: 4, amount: '3000.00', issuedAt: '2026-11-12T09:15:00-03:00' }),
+  )
+  await judge()
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4])
+  await say({ ...about, estado: 'em-analise' })
+  await judge()
+  expect((await list({ Regra: 'S10' })).map(({ numero, estado }) => [numero, estado])).toEqual([
+    [4, 'nova'],
+    [2, 'em-analise'],
+  ])
+  expect((await run('GET', '/conhecidos', ana, {})).data).toEqual([])
+})
+
+test('a rule that is switched off is silent, and speaks again when it is switched on; that of integrity stays', async () => {
+  const { ana, deliver, judge, list } = await newOffice()
+  const turn = (id: string, ligada: boolean) => run('PUT', '/{id}', ana, { params: { id }, body: { ligada } })
+  await deliver(...twins)
+  await judge()
+  const before = (await list()).map(rules)
+  await turn('S10', false)
+  await judge()
+  expect((await list()).flatMap(rules)).not.toContain('S10')
+  await turn('S10', true)
+  await judge()
+  expect((await list()).map(rules)).toEqual(before)
+  await expect(turn('S24', false)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(turn('S99', false)).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('a graver band comes before a higher score, over the pages', async () => {
+  const { workspaceId, ana, deliver, judge } = await newOffice()
+  await deliver(...Array.from({ length: 60 }, (_, index) => resNFe({ number: index + 1, amount: '2000.00' })))
+  await judge()
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update alert set band = 2 + document_id % 2, score = 70 - document_id % 2 where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(
+      db,
+    ),
+  )
+  const page = async (query: object) =>
+    (await run('GET', '/Alertas', ana, { query: { Estado: 'abertos', Regra: 'S10', ...query } })).data as {
+      items: Item[]
+      proximo: string | null
+    }
+  const first = await page({})
+  const second = await page({ depoisDe: first.proximo })
+  const items = [...first.items, ...second.items]
+  const bands = items.map(({ faixa }) => faixa)
+  expect(second.items.length).toBeGreaterThan(0)
+  expect(new Set(items.map(({ idDFe }) => idDFe)).size).toBe(items.length)
+  expect(new Set(bands)).toEqual(new Set(['critico', 'alto']))
+  expect(bands.lastIndexOf('critico')).toBeLessThan(bands.indexOf('alto'))
+})
+
+test('an automatic answer waits until a document was judged, an hour at most, and while it is in doubt', async () => {
+  const { workspaceId, deliver, judge, list, say, held } = await newOffice()
+  await deliver(...twins, nfeProc({ number: 7 }))
+  // Where nobody judges nothing waits for it.
+  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
+  await judge()
+  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update alert set score = 60 where workspace_id = ${workspaceId} and rules @> '{S10}'`.execute(db),
+  )
+  expect(await held(isDoubted)).toEqual([2])
+  const [alert] = await list({ Regra: 'S10' })
+  await say({ idsDFe: [alert!.idDFe], estado: 'conhecida', regras: ['S10'] })
+  expect(await held(isDoubted)).toEqual([])
+  await judge()
+  await deliver(resNFe({ number: 9 }))
+  expect(await held(isJudgedOrLate)).toEqual([1, 2, 7])
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update document set created_at = now() - interval '61 minutes' where workspace_id = ${workspaceId} and number = 9`.execute(
+      db,
+    ),
+  )
+  expect(await held(isJudgedOrLate)).toContain(9)
+})
+
+test('what two companies of one base have is judged once, as the one that came first, whichever is seen first', async () => {
+  const { workspaceId, deliver, judge, list } = await newOffice()
+  const branch = '44555666000262'
+  const { id } = await insertCompany(ctx.db, workspaceId, { cnpj: branch })
+  const judged = async () => {
+    await judge()
+    return inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const { rows } = await sql<{ company: number }>`
+        select company_id as company from alert_fact where workspace_id = ${workspaceId} order by document_id`.execute(
+        db,
+      )
+      return rows.map(({ company }) => company === id)
+    })
+  }
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    receive({ db, log: ctx.log }, { workspaceId, companyId: id, cnpj: branch }, 'nfe', [arrive(1, twins[0]!)]),
+  )
+  expect(await judged()).toEqual([true])
+  await deliver(...twins)
+  expect(await judged()).toEqual([true, false])
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`update document set id = -1 where workspace_id = ${workspaceId} and number = 1 and company_id <> ${id}`.execute(
+      db,
+    ),
+  )
+  await inWorkspace(ctx, workspaceId, async ({ db }) =>
+    noteChanges({ db }, workspaceId, [{ documentId: -1n, kind: 'standing' }]),
+  )
+  expect(await judged()).toEqual([false, false])
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([2])
+})
+
+test('a reason that was not said to be known opens the alert again, and a ceiling below the document is refused', async () => {
+  const { deliver, judge, list, say } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  const [alert] = await list({ Regra: 'S10' })
+  const all = alert!.motivos.map(({ regra }) => regra)
+  const others = all.filter((regra) => regra !== 'S10')
+  const about = { idsDFe: [alert!.idDFe], estado: 'conhecida' }
+  await expect(say({ ...about, teto: '1999.99' })).rejects.toMatchObject({ code: 'conflict' })
+  if (others.length > 0) {
+    await say({ ...about, regras: others })
+    await judge()
+    expect(await list({ Regra: 'S10' })).toMatchObject([{ numero: 2, estado: 'nova' }])
+  }
+  await say(about)
+  await judge()
+  expect(await list({ Regra: 'S10' })).toEqual([])
+})
+
+test('what a person confirmed is answered by nobody else, nor what else its issuer sends', async () => {
+  const { deliver, judge, list, say, held } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  expect(await held(isDoubted)).toEqual([])
+  const [alert] = await list({ Regra: 'S10' })
+  await say({ idsDFe: [alert!.idDFe], estado: 'confirmada' })
+  await deliver(resNFe({ number: 9 }))
+  expect(await held(isDoubted)).toEqual([1, 2, 9])
+})
+
+test('what was booked and is then cancelled is grave', async () => {
+  const { workspaceId, deliver, judge, list } = await newOffice()
+  await deliver(nfeProc({ number: 1 }))
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`insert into document_reliance (workspace_id, company_id, document_id, booked_at) select workspace_id, company_id, id, '2026-11-20T12:00:00Z' from document
+         where workspace_id = ${workspaceId}`.execute(db),
+  )
+  await deliver(evento(110111, { number: 1, at: '2026-11-21T12:00:00-03:00' }))
+  await judge()
+  const [{ motivos } = { motivos: [] }] = await list({ Regra: 'S36' })
+  expect(motivos.find(({ regra }) => regra === 'S36')?.frase).toMatch(/depois de lançada em 20\/11\/2026\.$/)
+})
+
+test('goods that nobody carried are missed only as far as the CT-e were captured', async () => {
+  const { workspaceId, deliver } = await newOffice()
+  await deliver(nfeProc({ number: 1 }))
+  const captured = await inWorkspace(ctx, workspaceId, ({ db }) => readCaptured({ db }, workspaceId))
+  const known = await inWorkspace(ctx, workspaceId, ({ db }) => readCompanies({ db, config: ctx.config }, workspaceId))
+  const until = () => [...known.values()].flatMap((one) => captured(one).establishments.map(({ until }) => until))
+  // Nothing has ever been asked for.
+  expect(until()).toEqual([{ nfe: null, cte: null }])
+})
+
+test('nobody sees or changes alerts of others', async () => {
+  const { ana, deliver, judge, list } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  const [alert] = await list()
+  const stranger = await newOffice()
+  const about = { idsDFe: [alert!.idDFe], estado: 'confirmada' }
+  await expect(stranger.say(about)).rejects.toMatchObject({ code: 'not-found' })
+  await expect(run('POST', '/estado', { ...ana, shared: true }, { body: about })).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  expect(await stranger.list()).toEqual([])
+})
+
+test('a document that the database refuses keeps nobody else from being judged, and is not tried again and again', async () => {
+  const { deliver, judge, list, summary, held } = await newOffice()
+  const [first, second, third] = [4001, 4002, 4003].map((number) => ({ number, amount: '7000.00' }))
+  const refuse = (table: string, { number }: { number: number }) =>
+    execute(
+      database.url,
+      `alter table ${table} add constraint refused_${number} check (chave <> '${chaveOf({ number })}')`,
+    )
+  await refuse('alert_fact', first!)
+  await refuse('alert', third!)
+  await deliver(...[first, second, third].map((note) => resNFe(note)), resNFe({ number: 4004, amount: '7000.00' }))
+  await judge()
+  expect((await list({ Regra: 'S10' })).map(({ numero }) => numero)).toEqual([4004])
+  // They are said to be missing, and nothing takes them for judged.
+  expect(await summary()).toMatchObject({ situacao: 'avaliando', faltam: 2 })
+  expect(await held(isJudgedOrLate)).toEqual([4002, 4004])
+})
+
+const daysAgo = (days: number) => `${new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 19)}-03:00`
+
+test('a rule is tried on the last ninety days, switched off or on, and nothing changes', async () => {
+  const { ana, deliver, judge, list, say } = await newOffice()
+  const twin = (number: number, days: number) =>
+    resNFe({ number, amount: `${1000 + days}.00`, issuedAt: daysAgo(days) })
+  const pairs = [1, 3, 5].flatMap((number, n) => {
+    const days = [20, 40, 120][n]!
+    return [
+      twin(number, days),
+      resNFe({ number: number + 1, amount: `${1000 + days}.00`, issuedAt: daysAgo(days - 1) }),
+    ]
+  })
+  await deliver(...pairs)
+  await judge()
+  const path = '/regras/{id}/teste'
+  const params = { id: 'S10' }
+  const tested = async () => {
+    await run('POST', '/testar', ana, { params })
+    for (let turn = await claimTest(ctx); turn; turn = await claimTest(ctx)) await goOnTesting(ctx, turn)
+    return (await run('GET', path, ana, { params })).data as Record<string, number> & {
+      maisFortes: { numero: number }[]
+    }
+  }
+  await expect(run('GET', path, ana, { params })).rejects.toMatchObject({ code: 'not-found' })
+  const on = await tested()
+  expect(on).toMatchObject({ situacao: 'pronto', avaliados: 4, total: 4, marcados: 2, conhecidos: 0, confirmados: 0 })
+  expect(on.alertasNovos! + on.mudamDeFaixa!).toBe(2)
+  expect(on.maisFortes.map(({ numero }) => numero).sort()).toEqual([2, 4])
+  const [one] = await list({ Regra: 'S10' })
+  await say({ idsDFe: [one!.idDFe], estado: 'confirmada' })
+  await run('PUT', '/regras/{id}', ana, { params, body: { ligada: false } })
+  await judge()
+  const before = await list()
+  expect(await tested()).toEqual({
+    ...on,
+    pedidoEm: expect.any(String),
+    confirmados: 1,
+    maisFortes: expect.any(Array),
+  })
+  expect(await list()).toEqual(before)
+  const stranger = await newOffice()
+  await expect(run('GET', path, stranger.ana, { params })).rejects.toMatchObject({ code: 'not-found' })
+  await expect(run('POST', '/testar', ana, { params: { id: 'S99' } })).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('the evidence of an alert is its document, those compared, their events and the words, as bytes', async () => {
+  const { ana, workspaceId, deliver, judge, list, say } = await newOffice()
+  await deliver(...twins, evento(210210, { number: 1 }))
+  await judge()
+  const [alert] = await list({ Regra: 'S10' })
+  await say({ idsDFe: [alert!.idDFe], estado: 'confirmada' })
+  const take = async (who: Who) => {
+    const given = { params: { idDFe: alert!.idDFe }, query: undefined, body: undefined, form: undefined }
+    const found = alertRoutes.find(({ route }) => route.path.includes('/evidencias/'))!
+    const { content } = (await found.run(ctx, given as never, who, testCaller)) as { content: Readable }
+    return readZip(await buffer(content))
+  }
+  const files = await take(ana)
+  const [one, two] = [1, 2].map((number) => chaveOf({ number }))
+  expect([...files.keys()]).toEqual([
+    'alerta.txt',
+    'alerta.json',
+    `documento/${two}-resNFe.xml`,
+    `comparados/${one}/${one}-resNFe.xml`,
+    `comparados/${one}/eventos/210210-1-91.xml`,
+    'sha256.txt',
+  ])
+  expect(String(files.get(`documento/${two}-resNFe.xml`))).toBe(twins[1])
+  const text = String(files.get('alerta.txt'))
+  for (const word of [alert!.motivos[0]!.frase, 'suspeita confirmada', 'Chegou o resumo', `Comparado com ${one}`])
+    expect(text).toContain(word)
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{
+      description: string
+    }>`select description from audit where workspace_id = ${workspaceId} order by id desc limit 1`.execute(db)
+    expect(rows[0]!.description).toContain(`evidências do alerta do documento ${two}`)
+  })
+  const stranger = await newOffice()
+  await expect(take(stranger.ana)).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('the limit of approval and the related CNPJ that people choose are those that documents are judged by, anew', async () => {
+  const { deliver, judge, ana, workspaceId } = await newOffice()
+  await deliver(...twins)
+  await judge()
+  const body = { limite: 5_000, grupos: [['11222333', '44555666']] }
+  await run('PUT', '/ajustes', { ...ana, role: 'administrador' }, { body })
+  expect((await run('GET', '/ajustes', ana, {})).data).toEqual({ ...body, limitePadrao: false })
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const stored = await readStoredSettings({ db }, workspaceId)
+    expect(stored).toMatchObject({ approvalLimit: 500_000, groups: body.grupos })
+    const { rows } =
+      await sql`select reviewed_id::int as id from alert_position where workspace_id = ${workspaceId}`.execute(db)
+    expect(rows).toEqual([{ id: 0 }])
+  })
+})

@@ -1,0 +1,121 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import type { TopicItem } from '../../companies/topics.ts'
+import { receive } from '../../documents/receive.ts'
+import { arrive, company, resNFe } from '../../documents/testing.ts'
+import type { Context } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createLogger } from '../../platform/log.ts'
+import { insertCompany, newWorkspace } from '../../platform/testing.ts'
+import { claimTurn, takeTurn } from './following.ts'
+import { alertAnnouncements, noteRisen } from './news.ts'
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let ctx: Context
+
+beforeAll(async () => {
+  database = await createDatabase()
+  const config = { sefaz: { tpAmb: 2 } }
+  ctx = { db: openDatabase(database.url), log: createLogger('silent'), config } as Context
+})
+afterAll(async () => {
+  await ctx.db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+async function newOffice() {
+  const workspaceId = await newWorkspace(ctx.db)
+  const { id: companyId } = await insertCompany(ctx.db, workspaceId, { cnpj: company, name: 'SOL' })
+  let nsu = 0
+  const inside = <T>(work: (db: Context['db']) => Promise<T>) => inWorkspace(ctx, workspaceId, ({ db }) => work(db))
+  return {
+    workspaceId,
+    companyId,
+    inside,
+    deliver: async (...files: string[]) => {
+      await inside((db) =>
+        receive(
+          { db, log: ctx.log },
+          { workspaceId, companyId, cnpj: company },
+          'nfe',
+          files.map((xml) => arrive(++nsu, xml)),
+        ),
+      )
+      for (let turn = await claimTurn(ctx); turn; turn = await claimTurn(ctx)) await takeTurn(ctx, turn)
+    },
+    news: () =>
+      inside(async (db) => {
+        const { rows } = await sql<{ number: number; band: number }>`
+          select d.number, n.band from alert_news n join document d on d.workspace_id = n.workspace_id and d.id = n.document_id
+           where n.workspace_id = ${workspaceId} order by n.id`.execute(db)
+        return rows.map(({ number, band }) => [number, band])
+      }),
+  }
+}
+
+const twins = (first: number) =>
+  [first, first + 1].map((number, day) =>
+    resNFe({ number, amount: `${first}000.00`, issuedAt: `2026-11-1${day + 1}T09:15:00-03:00` }),
+  )
+
+test('an alert of what arrives is news once; what was here before, and what goes and comes again, is none', async () => {
+  const { deliver, news, inside, workspaceId } = await newOffice()
+  await deliver(...twins(1))
+  expect(await news()).toEqual([])
+  await deliver(...twins(5))
+  expect(await news()).toEqual([[6, 1]])
+  await deliver(...twins(5))
+  await inside((db) => sql`delete from alert where workspace_id = ${workspaceId}`.execute(db))
+  await inside((db) =>
+    sql`insert into alert_due (workspace_id, document_id, company_id, again_at) select workspace_id, document_id, company_id, '-infinity' from alert_fact
+         where workspace_id = ${workspaceId} on conflict (workspace_id, document_id) do update set again_at = '-infinity'`.execute(
+      db,
+    ),
+  )
+  await deliver(resNFe({ number: 90, amount: '10.00' }))
+  expect((await news()).filter(([number]) => number === 6)).toEqual([[6, 1]])
+})
+
+test('open pages are told of grave alerts, of each band once, together and without numbers', async () => {
+  const { workspaceId, companyId, deliver, inside } = await newOffice()
+  await deliver(...twins(1), ...twins(5))
+  const rise = (number: number, band: number, again = false) =>
+    inside(async (db) => {
+      const { rows } = await sql<{ id: bigint }>`
+        update alert a set band = ${band} from document d
+         where a.workspace_id = ${workspaceId} and d.workspace_id = a.workspace_id and d.id = a.document_id and d.number = ${number} returning d.id`.execute(
+        db,
+      )
+      await noteRisen({ db }, workspaceId, [{ document_id: String(rows[0]!.id), company_id: companyId, band, again }])
+    })
+  const told = () =>
+    inside(async (db) => {
+      const { rows } = await sql<TopicItem>`
+        delete from happening where workspace_id = ${workspaceId} returning company_id as "companyId", 'SOL' as company, 'sol' as "companyPublicId", payload`.execute(
+        db,
+      )
+      return rows.length === 0 ? null : alertAnnouncements.alerta!.write(rows)
+    })
+  await rise(2, 1)
+  expect(await told()).toBeNull()
+  await rise(2, 3)
+  expect(await told()).toEqual({
+    kind: 'alert',
+    header: 'Alerta crítico',
+    body: expect.stringMatching(
+      /^NF-e 2 de PAPELARIA SÃO JOÃO LTDA, para SOL: Provável duplicidade\. Confira antes de pagar; nada foi enviado/,
+    ),
+    link: '/alertas?empresa=sol&faixa=critico',
+  })
+  await rise(2, 3)
+  await rise(2, 2)
+  expect(await told()).toBeNull()
+  await rise(2, 3, true)
+  await rise(6, 2)
+  expect(await told()).toMatchObject({
+    header: 'Alertas críticos',
+    body: expect.stringMatching(/^Documentos de SOL têm alertas novos: 1 crítico e 1 alto\./),
+    link: '/alertas?empresa=sol',
+  })
+})

@@ -1,0 +1,179 @@
+import type { Fired } from '@vigia/checks/alerts/judge'
+import { formatCount, formatInteger } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { readHiding, shownConditions, shownTo } from '../../companies/switches.ts'
+import { named, type Writer } from '../../companies/topics.ts'
+import type { Context, Database, WithDatabase } from '../../platform/context.ts'
+import { asOperator, inWorkspace } from '../../platform/database.ts'
+import { announce } from '../../platform/outbox.ts'
+import { gravestFirst, isOpen, type ListContext, readRows, ruleName, toAlerts } from './list.ts'
+import { records } from './store.ts'
+
+// What people have to be told of alerts: that one is here, or is graver than before. Never twice the same of one document.
+
+const [high, critical] = [2, 3]
+
+/** An alert that is new, or graver than it was. */
+export interface Risen {
+  document_id: string
+  company_id: number
+  band: number
+  /** Somebody knew it, and there is another reason now: told although it was as grave before. */
+  again: boolean
+}
+
+/**
+ * Writes down what has risen, in the order in which everybody will see it, and tells open pages of what is grave. `ctx.db` is a transaction inside the
+ * workspace that holds its position.
+ */
+export async function noteRisen({ db }: WithDatabase, workspaceId: number, risen: readonly Risen[]): Promise<void> {
+  if (risen.length === 0) return
+  // Not within the insert: a number that another server gives would not be in one order with the others.
+  const { rows: told } = await sql<{ id: string; band: number }>`
+    select document_id::text as id, max(band) as band from alert_news
+     where workspace_id = ${workspaceId} and document_id = any (${risen.map(({ document_id }) => document_id)}::bigint[])
+     group by document_id`.execute(db)
+  const bands = new Map(told.map(({ id, band }) => [id, band]))
+  const news = risen.filter(({ document_id, band, again }) => again || (bands.get(document_id) ?? -1) < band)
+  if (news.length === 0) return
+  const columns = { document_id: 'bigint', company_id: 'int', band: 'smallint' }
+  const { rows } = await sql<{ id: bigint; documentId: bigint; band: number }>`
+    insert into alert_news (workspace_id, document_id, company_id, band)
+    select ${workspaceId}, q.document_id, q.company_id, q.band from ${records(news, columns)}
+    returning id, document_id as "documentId", band`.execute(db)
+  await sql`
+    update alert_position set news_id = (select max(id) from alert_news where workspace_id = ${workspaceId})
+     where workspace_id = ${workspaceId}`.execute(db)
+  const grave = rows.flatMap(({ documentId, band }) => (band >= high ? documentId : []))
+  if (grave.length > 0) await tellOpenPages(db, workspaceId, grave)
+}
+
+/** What open pages are told of one company at a time. */
+interface Raised {
+  high: number
+  critical: number
+  /** The gravest of them. */
+  first: { type: number; number: number; issuer: string; rules: string[] }
+}
+
+// More of the same is likely to follow: a page of the capture has fifty documents.
+const waitMs = 5_000
+
+async function tellOpenPages(db: Database, workspaceId: number, documentIds: readonly bigint[]): Promise<void> {
+  const { rows } = await sql<Omit<Raised['first'], 'rules'> & { companyId: number; band: number; fired: Fired[] }>`
+    select a.company_id as "companyId", a.band, a.fired, d.type, d.number, s.name as issuer
+      from alert a
+      join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and ${shownTo('c', 'd')}
+     where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[])
+     order by ${gravestFirst}`.execute(db)
+  for (const [companyId, some] of Map.groupBy(rows, ({ companyId }) => companyId)) {
+    const { type, number, issuer, fired } = some[0]!
+    // Habits that are not known yet are shown on the screen only.
+    const rules = fired.flatMap(({ id, learning }) => (learning ? [] : id))
+    const payload: Raised = {
+      high: some.filter(({ band }) => band === high).length,
+      critical: some.filter(({ band }) => band === critical).length,
+      first: { type, number, issuer, rules },
+    }
+    await announce({ db }, workspaceId, { what: 'alerta', companyId, payload, waitMs })
+  }
+}
+
+const namedRules = 2
+
+// Names of rules, no sentences: these have numbers of documents that not everybody may see.
+const raised: Writer = {
+  topic: 'documento',
+  write(items) {
+    const all = items.map(({ payload }) => payload as Raised)
+    const sum = (name: 'high' | 'critical') => all.reduce((total, one) => total + one[name], 0)
+    const [highs, criticals] = [sum('high'), sum('critical')]
+    const [company, ...others] = new Set(items.map(({ companyPublicId }) => companyPublicId))
+    const narrowing = new URLSearchParams({
+      ...(company && others.length === 0 && { empresa: company }),
+      ...(highs === 0 && { faixa: 'critico' }),
+      ...(criticals === 0 && { faixa: 'alto' }),
+    })
+    const link = narrowing.size > 0 ? `/alertas?${narrowing}` : '/alertas'
+    const whatToDo = 'Confira antes de pagar; nada foi enviado à SEFAZ por causa disso.'
+    if (highs + criticals === 1) {
+      const { type, number, issuer, rules } = all[0]!.first
+      const why = rules.slice(0, namedRules).map(ruleName).join(' • ')
+      return {
+        kind: 'alert',
+        header: criticals === 1 ? 'Alerta crítico' : 'Alerta alto',
+        body: `${type === 2 ? 'CT-e' : 'NF-e'} ${formatInteger(number)} de ${issuer}, para ${items[0]!.company}: ${why}. ${whatToDo}`,
+        link,
+      }
+    }
+    const counts = [
+      ...(criticals > 0 ? [formatCount(criticals, 'crítico', 'críticos')] : []),
+      ...(highs > 0 ? [formatCount(highs, 'alto', 'altos')] : []),
+    ].join(' e ')
+    return {
+      kind: 'alert',
+      header: criticals > 0 ? 'Alertas críticos' : 'Alertas altos',
+      body: `Documentos de ${named(items.map(({ company }) => company))} têm alertas novos: ${counts}. ${whatToDo}`,
+      link,
+    }
+  },
+}
+
+/** The announcements of this slice. */
+export const alertAnnouncements: Readonly<Record<string, Writer>> = { alerta: raised }
+
+/** Which news somebody is written of: those after one and up to another. */
+export interface NewsRange {
+  after: bigint
+  upTo: bigint
+  /** Only those that are critical, and still are. */
+  onlyCritical: boolean
+}
+
+/**
+ * The alerts of these news that are still open and that `ctx.db` shows, the heaviest first and at most `most` of them, with how many there are, and of
+ * which CNPJs (at most two). What only shows habits that are not known yet is none of them. `ctx.db` is inside the workspace.
+ */
+export async function readNews(
+  ctx: ListContext,
+  workspaceId: number,
+  { after, upTo, onlyCritical }: NewsRange,
+  most: number,
+) {
+  const shown = shownConditions(await readHiding(ctx, workspaceId), 'd')
+  const conditions = [
+    sql`a.workspace_id = ${workspaceId}`,
+    isOpen,
+    sql`a.score > 0`,
+    sql`a.document_id in (select n.document_id from alert_news n
+                           where n.workspace_id = ${workspaceId} and n.id > ${after} and n.id <= ${upTo} ${onlyCritical ? sql`and n.band = ${critical}` : sql``})`,
+    ...(onlyCritical ? [sql`a.band = ${critical}`] : []),
+    ...shown,
+  ]
+  const found = sql`from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id where ${sql.join(conditions, sql` and `)}`
+  const { rows } = await sql<{ total: number; cnpjs: string[] }>`
+    select count(*)::int as total,
+           array(select c.cnpj from company c where c.workspace_id = ${workspaceId} and c.id = any (array_agg(x.company_id)) order by c.id limit 2) as cnpjs
+      from (select a.company_id ${found}) x`.execute(ctx.db)
+  const chosen = sql`select a.document_id ${found} order by ${gravestFirst} limit ${most}`
+  const alerts = await toAlerts(ctx, workspaceId, await readRows(ctx.db, workspaceId, chosen))
+  return { alerts, total: rows[0]!.total, cnpjs: rows[0]!.cnpjs }
+}
+
+// As long as announcements; by then nobody waits for a letter of them.
+const keptDays = 30
+
+/** Removes old news. */
+export async function forgetNews(ctx: Pick<Context, 'db'>): Promise<void> {
+  const { rows } = await asOperator(ctx, ({ db }) =>
+    sql<{ id: number }>`select workspace_id as id from alert_position where news_id > 0`.execute(db),
+  )
+  for (const { id } of rows)
+    await inWorkspace(ctx, id, ({ db }) =>
+      sql`delete from alert_news where workspace_id = ${id} and at < now() - ${keptDays} * interval '1 day'`.execute(
+        db,
+      ),
+    )
+}

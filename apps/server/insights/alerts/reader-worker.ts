@@ -1,0 +1,25 @@
+import { parentPort } from 'node:worker_threads'
+import { alertFacts } from '@vigia/checks/alerts/facts'
+import { readDetails, readReceived } from '@vigia/dfe/read'
+import { openReceived } from '../../platform/received/bytes.ts'
+import type { ReadQuestion } from './reading.ts'
+
+// Runs in a thread of its own: a document of 990 items takes longer to read than a hundred verdicts.
+
+parentPort?.on('message', (questions: ReadQuestion[]) => {
+  parentPort?.postMessage(
+    questions.map(({ chave, content, events, known }) => {
+      try {
+        const xml = openReceived(content)
+        const { facts } = readReceived(xml)
+        if (facts.kind !== 'document') return null
+        const read = alertFacts(facts, readDetails(xml), [], known)
+        return { ...read, chave, events }
+      } catch {
+        // What cannot be read is kept, and nothing is said of it.
+        return null
+      }
+    }),
+  )
+})
+parentPort?.postMessage('ready')

@@ -1,0 +1,230 @@
+import type { AlertCompany, AlertEvent, AlertFacts, Known } from '@vigia/checks/alerts/facts'
+import { cnpjBase } from '@vigia/dfe/cnpj'
+import { ufs } from '@vigia/dfe/uf'
+import { sql } from 'kysely'
+import { readCaptureStates } from '../../companies/capture-state.ts'
+import { conclusive, deadlineOf, disagreement } from '../../documents/deadlines.ts'
+import type { Context, Database, WithDatabase } from '../../platform/context.ts'
+import { receivedContent } from '../../platform/received/column.ts'
+import { createThreads, runApart } from '../../platform/threads.ts'
+import type { FactChange } from './store.ts'
+
+// What is known of documents, from their bytes and from what the workspace has of them.
+
+/** What a thread reads: the stored bytes, and what they do not say. */
+export interface ReadQuestion {
+  chave: string
+  content: Uint8Array
+  events: AlertEvent[]
+  known: Known
+}
+
+const threads = createThreads<ReadQuestion[], (AlertFacts | null)[]>({
+  file: new URL('./reader-worker.ts', import.meta.url),
+  threads: 1,
+  waitingMax: 50,
+  // With `apartMs`, less than the lease of a turn.
+  timeoutMs: 30_000,
+  memoryMb: 256,
+  idleMs: 30_000,
+})
+
+/** A document of the workspace as it stands in the tables, with its bytes. */
+export interface FoundDocument {
+  documentId: bigint
+  companyId: number
+  question: ReadQuestion | null
+}
+
+interface Row {
+  documentId: bigint
+  chave: string
+  companyId: number
+  cnpj: string
+  type: number
+  roles: number
+  status: number
+  proof: string | null
+  authorizedAt: Date | null
+  exportedAt: Date | null
+  bookedAt: Date | null
+  deliveredAt: Date | null
+  content: Buffer
+  events: (Omit<AlertEvent, 'authorTaxId' | 'text'> & {
+    authorTaxId: string | null
+    text: string | null
+    rank: number
+  })[]
+}
+
+const ended = [3, 4, 5, 6, 9]
+const [recipient, tomador] = [1 << 1, 1 << 7]
+
+/**
+ * Documents with what is known of them, before they are read; `ctx.db` is inside the workspace. One that another company of the same base has too is
+ * judged once, as the one that came first; what is here no more has no question.
+ */
+export async function findDocuments(
+  { db }: WithDatabase,
+  workspaceId: number,
+  ids: readonly bigint[],
+  companies: ReadonlyMap<string, AlertCompany>,
+): Promise<FoundDocument[]> {
+  const { rows } = await sql<Row>`
+    select d.id as "documentId", d.chave, d.company_id as "companyId", c.cnpj, d.type, d.roles, d.status, d.proof, d.authorized_at as "authorizedAt",
+           u.exported_at as "exportedAt", u.booked_at as "bookedAt", u.delivered_at as "deliveredAt", r.content,
+           (select coalesce(json_agg(json_build_object('tpEvento', e.tp_evento, 'nSeqEvento', e.sequence, 'at', e.registered_at, 'authorTaxId', e.author, 'text', e.justification)
+                                     order by e.tp_evento, e.sequence, e.author), '[]')
+              from (select * from document_event e
+                     where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0 limit ${eventsMax}) e) as events
+      from unnest(${ids}::bigint[]) q (id)
+     -- Each by its key: without statistics, as in a new workspace, a join would go through all receipts.
+     cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.id = q.id offset 0) d
+     cross join lateral (select ${receivedContent(workspaceId, 'r')} as content from receipt r
+                          where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r
+      join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
+      left join document_reliance u on u.workspace_id = ${workspaceId} and u.document_id = d.id
+     where not exists (select from (select o.id, o.company_id from document o where o.workspace_id = ${workspaceId} and o.chave = d.chave offset 0) o
+                         join company oc on oc.workspace_id = ${workspaceId} and oc.id = o.company_id
+                        where o.id < d.id and left(oc.cnpj, 8) = left(c.cnpj, 8))`.execute(db)
+  const found = rows.map(({ documentId, companyId, ...row }): FoundDocument => {
+    const company = companies.get(cnpjBase(row.cnpj))!
+    const known: Known = {
+      company,
+      marks: marksOf(row),
+      deadline: deadlineText(row),
+      proof: row.proof ?? undefined,
+    }
+    const events = row.events.map(
+      ({ authorTaxId, text, ...event }): AlertEvent => ({
+        ...event,
+        at: new Date(event.at).toISOString(),
+        authorTaxId: authorTaxId ?? undefined,
+        text: text ?? undefined,
+      }),
+    )
+    return {
+      documentId,
+      companyId,
+      question: { chave: row.chave, content: new Uint8Array(row.content), events, known },
+    }
+  })
+  const here = new Set(found.map(({ documentId }) => documentId))
+  // What came first may become visible last.
+  const { rows: later } = await sql<{ id: bigint }>`
+    select f.document_id as id from unnest(${rows.map(({ chave }) => chave)}::text[], ${rows.map(({ cnpj }) => cnpjBase(cnpj))}::text[]) q (chave, base)
+      join alert_fact f on f.workspace_id = ${workspaceId} and f.chave = q.chave and f.company_base = q.base and f.document_id <> all (${[...here]}::bigint[])`.execute(
+    db,
+  )
+  return [
+    ...found,
+    ...[...new Set([...ids, ...later.map(({ id }) => id)])].flatMap((documentId) =>
+      here.has(documentId) ? [] : { documentId, companyId: 0, question: null },
+    ),
+  ]
+}
+
+function marksOf({
+  exportedAt,
+  bookedAt,
+  deliveredAt,
+}: Pick<Row, 'exportedAt' | 'bookedAt' | 'deliveredAt'>): Known['marks'] {
+  const marks = { exported: exportedAt, booked: bookedAt, delivered: deliveredAt } as const
+  const kinds = Object.keys(marks) as (keyof typeof marks)[]
+  return kinds.flatMap((kind) => (marks[kind] ? { kind, at: marks[kind].toISOString() } : []))
+}
+
+// More events than a document has, unless somebody means harm.
+const eventsMax = 200
+
+function deadlineText({
+  type,
+  roles,
+  status,
+  authorizedAt,
+}: Pick<Row, 'type' | 'roles' | 'status' | 'authorizedAt'>): string | undefined {
+  if (authorizedAt === null || ended.includes(status) || !(roles & (type === 0 ? recipient : tomador))) return undefined
+  return deadlineOf((type === 0 ? conclusive : disagreement)[0]!, authorizedAt)?.toISOString()
+}
+
+/** Reads documents in a thread. `unread`: those that cannot be read, and those for which there was no time (`untried`). */
+export async function readFacts(
+  found: readonly FoundDocument[],
+): Promise<{ changes: FactChange[]; unread: (FoundDocument & { untried: boolean })[] }> {
+  const asked = found.flatMap(({ question }) => question ?? [])
+  const read = asked.length > 0 ? await runApart(threads, asked, apartMs) : []
+  const facts = new Map(asked.map((question, index) => [question, read[index]]))
+  const changes: FactChange[] = []
+  const unread: (FoundDocument & { untried: boolean })[] = []
+  for (const one of found) {
+    const known = one.question && facts.get(one.question)
+    if (one.question === null || known) changes.push({ ...one, facts: known ?? null })
+    else unread.push({ ...one, untried: known === undefined })
+  }
+  return { changes, unread }
+}
+
+// Together this long at most, so that a turn ends while it is held.
+const apartMs = 40_000
+
+/**
+ * Companies with the instant until which everything was captured, of each establishment; what is missing, or may still come, is not there because of us. `ctx.db` is a
+ * transaction inside the workspace.
+ */
+export async function readCaptured(
+  { db }: WithDatabase,
+  workspaceId: number,
+): Promise<(company: AlertCompany) => AlertCompany> {
+  const companies = await db
+    .selectFrom('company')
+    .select(['id', 'cnpj'])
+    .where('workspace_id', '=', workspaceId)
+    .execute()
+  const ids = new Map(companies.map(({ id, cnpj }) => [cnpj, id]))
+  const lines = await readCaptureStates(db, workspaceId)
+  const until = (taxId: string, service: number) => {
+    const line = lines.find((one) => one.company_id === ids.get(taxId) && one.service === service)
+    const isWhole = line && line.last_nsu === line.max_nsu && line.missing + line.lost + line.unread === 0
+    return isWhole ? (line.last_success_at?.toISOString() ?? null) : null
+  }
+  return (company) => ({
+    ...company,
+    establishments: company.establishments.map((each) => ({
+      ...each,
+      until: { nfe: until(each.taxId, 0), cte: until(each.taxId, 2) },
+    })),
+  })
+}
+
+// How far back the authority hands documents out.
+const reachMs = 90 * 86_400_000
+
+/** What the workspace knows of its companies, by base; `ctx.db` is inside the workspace. */
+export async function readCompanies(
+  { db, config }: { db: Database; config: Pick<Context['config'], 'sefaz'> },
+  workspaceId: number,
+): Promise<Map<string, AlertCompany>> {
+  const rows = await db
+    .selectFrom('company')
+    .select(['cnpj', 'name', 'uf', 'created_at', 'shown_nfe', 'shown_cte'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('id')
+    .execute()
+  return new Map(
+    [...Map.groupBy(rows, ({ cnpj }) => cnpjBase(cnpj))].map(([base, own]) => [
+      base,
+      {
+        base,
+        tpAmb: config.sefaz.tpAmb === 1 ? '1' : '2',
+        establishments: own.map(({ cnpj, name, uf, created_at }) => ({
+          taxId: cnpj,
+          names: [name],
+          ies: [],
+          uf: ufs.find(({ code }) => code === uf)?.uf,
+          since: new Date(created_at.getTime() - reachMs).toISOString(),
+        })),
+        captures: { nfe: own.some((one) => one.shown_nfe !== 0), cte: own.some((one) => one.shown_cte !== 0) },
+      },
+    ]),
+  )
+}

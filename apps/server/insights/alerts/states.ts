@@ -1,0 +1,353 @@
+import { rules } from '@vigia/checks/alerts/rules'
+import { defaultSettings } from '@vigia/checks/alerts/settings'
+import { formatList, formatMoney } from '@vigia/contract/text'
+import { type AlertRule, type AlertSettings, alertMax, type KnownAlert } from '@vigia/contract/workspace'
+import { type RawBuilder, sql } from 'kysely'
+import { recordAudit } from '../../accounts/audit/audit.ts'
+import { readHiding, shownConditions } from '../../companies/switches.ts'
+import { nameOfAuthor } from '../../platform/authors.ts'
+import type { Context, Database, WithDatabase } from '../../platform/context.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Session } from '../../platform/http/session.ts'
+import { holdPosition } from './following.ts'
+import { readStoredSettings } from './judging.ts'
+import { besideDocument, isLearning, isUnanswered, ruleName } from './list.ts'
+import { markDue } from './store.ts'
+
+// What people say of alerts and of rules. All of it holds the position of the workspace first, as the worker does.
+
+/** What a person says of alerts. */
+export interface Statement {
+  state: 'em-analise' | 'conhecida' | 'confirmada'
+  /** Of `conhecida`; undefined: all that an alert has. */
+  rules?: string[]
+  /** Cents. */
+  ceiling?: number
+  until?: Date
+}
+
+interface Stated {
+  id: bigint
+  /** Cents. */
+  amount: bigint
+  companyId: number
+  chave: string
+  companyBase: string
+  issuerBase: string
+  rules: string[]
+  state: string
+}
+
+const unsilenced = new Set(rules.filter(({ critical }) => critical === true).map(({ id }) => id))
+// It is told of a deadline, and goes with the doubt.
+const ofDeadline = 'S49'
+
+/** Gives alerts a state; returns how many have another one now. `ctx.db` is a transaction inside the workspace. */
+export async function setState(
+  { db }: WithDatabase,
+  session: Session,
+  ids: readonly bigint[],
+  { state, ...known }: Statement,
+): Promise<number> {
+  const { workspaceId, accountId } = session
+  await holdPosition({ db }, workspaceId)
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows: found } = await sql<Stated>`
+    select a.document_id as id, a.company_id as "companyId", a.chave, a.company_base as "companyBase", a.issuer_base as "issuerBase",
+           case when a.rules = '{}' then coalesce(a.stated_rules, '{}') else a.rules end as rules, a.state, (d.amount * 100)::bigint as amount
+      from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
+     where ${sql.join([sql`a.workspace_id = ${workspaceId}`, sql`a.document_id = any (${ids}::bigint[])`, ...shown], sql` and `)}
+     order by a.document_id`.execute(db)
+  if (found.length < new Set(ids).size)
+    throw new AppError('not-found', 'Um destes alertas não existe mais. Nada foi alterado; recarregue a lista.')
+  // Whoever says it again may say it of other rules.
+  const changed = found.filter((one) => one.state !== state || state === 'conhecida')
+  if (changed.length === 0) return 0
+  const changedIds = changed.map(({ id }) => id)
+  const taken = await takeBack(db, workspaceId, changedIds)
+  const silenced = state === 'conhecida' ? await silence(db, session, changed, known) : []
+  // A reason that is not among those that are known opens the alert again.
+  const knownRules = changed.map(({ id }) => ({
+    id: String(id),
+    rules: silenced.flatMap((entry) => (entry.id === id ? entry.rule : [])),
+  }))
+  await sql`
+    update alert a set state = ${state}, state_by = ${accountId}, state_at = now(),
+           stated_rules = ${
+             state === 'conhecida'
+               ? sql`array(select json_array_elements_text(k.rules))`
+               : sql`case when a.rules = '{}' then coalesce(a.stated_rules, '{}') else a.rules end`
+           },
+           stated_fired = case when a.rules = '{}' then a.stated_fired else a.fired end
+      from json_to_recordset(${JSON.stringify(knownRules)}::json) k (id bigint, rules json)
+     where a.workspace_id = ${workspaceId} and a.document_id = k.id`.execute(db)
+  await markPairs(db, workspaceId, [...taken, ...silenced])
+  const what = changed.length === 1 ? `do alerta do documento ${changed[0]!.chave}` : `de ${changed.length} alertas`
+  await recordAudit({ db }, session, 'alerta', `Mudou o estado ${what} para ${stateNames[state]}.`)
+  return changed.length
+}
+
+const stateNames = { 'em-analise': 'em análise', conhecida: 'conhecida', confirmada: 'suspeita confirmada' }
+
+type Pair = Pick<Stated, 'companyBase' | 'issuerBase'>
+
+async function silence(
+  db: Database,
+  { workspaceId, accountId }: Session,
+  of: readonly Stated[],
+  { rules: chosen, ceiling, until }: Omit<Statement, 'state'>,
+): Promise<(Pair & { id: bigint; rule: string })[]> {
+  const longest = sql<Date>`now() + ${alertMax.knownMonths} * interval '1 month'`
+  const values = of.flatMap((one) => {
+    const meant = one.rules.filter(
+      (rule) => !unsilenced.has(rule) && rule !== ofDeadline && (chosen?.includes(rule) ?? true),
+    )
+    if (meant.length === 0)
+      throw new AppError(
+        'conflict',
+        `O alerta do documento ${one.chave} não tem motivo que possa ficar conhecido: integridade quebrada e documento de teste são sempre mostrados. Nada foi alterado.`,
+      )
+    if (ceiling !== undefined && one.amount > BigInt(ceiling))
+      throw new AppError(
+        'conflict',
+        `O documento ${one.chave} vale mais do que o teto: com ele, o alerta continuaria. Nada foi alterado; escolha um teto maior, ou nenhum.`,
+      )
+    return meant.map((rule) => ({
+      workspace_id: workspaceId,
+      company_id: one.companyId,
+      document_id: one.id,
+      ceiling: ceiling === undefined ? null : BigInt(ceiling),
+      until: until ? sql<Date>`least(${until}::timestamptz, ${longest})` : longest,
+      said_by: accountId,
+      rule,
+      company_base: one.companyBase,
+      issuer_base: one.issuerBase,
+    }))
+  })
+  await db.insertInto('alert_known').values(values).execute()
+  return values.map(({ document_id: id, rule, company_base: companyBase, issuer_base: issuerBase }) => ({
+    id,
+    rule,
+    companyBase,
+    issuerBase,
+  }))
+}
+
+// What was said of these documents before holds no more.
+async function takeBack(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Pair[]> {
+  const { rows } = await sql<Pair>`
+    delete from alert_known where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])
+    returning company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
+  return rows
+}
+
+// Of one pair of company and issuer so many documents, the newest, are judged again.
+const pairDocumentsMax = 5_000
+
+async function markPairs(db: Database, workspaceId: number, pairs: readonly Pair[]): Promise<void> {
+  const distinct = new Map(pairs.map((pair) => [`${pair.companyBase} ${pair.issuerBase}`, pair]))
+  for (const { companyBase, issuerBase } of distinct.values()) {
+    const found = (table: RawBuilder<unknown>, rest: RawBuilder<unknown>) =>
+      sql`(select document_id from ${table} where workspace_id = ${workspaceId} and company_base = ${companyBase} and issuer_base = ${issuerBase} ${rest})`
+    await markDue(
+      db,
+      workspaceId,
+      sql`${found(sql`alert_fact`, sql`and purchase order by at desc, chave desc limit ${pairDocumentsMax}`)} union all ${found(sql`alert`, sql``)}`,
+    )
+  }
+}
+
+/** What people said is known and holds still, the newest first. */
+export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<KnownAlert[]> {
+  const { rows } = await sql<{
+    id: bigint
+    rule: string
+    issuerBase: string
+    issuer: string | null
+    companyPublicId: string
+    company: string
+    ceiling: number | null
+    until: Date
+    by: string | null
+    at: Date
+  }>`
+    select k.id, k.rule, k.issuer_base as "issuerBase", k.ceiling::float8 as ceiling, k.until, k.said_at as at, ${nameOfAuthor(workspaceId, 'k.said_by')} as by,
+           c.public_id as "companyPublicId", c.name as company,
+           (select s.name from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+             where d.workspace_id = ${workspaceId} and s.workspace_id = ${workspaceId} and d.id = k.document_id) as issuer
+      from alert_known k join company c on c.workspace_id = ${workspaceId} and c.id = k.company_id
+     where k.workspace_id = ${workspaceId} and k.until > now()
+     order by k.id desc limit 1000`.execute(db)
+  return rows.map((row) => ({
+    idConhecido: ids.encode(workspaceId, row.id),
+    regra: row.rule,
+    nome: ruleName(row.rule),
+    raizEmitente: row.issuerBase,
+    emitente: row.issuer ?? '',
+    idEmpresa: row.companyPublicId,
+    empresa: row.company,
+    teto: row.ceiling === null ? null : row.ceiling / 100,
+    ate: row.until.toISOString(),
+    quem: row.by,
+    quando: row.at.toISOString(),
+  }))
+}
+
+/** Takes back that something is known. `ctx.db` is a transaction inside the workspace. */
+export async function removeKnown({ db }: WithDatabase, session: Session, id: bigint | null): Promise<void> {
+  const { workspaceId } = session
+  await holdPosition({ db }, workspaceId)
+  const { rows } = await sql<Pair & { rule: string; documentId: bigint }>`
+    delete from alert_known where workspace_id = ${workspaceId} and id = ${id ?? 0n}
+    returning rule, document_id as "documentId", company_base as "companyBase", issuer_base as "issuerBase"`.execute(db)
+  if (rows.length === 0) throw new AppError('not-found', 'Este conhecido não existe mais. Nada foi alterado.')
+  await markPairs(db, workspaceId, rows)
+  const [{ rule, issuerBase, documentId }] = rows as [(typeof rows)[number]]
+  // Of which it was said: nothing of it is known any more, so it is open again.
+  await sql`
+    update alert set state = 'em-analise', state_by = ${session.accountId}, state_at = now()
+     where workspace_id = ${workspaceId} and document_id = ${documentId} and state = 'conhecida'
+       and not exists (select from alert_known k where k.workspace_id = ${workspaceId} and k.document_id = ${documentId})`.execute(
+    db,
+  )
+  await recordAudit({ db }, session, 'alerta', `Apagou o conhecido da regra ${rule} para o emitente ${issuerBase}.`)
+}
+
+const families = {
+  identity: 'identidade',
+  value: 'valor',
+  timing: 'tempo',
+  logistics: 'transporte',
+  tax: 'tributos',
+  integrity: 'integridade',
+  cancellation: 'cancelamento',
+} as const
+
+/** Decisions of people about the alerts of a rule. */
+interface Decided {
+  confirmed: number
+  /** Said to be known. */
+  known: number
+}
+
+/** Decisions of people by rule; `ctx.db` is inside the workspace. */
+async function readDecided({ db }: WithDatabase, workspaceId: number): Promise<Map<string, Decided>> {
+  // An alert that is known again stands for what was said of it, whatever it says now.
+  const { rows } = await sql<Decided & { rule: string }>`
+    select rule, count(*) filter (where confirmed)::int as confirmed, count(*) filter (where not confirmed)::int as known from (
+      select unnest(a.stated_rules) as rule, true as confirmed from alert a where a.workspace_id = ${workspaceId} and a.state = 'confirmada'
+      union all
+      select rule, false from (
+        select distinct k.rule, k.document_id from alert_known k where k.workspace_id = ${workspaceId}) k) x
+     group by 1`.execute(db)
+  return new Map(rows.map(({ rule, ...decided }) => [rule, decided]))
+}
+
+/** The rules with what came of them; `ctx.db` is inside the workspace. */
+export async function listRules({ db }: WithDatabase, workspaceId: number): Promise<AlertRule[]> {
+  // What was said of stays counted, also when nothing is wrong any more.
+  const { rows } = await sql<{ rule: string; fired: number }>`
+    select rule, count(*)::int as fired
+      from alert a cross join lateral (select unnest(a.rules) as rule union select unnest(a.stated_rules)) r
+     where a.workspace_id = ${workspaceId} group by 1`.execute(db)
+  const decided = await readDecided({ db }, workspaceId)
+  const { rows: settings } = await sql<{ off: string[] }>`
+    select off from alert_setting where workspace_id = ${workspaceId}`.execute(db)
+  const counts = new Map(rows.map(({ rule, fired }) => [rule, fired]))
+  const off = new Set(settings[0]?.off)
+  return rules.map(({ id, name, family, weight }) => {
+    const { confirmed = 0, known = 0 } = decided.get(id) ?? {}
+    return {
+      id,
+      nome: name,
+      familia: families[family],
+      peso: weight,
+      ligada: !off.has(id),
+      fixa: unsilenced.has(id),
+      disparos: counts.get(id) ?? 0,
+      confirmados: confirmed,
+      conhecidos: known,
+      precisao: confirmed + known === 0 ? null : Math.round((100 * confirmed) / (confirmed + known)) / 100,
+    }
+  })
+}
+
+/** Switches a rule; `ctx.db` is a transaction inside the workspace. */
+export async function switchRule({ db }: WithDatabase, session: Session, id: string, on: boolean): Promise<void> {
+  const { workspaceId } = session
+  const rule = rules.find((one) => one.id === id)
+  if (!rule) throw new AppError('not-found', 'Esta regra não existe. Nada foi alterado.')
+  if (!on && unsilenced.has(id))
+    throw new AppError(
+      'conflict',
+      `A regra ${rule.name} não pode ser desligada: o que ela mostra nunca é esperado. Nada foi alterado.`,
+    )
+  await holdPosition({ db }, workspaceId)
+  const { rows } = await sql`
+    insert into alert_setting as s (workspace_id, off) values (${workspaceId}, ${on ? [] : [id]}::text[])
+    on conflict (workspace_id) do update set off = ${on ? sql`array_remove(s.off, ${id}::text)` : sql`array_append(s.off, ${id}::text)`}
+      where (${id}::text = any (s.off)) = ${on}
+    returning 1`.execute(db)
+  if (rows.length === 0) return
+  // What does not fire any more is among the alerts; what fires now may be anything.
+  if (on) await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
+  else
+    await markDue(
+      db,
+      workspaceId,
+      sql`select a.document_id from alert a where a.workspace_id = ${workspaceId} and a.rules @> array[${id}::text]`,
+    )
+  await recordAudit({ db }, session, 'alerta', `${on ? 'Ligou' : 'Desligou'} a regra ${id} (${rule.name}).`)
+}
+
+/** What the rules have to know of the workspace, as people see it; `ctx.db` is inside it. */
+export async function readAlertSettings({ db }: WithDatabase, workspaceId: number): Promise<AlertSettings> {
+  const { approvalLimit, groups } = await readStoredSettings({ db }, workspaceId)
+  const isUsual = approvalLimit === defaultSettings.approvalLimit
+  return { limite: approvalLimit / 100, limitePadrao: isUsual, grupos: groups.map((group) => [...group]) }
+}
+
+/** Changes it: a limit in cents, null for the usual one, and groups of bases. `ctx.db` is a transaction inside the workspace. */
+export async function saveAlertSettings(
+  { db }: WithDatabase,
+  session: Session,
+  { limit, groups }: { limit: number | null; groups: readonly (readonly string[])[] },
+): Promise<void> {
+  const { workspaceId } = session
+  await holdPosition({ db }, workspaceId)
+  const before = await readStoredSettings({ db }, workspaceId)
+  const after = { approvalLimit: limit ?? defaultSettings.approvalLimit, groups }
+  const limitChanged = before.approvalLimit !== after.approvalLimit
+  const groupsChanged = JSON.stringify(before.groups) !== JSON.stringify(groups)
+  if (!limitChanged && !groupsChanged) return
+  await sql`
+    insert into alert_setting (workspace_id, approval_limit, groups) values (${workspaceId}, ${limit}, ${JSON.stringify(groups)})
+    on conflict (workspace_id) do update set approval_limit = excluded.approval_limit, groups = excluded.groups`.execute(
+    db,
+  )
+  // What fires now may be anything.
+  await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
+  const what = [
+    ...(limitChanged ? [`o limite de aprovação para ${formatMoney(after.approvalLimit / 100)}`] : []),
+    ...(groupsChanged ? [`os grupos de CNPJ relacionados (${groups.length})`] : []),
+  ]
+  await recordAudit({ db }, session, 'alerta', `Mudou ${formatList(what)}, que as regras dos alertas levam em conta.`)
+}
+
+/** How many open alerts there are by band, and how many of which nothing counts yet; `ctx.db` is inside the workspace. */
+export async function countOpen(
+  { db }: WithDatabase,
+  workspaceId: number,
+): Promise<{ bands: Map<number, number>; learning: number }> {
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows } = await sql<{ band: number | null; n: number }>`
+    select case when not ${isLearning} then a.band end as band, count(*)::int as n
+      from alert a ${besideDocument(shown)}
+     where ${sql.join([sql`a.workspace_id = ${workspaceId}`, isUnanswered, ...shown], sql` and `)} group by 1`.execute(
+    db,
+  )
+  return {
+    bands: new Map(rows.flatMap(({ band, n }) => (band === null ? [] : [[band, n]]))),
+    learning: rows.find(({ band }) => band === null)?.n ?? 0,
+  }
+}

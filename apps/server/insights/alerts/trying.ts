@@ -1,0 +1,289 @@
+import type { Verdict } from '@vigia/checks/alerts/judge'
+import { rules } from '@vigia/checks/alerts/rules'
+import { type AlertTest, alertBands, alertMax } from '@vigia/contract/workspace'
+import { sql } from 'kysely'
+import { readHiding, shownConditions } from '../../companies/switches.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { countTry, type Limit } from '../../platform/http/throttle.ts'
+import { claimRows, fromNow } from '../../platform/jobs/jobs.ts'
+import { bands, type Tried, together, tryRule } from './judging.ts'
+import { issuedText } from './list.ts'
+import { readCompanies } from './reading.ts'
+
+// What a rule would have marked lately. Verdicts of rules that are switched off are nowhere kept, so documents are judged again, without the rule and
+// with it, a bounded part after the other: docs/decisions/0047-trying-rules.md.
+
+const asked: Limit = { name: 'alert-test', times: 40, withinMs: 3_600_000 }
+const portionMax = 100
+const leaseMs = 120_000
+const failuresMax = 3
+
+interface Counts {
+  marked: number
+  /** Of these, those that say nothing yet. */
+  learning: number
+  /** What somebody said is known: marked or, because of that, silent. */
+  known: number
+  /** Of the marked ones, those that somebody confirmed. */
+  confirmed: number
+  /** Documents that have an alert only because of the rule, and those whose band is another one because of it. */
+  added: number
+  moved: number
+}
+
+const nothing: Counts = { marked: 0, learning: 0, known: 0, confirmed: 0, added: 0, moved: 0 }
+
+/** One of the strongest marked documents. */
+interface Marked {
+  id: string
+  score: number
+  before: number | null
+  after: number
+  sentence: string
+}
+
+/** Begins a test of a rule, unless one of it goes on. Refuses unknown rules, and too many tests. `ctx.db` is a transaction inside the workspace. */
+export async function askTest({ db }: WithDatabase, workspaceId: number, rule: string): Promise<void> {
+  if (!rules.some(({ id }) => id === rule)) throw new AppError('not-found', 'Esta regra não existe. Nada foi testado.')
+  const { rows: running } = await sql`
+    select from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and type is not null`.execute(db)
+  if (running.length > 0) return
+  await countTry({ db }, asked, String(workspaceId))
+  const since = sql`(now() at time zone 'America/Sao_Paulo' - ${alertMax.testedDays} * interval '1 day')`
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const ofType = (type: number) => sql`(
+    select count(*)::int from (
+      select from document d where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.type = ${type}`, sql`d.issued_at >= ${since}`, ...shown], sql` and `)}
+       limit ${alertMax.testedPerType + 1}) x)`
+  await sql`
+    insert into alert_test (workspace_id, rule, since, type, left_of_type, total, capped, unread, counts, strongest)
+    select ${workspaceId}, ${rule}, ${since}, 0, ${alertMax.testedPerType}, least(n.nfe, ${alertMax.testedPerType}) + least(n.cte, ${alertMax.testedPerType}),
+           greatest(n.nfe, n.cte) > ${alertMax.testedPerType},
+           not exists (select from alert_position p where p.workspace_id = ${workspaceId} and p.walked_type is null),
+           ${JSON.stringify(nothing)}, '[]'
+      from (select ${ofType(0)} as nfe, ${ofType(2)} as cte) n
+    on conflict (workspace_id, rule) do update set
+      asked_at = excluded.asked_at, since = excluded.since, type = 0, at = null, last_id = null, left_of_type = excluded.left_of_type, total = excluded.total,
+      capped = excluded.capped, unread = excluded.unread, judged = 0, counts = excluded.counts, strongest = '[]', failures = 0`.execute(
+    db,
+  )
+}
+
+/** The last test of a rule; null: there was none. `ctx.db` is inside the workspace. */
+export async function readTest(
+  { db, ids }: Pick<Context, 'db' | 'ids'>,
+  workspaceId: number,
+  rule: string,
+): Promise<AlertTest | null> {
+  const { rows } = await sql<{
+    askedAt: Date
+    ended: boolean
+    failed: boolean
+    total: number
+    capped: boolean
+    unread: boolean
+    judged: number
+    counts: Counts
+    strongest: Marked[]
+  }>`
+    select asked_at as "askedAt", type is null as ended, failures >= ${failuresMax} as failed, total, capped, unread, judged, counts, strongest
+      from alert_test where workspace_id = ${workspaceId} and rule = ${rule}`.execute(db)
+  const [test] = rows
+  if (!test) return null
+  const { counts, strongest } = test
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows: documents } = await sql<Named>`
+    select d.id::text, d.chave, d.type, d.number, s.name as issuer, c.name as company, c.public_id as "companyPublicId", d.amount::float8, d.issued_at as "issuedAt", d.issued_offset as "offset",
+           a.state
+      from document d
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+      left join alert a on a.workspace_id = d.workspace_id and a.document_id = d.id
+     where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.id = any (${strongest.map(({ id }) => id)}::bigint[])`, ...shown], sql` and `)}`.execute(
+    db,
+  )
+  const named = new Map(documents.map((one) => [one.id, one]))
+  return {
+    pedidoEm: test.askedAt.toISOString(),
+    situacao: test.failed ? 'falhou' : test.ended ? 'pronto' : 'testando',
+    avaliados: test.judged,
+    total: test.total,
+    limitado: test.capped,
+    incompleto: test.unread,
+    marcados: counts.marked,
+    emAprendizado: counts.learning,
+    confirmados: counts.confirmed,
+    conhecidos: counts.known,
+    alertasNovos: counts.added,
+    mudamDeFaixa: counts.moved,
+    maisFortes: strongest.flatMap(({ id, score, before, after, sentence }) => {
+      const one = named.get(id)
+      if (!one) return []
+      return {
+        idDFe: ids.encode(workspaceId, BigInt(id)),
+        chave: one.chave,
+        tipoDFe: one.type,
+        numero: one.number,
+        emitente: one.issuer,
+        idEmpresa: one.companyPublicId,
+        empresa: one.company,
+        valor: one.amount,
+        emissao: issuedText(one.issuedAt, one.offset),
+        score: score / 100,
+        sem: before === null ? null : alertBands[before]!,
+        com: alertBands[after]!,
+        frase: sentence,
+        estado: one.state,
+      }
+    }),
+  }
+}
+
+interface Named {
+  id: string
+  chave: string
+  type: number
+  number: number
+  issuer: string
+  company: string
+  companyPublicId: string
+  amount: number
+  issuedAt: string
+  offset: number | null
+  state: AlertTest['maisFortes'][number]['estado']
+}
+
+/** A part of a test, held by this process while the lease lasts. */
+export interface TestTurn {
+  workspaceId: number
+  rule: string
+  lease: string
+}
+
+const isBegun = sql`t.type is not null`
+
+/** Without these `claimTest` finds nothing. */
+export const begunTests = sql`select from alert_test t where ${isBegun} and (lease_until is null or lease_until <= now())`
+
+/** Takes the test that waited longest; null: none goes on. */
+export async function claimTest(ctx: WithDatabase): Promise<TestTurn | null> {
+  const lane = {
+    due: isBegun,
+    order: sql`(select max(o.served_at) from alert_test o where o.workspace_id = t.workspace_id), t.workspace_id, t.served_at, t.rule`,
+  }
+  return asOperator(ctx, async ({ db }) => {
+    const claimed = await claimRows<TestTurn, typeof lane>(db, {
+      table: sql`alert_test t`,
+      key: ['workspace_id', 'rule'],
+      lanes: [lane],
+      leaseMs,
+      returning: sql`workspace_id as "workspaceId", rule, (lease_until at time zone 'UTC') as lease`,
+    })
+    return claimed?.rows[0] ?? null
+  })
+}
+
+interface Place {
+  since: string
+  type: number
+  at: string | null
+  lastId: bigint | null
+  left: number
+  counts: Counts
+  strongest: Marked[]
+}
+
+/** Judges the next documents of a test. Nothing happens when somebody else has it by now. */
+export async function goOnTesting(
+  ctx: Pick<Context, 'db' | 'config' | 'log'>,
+  { workspaceId, rule, lease }: TestTurn,
+): Promise<void> {
+  const found = await readWorkspace(ctx, workspaceId, async ({ db, config, log }) => {
+    const { rows } = await sql<Place>`
+      select since::text as since, type, at::text as at, last_id as "lastId", left_of_type as left, counts, strongest
+        from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz and type is not null`.execute(
+      db,
+    )
+    const [place] = rows
+    if (!place) return null
+    const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+    const most = Math.min(portionMax, place.left)
+    const conditions = [
+      sql`d.workspace_id = ${workspaceId}`,
+      sql`d.type = ${place.type}`,
+      sql`d.issued_at >= ${place.since}::timestamp`,
+      ...(place.at === null ? [] : [sql`(d.issued_at, d.id) < (${place.at}::timestamp, ${place.lastId})`]),
+      ...shown,
+    ]
+    const { rows: documents } = await sql<{ id: bigint; at: string }>`
+      select d.id, d.issued_at::text as at from document d where ${sql.join(conditions, sql` and `)} order by d.issued_at desc, d.id desc limit ${most}`.execute(
+      db,
+    )
+    const judging = { asOf: Date.now(), companies: await readCompanies({ db, config }, workspaceId) }
+    const ids = documents.map(({ id }) => id)
+    const tried: Tried[] = []
+    await together(
+      { db, log },
+      ids,
+      async (some) => void tried.push(...(await tryRule({ db }, workspaceId, judging, rule, some))),
+      (documentId, err) => log.error({ err, workspaceId, documentId, rule }, 'a rule cannot be tried on a document'),
+    )
+    const { rows: decided } = await sql<{ id: bigint; state: string }>`
+      select document_id as id, state from alert
+       where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and state in ('conhecida', 'confirmada')`.execute(
+      db,
+    )
+    return { place, most, documents, tried, states: new Map(decided.map(({ id, state }) => [id, state])) }
+  })
+  if (found === null) return
+  const { place, most, documents, tried, states } = found
+  const counts = { ...place.counts }
+  const marked = [...place.strongest]
+  for (const { documentId, without, withRule } of tried) {
+    const fired = withRule.fired.find(({ id }) => id === rule)
+    const state = states.get(documentId)
+    if (withRule.allowed.includes(rule) || (fired && state === 'conhecida')) counts.known++
+    if (fired === undefined) continue
+    counts.marked++
+    if (state === 'confirmada') counts.confirmed++
+    if (fired.learning) counts.learning++
+    const before = bandOf(without)
+    if (before === null) counts.added++
+    else if (without.band !== withRule.band) counts.moved++
+    const score = Math.round(withRule.score * 100)
+    marked.push({ id: String(documentId), score, before, after: bandOf(withRule)!, sentence: fired.sentence })
+  }
+  const strongest = marked.toSorted((a, b) => b.score - a.score).slice(0, alertMax.strongestShown)
+  const last = documents.at(-1)
+  const left = place.left - documents.length
+  const next =
+    last && documents.length === most && left > 0
+      ? { type: place.type, at: last.at, id: last.id, left }
+      : { type: place.type === 0 ? 2 : null, at: null, id: null, left: alertMax.testedPerType }
+  await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
+    sql`
+      update alert_test
+         set type = ${next.type}, at = ${next.at}::timestamp, last_id = ${next.id}, left_of_type = ${next.left}, judged = judged + ${tried.length},
+             counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}, failures = 0, served_at = statement_timestamp(), lease_until = null
+       where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz`.execute(db),
+  )
+}
+
+function bandOf({ fired, band }: Verdict): number | null {
+  return fired.length === 0 ? null : bands.indexOf(band)
+}
+
+/** Lets a part go that failed, for a while; after some failures the test ends. */
+export async function postponeTest(
+  ctx: WithDatabase,
+  { workspaceId, rule, lease }: TestTurn,
+  waitMs: number,
+): Promise<void> {
+  await asOperator(ctx, ({ db }) =>
+    sql`
+      update alert_test set lease_until = ${fromNow(waitMs)}, failures = failures + 1, type = case when failures + 1 < ${failuresMax} then type end
+       where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz`.execute(db),
+  )
+}

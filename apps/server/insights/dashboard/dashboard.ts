@@ -1,0 +1,186 @@
+import { type RawBuilder, sql } from 'kysely'
+import { hidesAnything, shownTo } from '../../companies/switches.ts'
+import { dueUntil } from '../../documents/deadlines.ts'
+import { countOverdue } from '../../documents/workflow/installments.ts'
+import { markCondition } from '../../documents/workflow/remarks.ts'
+import { countAsked } from '../../events/asked.ts'
+import type { Context } from '../../platform/context.ts'
+import { readWorkspace } from '../../platform/database.ts'
+import { type ServiceCode, serviceCodes } from '../../platform/service.ts'
+import { countOpen } from '../alerts/states.ts'
+import { type Question, sumFindings } from '../freight/freight.ts'
+
+interface DashboardData {
+  companies: {
+    publicId: string
+    name: string
+    active: boolean
+    nfe: number
+    cte: number
+    cancelledNfe: number
+    cancelledCte: number
+    /** In reais. */
+    amountNfe: number
+    amountCte: number
+    /** Of the month before. */
+    before: { nfe: number; cte: number; amountNfe: number; amountCte: number }
+  }[]
+  latest: { id: bigint; type: number; issuer_name: string; chave: string; created_at: Date }[]
+  /** Of each day of the month until today, by date of issue. */
+  days: { day: string; nfe: number; cte: number }[]
+  /** NF-e of the last 90 days, today included. */
+  summaries: number
+  acknowledged: number
+  /** Documents whose next answer can be given until the end of tomorrow at most. */
+  due: { nfe: number; cte: number }
+  /** Documents that changed after somebody relied on them. */
+  altered: { nfe: number; cte: number }
+  /** NF-e for which a rule suggests the Confirmação, and the Desconhecimento. */
+  confirm: number
+  disown: number
+  /** Answers that wait for a second person. */
+  asked: number
+  /** Open alerts by band. */
+  alerts: ReadonlyMap<number, number>
+  overdue: number
+  /** CT-e of this month and the two before with an open finding. */
+  freight: number
+}
+
+// Dates and large numbers are texts in there.
+interface AsJson {
+  companies: DashboardData['companies']
+  latest: (Omit<DashboardData['latest'][number], 'id' | 'created_at'> & { id: string; created_at: string })[]
+  today: string
+  due: DashboardData['due']
+  altered: DashboardData['altered']
+  confirm: number
+  disown: number
+  counted: { type: ServiceCode; day: string; n: number; summaries: number; acknowledged: number }[]
+}
+
+const { nfe, cte } = serviceCodes
+const [summary, cancelled, acknowledged] = [1, 3, 8]
+
+const today = sql`(now() at time zone 'America/Sao_Paulo')::date`
+const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
+const lastMonth = sql`(${thisMonth} - interval '1 month')::date`
+const since = sql`(${today} - 89)`
+
+/**
+ * The month of the workspace by company and by day, what waits for an answer, and what arrived today, without what its companies hide; days
+ * and months are São Paulo's. The documents in one statement; of the rest each list counts its own.
+ */
+export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<DashboardData> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<AsJson>`
+      select (select coalesce(json_agg(r), '[]') from (${byCompany(workspaceId)}) r) as companies,
+             (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
+             ${today}::text as today,
+             json_build_object('nfe', (${countDue(workspaceId, nfe)}), 'cte', (${countDue(workspaceId, cte)})) as due,
+             json_build_object('nfe', (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'altered'))}), 'cte', (${countMarked(workspaceId, cte, markCondition(workspaceId, 'altered'))})) as altered,
+             (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'confirm'))}) as confirm,
+             (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'disown'))}) as disown,
+             (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
+    const { companies, latest, today: last, due, altered, confirm, disown, counted } = rows[0]!
+    const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
+    const on = (type: ServiceCode, day: string) => counted.find((row) => row.type === type && row.day === day)?.n ?? 0
+    return {
+      companies,
+      latest: latest.map((row) => ({ ...row, id: BigInt(row.id), created_at: new Date(row.created_at) })),
+      days: daysUntil(last).map((day) => ({ day, nfe: on(nfe, day), cte: on(cte, day) })),
+      summaries: sum('summaries'),
+      acknowledged: sum('acknowledged'),
+      due,
+      altered,
+      confirm,
+      disown,
+      asked: await countAsked({ db }, workspaceId),
+      alerts: (await countOpen({ db }, workspaceId)).bands,
+      overdue: await countOverdue({ db }, workspaceId),
+      freight: (await sumFindings({ db }, workspaceId, lastMonths(last))).total.totalDeItens,
+    }
+  })
+}
+
+function lastMonths(day: string): Question {
+  const [year = 0, month = 1] = day.split('-').map(Number)
+  const from = new Date(Date.UTC(year, month - 3, 1)).toISOString().slice(0, 7)
+  return { from, to: day.slice(0, 7), companyId: undefined, carrier: '', code: undefined, state: 'abertos' }
+}
+
+function daysUntil(day: string): string[] {
+  return Array.from({ length: Number(day.slice(8)) }, (_, n) => day.slice(0, 8) + String(n + 1).padStart(2, '0'))
+}
+
+// From the counters of the two months; where most came from first.
+const byCompany = (workspaceId: number) => {
+  const sums = (month: RawBuilder<unknown>) => {
+    const of = (type: ServiceCode, counted = sql`m.n`, rest = sql``) =>
+      sql`coalesce(sum(${counted}) filter (where m.type = ${type} and m.month = ${month} ${rest}), 0)`
+    return { nfe: of(nfe), cte: of(cte), amountNfe: of(nfe, sql`m.amount`), amountCte: of(cte, sql`m.amount`), of }
+  }
+  const [now, before] = [sums(thisMonth), sums(lastMonth)]
+  const isCancelled = sql`and m.status = ${cancelled}`
+  return sql`
+  select c.public_id as "publicId", c.name, c.active, ${now.nfe} as nfe, ${now.cte} as cte, ${now.amountNfe} as "amountNfe", ${now.amountCte} as "amountCte",
+         ${now.of(nfe, undefined, isCancelled)} as "cancelledNfe", ${now.of(cte, undefined, isCancelled)} as "cancelledCte",
+         json_build_object('nfe', ${before.nfe}, 'cte', ${before.cte}, 'amountNfe', ${before.amountNfe}, 'amountCte', ${before.amountCte}) as before
+    from company c
+    left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id and m.type in (${nfe}, ${cte})
+         and m.month in (${lastMonth}, ${thisMonth}) and ${shownTo('c', 'm')}
+   where c.workspace_id = ${workspaceId}
+   group by c.workspace_id, c.id order by coalesce(sum(m.n) filter (where m.month = ${thisMonth}), 0) desc, c.search, c.id`
+}
+
+// Nobody answers for a company that was archived.
+const archived = (workspaceId: number) => sql`(
+  select coalesce(array_agg(id), '{}') from company where workspace_id = ${workspaceId} and not active)::int[]`
+
+const countDue = (workspaceId: number, type: ServiceCode) => sql`
+  select count(*)::int from document d
+   where ${dueUntil(workspaceId, type, new Date(), endOfTomorrow())}
+     and d.company_id <> all (${archived(workspaceId)})
+     and (not ${hidesAnything(workspaceId)}
+          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
+
+const countMarked = (workspaceId: number, type: ServiceCode, marked: RawBuilder<unknown>) => sql`
+  select count(*)::int from document d
+   where d.workspace_id = ${workspaceId} and d.type = ${type} and ${marked}
+     and d.company_id <> all (${archived(workspaceId)})
+     and (not ${hidesAnything(workspaceId)}
+          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
+
+// São Paulo has been three hours behind since 2019.
+function endOfTomorrow(): Date {
+  const here = new Date(Date.now() - 3 * 3_600_000)
+  return new Date(Date.UTC(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate() + 2, 3))
+}
+
+// Whether a company hides it is looked up document by document, in the order of arrival: there are ten of them.
+const latestOfToday = (workspaceId: number) => sql`
+  select d.id::text, d.type, s.name as issuer_name, d.chave, d.created_at
+    from (select d.id, d.type, d.supplier_id, d.chave, d.created_at from document d
+           where d.workspace_id = ${workspaceId}
+             and d.created_at >= date_trunc('day', now() at time zone 'America/Sao_Paulo') at time zone 'America/Sao_Paulo'
+             and (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id)
+           order by d.created_at desc, d.id desc limit 10) d
+    join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+   order by d.created_at desc, d.id desc`
+
+// Documents of this month by type and day, until today, and how many NF-e of the last 90 days wait for an answer.
+const byDay = (workspaceId: number) => {
+  // The company is looked up only where something is hidden at all: a join costs as much as the counting.
+  const shown = sql`(not ${hidesAnything(workspaceId)}
+    or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
+  // As a value: a function of the clock would be computed for each row. São Paulo has been three hours behind since 2019.
+  const month = `${new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 7)}-01`
+  const waits = (status: number) =>
+    sql`count(*) filter (where type = ${nfe} and status = ${status} and company_id <> all (${archived(workspaceId)}))`
+  return sql`
+    select type, issued_at::date as day, count(*) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged
+      from document d
+     where workspace_id = ${workspaceId} and type in (${nfe}, ${cte}) and issued_at >= ${since}::timestamp and issued_at < (${today} + 1)::timestamp
+       and (issued_at >= ${month}::timestamp or (type = ${nfe} and status in (${summary}, ${acknowledged}))) and ${shown}
+     group by type, issued_at::date`
+}

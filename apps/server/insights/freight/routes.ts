@@ -1,0 +1,63 @@
+import { downloadFreight, type FreightCode, getFreight, listFreight, markFreight } from '@vigia/contract/workspace'
+import { recordRead } from '../../accounts/audit/audit.ts'
+import { getCompanyId } from '../../companies/companies.ts'
+import type { WithDatabase } from '../../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { handle } from '../../platform/http/http.ts'
+import { aboutOf, periodText } from '../reports/reports.ts'
+import { countWaiting, findFindings, listFindings, markFinding, type Question, sumFindings } from './freight.ts'
+import { makeSheet } from './sheet.ts'
+
+export const freightRoutes = [
+  handle(listFreight, 'slow', async (ctx, { query, session: { workspaceId } }) => {
+    const question = await questionOf(ctx, workspaceId, query)
+    const data = await readWorkspace(ctx, workspaceId, async (ctx) => ({
+      ...(await listFindings(ctx, workspaceId, question, query.depoisDe)),
+      ...(await sumFindings(ctx, workspaceId, question)),
+      faltam: await countWaiting(ctx, workspaceId),
+    }))
+    return { data }
+  }),
+
+  handle(downloadFreight, 'slow', async (ctx, { query, session, caller }) => {
+    const { workspaceId } = session
+    const question = await questionOf(ctx, workspaceId, query)
+    const about = await aboutOf(ctx, workspaceId, question.companyId)
+    const content = await makeSheet(ctx, workspaceId, question, about)
+    const title = `Auditoria de fretes, ${periodText(question)}`
+    await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
+      recordRead({ db }, session, caller, `Baixou a planilha ${title} (${about}).`),
+    )
+    return { content, fileName: `${title.replaceAll('/', '-')}.xlsx` }
+  }),
+
+  handle(getFreight, async (ctx, { params, session: { workspaceId } }) => {
+    const id = ctx.ids.decode(workspaceId, params.idDFe)
+    const data = id === null ? null : await readWorkspace(ctx, workspaceId, (ctx) => findFindings(ctx, workspaceId, id))
+    if (data === null) throw new AppError('not-found', 'Documento não encontrado.')
+    return { data }
+  }),
+
+  handle(markFreight, async (ctx, { body, session }) => {
+    const { idDFe, regra, certo, frase } = body
+    const finding = { id: ctx.ids.decode(session.workspaceId, idDFe) ?? 0n, code: regra, sentence: frase }
+    const changed = await inWorkspace(ctx, session.workspaceId, (ctx) => markFinding(ctx, session, finding, certo))
+    return { data: { alterados: Number(changed) }, message: certo ? 'Marcado como certo.' : 'Reaberto.' }
+  }),
+]
+
+interface Query {
+  MesDe: string
+  MesAte: string
+  IdEmpresa?: string | undefined
+  CampoPesquisa?: string | undefined
+  Regra?: FreightCode | undefined
+  Estado: 'abertos' | 'certos'
+}
+
+async function questionOf(ctx: WithDatabase, workspaceId: number, query: Query): Promise<Question> {
+  const { MesDe, MesAte, IdEmpresa, CampoPesquisa = '', Regra, Estado } = query
+  const companyId = IdEmpresa ? await getCompanyId(ctx, workspaceId, IdEmpresa) : undefined
+  return { from: MesDe, to: MesAte, companyId, carrier: CampoPesquisa, code: Regra, state: Estado }
+}

@@ -1,0 +1,291 @@
+import { findingsOf } from '@vigia/checks/reform/findings'
+import { situationNames, tableDay, testYears } from '@vigia/checks/reform/tables'
+import type { ReformSheet } from '@vigia/contract/workspace'
+import { type RawBuilder, sql } from 'kysely'
+import { readHiding, shownConditions } from '../../companies/switches.ts'
+import { companyNameIn } from '../../companies/topics.ts'
+import { readContents } from '../../documents/contents/contents.ts'
+import { presence } from '../../documents/contents/reading.ts'
+import { sumKinds } from '../../documents/list/counted.ts'
+import { standingOnly } from '../../documents/list/filter.ts'
+import { readBacklog } from '../../documents/unread.ts'
+import type { Context, Database } from '../../platform/context.ts'
+import { requestText } from './request-text.ts'
+
+/** Which month, and of which companies. */
+export interface SheetFilter {
+  /** aaaa-MM */
+  month: string
+  companyId?: number
+}
+
+/** How many rows of each part: a screen shows few, a file shows all that somebody could read. */
+export interface SheetSize {
+  suppliers: number
+  codes: number
+  findings: number
+  notes: number
+}
+
+const numbersShown = 20
+
+/** What the documents of a month say of IBS, CBS and IS, what does not fit, and what waits for an answer. `ctx.db` is inside the workspace and decides which companies are seen. */
+export async function readSheet(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  workspaceId: number,
+  filter: SheetFilter,
+  size: SheetSize,
+): Promise<ReformSheet> {
+  const { db } = ctx
+  const about = { workspaceId, ...filter, shown: shownConditions(await readHiding({ db }, workspaceId), 'd') }
+  const { total, suppliers, known } = await readSuppliers(db, about, size.suppliers)
+  const codes = await readCodes(db, about, size.codes)
+  const counts = await readCounts(db, about)
+  const missing = await readMissing(db, about, size.suppliers)
+  const findings = await readFindings(ctx, about, size.findings)
+  const credits = await readNotes(ctx, about, { purpose: 5, max: size.notes })
+  const debits = await readNotes(ctx, about, { purpose: 6, max: size.notes })
+  const { waiting } = await readBacklog({ db }, workspaceId)
+  return {
+    mes: filter.month,
+    aviso: testYears.get(filter.month.slice(0, 4)) ?? null,
+    tabela: tableDay,
+    faltam: waiting,
+    total,
+    fornecedores: suppliers,
+    fornecedoresAoTodo: known,
+    cfops: codes.get(sumKinds.cfop) ?? [],
+    ncms: codes.get(sumKinds.ncm) ?? [],
+    classificacoes: await readClassifications(db, about, size.codes),
+    com: counts(presence.all),
+    parcial: counts(presence.some),
+    dispensado: counts(presence.exempt),
+    sem: counts(presence.none),
+    semGrupos: missing.suppliers,
+    semGruposAoTodo: missing.known,
+    achados: findings.documents,
+    achadosAoTodo: findings.counts,
+    creditos: credits.notes,
+    creditosAoTodo: credits.known,
+    debitos: debits.notes,
+    debitosAoTodo: debits.known,
+  }
+}
+
+interface About extends SheetFilter {
+  workspaceId: number
+  /** What the switches of the companies leave of `document d`. */
+  shown: RawBuilder<boolean>[]
+}
+
+const firstDay = ({ month }: SheetFilter) => sql`${`${month}-01`}::date`
+const ofCompany = ({ companyId }: SheetFilter, alias: string) =>
+  companyId === undefined ? sql`` : sql`and ${sql.ref(`${alias}.company_id`)} = ${companyId}`
+
+// Received, and freight that the company pays: what suppliers say.
+const ofSuppliers = sql.raw('(0, 2)')
+
+interface SumRow {
+  key: string
+  documents: number
+  value: number
+  ibs: number
+  cbs: number
+  is: number
+}
+
+const toSum = ({ documents, value, ibs, cbs, is }: SumRow) => ({
+  documentos: documents,
+  valor: value,
+  ibs,
+  cbs,
+  is,
+})
+
+// What suppliers send is NF-e (side 0), and the freight that the company pays CT-e (side 2).
+const typeOf = ({ side }: { side: number }) => side
+
+const summed = sql`sum(c.documents)::int as documents, sum(c.value)::float8 / 100 as value, sum(c.ibs)::float8 / 100 as ibs,
+  sum(c.cbs)::float8 / 100 as cbs, sum(c."is")::float8 / 100 as "is"`
+const informed = sql`(sum(c.ibs) <> 0 or sum(c.cbs) <> 0 or sum(c."is") <> 0)`
+
+async function readSuppliers(db: Database, about: About, max: number) {
+  const sums = sql`from content_sum c where c.workspace_id = ${about.workspaceId} and c.side in ${ofSuppliers} and c.kind = ${sumKinds.issuer}
+    and c.month = ${firstDay(about)} ${ofCompany(about, 'c')}`
+  const { rows: all } = await sql<SumRow & { side: number }>`
+    select '' as key, c.side, ${summed} ${sums} group by c.side order by c.side`.execute(db)
+  const { rows } = await sql<SumRow & { side: number; known: number; name: string | null }>`
+    select s.*, (select n.name from supplier n where n.workspace_id = ${about.workspaceId} and n.tax_id = s.key order by n.id desc limit 1) as name
+      from (select c.key, c.side, ${summed}, count(*) over ()::int as known ${sums} group by c.key, c.side having ${informed}
+             order by sum(c.ibs) + sum(c.cbs) + sum(c."is") desc, c.key, c.side limit ${max}) s
+     order by s.ibs + s.cbs + s."is" desc, s.key, s.side`.execute(db)
+  return {
+    total: all.map((row) => ({ tipoDFe: typeOf(row), ...toSum(row) })),
+    known: rows[0]?.known ?? 0,
+    suppliers: rows.map((row) => ({ tipoDFe: typeOf(row), cnpjCpf: row.key, nome: row.name ?? '', ...toSum(row) })),
+  }
+}
+
+async function readCodes(db: Database, about: About, max: number) {
+  const { rows } = await sql<SumRow & { kind: number }>`
+    select * from (
+      select c.kind, c.key, ${summed}, row_number() over (partition by c.kind order by sum(c.ibs) + sum(c.cbs) + sum(c."is") desc, c.key) as place
+        from content_sum c
+       where c.workspace_id = ${about.workspaceId} and c.side = 0 and c.kind in (${sumKinds.cfop}, ${sumKinds.ncm}) and c.month = ${firstDay(about)}
+         and c.key <> '' ${ofCompany(about, 'c')}
+       group by c.kind, c.key having ${informed}) s
+     where s.place <= ${max} order by s.kind, s.place`.execute(db)
+  return new Map(
+    [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, ofKind]) => [
+      kind,
+      ofKind.map((row) => ({ codigo: row.key, ...toSum(row) })),
+    ]),
+  )
+}
+
+// An exemption says nothing of IBS and CBS, and is told all the same.
+async function readClassifications(db: Database, about: About, max: number): Promise<ReformSheet['classificacoes']> {
+  const { rows } = await sql<SumRow & { side: number }>`
+    select c.key, c.side, ${summed} from content_sum c
+     where c.workspace_id = ${about.workspaceId} and c.side in ${ofSuppliers} and c.kind = ${sumKinds.classification} and c.month = ${firstDay(about)}
+       and c.key <> '' ${ofCompany(about, 'c')}
+     group by c.key, c.side order by sum(c.value) desc, c.key, c.side limit ${max}`.execute(db)
+  return rows.map((row) => ({
+    tipoDFe: typeOf(row),
+    codigo: row.key,
+    nome: situationNames.get(row.key.slice(0, 3)) ?? 'Fora da tabela',
+    ...toSum(row),
+  }))
+}
+
+// Documents of suppliers in the month; an index has those that lack groups.
+const inMonth = (about: About) => sql`
+  from content i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
+ where i.workspace_id = ${about.workspaceId} and i.month = ${firstDay(about)} ${ofCompany(about, 'i')} and i.side in ${ofSuppliers}
+   and ${standingOnly} ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
+
+async function readCounts(db: Database, about: About) {
+  const { rows } = await sql<{ reform: number; type: number; documents: number; value: number }>`
+    select i.reform, d.type, count(*)::int as documents, sum(d.amount)::float8 as value ${inMonth(about)}
+     group by i.reform, d.type order by d.type`.execute(db)
+  return (reform: number) =>
+    rows
+      .filter((row) => row.reform === reform)
+      .map(({ type, documents, value }) => ({ tipoDFe: type, documentos: documents, valor: value }))
+}
+
+async function readMissing(db: Database, about: About, max: number) {
+  const { rows } = await sql<{
+    taxId: string
+    name: string
+    type: number
+    documents: number
+    value: number
+    numbers: number[]
+    company: string
+    known: number
+  }>`
+    select s.tax_id as "taxId", max(s.name) as name, d.type, count(*)::int as documents, sum(d.amount)::float8 as value,
+           (array_agg(d.number order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
+           case when count(distinct d.company_id) = 1 then (select ${companyNameIn(about.workspaceId)} from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
+           count(*) over ()::int as known
+      from (select d.* ${inMonth(about)} and d.type = 0 and i.findings & 1 <> 0) d
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+     group by s.tax_id, d.type order by sum(d.amount) desc, s.tax_id, d.type limit ${max}`.execute(db)
+  return {
+    known: rows[0]?.known ?? 0,
+    suppliers: rows.map(({ known: _, company, numbers, ...row }) => ({
+      cnpjCpf: row.taxId,
+      nome: row.name,
+      tipoDFe: row.type,
+      documentos: row.documents,
+      valor: row.value,
+      texto: requestText({ ...row, numbers, company, month: about.month }),
+    })),
+  }
+}
+
+interface DocumentRow {
+  id: bigint
+  type: number
+  number: number
+  issuer: string
+  company: string
+  companyPublicId: string
+  amount: number
+  issuedAt: string
+}
+
+const documentColumns = sql`d.id, d.type, d.number, s.name as issuer, c.name as company, c.public_id as "companyPublicId", d.amount::float8 as amount, d.issued_at as "issuedAt"`
+const documentJoins = ({ workspaceId }: About) => sql`
+  join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
+  join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id`
+
+const toDocument = ({ ids }: Pick<Context, 'ids'>, { workspaceId }: About, row: DocumentRow) => ({
+  idDFe: ids.encode(workspaceId, row.id),
+  tipoDFe: row.type,
+  numero: row.number,
+  emitente: row.issuer,
+  idEmpresa: row.companyPublicId,
+  empresa: row.company,
+  valor: row.amount,
+  dataEmissao: row.issuedAt.replace(' ', 'T'),
+})
+
+// That groups are missing altogether is the first bit, and stands in a part of its own.
+const misfits = sql.raw('i.findings > 1')
+
+async function readFindings(ctx: Pick<Context, 'db' | 'ids'>, about: About, max: number) {
+  const { rows: counts } = await sql<{ type: number; documents: number; value: number }>`
+    select d.type, count(*)::int as documents, sum(d.amount)::float8 as value ${inMonth(about)} and i.findings <> 0 and ${misfits}
+     group by d.type order by d.type`.execute(ctx.db)
+  const { rows } = await sql<DocumentRow>`
+    select ${documentColumns} from (select d.* ${inMonth(about)} and i.findings <> 0 and ${misfits}
+                                     order by d.issued_at desc, d.id desc limit ${max}) d ${documentJoins(about)}
+     order by d.issued_at desc, d.id desc`.execute(ctx.db)
+  const documents: ReformSheet['achados'] = []
+  for (const row of rows) {
+    // One after the other, with the database in between: a document of 990 items takes some milliseconds, and others are served meanwhile.
+    const contents = (await readContents(ctx, about.workspaceId, [row.id])).get(row.id)
+    const found = contents ? findingsOf(contents) : []
+    documents.push({
+      ...toDocument(ctx, about, row),
+      achados: found.map(({ code, sentence }) => ({ codigo: code, frase: sentence })),
+    })
+  }
+  return {
+    documents,
+    counts: counts.map(({ type, documents, value }) => ({ tipoDFe: type, documentos: documents, valor: value })),
+  }
+}
+
+// The answer to a nota de crédito (NT 2025.002).
+const answerToCredit = 211128
+const received = 1 << 1
+
+async function readNotes(
+  ctx: Pick<Context, 'db' | 'ids'>,
+  about: About,
+  { purpose, max }: { purpose: 5 | 6; max: number },
+) {
+  // The answer that is asked for does not end with the month; of those that are only told, the month is asked for.
+  const open =
+    purpose === 5
+      ? sql`and not exists (select from document_event e where e.workspace_id = ${about.workspaceId} and e.company_id = d.company_id and e.chave = d.chave
+                               and e.tp_evento = ${answerToCredit} and e.rank > 0 and not e.undone)`
+      : sql`and d.issued_at >= ${firstDay(about)} and d.issued_at < ${firstDay(about)} + interval '1 month'`
+  // Written out, so that the index of these notes is found whatever is planned.
+  const found = sql`
+    from alert_fact f join document d on d.workspace_id = f.workspace_id and d.id = f.document_id
+   where f.workspace_id = ${about.workspaceId} and (f.facts -> 'nfe' ->> 'finNFe') in ('5', '6') and (f.facts -> 'nfe' ->> 'finNFe') = ${sql.lit(String(purpose))}
+     and d.type = 0 and d.roles & ${received} <> 0 and d.roles & 1 = 0 and ${standingOnly} ${open} ${ofCompany(about, 'd')}
+     ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
+  const { rows } = await sql<DocumentRow & { known: number; days: number }>`
+    select ${documentColumns}, d.known, greatest(0, extract(day from now() at time zone 'America/Sao_Paulo' - d.issued_at))::int as days
+      from (select d.*, count(*) over ()::int as known ${found} order by d.issued_at, d.id limit ${max}) d ${documentJoins(about)}
+     order by d.issued_at, d.id`.execute(ctx.db)
+  return {
+    known: rows[0]?.known ?? 0,
+    notes: rows.map((row) => ({ ...toDocument(ctx, about, row), dias: row.days })),
+  }
+}

@@ -1,0 +1,351 @@
+import { formatInteger } from '@vigia/contract/text'
+import { type ReportGroup, type ReportSubject, type ReportTax, reportTaxes } from '@vigia/contract/workspace'
+import { type RawBuilder, sql } from 'kysely'
+import { cellPlaces } from '../../documents/contents/product-sums.ts'
+import { kindsOfGroups, sides, sumKinds } from '../../documents/list/counted.ts'
+import type { WithDatabase } from '../../platform/context.ts'
+import { AppError } from '../../platform/errors.ts'
+import { bareTerm, likeLiteral, searchable } from '../../platform/text.ts'
+
+// Reports from `content_sum` and `product_sum`, which apps/server/documents/contents keeps. All amounts are cents.
+
+/** What a report is about. `from` and `to` are months (`aaaa-MM`), both included. */
+export interface Question {
+  subject: ReportSubject
+  group: ReportGroup
+  from: string
+  to: string
+  /** Undefined: all that the person sees. */
+  companyId: number | undefined
+  /** Of keys and names; empty: all. */
+  text: string
+}
+
+/** Sums of the period, and what they were in the one of the same length before it and in the same months of the year before. */
+export interface Figures {
+  documents: number | null
+  value: bigint
+  before: bigint
+  yearBefore: bigint
+  taxes: Record<ReportTax, bigint> | null
+}
+
+export interface Line extends Figures {
+  /** As it is stored; of a product its id. */
+  key: string
+  quantity: string | null
+}
+
+export interface Sums {
+  lines: Line[]
+  total: Figures
+  /** Of all pages. */
+  lineCount: number
+}
+
+// An NF-e stands in one UF and a CT-e in one lane: few rows say what all of them sum up to.
+const oneRowEach = [sumKinds.uf, sumKinds.lane]
+
+type Period = 'now' | 'before' | 'yearBefore'
+type Range = readonly [from: string, to: string]
+
+/** `month` of `aaaa-MM`, moved by months. */
+export function moveMonth(month: string, by: number): string {
+  return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + by)).toISOString().slice(0, 7)
+}
+
+/** The months of a range, in their order. */
+export function monthsOf([from, to]: Range): string[] {
+  const months = [from]
+  while (months.at(-1)! < to) months.push(moveMonth(months.at(-1)!, 1))
+  return months
+}
+
+function periodsOf({ from, to }: Pick<Question, 'from' | 'to'>): Record<Period, Range> {
+  const length = monthsOf([from, to]).length
+  return {
+    now: [from, to],
+    before: [moveMonth(from, -length), moveMonth(from, -1)],
+    yearBefore: [moveMonth(from, -12), moveMonth(to, -12)],
+  }
+}
+
+const dateOf = (month: string) => `${month}-01`
+const within = ([from, to]: Range) => sql`s.month between ${dateOf(from)}::date and ${dateOf(to)}::date`
+const allMonths = (periods: Record<Period, Range>) => [
+  ...new Set(Object.values(periods).flatMap((range) => monthsOf(range))),
+]
+
+// What a row of `s` has in the months of a range: one of a month has it in a column, one of a product and year in cells.
+function amountIn(column: string, range: Range, isProduct: boolean): RawBuilder<unknown> {
+  if (!isProduct) return sql`case when ${within(range)} then s.${sql.ref(column)} else 0 end`
+  const byYear = Map.groupBy(monthsOf(range), yearOf)
+  const years = [...byYear].map(([year, months]) => {
+    const cells = months.map((month) => {
+      const place = cellPlaces(Number(month.slice(5)))[column as keyof ReturnType<typeof cellPlaces>]
+      return sql`coalesce(s.cells[${sql.lit(place)}], 0)`
+    })
+    return sql`when ${sql.lit(year)} then ${sql.join(cells, sql` + `)}`
+  })
+  return sql`case s.year ${sql.join(years, sql` `)} else 0 end`
+}
+
+const yearOf = (month: string) => Number(month.slice(0, 4))
+
+// The rows that have something of some months.
+const having = (months: readonly string[], isProduct: boolean) =>
+  isProduct
+    ? sql`s.year = any (${[...new Set(months.map(yearOf))]}::smallint[])`
+    : sql`s.month = any (${months.map(dateOf)}::date[])`
+
+// The columns of `Row`, and the quantity of a product, which has no taxes.
+function figuresOf({ now, before, yearBefore }: Record<Period, Range>, isProduct: boolean): RawBuilder<unknown> {
+  const sum = (column: string, range: Range) => sql`sum(${amountIn(column, range, isProduct)})::bigint`
+  const taxes = sql.join(reportTaxes.map((tax) => sql`${sum(tax, now)} as ${sql.ref(tax)}`))
+  const quantity = sql`trim_scale(${sum('quantity', now)} / 10000.0)::text as quantity`
+  return sql`${sum('documents', now)} as documents, ${sum('value', now)} as value, ${sum('value', before)} as before,
+             ${sum('value', yearBefore)} as "yearBefore", ${isProduct ? quantity : sql`null as quantity, ${taxes}`}`
+}
+
+type Row = { documents: bigint; value: bigint; before: bigint; yearBefore: bigint } & Record<ReportTax, bigint>
+
+function toFigures(row: Row, taxed = true): Figures {
+  const { documents, value, before, yearBefore } = row
+  const taxes = Object.fromEntries(reportTaxes.map((tax) => [tax, row[tax]])) as Record<ReportTax, bigint>
+  return { documents: Number(documents), value, before, yearBefore, taxes: taxed ? taxes : null }
+}
+
+/**
+ * The sums of a question: the lines from `skip` on, `take` at most, the largest value first (months in their order), and what all of them are. Products have
+ * the value of their items; the total is that of the documents, unless a text chooses. `ctx.db` is inside the workspace.
+ */
+export async function readSums(
+  { db }: WithDatabase,
+  workspaceId: number,
+  question: Question,
+  page: Page,
+): Promise<Sums> {
+  const { group, companyId, subject, text } = question
+  const own = sql`s.workspace_id = ${workspaceId} and s.side = ${sides[subject]}${companyId === undefined ? sql`` : sql` and s.company_id = ${companyId}`}`
+  if (group === 'mes') return readMonths({ db }, question, own)
+  const periods = periodsOf(question)
+  const isProduct = group === 'produto'
+  const asked: Asked = {
+    workspaceId,
+    isProduct,
+    periods,
+    table: isProduct ? sql`product_sum s` : sql`content_sum s`,
+    key: isProduct ? sql`s.product_id` : sql`s.key`,
+    condition: isProduct ? own : sql`${own} and s.kind = ${kindsOfGroups[group]}`,
+  }
+  if (text !== '') return readFound({ db }, asked, question, page)
+  const months = await readByMonth({ db }, own, periods)
+  const { keys, lineCount } = await findKeys({ db }, asked, page)
+  const lines = await readLines({ db }, asked, keys)
+  const total = { ...totalOf(months, periods), ...(isProduct && { taxes: null }) }
+  return { lines, total, lineCount }
+}
+
+interface Page {
+  skip: number
+  take: number
+}
+
+// A question as its parts of SQL: `condition` says everything but the months.
+interface Asked {
+  workspaceId: number
+  isProduct: boolean
+  periods: Record<Period, Range>
+  table: RawBuilder<unknown>
+  key: RawBuilder<unknown>
+  condition: RawBuilder<unknown>
+}
+
+async function findKeys(
+  { db }: WithDatabase,
+  { isProduct, table, key, condition, periods: { now } }: Asked,
+  { skip, take }: Page,
+): Promise<{ keys: string[]; lineCount: number }> {
+  // Read in the order in which they lie: the planner takes rows of one workspace for sorted by all of the index, and visits each by itself.
+  await sql`select set_config('enable_indexscan', 'off', true)`.execute(db)
+  // What is summed is taken out of the row first, which of products is too wide to be sorted. Sums of float8 take half the time; those that are shown are
+  // read exactly. A product has rows of whole years, and perhaps no document in the months.
+  const { rows } = await sql<{ key: string; lines: bigint }>`
+    select r.key::text as key, count(*) over () as lines
+      from (select ${key} as key, (${amountIn('value', now, isProduct)})::float8 as value, (${amountIn('documents', now, isProduct)})::int as documents
+              from ${table} where ${condition} and ${having(monthsOf(now), isProduct)} offset 0) r
+     group by r.key having sum(r.documents) <> 0 order by sum(r.value) desc, r.key limit ${take} offset ${skip}`.execute(
+    db,
+  )
+  await sql`select set_config('enable_indexscan', 'on', true)`.execute(db)
+  return { keys: rows.map(({ key }) => key), lineCount: Number(rows[0]?.lines ?? 0n) }
+}
+
+const companiesOf = (workspaceId: number) =>
+  sql`array(select c.id from company c where c.workspace_id = ${workspaceId})`
+
+// Companies and months are named, so that each key is looked up and the period is not read once more.
+async function readLines({ db }: WithDatabase, asked: Asked, keys: readonly string[]): Promise<Line[]> {
+  const { workspaceId, isProduct, table, key, condition, periods } = asked
+  const { rows } = await sql<Row & Named>`
+    select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
+     where ${condition} and ${key} = any (${keys}::${isProduct ? sql`int[]` : sql`text[]`}) and ${having(allMonths(periods), isProduct)}
+       and s.company_id = any (${companiesOf(workspaceId)})
+     group by ${key}`.execute(db)
+  const byKey = new Map(rows.map((row) => [row.key, row]))
+  return keys.map((key) => toLine(byKey.get(key)!, isProduct))
+}
+
+type Named = { key: string; quantity: string | null }
+
+function toLine(row: Row & Named, isProduct: boolean): Line {
+  return { key: row.key, quantity: row.quantity, ...toFigures(row, !isProduct) }
+}
+
+/** A text may find so many; who types more of it finds fewer. */
+const matchesMax = 20_000
+
+// What a text finds is summed up as a whole: the total is that of what was found.
+async function readFound({ db }: WithDatabase, asked: Asked, question: Question, { skip, take }: Page): Promise<Sums> {
+  const { isProduct, table, key, condition, periods, workspaceId } = asked
+  const chosen = await choose({ db }, workspaceId, question)
+  const { rows } = await sql<Row & Named & { lines: bigint; whole: Record<string, string> }>`
+    with found as materialized (
+      select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
+       where ${condition} and ${chosen} and ${having(allMonths(periods), isProduct)}
+       group by ${key})
+    select f.*, w.lines, w.whole
+      -- What was only in the periods before is in the comparison of the total.
+      from (select count(*) filter (where documents <> 0) as lines, ${wholeOf(isProduct)} as whole from found) w
+      left join (select * from found where documents <> 0 order by value desc, key limit ${take} offset ${skip}) f on true`.execute(
+    db,
+  )
+  const { lines, whole } = rows[0]!
+  const total = toFigures(
+    Object.fromEntries(Object.entries(whole).map(([name, sum]) => [name, BigInt(sum)])) as Row,
+    !isProduct,
+  )
+  return {
+    lines: rows.filter(({ key }) => key !== null).map((row) => toLine(row, isProduct)),
+    total: { ...total, documents: isAdditive(question.group) ? total.documents : null },
+    lineCount: Number(lines),
+  }
+}
+
+function wholeOf(isProduct: boolean): RawBuilder<unknown> {
+  const names = ['documents', 'value', 'before', 'yearBefore', ...(isProduct ? [] : reportTaxes)]
+  return sql`json_build_object(${sql.join(names.map((name) => sql`${sql.lit(name)}, coalesce(sum(${sql.ref(name)}), 0)::text`))})`
+}
+
+/** Whether a document stands in one line only: not in that of each CFOP, NCM and product that it has. */
+export const isAdditive = (group: ReportGroup) => group !== 'cfop' && group !== 'ncm' && group !== 'produto'
+
+// The sums of each month, of all documents.
+type Months = ReadonlyMap<string, Row>
+
+const valueIn = (months: Months, month: string) => months.get(month)?.value ?? 0n
+
+async function readByMonth(
+  { db }: WithDatabase,
+  own: RawBuilder<unknown>,
+  periods: Record<Period, Range>,
+): Promise<Months> {
+  const columns = ['documents', 'value', ...reportTaxes].map(
+    (name) => sql`sum(s.${sql.ref(name)})::bigint as ${sql.ref(name)}`,
+  )
+  const { rows } = await sql<Row & { month: string }>`
+    select to_char(s.month, 'YYYY-MM') as month, ${sql.join(columns)} from content_sum s
+     where ${own} and s.kind = any (${oneRowEach}::smallint[]) and ${having(allMonths(periods), false)}
+     group by s.month`.execute(db)
+  return new Map(rows.map((row) => [row.month, row]))
+}
+
+function totalOf(months: Months, { now, before, yearBefore }: Record<Period, Range>): Figures {
+  const whole = (range: Range) => monthsOf(range).reduce((total, month) => total + valueIn(months, month), 0n)
+  const total = monthsOf(now)
+    .map((month) => toFigures({ ...nothing, ...months.get(month) }))
+    .reduce(plus)
+  return { ...total, before: whole(before), yearBefore: whole(yearBefore) }
+}
+
+// Each month against the one before it and that of a year before.
+async function readMonths({ db }: WithDatabase, question: Question, own: RawBuilder<unknown>): Promise<Sums> {
+  const periods = periodsOf(question)
+  const { from, to } = question
+  const months = await readByMonth({ db }, own, { ...periods, before: [moveMonth(from, -12), to] })
+  const lines = monthsOf(periods.now).map((month): Line => {
+    const compared = {
+      before: valueIn(months, moveMonth(month, -1)),
+      yearBefore: valueIn(months, moveMonth(month, -12)),
+    }
+    return { key: month, quantity: null, ...toFigures({ ...nothing, ...months.get(month), ...compared }) }
+  })
+  return { lines, total: totalOf(months, periods), lineCount: lines.length }
+}
+
+const nothing: Row = Object.fromEntries(
+  ['documents', 'value', 'before', 'yearBefore', ...reportTaxes].map((name) => [name, 0n]),
+) as Row
+
+const plus = (one: Figures, other: Figures): Figures => combine(one, other, (a, b) => a + b)
+
+/** What of `whole` the lines are not. */
+export function restOf(whole: Figures, lines: readonly Figures[]): Figures {
+  const minus = (one: Figures, other: Figures) => combine(one, other, (a, b) => a - b)
+  return lines.reduce(minus, whole)
+}
+
+function combine(one: Figures, other: Figures, by: (a: bigint, b: bigint) => bigint): Figures {
+  const { taxes } = one
+  return {
+    documents:
+      one.documents === null || other.documents === null
+        ? null
+        : Number(by(BigInt(one.documents), BigInt(other.documents))),
+    value: by(one.value, other.value),
+    before: by(one.before, other.before),
+    yearBefore: by(one.yearBefore, other.yearBefore),
+    taxes:
+      taxes &&
+      other.taxes &&
+      (Object.fromEntries(reportTaxes.map((tax) => [tax, by(taxes[tax], other.taxes![tax])])) as typeof taxes),
+  }
+}
+
+const wordsMax = 5
+
+// Lines whose key begins with a text, or whose name has all of its words.
+async function choose(
+  { db }: WithDatabase,
+  workspaceId: number,
+  { group, text }: Question,
+): Promise<RawBuilder<unknown>> {
+  const bare = text.replace(/[^0-9a-z]/gi, '').toUpperCase()
+  const code = bareTerm(text)
+  const begins = (column: RawBuilder<unknown>) => (bare === '' ? sql`false` : sql`${column} like ${`${bare}%`}`)
+  if (group !== 'participante' && group !== 'produto')
+    return begins(group === 'trecho' ? sql`replace(s.key, '-', '')` : sql`s.key`)
+  const words = searchable(text).split(' ').slice(0, wordsMax)
+  const hasAll = (column: RawBuilder<unknown>) =>
+    sql.join(
+      words.map((word) => sql`${column} like ${`%${likeLiteral(word)}%`}`),
+      sql` and `,
+    )
+  // As `searchable` makes them, of the letters that names of products have.
+  const name = sql`translate(lower(p.name), 'áàâãäéèêëíìîïóòôõöúùûüç', 'aaaaaeeeeiiiiooooouuuuc')`
+  const matches =
+    group === 'participante'
+      ? sql`select distinct p.tax_id as key from supplier p where p.workspace_id = ${workspaceId} and (${hasAll(sql`p.search`)} or ${begins(sql`p.tax_id`)})`
+      : sql`select p.id as key from product p
+             where p.workspace_id = ${workspaceId}
+               and (${hasAll(name)} or ${code === '' ? sql`false` : sql`p.bare = ${code}`} or ${bare === '' ? sql`false` : sql`p.gtin = ${bare}`} or ${begins(sql`p.ncm`)} or ${begins(sql`p.issuer`)})`
+  const { rows } = await sql<{ key: string | number }>`${matches} limit ${matchesMax + 1}`.execute(db)
+  if (rows.length > matchesMax)
+    throw new AppError(
+      'invalid-input',
+      `Mais de ${formatInteger(matchesMax)} nomes têm isso. Nada se perdeu: escreva mais do nome, ou o código inteiro.`,
+    )
+  // As values: the database then knows how many there are.
+  const keys = rows.map(({ key }) => key)
+  return group === 'produto' ? sql`s.product_id = any (${keys}::int[])` : sql`s.key = any (${keys}::text[])`
+}

@@ -1,0 +1,348 @@
+import type { RouteData } from '@vigia/contract/route'
+import { alertBands, type listSupplierProducts, type Supplier, supplierMax } from '@vigia/contract/workspace'
+import { statusNames } from '@vigia/dfe/status'
+import { ufByCode } from '@vigia/dfe/uf'
+import { type RawBuilder, sql } from 'kysely'
+import { readHiding, shownConditions } from '../../companies/switches.ts'
+import { productMonths } from '../../documents/contents/product-sums.ts'
+import { presence } from '../../documents/contents/reading.ts'
+import { sumKinds } from '../../documents/list/counted.ts'
+import { isIssuer } from '../../documents/list/filter.ts'
+import { eventName } from '../../documents/list/rows.ts'
+import { readBacklog } from '../../documents/unread.ts'
+import { dueSince } from '../../documents/workflow/installments.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { AppError } from '../../platform/errors.ts'
+import { serviceCodes } from '../../platform/service.ts'
+import { likeLiteral, searchable } from '../../platform/text.ts'
+import { gravestFirst, isOpen, ruleName } from '../alerts/list.ts'
+
+// Everything about one issuer of documents, read from what other slices write. It writes nothing.
+
+type ReadContext = Pick<Context, 'db' | 'ids'>
+
+/** Whose documents are asked for, and of which company; undefined: of all. */
+export interface Chosen {
+  workspaceId: number
+  /** Root of a CNPJ, or a CPF. */
+  issuer: string
+  companyId: number | undefined
+}
+
+// An issuer of more names and establishments than this is told without the rest.
+const namesMax = 500
+const establishmentsMax = 100
+const alertsMax = 5
+const productsEach = 50
+
+/** Everything about an issuer but its products; refuses one of whom no document is shown. `ctx.db` is inside the workspace. */
+export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Supplier> {
+  const { db } = ctx
+  const { workspaceId, issuer } = chosen
+  const names = await readNames(ctx, chosen)
+  const [last] = names
+  if (!last) throw notThere()
+  const first = names.reduce((one, other) => (other.first.issuedAt < one.first.issuedAt ? other : one))
+  const ids = names.map(({ id }) => id)
+  const documents = await documentsOf(ctx, chosen, ids)
+  const lately = sql`${documents} and d.issued_at >= ${since(supplierMax.months)}`
+  const toPlace = ({ id, type, chave, issuedAt }: Ends) => ({
+    idDFe: ctx.ids.encode(workspaceId, BigInt(id)),
+    tipoDFe: type,
+    chave,
+    emissao: issuedAt,
+  })
+  const establishments = [...Map.groupBy(names, ({ taxId }) => taxId)]
+  const { waiting } = await readBacklog({ db }, workspaceId)
+  return {
+    raiz: issuer,
+    nome: last.name,
+    estabelecimentos: establishments.slice(0, establishmentsMax).map(([taxId, same]) => ({
+      cnpjCpf: taxId,
+      nomes: same.map(({ name }) => name),
+      uf: ufByCode(same[0]!.last.chave.slice(0, 2))?.uf ?? null,
+      ultimaEmissao: same[0]!.last.issuedAt,
+    })),
+    totalDeEstabelecimentos: establishments.length,
+    primeiro: toPlace(first.first),
+    ultimo: toPlace(last.last),
+    ...(await readSums(ctx, chosen)),
+    situacoes: await countStatuses(ctx, lately),
+    alertas: await readAlerts(ctx, chosen, ids),
+    recentes: await readRecent(ctx, workspaceId, documents),
+    vencimentos: await readDue(ctx, chosen),
+    faltaLer: waiting,
+  }
+}
+
+const notThere = () =>
+  new AppError('not-found', 'Nenhum documento deste fornecedor está aqui, ou você não vê as empresas que os receberam.')
+
+/** A document at an end of what is here. */
+interface Ends {
+  id: string
+  type: number
+  chave: string
+  issuedAt: string
+}
+
+interface Name {
+  id: number
+  taxId: string
+  name: string
+  first: Ends
+  last: Ends
+}
+
+const ofCompany = (column: string, { companyId }: Chosen): RawBuilder<unknown>[] =>
+  companyId === undefined ? [] : [sql`${sql.ref(column)} = ${companyId}`]
+
+const every = (conditions: RawBuilder<unknown>[]) => sql.join(conditions, sql` and `)
+
+// The names under which documents are shown, the newest first.
+async function readNames({ db }: WithDatabase, chosen: Chosen): Promise<Name[]> {
+  const { workspaceId, issuer } = chosen
+  const shown = [...ofCompany('d.company_id', chosen), ...shownConditions(await readHiding({ db }, workspaceId), 'd')]
+  // Of each family by itself, as the index has them.
+  const end = (direction: RawBuilder<unknown>) => sql`(
+    select json_build_object('id', e.id::text, 'type', e.type, 'chave', e.chave, 'issuedAt', to_char(e.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS'))
+      from (values (0), (2)) t (type)
+      cross join lateral (
+        select d.id, d.type, d.chave, d.issued_at from document d
+         where ${every([sql`d.workspace_id = ${workspaceId}`, sql`d.supplier_id = s.id`, sql`d.type = t.type`, ...shown])}
+         order by d.issued_at ${direction}, d.id ${direction} limit 1) e
+     order by e.issued_at ${direction}, e.id ${direction} limit 1)`
+  const { rows } = await sql<Name>`
+    select * from (
+      select s.id, s.tax_id as "taxId", s.name, ${end(sql`asc`)} as first, ${end(sql`desc`)} as last
+        from supplier s where s.workspace_id = ${workspaceId} and ${isIssuer('s.tax_id', issuer)}
+       order by s.id desc limit ${namesMax}) n
+     where n.last is not null order by n.last ->> 'issuedAt' desc, n.id desc`.execute(db)
+  return rows
+}
+
+// Those that are shown, as `from` and `where` of a row `d`.
+async function documentsOf({ db }: WithDatabase, chosen: Chosen, supplierIds: number[]): Promise<RawBuilder<unknown>> {
+  const { workspaceId } = chosen
+  const shown = [...ofCompany('d.company_id', chosen), ...shownConditions(await readHiding({ db }, workspaceId), 'd')]
+  return sql`from document d
+    where ${every([sql`d.workspace_id = ${workspaceId}`, sql`d.supplier_id = any (${supplierIds}::int[])`, ...shown])}`
+}
+
+const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
+const since = (months: number) => sql`(${thisMonth} - ${`${months - 1} months`}::interval)::date`
+const reais = (cents: string | null) => Number(cents ?? 0) / 100
+
+// Of complete documents that stand; what switches hide is in it.
+async function readSums({ db }: WithDatabase, chosen: Chosen): Promise<Pick<Supplier, 'meses' | 'dozeMeses'>> {
+  const { workspaceId, issuer } = chosen
+  const company = ofCompany('x.company_id', chosen)
+  const { rows } = await sql<{
+    month: string
+    side: number
+    n: number
+    value: string
+    ibs: string
+    cbs: string
+    lately: boolean
+  }>`
+    select to_char(x.month, 'YYYY-MM') as month, x.side, sum(x.documents)::int as n, sum(x.value)::text as value, sum(x.ibs)::text as ibs,
+           sum(x.cbs)::text as cbs, x.month >= ${since(12)} as lately
+      from content_sum x
+     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.kind = ${sql.lit(sumKinds.issuer)}`, isIssuer('x.key', issuer), sql`x.month >= ${since(supplierMax.months)}`, sql`x.side in (0, 2)`, ...company])}
+     group by x.month, x.side order by x.month, x.side`.execute(db)
+  const { rows: all } = await sql<{ value: string | null }>`
+    select sum(x.value)::text as value from content_sum x
+     where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.side = 0`, sql`x.kind = ${sumKinds.uf}`, sql`x.month >= ${since(12)}`, ...company])}`.execute(
+    db,
+  )
+  const none = { totalDeItens: 0, valorTotal: 0 }
+  const of = (side: number, month: string) => {
+    const row = rows.find((one) => one.month === month && one.side === side)
+    return row ? { totalDeItens: row.n, valorTotal: reais(row.value) } : none
+  }
+  const lately = rows.filter((row) => row.lately)
+  const total = (side: number[], column: 'value' | 'ibs' | 'cbs') =>
+    lately.reduce((sum, row) => sum + (side.includes(row.side) ? BigInt(row[column]) : 0n), 0n)
+  const purchases = BigInt(all[0]?.value ?? 0)
+  return {
+    meses: [...new Set(rows.map(({ month }) => month))].map((month) => ({
+      mes: month,
+      notas: of(0, month),
+      fretes: of(2, month),
+    })),
+    dozeMeses: {
+      valorTotal: reais(String(total([0, 2], 'value'))),
+      participacao: purchases > 0n ? Number((total([0], 'value') * 1_000_000n) / purchases) / 1_000_000 : null,
+      valorIbs: reais(String(total([0, 2], 'ibs'))),
+      valorCbs: reais(String(total([0, 2], 'cbs'))),
+    },
+  }
+}
+
+async function countStatuses({ db }: WithDatabase, documents: RawBuilder<unknown>): Promise<Supplier['situacoes']> {
+  const { rows } = await sql<{ type: number; status: number; n: number }>`
+    select d.type, d.status, count(*)::int as n ${documents} group by 1, 2 order by 1, 3 desc, 2`.execute(db)
+  return rows.map(({ type, status, n }) => ({
+    tipoDFe: type,
+    status,
+    nome: statusNames[status] ?? 'Desconhecida',
+    totalDeItens: n,
+  }))
+}
+
+async function readAlerts(ctx: ReadContext, chosen: Chosen, supplierIds: number[]): Promise<Supplier['alertas']> {
+  const { db } = ctx
+  const { workspaceId, issuer } = chosen
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const these = sql`from alert a join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
+    where ${every([sql`a.workspace_id = ${workspaceId}`, sql`a.issuer_base = ${issuer}`, sql`d.supplier_id = any (${supplierIds}::int[])`, isOpen, ...ofCompany('a.company_id', chosen), ...shown])}`
+  const { rows: counted } = await sql<{ band: number; n: number }>`
+    select a.band, count(*)::int as n ${these} group by 1`.execute(db)
+  const { rows: newest } = await sql<{ id: bigint; type: number; number: number; band: number; rules: string[] }>`
+    select d.id, d.type, d.number, a.band, a.rules ${these} order by ${gravestFirst} limit ${alertsMax}`.execute(db)
+  const open = new Map(counted.map(({ band, n }) => [alertBands[band], n]))
+  return {
+    abertos: {
+      critico: open.get('critico') ?? 0,
+      alto: open.get('alto') ?? 0,
+      medio: open.get('medio') ?? 0,
+      informativo: open.get('informativo') ?? 0,
+    },
+    ultimos: newest.map(({ id, type, number, band, rules }) => ({
+      idDFe: ctx.ids.encode(workspaceId, id),
+      tipoDFe: type,
+      numero: number,
+      faixa: alertBands[band]!,
+      regras: rules.map(ruleName),
+    })),
+  }
+}
+
+async function readRecent(
+  { db }: WithDatabase,
+  workspaceId: number,
+  documents: RawBuilder<unknown>,
+): Promise<Supplier['recentes']> {
+  const last = sql`last as materialized (
+    select d.id, d.company_id, d.chave ${documents} order by d.issued_at desc, d.id desc limit ${supplierMax.documents})`
+  const { rows: events } = await sql<{ type: number; tpEvento: number; n: number }>`
+    with ${last}
+    select e.type, e.tp_evento as "tpEvento", count(distinct l.id)::int as n
+      from last l join document_event e on e.workspace_id = ${workspaceId} and e.company_id = l.company_id and e.chave = l.chave
+     where e.rank > 0 and not e.undone and e.known group by 1, 2 order by 3 desc, 2`.execute(db)
+  const { rows: taxes } = await sql<{ reform: number | null; n: number; found: number }>`
+    with ${last}
+    select c.reform, count(*)::int as n, (count(*) filter (where c.findings <> 0))::int as found
+      from last l left join content c on c.workspace_id = ${workspaceId} and c.document_id = l.id group by 1`.execute(
+    db,
+  )
+  const of = (reform: number) => taxes.find((row) => row.reform === reform)?.n ?? 0
+  const sum = (pick: (row: (typeof taxes)[number]) => number) => taxes.reduce((sum, row) => sum + pick(row), 0)
+  return {
+    totalDeItens: sum(({ n }) => n),
+    eventos: events.map(({ type, tpEvento, n }) => ({
+      tpEvento,
+      nome: eventName(type === serviceCodes.nfe ? 'nfe' : 'cte', tpEvento),
+      totalDeItens: n,
+    })),
+    reforma: {
+      dispensados: of(presence.exempt),
+      sem: of(presence.none),
+      parciais: of(presence.some),
+      completos: of(presence.all),
+      comAchados: sum(({ found }) => found),
+    },
+  }
+}
+
+async function readDue({ db }: WithDatabase, chosen: Chosen): Promise<Supplier['vencimentos']> {
+  const { workspaceId, issuer } = chosen
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const isLate = sql`i.due_on < (now() at time zone 'America/Sao_Paulo')::date`
+  const { rows } = await sql<{ n: number; amount: string; late: number; lateAmount: string; next: string | null }>`
+    select count(*)::int as n, sum(i.amount)::text as amount, (count(*) filter (where ${isLate}))::int as late,
+           (sum(i.amount) filter (where ${isLate}))::text as "lateAmount", nullif(min(i.due_on) filter (where not ${isLate}), 'infinity')::text as next
+      from installment i join document d on d.workspace_id = i.workspace_id and d.id = i.document_id
+     where ${every([sql`i.workspace_id = ${workspaceId}`, isIssuer('i.issuer', issuer), sql`i.standing`, sql`i.paid_at is null`, sql`i.due_on >= ${dueSince()}::date`, ...ofCompany('i.company_id', chosen), ...shown])}`.execute(
+    db,
+  )
+  const { n, amount, late, lateAmount, next } = rows[0]!
+  return {
+    abertas: { totalDeItens: n, valorTotal: reais(amount) },
+    vencidas: { totalDeItens: late, valorTotal: reais(lateAmount) },
+    proximo: next,
+  }
+}
+
+interface ProductRow {
+  id: number
+  code: string
+  name: string
+  ncm: string
+  unit: string
+  documents: number
+  value: string
+  quantity: string
+  last: string
+  price: string | null
+  lowest: string | null
+  highest: string | null
+  count: number
+}
+
+const accents = ['áàâãäéèêëíìîïóòôõöúùûüçñ', 'aaaaaeeeeiiiiooooouuuucn']
+
+/** A page of what an issuer sells, by value; `ctx.db` is inside the workspace. */
+export async function listProducts(
+  { db }: WithDatabase,
+  chosen: Chosen,
+  { text, page }: { text: string; page: number },
+): Promise<RouteData<typeof listSupplierProducts>> {
+  const { workspaceId, issuer } = chosen
+  const words = searchable(text)
+    .split(' ')
+    .filter((word) => word !== '')
+    .slice(0, 10)
+    .map((word) => {
+      const part = `%${likeLiteral(word)}%`
+      return sql`(translate(lower(p.name), ${accents[0]}, ${accents[1]}) like ${part} or lower(p.code) like ${part} or p.ncm like ${part} or p.gtin like ${part})`
+    })
+  const these = sql`from product p where ${every([sql`p.workspace_id = ${workspaceId}`, isIssuer('p.issuer', issuer), ...words])}`
+  const { rows: beyond } = await sql`select ${these} offset ${supplierMax.products} limit 1`.execute(db)
+  const { rows } = await sql<ProductRow>`
+    select p.id, p.code, p.name, p.ncm, p.unit, m.*, count(*) over ()::int as count
+      from (select p.* ${these} order by p.id desc limit ${supplierMax.products}) p
+      cross join lateral (
+        select sum(x.documents)::int as documents, sum(x.value)::text as value, trim_scale(sum(x.quantity))::text as quantity,
+               to_char(max(x.month), 'YYYY-MM') as last, (array_agg(x.price order by x.month desc))[1]::text as price,
+               min(x.price)::text as lowest, max(x.price)::text as highest
+          from (select x.month, sum(x.documents) as documents, sum(x.value) as value, sum(x.quantity) as quantity,
+                       round(sum(x.value) / nullif(sum(x.quantity), 0) / 100, 4) as price
+                  from ${productMonths} x
+                 where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.product_id = p.id`, sql`x.side = 0`, sql`x.year >= extract(year from ${since(supplierMax.months)})`, sql`x.month >= ${since(supplierMax.months)}`, ...ofCompany('x.company_id', chosen)])}
+                 group by x.month) x) m
+     where m.documents > 0
+     order by m.value::numeric desc, p.id limit ${productsEach} offset ${(page - 1) * productsEach}`.execute(db)
+  const count = rows[0]?.count ?? 0
+  const number = (text: string | null) => (text === null ? null : Number(text))
+  return {
+    items: rows.map((row) => ({
+      idProduto: row.id,
+      codigo: row.code,
+      nome: row.name,
+      ncm: row.ncm,
+      unidade: row.unit,
+      totalDeDocumentos: row.documents,
+      quantidade: row.quantity,
+      valorTotal: reais(row.value),
+      ultimoMes: row.last,
+      ultimoPreco: number(row.price),
+      menorPreco: number(row.lowest),
+      maiorPreco: number(row.highest),
+    })),
+    totalDeItens: count,
+    incompleto: beyond.length > 0,
+    totalDePaginas: Math.ceil(count / productsEach),
+  }
+}

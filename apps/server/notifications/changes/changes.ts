@@ -1,0 +1,99 @@
+import { sql } from 'kysely'
+import { shownTo } from '../../companies/switches.ts'
+import { type ChangeKind, changeCodes } from '../../documents/changes.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { Change } from './change.ts'
+
+const kinds = new Map(Object.entries(changeCodes).map(([kind, code]) => [code, kind as ChangeKind]))
+
+export interface ChangePage {
+  changes: Change[]
+  /** Up to where this page goes. */
+  version: number
+  more: boolean
+}
+
+const atOnce = 500
+export const keptDays = 90
+
+/**
+ * What changed after version `since`, oldest first; null: from the oldest that is kept. At most 500 changes are looked at, and of these, those of
+ * documents that a switch of their company hides, or that are here no more, are left out: a page may be shorter, even empty, and still not be the last.
+ * Refuses a version from which something was forgotten since, or that was never given.
+ */
+export async function readChanges(ctx: WithDatabase, workspaceId: number, since: number | null): Promise<ChangePage> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { newest, forgotten } = await readPosition({ db }, workspaceId)
+    if (since !== null && since < forgotten) throw new AppError('gone', tooOld)
+    if (since !== null && since > newest) throw new AppError('gone', neverGiven)
+    const { rows } = await sql<ChangeRow>`
+      select c.version::float8 as version, c.kind, c.at, c.document_id as "documentId", d.chave, d.type, d.company_id as "companyId", co.public_id as "companyPublicId",
+             coalesce(${shownTo('co', 'd')}, false) as shown, o.tp_evento as "tpEvento", o.state, o.message
+        from (select * from document_change
+               where workspace_id = ${workspaceId} and version > ${since ?? 0} order by version limit ${atOnce + 1}) c
+        left join document d on d.workspace_id = ${workspaceId} and d.id = c.document_id
+        left join company co on co.workspace_id = ${workspaceId} and co.id = d.company_id
+        left join outgoing_event o on o.workspace_id = ${workspaceId} and o.id = c.event_id
+       order by c.version`.execute(db)
+    const page = rows.slice(0, atOnce)
+    const more = rows.length > atOnce
+    return {
+      changes: page.filter(({ shown }) => shown).map(toChange),
+      version: more ? page.at(-1)!.version : Math.max(newest, page.at(-1)?.version ?? 0),
+      more,
+    }
+  })
+}
+
+/** The newest version of a workspace: what changes from now on comes after it. */
+export async function newestVersion(ctx: WithDatabase, workspaceId: number): Promise<number> {
+  const { newest } = await readWorkspace(ctx, workspaceId, (ctx) => readPosition(ctx, workspaceId))
+  return newest
+}
+
+async function readPosition({ db }: WithDatabase, workspaceId: number): Promise<{ newest: number; forgotten: number }> {
+  const { rows } = await sql<{ newest: number; forgotten: number }>`
+    select version::float8 as newest, forgotten::float8 as forgotten from change_position where workspace_id = ${workspaceId}`.execute(
+    db,
+  )
+  return rows[0] ?? { newest: 0, forgotten: 0 }
+}
+
+const beginAnew =
+  'Nenhum documento se perdeu. Comece de novo: chame com desde=agora, guarde a versao, leia os documentos pelas listas e siga a partir dela.'
+const tooOld = `As alterações são guardadas por ${keptDays} dias, e as seguintes a esta versão já não estão completas. ${beginAnew}`
+const neverGiven = `Esta versão não é deste workspace. ${beginAnew}`
+
+interface ChangeRow extends Omit<Change, 'kind' | 'answer'> {
+  kind: number
+  shown: boolean
+  tpEvento: number | null
+  state: NonNullable<Change['answer']>['state'] | null
+  message: string | null
+}
+
+function toChange({ kind, tpEvento, state, message, shown: _, ...row }: ChangeRow): Change {
+  const answer = tpEvento === null || state === null ? null : { tpEvento, state, message: message ?? '' }
+  return { ...row, kind: kinds.get(kind)!, answer }
+}
+
+/** Forgets changes that are older than what is kept. */
+export async function forgetChanges(ctx: Pick<Context, 'db'>): Promise<void> {
+  const old = await asOperator(ctx, async ({ db }) => {
+    const { rows } = await sql<{ workspaceId: number; version: bigint }>`
+      select workspace_id as "workspaceId", max(version) as version from document_change
+       where at < now() - ${keptDays} * interval '1 day' group by 1`.execute(db)
+    return rows
+  })
+  for (const { workspaceId, version } of old)
+    await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      await sql`delete from document_change where workspace_id = ${workspaceId} and version <= ${version}`.execute(db)
+      // Last, because whoever changes a document waits for this row.
+      await sql`
+        update change_position set forgotten = greatest(forgotten, ${version}) where workspace_id = ${workspaceId}`.execute(
+        db,
+      )
+    })
+}

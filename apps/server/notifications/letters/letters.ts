@@ -1,0 +1,346 @@
+import { writeBrasiliaTime } from '@vigia/contract/text'
+import type { AlertLetters, DeadlineLetters } from '@vigia/contract/workspace'
+import { type RawBuilder, sql } from 'kysely'
+import { isWrittenTo } from '../../accounts/email-proof.ts'
+import { moveMonth } from '../../insights/reports/sums.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import type { Session } from '../../platform/http/session.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
+import { readMonthly } from './monthly.ts'
+
+// What people are written of alerts, deadlines and reports, and when: docs/decisions/0046-letters.md.
+
+/** What a person chose to be written. */
+export interface Choice {
+  alerts: AlertLetters
+  deadlines: DeadlineLetters
+}
+
+type Person = Pick<Session, 'workspaceId' | 'accountId'>
+
+interface Kept {
+  accountId: number
+  email: string
+  role: Session['role']
+  alerts: AlertLetters | null
+  deadlines: DeadlineLetters | null
+  criticalAt: Date | null
+  digestId: bigint
+  digestAt: Date | null
+  deadlinesAt: Date | null
+  reportsAt: Date | null
+  /** Until there the grave ones were written of, or are no news. */
+  criticalId: bigint
+  /** When the first critical alert came of which nothing was written yet; null: there is none. */
+  criticalSince: Date | null
+  /** The last news of the workspace; 0: there is none. */
+  newest: bigint
+}
+
+/** Who answers for the documents is told of what is grave; who only looks asks for it first. */
+function choiceOf({ role, alerts, deadlines }: Pick<Kept, 'role' | 'alerts' | 'deadlines'>): Choice {
+  const answers = role === 'administrador' || role === 'fiscal'
+  return { alerts: alerts ?? (answers ? 'criticos' : 'nenhum'), deadlines: deadlines ?? 'nenhum' }
+}
+
+const wantsCritical = ({ alerts }: Choice) => alerts === 'criticos' || alerts === 'criticos-e-resumo'
+const wantsDigest = ({ alerts }: Choice) => alerts === 'resumo' || alerts === 'criticos-e-resumo'
+
+const hourMs = 3_600_000
+// Of several alerts that come together one letter tells.
+const gatherMs = 2 * 60_000
+// And at most so often.
+const pauseMs = 15 * 60_000
+// What is older is in the list, and no news any more.
+const criticalMs = 24 * hourMs
+// The next digest tells it better. Letters of alerts are useful as long as they are tried: no other tells of the same.
+const deadlinesMs = 20 * hourMs
+const reportsMs = 7 * 24 * hourMs
+
+/** The next seven o'clock in São Paulo after `now`; of `weekly` that of a Monday. São Paulo has been three hours behind since 2019. */
+export function nextMorning(now: Date, { weekly = false } = {}): Date {
+  const next = new Date(now)
+  next.setUTCHours(10, 0, 0, 0)
+  while (next <= now || (weekly && next.getUTCDay() !== 1)) next.setUTCDate(next.getUTCDate() + 1)
+  return next
+}
+
+/** Seven o'clock in São Paulo on the first day of a month, the next after `now`. */
+export function nextFirst(now: Date): Date {
+  const next = nextMorning(now)
+  while (next.getUTCDate() !== 1) next.setUTCDate(next.getUTCDate() + 1)
+  return next
+}
+
+// Between midnight and seven o'clock in São Paulo.
+const isNight = (now: Date) => now.getUTCHours() >= 3 && now.getUTCHours() < 10
+
+// People of a workspace who may be written to, with what they chose; `which` chooses among accounts `a`.
+async function readPeople(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  workspaceId: number,
+  now: Date,
+  which: RawBuilder<unknown>,
+): Promise<Kept[]> {
+  const { rows } = await sql<Kept>`
+    select a.id as "accountId", a.email, a.role, c.alerts, c.deadlines, c.critical_at as "criticalAt", c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt", c.reports_at as "reportsAt",
+           coalesce(c.digest_id, 0) as "digestId", greatest(c.critical_id, old.id, 0) as "criticalId",
+           coalesce((select max(n.id) from alert_news n where n.workspace_id = ${workspaceId}), 0) as newest,
+           (select min(n.at) from alert_news n where n.workspace_id = ${workspaceId} and n.band = 3 and n.id > greatest(c.critical_id, old.id, 0)) as "criticalSince"
+      from account a left join letter_choice c on c.workspace_id = a.workspace_id and c.account_id = a.id
+           left join lateral (select n.id from alert_news n
+                               where n.workspace_id = ${workspaceId} and n.at <= greatest(a.created_at, ${now}::timestamptz - ${criticalMs} * interval '1 ms')
+                               order by n.id desc limit 1) old on true
+     where a.workspace_id = ${workspaceId} and ${isWrittenTo({ config })} and not a.shared
+       and (a.access_until is null or a.access_until > ${now}::timestamptz)
+       -- Who leaves is left in peace.
+       and exists (select from workspace w where w.id = a.workspace_id and w.erase_at is null)
+       and ${which}
+     order by a.id`.execute(db)
+  return rows
+}
+
+interface Due {
+  critical: boolean
+  digest: boolean
+  deadlines: boolean
+  reports: boolean
+  /** When something is due next; null: when there is news. */
+  nextAt: Date | null
+}
+
+function dueOf(person: Kept, now: Date): Due {
+  const choice = choiceOf(person)
+  const { criticalSince, criticalAt, digestAt, deadlinesAt, reportsAt } = person
+  const criticalDue =
+    wantsCritical(choice) && criticalSince
+      ? new Date(Math.max(criticalSince.getTime() + gatherMs, (criticalAt?.getTime() ?? 0) + pauseMs))
+      : null
+  // What is overdue from another day waits for the morning.
+  const awake = (time: Date | null) => (time && time <= now && isNight(now) ? nextMorning(now) : time)
+  const times = [
+    criticalDue,
+    wantsDigest(choice) ? awake(digestAt) : null,
+    choice.deadlines === 'nenhum' ? null : awake(deadlinesAt),
+    awake(reportsAt),
+  ]
+  const [critical = false, digest = false, deadlines = false, reports = false] = times.map(
+    (time) => time !== null && time <= now,
+  )
+  const after = times.filter((time) => time !== null && time > now).map((time) => time!.getTime())
+  return { critical, digest, deadlines, reports, nextAt: after.length > 0 ? new Date(Math.min(...after)) : null }
+}
+
+/** What a letter is about, as its row keeps it. */
+export interface LetterPayload {
+  accountId: number
+  /** Of `alert_news`. */
+  after?: string
+  upTo?: string
+  /** Of `monthly_report`, and the month (`aaaa-MM`) that it tells of. */
+  report?: { id: number; month: string }
+}
+
+/**
+ * Queues the letters that are due at `now` in a workspace. Returns when it is to be looked at again; null: when there is news. A letter and the mark that it
+ * was queued are one transaction, so it is queued once, whoever else does the same.
+ */
+export async function queueLetters(
+  ctx: Pick<Context, 'db' | 'config'>,
+  workspaceId: number,
+  now: Date,
+): Promise<Date | null> {
+  const [people, asleep] = await readWorkspace(ctx, workspaceId, async (ctx) => {
+    const people = await readPeople(ctx, workspaceId, now, sql`true`)
+    return [people, await hasOthers(ctx, workspaceId, people)]
+  })
+  const next = asleep ? [nextMorning(now).getTime()] : []
+  for (const person of people) {
+    let { nextAt, critical, digest, deadlines, reports } = dueOf(person, now)
+    if (critical || digest || deadlines || reports) nextAt = await queueFor(ctx, { workspaceId, ...person }, now)
+    if (nextAt) next.push(nextAt.getTime())
+  }
+  return next.length > 0 ? new Date(Math.min(...next)) : null
+}
+
+// Whether somebody chose digests who may not be written to now: nothing says when they may again.
+async function hasOthers(
+  { db }: WithDatabase,
+  workspaceId: number,
+  people: Pick<Kept, 'accountId'>[],
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from letter_choice
+     where workspace_id = ${workspaceId} and (digest_at is not null or deadlines_at is not null or reports_at is not null)
+       and account_id <> all (${people.map(({ accountId }) => accountId)}::int[]) limit 1`.execute(db)
+  return rows.length > 0
+}
+
+async function queueFor(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId }: Person,
+  now: Date,
+): Promise<Date | null> {
+  return inWorkspace({ db: ctx.db, config: ctx.config }, workspaceId, async (ctx) => {
+    const person = await lockPerson(ctx, { workspaceId, accountId }, now)
+    if (!person) return nextMorning(now)
+    const due = dueOf(person, now)
+    const { newest, criticalId, digestId, email } = person
+    const queue = (kind: string, range: Omit<LetterPayload, 'accountId'>, usefulMs?: number) =>
+      queueMail(ctx, { workspaceId, kind, recipient: email, payload: { accountId, ...range }, usefulMs })
+    const changes: Partial<
+      Record<'critical_id' | 'digest_id', bigint> &
+        Record<'critical_at' | 'digest_at' | 'deadlines_at' | 'reports_at', Date>
+    > = {}
+    if (due.critical) {
+      await queue('alertas-criticos', { after: String(criticalId), upTo: String(newest) })
+      Object.assign(changes, { critical_id: newest, critical_at: now })
+    }
+    if (due.digest) {
+      if (newest > digestId) await queue('resumo-alertas', { after: String(digestId), upTo: String(newest) })
+      Object.assign(changes, { digest_id: newest, digest_at: nextMorning(now) })
+    }
+    if (due.deadlines) {
+      const weekly = choiceOf(person).deadlines === 'semanal'
+      await queue('resumo-prazos', {}, deadlinesMs)
+      Object.assign(changes, { deadlines_at: nextMorning(now, { weekly }) })
+    }
+    if (due.reports) {
+      const month = moveMonth(writeBrasiliaTime(now).slice(0, 7), -1)
+      for (const { id } of await readMonthly(ctx, { workspaceId, accountId }))
+        await queue('relatorio-mensal', { report: { id, month } }, reportsMs)
+      Object.assign(changes, { reports_at: nextFirst(now) })
+    }
+    if (Object.keys(changes).length > 0)
+      await ctx.db
+        .updateTable('letter_choice')
+        .set(changes)
+        .where('workspace_id', '=', workspaceId)
+        .where('account_id', '=', accountId)
+        .execute()
+    const [after] = await readPeople(ctx, workspaceId, now, sql`a.id = ${accountId}`)
+    return after ? dueOf(after, now).nextAt : null
+  })
+}
+
+// The person with a row of their own, which nobody else changes meanwhile. `ctx.db` is a transaction inside the workspace.
+async function lockPerson(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId }: Person,
+  now: Date,
+): Promise<Kept | undefined> {
+  await sql`
+    insert into letter_choice (workspace_id, account_id) select workspace_id, id from account where workspace_id = ${workspaceId} and id = ${accountId}
+    on conflict do nothing`.execute(ctx.db)
+  await sql`
+    select from letter_choice where workspace_id = ${workspaceId} and account_id = ${accountId} for update`.execute(
+    ctx.db,
+  )
+  return (await readPeople(ctx, workspaceId, now, sql`a.id = ${accountId}`))[0]
+}
+
+/** Has a person written of their reports from the next first day of a month on, or, without one, no longer. `ctx.db` is a transaction inside the workspace. */
+export async function scheduleReports(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Person,
+  now: Date,
+): Promise<void> {
+  const { rows } = await sql`
+    select from monthly_report where workspace_id = ${workspaceId} and account_id = ${accountId} limit 1`.execute(db)
+  const at = rows.length > 0 ? nextFirst(now) : null
+  await sql`
+    insert into letter_choice (workspace_id, account_id, reports_at) values (${workspaceId}, ${accountId}, ${at})
+    on conflict (workspace_id, account_id) do update
+       set reports_at = case when excluded.reports_at is not null then coalesce(letter_choice.reports_at, excluded.reports_at) end`.execute(
+    db,
+  )
+  await lookAgain({ db }, workspaceId, now)
+}
+
+async function lookAgain({ db }: WithDatabase, workspaceId: number, now: Date): Promise<void> {
+  await sql`
+    insert into letter_turn (workspace_id, news_id, next_at) values (${workspaceId}, 0, ${now}::timestamptz)
+    on conflict (workspace_id) do update set next_at = least(letter_turn.next_at, excluded.next_at)`.execute(db)
+}
+
+/** What the person of a session is written. `ctx.db` is inside the workspace. */
+export async function readChoice(
+  { db }: WithDatabase,
+  { workspaceId, accountId, role }: Person & Pick<Session, 'role'>,
+): Promise<Choice> {
+  const row = await db
+    .selectFrom('letter_choice')
+    .select(['alerts', 'deadlines'])
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return choiceOf({ role, alerts: row?.alerts ?? null, deadlines: row?.deadlines ?? null })
+}
+
+/**
+ * Keeps what a person chose at `now`, as far as it is said: of the rest what is usual for their role stays so. Digests begin with what comes from now on.
+ * Returns what they were written before; null: the account is no more. `ctx.db` is a transaction inside the workspace.
+ */
+export async function keepChoice(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Person,
+  change: Partial<Choice>,
+  now: Date,
+): Promise<Choice | null> {
+  await sql`
+    insert into letter_choice (workspace_id, account_id) select workspace_id, id from account where workspace_id = ${workspaceId} and id = ${accountId}
+    on conflict do nothing`.execute(db)
+  const { rows } = await sql<Omit<Kept, 'email' | 'criticalSince' | 'accountId' | 'criticalAt' | 'reportsAt'>>`
+    select a.role, c.alerts, c.deadlines, c.digest_at as "digestAt", c.deadlines_at as "deadlinesAt", c.digest_id as "digestId", c.critical_id as "criticalId",
+           coalesce((select max(n.id) from alert_news n where n.workspace_id = ${workspaceId}), 0) as newest
+      from letter_choice c join account a on a.workspace_id = c.workspace_id and a.id = c.account_id
+     where c.workspace_id = ${workspaceId} and c.account_id = ${accountId} for update of c`.execute(db)
+  const [row] = rows
+  if (!row) return null
+  const before = choiceOf(row)
+  const { alerts, deadlines } = change
+  const after = { alerts: alerts ?? before.alerts, deadlines: deadlines ?? before.deadlines }
+  const { newest, criticalId, digestId, digestAt, deadlinesAt } = row
+  await db
+    .updateTable('letter_choice')
+    .set({
+      alerts: alerts ?? row.alerts,
+      deadlines: deadlines ?? row.deadlines,
+      critical_id: wantsCritical(before) ? criticalId : newest,
+      digest_id: wantsDigest(before) ? digestId : newest,
+      digest_at: wantsDigest(after) ? ((wantsDigest(before) ? digestAt : null) ?? nextMorning(now)) : null,
+      deadlines_at:
+        after.deadlines === 'nenhum'
+          ? null
+          : ((after.deadlines === before.deadlines ? deadlinesAt : null) ??
+            nextMorning(now, { weekly: after.deadlines === 'semanal' })),
+    })
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .execute()
+  await lookAgain({ db }, workspaceId, now)
+  return before
+}
+
+/** Who reads a letter, when it leaves. */
+export interface Reader {
+  choice: Choice
+  /** Null: all. */
+  companies: number[] | null
+}
+
+/** The person to whom a letter was queued, if they may be written to still, at the same address. `ctx.db` is inside the workspace. */
+export async function findReader(
+  ctx: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId }: Person,
+  recipient: string,
+): Promise<Reader | null> {
+  const [person] = await readPeople(ctx, workspaceId, new Date(), sql`a.id = ${accountId} and a.email = ${recipient}`)
+  if (!person) return null
+  const { rows } = await sql<{ companies: number[] | null }>`
+    select case when not a.all_companies then array(select c.company_id from account_company c
+                                                     where c.workspace_id = ${workspaceId}::int and c.account_id = a.id order by 1) end as companies
+      from account a where a.workspace_id = ${workspaceId} and a.id = ${accountId}`.execute(ctx.db)
+  return { choice: choiceOf(person), companies: rows[0]?.companies ?? null }
+}

@@ -1,0 +1,313 @@
+import {
+  formatCount,
+  formatInteger,
+  formatList,
+  formatMoney,
+  formatMonth,
+  writeBrasiliaTime,
+} from '@vigia/contract/text'
+import { type Alert, type AlertBand, type Due, dueDocuments, groupName, type Report } from '@vigia/contract/workspace'
+import { formatCnpj } from '@vigia/dfe/cnpj'
+import { z } from 'zod'
+import { listCompanies } from '../../companies/companies.ts'
+import { readBacklog } from '../../documents/unread.ts'
+import { readDue } from '../../documents/workflow/agenda.ts'
+import { readNews } from '../../insights/alerts/news.ts'
+import { readReport, titleOf } from '../../insights/reports/reports.ts'
+import type { Context, Database } from '../../platform/context.ts'
+import { beyondLimit, limitTo, readWorkspace } from '../../platform/database.ts'
+import { type Letter, type LetterLine, type MailKind, whyReceived, withoutLinks } from '../../platform/mail/mail.ts'
+import { serviceCodes } from '../../platform/service.ts'
+import { findReader, type Reader } from './letters.ts'
+import { readMonthly } from './monthly.ts'
+import { type Stop, writeStop } from './stop.ts'
+
+// The letters are written when they leave, from what their person may see by then. Names and sentences of documents are words of others.
+
+const criticalLines = 10
+const digestLines = 25
+const reasonsMax = 3
+
+const Payload = z.object({
+  accountId: z.int(),
+  after: z.string().transform(BigInt).optional(),
+  upTo: z.string().transform(BigInt).optional(),
+  report: z.object({ id: z.int(), month: z.string() }).optional(),
+})
+
+type Write = (
+  ctx: Context,
+  workspaceId: number,
+  payload: z.output<typeof Payload>,
+  reader: Reader,
+) => Promise<Letter | null>
+
+/** The letters of this slice; who may see some companies only is written of what `limited` shows. */
+export function letterMails(limited: Database): Record<string, MailKind> {
+  const kind =
+    (about: Stop['about'], write: Write): MailKind =>
+    async (ctx, { workspaceId, recipient, payload: given }) => {
+      if (workspaceId === null) return null
+      const payload = Payload.parse(given)
+      const { accountId } = payload
+      const reader = await readWorkspace(ctx, workspaceId, (ctx) =>
+        findReader(ctx, { workspaceId, accountId }, recipient),
+      )
+      if (!reader) return null
+      const shown = reader.companies === null ? ctx : { ...ctx, db: limitTo(limited, reader.companies, ctx.db) }
+      const letter = await write(shown, workspaceId, payload, reader)
+      if (!letter) return null
+      const secret = writeStop(ctx, { workspaceId, accountId, about })
+      return {
+        ...letter,
+        footnote: `${letter.footnote} Você escolhe o que recebe ${about === 'relatorios' ? 'na página Relatórios' : 'em “Minha conta”, Avisos por e-mail'}.`,
+        stopUrl: `${ctx.config.publicUrl}/avisos/${secret}`,
+      }
+    }
+  return {
+    'alertas-criticos': kind('alertas', writeCritical),
+    'resumo-alertas': kind('alertas', writeDigest),
+    'resumo-prazos': kind('prazos', writeDeadlines),
+    'relatorio-mensal': kind('relatorios', writeReport),
+  }
+}
+
+const whatIsSafe =
+  'Um alerta não acusa ninguém: é um motivo para conferir antes de pagar. Os documentos estão guardados, e nada foi enviado à SEFAZ por causa dele.'
+
+const writeCritical: Write = async (ctx, workspaceId, { after = 0n, upTo = 0n }, { choice }) => {
+  if (choice.alerts !== 'criticos' && choice.alerts !== 'criticos-e-resumo') return null
+  const range = { after, upTo, onlyCritical: true }
+  const { alerts, total, cnpjs } = await readWorkspace(ctx, workspaceId, (ctx) =>
+    readNews(ctx, workspaceId, range, criticalLines),
+  )
+  if (total === 0) return null
+  const { publicUrl } = ctx.config
+  return {
+    subject: `${total === 1 ? 'Alerta crítico' : `${formatInteger(total)} alertas críticos`}: ${whose(cnpjs)}`,
+    paragraphs: [
+      total === 1
+        ? 'Um documento tem um alerta crítico:'
+        : `${formatInteger(total)} documentos têm alertas críticos${restText(total, alerts.length)}:`,
+    ],
+    lines: alerts.map((alert) => lineOf(publicUrl, alert)),
+    button: { label: 'Ver os alertas críticos', url: `${publicUrl}/alertas?faixa=critico` },
+    footnote: `${whatIsSafe} ${whyReceived(ctx.config)} Alertas críticos são avisados na hora, muitos juntos numa só mensagem.`,
+  }
+}
+
+const writeDigest: Write = async (ctx, workspaceId, { after = 0n, upTo = 0n }, { choice }) => {
+  if (choice.alerts !== 'resumo' && choice.alerts !== 'criticos-e-resumo') return null
+  const range = { after, upTo, onlyCritical: false }
+  const { alerts, total, cnpjs } = await readWorkspace(ctx, workspaceId, (ctx) =>
+    readNews(ctx, workspaceId, range, digestLines),
+  )
+  if (total === 0) return null
+  const { publicUrl } = ctx.config
+  return {
+    subject: `${formatCount(total, 'alerta novo', 'alertas novos')}: ${whose(cnpjs)}`,
+    paragraphs: [
+      `Desde o último resumo ${total === 1 ? 'apareceu 1 alerta, que continua em aberto' : `apareceram ${formatInteger(total)} alertas que continuam em aberto, do mais grave ao mais leve${restText(total, alerts.length)}`}:`,
+    ],
+    lines: alerts.map((alert) => lineOf(publicUrl, alert)),
+    button: { label: 'Ver todos os alertas', url: `${publicUrl}/alertas` },
+    footnote: `${whatIsSafe} ${whyReceived(ctx.config)} Este resumo sai todo dia às 7h, no horário de Brasília, quando há alertas novos.`,
+  }
+}
+
+// The first lines are shown; in the list are all.
+const restText = (total: number, shown: number) =>
+  total > shown ? `; aqui estão ${formatInteger(shown)}, e mais ${formatInteger(total - shown)} na lista` : ''
+
+function whose([first, second]: readonly string[]): string {
+  const cnpj = `CNPJ ${formatCnpj(first ?? '')}`
+  return second === undefined ? cnpj : `${cnpj} e outros`
+}
+
+const bandWords: Record<AlertBand, string> = {
+  informativo: 'informativo',
+  medio: 'médio',
+  alto: 'alto',
+  critico: 'crítico',
+}
+
+function lineOf(publicUrl: string, alert: Alert): LetterLine {
+  const { idDFe, tipoDFe, numero, emitente, empresa, valor, faixa, motivos } = alert
+  // What depends on habits that are not known yet is shown on the screen only.
+  const told = motivos.filter(({ emAprendizado }) => !emAprendizado)
+  const reasons = told.slice(0, reasonsMax).map(({ frase }) => withoutLinks(frase))
+  const rest = told.length - reasons.length
+  return {
+    title: withoutLinks(
+      `${tipoDFe === 0 ? 'NF-e' : 'CT-e'} ${formatInteger(numero)} de ${emitente}, para ${empresa}, ${formatMoney(valor)}: ${bandWords[faixa]}`,
+    ),
+    detail: [...reasons, ...(rest > 0 ? [`E mais ${formatCount(rest, 'motivo', 'motivos')}.`] : [])].join('\n'),
+    url: `${publicUrl}/alertas?documento=${encodeURIComponent(idDFe)}`,
+  }
+}
+
+const daysAhead = { diario: 7, semanal: 15 }
+const certificateDays = 30
+const endedDays = 7
+const deadlineLines = 25
+const certificateLines = 10
+const dayMs = 86_400_000
+
+const answers: Record<Due['para'], { title: string; one: string; many: string }> = {
+  ciencia: { title: 'Ciência da Operação', one: 'nota', many: 'notas' },
+  manifestacao: { title: 'Resposta final', one: 'nota', many: 'notas' },
+  desacordo: { title: 'Prestação em Desacordo', one: 'CT-e', many: 'CT-e' },
+}
+
+const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines } }) => {
+  if (deadlines === 'nenhum') return null
+  const { publicUrl } = ctx.config
+  const now = new Date()
+  const about = { days: daysAhead[deadlines], companies: null }
+  const [due, companies] = await readWorkspace(ctx, workspaceId, async (ctx) => [
+    [
+      ...(await readDue(ctx, workspaceId, serviceCodes.nfe, about)),
+      ...(await readDue(ctx, workspaceId, serviceCodes.cte, about)),
+    ],
+    await listCompanies(ctx, workspaceId, undefined),
+  ])
+  const ending = companies
+    .filter(
+      ({ active, valid_to }) =>
+        active &&
+        valid_to !== null &&
+        valid_to.getTime() > now.getTime() - endedDays * dayMs &&
+        valid_to.getTime() < now.getTime() + certificateDays * dayMs,
+    )
+    .sort((a, b) => a.valid_to!.getTime() - b.valid_to!.getTime())
+  if (due.length + ending.length === 0) return null
+  const documents = due.reduce((total, { totalDeItens }) => total + totalDeItens, 0)
+  const ended = ending.filter(({ valid_to }) => valid_to! <= now).length
+  const what = (
+    [
+      [documents, 'documento para responder', 'documentos para responder', ` em até ${about.days} dias`],
+      [ended, 'certificado vencido', 'certificados vencidos', ''],
+      [ending.length - ended, 'certificado a vencer', 'certificados a vencer', ` em até ${certificateDays} dias`],
+    ] as const
+  ).flatMap(([count, one, many, within]) => (count > 0 ? [`${formatCount(count, one, many)}${within}`] : []))
+  const when = deadlines === 'diario' ? 'todo dia' : 'toda segunda-feira'
+  return {
+    subject: `Prazos: ${formatList(what)}`,
+    paragraphs: [
+      'O que termina primeiro vem primeiro. Até o último dia nada se perde; depois dele a SEFAZ não aceita mais a resposta.',
+      ...(due.length > deadlineLines
+        ? [`Dos prazos aqui estão ${deadlineLines}, e mais ${formatInteger(due.length - deadlineLines)} na lista.`]
+        : []),
+      ...(ending.length > certificateLines
+        ? [
+            `Dos certificados aqui estão ${certificateLines}, e mais ${formatInteger(ending.length - certificateLines)} na lista.`,
+          ]
+        : []),
+    ],
+    lines: [
+      ...due
+        .toSorted((a, b) => a.dia.localeCompare(b.dia))
+        .slice(0, deadlineLines)
+        .map(({ dia, tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas, empresas }) => {
+          const { title, one, many } = answers[para]
+          const rest = totalDeEmpresas - empresas.length
+          const names = formatList(rest > 0 ? [...empresas, `mais ${formatInteger(rest)}`] : empresas)
+          return {
+            title: `Até ${dayText(dia)}: ${title}, ${formatCount(totalDeItens, one, many)}`,
+            detail: withoutLinks(`${names} · ${formatMoney(valorTotal)}`),
+            url: publicUrl + dueDocuments({ dia, tipoDFe, para }).to,
+          }
+        }),
+      ...ending.slice(0, certificateLines).map(({ name, cnpj, public_id, valid_to }) => ({
+        title: `${valid_to! <= now ? 'Venceu' : 'Vence'} em ${dayText(writeBrasiliaTime(valid_to!).slice(0, 10))}: certificado de ${withoutLinks(name)}`,
+        detail: `CNPJ ${formatCnpj(cnpj)}. Sem outro certificado a captura não continua.`,
+        url: `${publicUrl}/empresas/editar/${public_id}`,
+      })),
+    ],
+    button: { label: 'Ver todos os prazos', url: `${publicUrl}/prazos` },
+    footnote: `${whyReceived(ctx.config)} Este resumo sai ${when} às 7h, no horário de Brasília, quando há prazos.`,
+  }
+}
+
+const dayText = (day: string) => day.split('-').reverse().join('/')
+
+const reportLines = 20
+
+const writeReport: Write = async (ctx, workspaceId, { accountId, report }, { companies }) => {
+  if (!report) return null
+  const { month } = report
+  const all = await readWorkspace(beyondLimit(ctx), workspaceId, (ctx) => readMonthly(ctx, { workspaceId, accountId }))
+  const found = all.find(({ id }) => id === report.id)
+  // Removed meanwhile, or of a company that the person sees no longer.
+  if (!found || (found.companyId !== null && companies !== null && !companies.includes(found.companyId))) return null
+  const { subject, group, companyId, publicId } = found
+  const question = { subject, group, from: month, to: month, companyId: companyId ?? undefined, text: '' }
+  const { linhas, demais, total } = await readReport(ctx, workspaceId, question, 1)
+  const { waiting } = await readWorkspace(ctx, workspaceId, (inside) => readBacklog(inside, workspaceId))
+  if (total.valor === 0 && total.anterior === 0 && total.anoAnterior === 0) return null
+  const { publicUrl } = ctx.config
+  const title = titleOf(found)
+  const whole = found.companyName === null ? '' : ` de ${withoutLinks(found.companyName)}`
+  const address = new URLSearchParams({ tipo: subject, por: group, de: month, ate: month })
+  if (publicId !== null) address.set('empresa', publicId)
+  const shown = linhas.slice(0, reportLines)
+  const rest = total.valor - shown.reduce((sum, { valor }) => sum + valor, 0)
+  const others = demais || linhas.length > shown.length
+  return {
+    subject: `${title}${whole}: ${formatMonth(month)}`,
+    paragraphs: [
+      `Em ${formatMonth(month)} foram ${formatMoney(total.valor)}${total.documentos === null ? '' : ` em ${formatCount(total.documentos, 'documento', 'documentos')}`}${waiting > 0 ? '' : comparedText(total)}.`,
+      ...(waiting > 0
+        ? [
+            `Ainda estamos lendo ${formatCount(waiting, 'documento', 'documentos')} por dentro: os números podem crescer.`,
+          ]
+        : []),
+      `Por ${groupName(subject, group)}, do maior ao menor${group === 'produto' ? ', o valor dos itens' : ''}:`,
+    ],
+    lines: [
+      ...shown.map((line) => ({
+        title: withoutLinks(`${line.nome}: ${formatMoney(line.valor)}`),
+        detail: withoutLinks(
+          [
+            line.produto?.fornecedor,
+            line.documentos !== null && formatCount(line.documentos, 'documento', 'documentos'),
+            `mês anterior ${formatMoney(line.anterior)}`,
+            `há um ano ${formatMoney(line.anoAnterior)}`,
+          ]
+            .filter(Boolean)
+            .join(' · '),
+        ),
+        url: `${publicUrl}/relatorios?${address}`,
+      })),
+      ...(others
+        ? [
+            {
+              title: `Demais: ${formatMoney(rest)}`,
+              detail: 'O que não está nas linhas acima.',
+              url: `${publicUrl}/relatorios?${address}`,
+            },
+          ]
+        : []),
+    ],
+    button: { label: 'Ver o relatório', url: `${publicUrl}/relatorios?${address}` },
+    footnote: `Conta o que já foi lido e vale agora: o cancelado não está aqui, e o que ainda chegar muda os números da página. ${whyReceived(ctx.config)} Este relatório sai no dia 1º, às 7h de Brasília.`,
+  }
+}
+
+// ", 12% a mais que no mês anterior (R$ 1.000,00) e 3% a menos que um ano antes (R$ 1.200,00)"
+function comparedText({ valor, anterior, anoAnterior }: Report['total']): string {
+  const parts = (
+    [
+      [anterior, 'no mês anterior'],
+      [anoAnterior, 'um ano antes'],
+    ] as const
+  ).flatMap(([then, when]) => {
+    if (then === 0) return []
+    const percent = Math.round(((valor - then) / then) * 100)
+    if (percent === 0) return [`quase o mesmo que ${when} (${formatMoney(then)})`]
+    return [
+      `${formatInteger(Math.abs(percent))}% a ${percent > 0 ? 'mais' : 'menos'} que ${when} (${formatMoney(then)})`,
+    ]
+  })
+  return parts.length > 0 ? `, ${formatList(parts)}` : ''
+}

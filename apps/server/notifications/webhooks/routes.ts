@@ -1,0 +1,100 @@
+import {
+  addWebhook as add,
+  changeWebhook as change,
+  deliverWebhookAgain,
+  listWebhooks as list,
+  listWebhookDeliveries,
+  removeWebhook as remove,
+  replaceWebhookSecret,
+  testWebhook,
+} from '@vigia/contract/workspace'
+import { requireProvedEmail } from '../../accounts/email-proof.ts'
+import { handle } from '../../platform/http/http.ts'
+import { type Delivery, deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
+import {
+  addWebhook,
+  changeWebhook,
+  listWebhooks,
+  removeWebhook,
+  replaceSecret,
+  type Webhook,
+  type WebhookChoice,
+} from './webhooks.ts'
+
+export const webhookRoutes = [
+  handle(list, async (ctx, { session }) => ({
+    data: { webhooks: (await listWebhooks(ctx, session.workspaceId)).map(toWebhook) },
+  })),
+  handle(add, async (ctx, { body, session }) => {
+    await requireProvedEmail(ctx, session, outside)
+    const { publicId, secret } = await addWebhook(ctx, session, toChoice(body))
+    return { data: { idWebhook: publicId, segredo: secret } }
+  }),
+  handle(change, async (ctx, { body, session }) => {
+    await changeWebhook(ctx, session, body.idWebhook, { ...toChoice(body), active: body.ativo })
+    return { data: null }
+  }),
+  handle(remove, async (ctx, { body, session }) => {
+    await removeWebhook(ctx, session, body.idWebhook)
+    return { data: null, message: 'Webhook apagado.' }
+  }),
+  handle(replaceWebhookSecret, async (ctx, { body, session }) => ({
+    data: { segredo: await replaceSecret(ctx, session, body.idWebhook) },
+  })),
+  handle(testWebhook, async (ctx, { body, session }) => {
+    await requireProvedEmail(ctx, session, outside)
+    return { data: { idEntrega: await deliverTest(ctx, session, body.idWebhook) } }
+  }),
+  handle(listWebhookDeliveries, async (ctx, { query, session }) => {
+    const { deliveries, more } = await listDeliveries(ctx, session.workspaceId, query.idWebhook, query.antesDe)
+    return { data: { entregas: deliveries.map(toDelivery), temMais: more } }
+  }),
+  handle(deliverWebhookAgain, async (ctx, { body, session }) => {
+    await deliverAgain(ctx, session, body.idEntrega)
+    return { data: null }
+  }),
+]
+
+// Whoever that is who wrote the e-mail, has nothing sent to addresses of others.
+const outside = { deed: 'enviar avisos a outros sistemas', nothing: 'Nada foi enviado, e nenhum webhook foi criado.' }
+
+interface WireChoice {
+  endereco: string
+  tipos: readonly string[]
+  idsEmpresas?: readonly string[] | null | undefined
+}
+const toChoice = ({ endereco, tipos, idsEmpresas }: WireChoice): WebhookChoice => ({
+  url: endereco,
+  kinds: tipos,
+  companies: idsEmpresas ?? null,
+})
+
+const toWebhook = ({ publicId, url, kinds, companies, createdAt, pausedAt, problem, oldUntil, waiting }: Webhook) => ({
+  idWebhook: publicId,
+  endereco: url,
+  tipos: kinds,
+  idsEmpresas: companies,
+  criadoEm: createdAt.toISOString(),
+  ativo: pausedAt === null,
+  pausadoEm: pausedAt?.toISOString() ?? null,
+  problema: problem,
+  segredoAnteriorAte: oldUntil?.toISOString() ?? null,
+  entregasEsperando: waiting,
+})
+
+const states = { waiting: 'esperando', delivered: 'entregue', failed: 'falhou' } as const
+
+const toDelivery = (one: Delivery) => ({
+  idEntrega: one.publicId,
+  tipo: one.kind,
+  situacao: states[one.state],
+  corpo: one.body,
+  criadaEm: one.createdAt.toISOString(),
+  proximaTentativa: one.nextAt?.toISOString() ?? null,
+  tentativas: one.attempts,
+  tentadaEm: one.triedAt?.toISOString() ?? null,
+  duracaoMs: one.durationMs,
+  status: one.status,
+  respostaRecebida: one.answer,
+  problema: one.problem,
+})

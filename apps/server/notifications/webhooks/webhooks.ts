@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { recordAudit } from '../../accounts/audit/audit.ts'
+import { findCompanyIds } from '../../accounts/chosen-companies.ts'
+import { findRecipient } from '../../accounts/email-proof.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { AppError } from '../../platform/errors.ts'
+import { isHeldBack } from '../../platform/hold.ts'
+import type { Session } from '../../platform/http/session.ts'
+import { countTry } from '../../platform/http/throttle.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
+import { webhookPurpose } from '../../platform/signer/keys.ts'
+import { uuidOf } from '../../platform/text.ts'
+import { newestVersion } from '../changes/changes.ts'
+
+/** What a person chooses of an address that is told what changes. */
+export interface WebhookChoice {
+  url: string
+  /** Names of the contract. */
+  kinds: readonly string[]
+  /** Public ids; null: all, those that come later too. */
+  companies: readonly string[] | null
+}
+
+/** An address as its workspace sees it: without its secret. */
+export interface Webhook {
+  publicId: string
+  url: string
+  kinds: string[]
+  companies: string[] | null
+  createdAt: Date
+  pausedAt: Date | null
+  problem: string | null
+  /** Until when the secret before signs too. */
+  oldUntil: Date | null
+  waiting: number
+}
+
+export const webhooksMax = 10
+const oldSecretHours = 24
+/** What a person has sent outside the order of the feed, in a workspace. */
+export const byHand = { name: 'webhook', times: 60, withinMs: 3_600_000 }
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`
+
+export async function listWebhooks(ctx: WithDatabase, workspaceId: number): Promise<Webhook[]> {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<Webhook>`
+      select w.public_id as "publicId", w.url, w.kinds, w.created_at as "createdAt", w.paused_at as "pausedAt", w.problem,
+             case when w.old_until > now() then w.old_until end as "oldUntil",
+             case when w.company_ids is not null
+                  then array(select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (w.company_ids) order by c.id)
+                   end as companies,
+             (select count(*)::int from webhook_delivery d
+               where d.workspace_id = ${workspaceId} and d.webhook_id = w.id and d.state = 'waiting') as waiting
+        from webhook w where w.workspace_id = ${workspaceId} order by w.id`.execute(db)
+    return rows
+  })
+}
+
+/** Adds an address, which is told what changes from now on. Returns its secret, which nobody is shown again. */
+export async function addWebhook(
+  ctx: Pick<Context, 'db' | 'config' | 'vault'>,
+  session: Session,
+  given: WebhookChoice,
+): Promise<{ publicId: string; secret: string }> {
+  const { workspaceId } = session
+  const choice = { ...given, url: addressOf(ctx, given.url) }
+  const secret = newSecret()
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    // Two that are added at once take turns, and the second one counts the first.
+    await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
+    const { n } = await db
+      .selectFrom('webhook')
+      .select(sql<number>`count(*)::int`.as('n'))
+      .where('workspace_id', '=', workspaceId)
+      .executeTakeFirstOrThrow()
+    if (n >= webhooksMax)
+      throw new AppError(
+        'conflict',
+        `Já há ${webhooksMax} webhooks. Este não foi criado; apague um que não usa mais e tente de novo.`,
+      )
+    const { public_id } = await db
+      .insertInto('webhook')
+      .values({
+        workspace_id: workspaceId,
+        url: choice.url,
+        kinds: [...choice.kinds],
+        company_ids: await findCompanyIds({ db }, workspaceId, choice.companies),
+        secret: ctx.vault.encrypt(secret, webhookPurpose(workspaceId)),
+        version: BigInt(await newestVersion({ db }, workspaceId)),
+        saved_by: session.accountId,
+      })
+      .returning('public_id')
+      .executeTakeFirstOrThrow()
+    await recordAudit({ db }, session, 'conta', `Criou um webhook para ${new URL(choice.url).host}.`)
+    await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'criado')
+    return { publicId: public_id, secret }
+  })
+}
+
+/** Changes an address; `active` false pauses it, true has all that waits leave at once. */
+export async function changeWebhook(
+  ctx: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  publicId: string,
+  { active, ...given }: WebhookChoice & { active: boolean },
+): Promise<void> {
+  const { workspaceId } = session
+  const choice = { ...given, url: addressOf(ctx, given.url) }
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { id, url, pausedAt } = await lockWebhook({ db }, workspaceId, publicId)
+    const companyIds = await findCompanyIds({ db }, workspaceId, choice.companies)
+    await sql`
+      update webhook
+         set url = ${choice.url}, kinds = ${choice.kinds}::text[], company_ids = ${companyIds}::int[],
+             saved_by = ${session.accountId}, paused_at = ${active ? sql`null` : sql`least(paused_at, now())`},
+             problem = case when ${active} then null else problem end
+       where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+    if (active && pausedAt !== null) {
+      // It takes away every wait.
+      await countTry({ db }, byHand, String(workspaceId))
+      await resume({ db }, workspaceId, id)
+    } else if (!active) await holdDeliveries({ db }, workspaceId, id)
+    const what = active === (pausedAt === null) ? 'Mudou' : active ? 'Reativou' : 'Pausou'
+    await recordAudit({ db }, session, 'conta', `${what} o webhook para ${new URL(choice.url).host}.`)
+    if (choice.url !== url) await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'mudado')
+  })
+}
+
+// A session that somebody found open may have asked for it. `ctx.db` is inside the workspace.
+async function tellOfAddress(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  { workspaceId, accountId, address }: Session,
+  url: string,
+  how: 'criado' | 'mudado',
+): Promise<void> {
+  const recipient = await findRecipient({ db, config }, { workspaceId, accountId })
+  if (!recipient) return
+  const payload = { at: new Date().toISOString(), address, host: new URL(url).host, how }
+  await queueMail({ db }, { workspaceId, kind: 'webhook-novo', recipient, payload })
+}
+
+/** What waits for an address that was paused is not due, and claims do not walk over it. `ctx.db` is inside the workspace. */
+export async function holdDeliveries({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
+  await sql`
+    update webhook_delivery set next_at = 'infinity'
+     where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting' and version is not null`.execute(
+    db,
+  )
+}
+
+// What is not kept any more cannot be told.
+async function resume({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
+  await sql`
+    update webhook w set failures = 0, rest_until = '-infinity',
+           version = greatest(w.version, (select p.forgotten from change_position p where p.workspace_id = ${workspaceId}))
+     where w.workspace_id = ${workspaceId} and w.id = ${id}`.execute(db)
+  await sql`
+    update webhook_delivery set next_at = now(), failures = 0, failing_since = null
+     where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting'`.execute(db)
+}
+
+export async function removeWebhook(ctx: WithDatabase, session: Session, publicId: string): Promise<void> {
+  const { workspaceId } = session
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { id, url } = await lockWebhook({ db }, workspaceId, publicId)
+    await db.deleteFrom('webhook').where('workspace_id', '=', workspaceId).where('id', '=', id).execute()
+    await recordAudit({ db }, session, 'conta', `Apagou o webhook para ${new URL(url).host}.`)
+  })
+}
+
+/** Gives an address another secret; the one before signs beside it for a day. */
+export async function replaceSecret(
+  ctx: Pick<Context, 'db' | 'vault'>,
+  session: Session,
+  publicId: string,
+): Promise<string> {
+  const { workspaceId } = session
+  const secret = newSecret()
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { id, url } = await lockWebhook({ db }, workspaceId, publicId)
+    await sql`
+      update webhook set old_secret = secret, old_until = now() + ${oldSecretHours} * interval '1 hour',
+             secret = ${ctx.vault.encrypt(secret, webhookPurpose(workspaceId))}
+       where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+    await recordAudit({ db }, session, 'conta', `Trocou o segredo do webhook para ${new URL(url).host}.`)
+  })
+  return secret
+}
+
+/** The webhook with that public id, locked until the transaction ends. `ctx.db` is inside the workspace. */
+export async function lockWebhook(
+  { db }: WithDatabase,
+  workspaceId: number,
+  publicId: string,
+): Promise<{ id: number; url: string; pausedAt: Date | null }> {
+  const row = await db
+    .selectFrom('webhook')
+    .select(['id', 'url', 'paused_at as pausedAt'])
+    .where('workspace_id', '=', workspaceId)
+    .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) throw new AppError('not-found', 'Webhook não encontrado.')
+  return row
+}
+
+// The address as it is called. Where it leads is looked at again when a connection is made.
+function addressOf({ config }: Pick<Context, 'config'>, text: string): string {
+  const url = URL.parse(text)
+  const isAllowed =
+    url && (url.protocol === 'https:' || (url.protocol === 'http:' && config.webhookHosts.includes(url.host)))
+  if (!isAllowed || url.username || url.password)
+    throw new AppError(
+      'invalid-input',
+      'O endereço do webhook deve começar por https:// e não levar usuário nem senha.',
+    )
+  url.hash = ''
+  return url.href
+}
+
+/** How many deliveries wait for the release. */
+export async function countHeldDeliveries(ctx: WithDatabase): Promise<number> {
+  return asOperator(ctx, async ({ db }) => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int as count from webhook_delivery where state = 'waiting' and ${isHeldBack}`.execute(db)
+    return rows[0]!.count
+  })
+}
+
+/** Has them never leave; administrators of the workspace see the reason, and may deliver one by hand. */
+export async function dropHeldDeliveries(ctx: WithDatabase): Promise<void> {
+  const problem = 'O envio foi liberado sem o que já esperava: esta entrega podia já ter sido feita, e não foi enviada.'
+  await asOperator(ctx, async ({ db }) => {
+    await sql`update webhook_delivery set state = 'failed', problem = ${problem}, lease_until = null
+               where state = 'waiting' and ${isHeldBack}`.execute(db)
+  })
+}

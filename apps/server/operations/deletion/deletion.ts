@@ -1,0 +1,195 @@
+import { deletionDays } from '@vigia/contract/accounts'
+import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { endAllSessions, removeAccounts } from '../../accounts/accounts.ts'
+import { recordAudit } from '../../accounts/audit/audit.ts'
+import { isWrittenTo } from '../../accounts/email-proof.ts'
+import { removeAllKeys } from '../../accounts/keys/keys.ts'
+import { requirePassword } from '../../accounts/passwords.ts'
+import { findWorkspaceOf } from '../../accounts/plans/plans.ts'
+import { requireProofOfFactor } from '../../accounts/proof.ts'
+import { stopWithoutCertificate } from '../../capture/capture.ts'
+import { leaveLines } from '../../capture/handover/handover.ts'
+import { destroyKeys } from '../../companies/certificates.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { asOperator, inWorkspace } from '../../platform/database.ts'
+import type { Session } from '../../platform/http/session.ts'
+import { queueMail } from '../../platform/mail/mail.ts'
+
+type Actor = Parameters<typeof recordAudit>[1]
+
+/**
+ * Asks for the deletion of the session's account, which is that of its workspace: the private keys are destroyed now, everything else after
+ * thirty days. Returns when; a second request changes nothing of that.
+ */
+export async function askForDeletion(
+  ctx: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  password: string,
+): Promise<Date> {
+  await requireProofOfFactor(ctx, session)
+  await requirePassword(ctx, session, password, 'Exclusão da conta recusada: a senha atual não conferiu.')
+  return mark(ctx, session.workspaceId, { actor: session, days: deletionDays, keep: session.token })
+}
+
+const operator = 'Quem administra o sistema'
+
+/** Like `askForDeletion`, for the operator; `now`: nothing can be taken back. Null: there is no such account. */
+export async function deleteWorkspaceOf(
+  ctx: Pick<Context, 'db' | 'config'>,
+  email: string,
+  { now = false } = {},
+): Promise<Date | null> {
+  const workspaceId = await findWorkspaceOf(ctx, email)
+  if (workspaceId === null) return null
+  return mark(ctx, workspaceId, { actor: { workspaceId, accountName: operator }, days: now ? 0 : deletionDays })
+}
+
+async function mark(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  workspaceId: number,
+  { actor, days, keep }: { actor: Actor; days: number; keep?: string },
+): Promise<Date> {
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const { eraseAt } = await db
+      .updateTable('workspace')
+      .set({ erase_at: sql<Date>`least(erase_at, now() + ${days} * interval '1 day')` })
+      .where('id', '=', workspaceId)
+      .returning(sql<Date>`erase_at`.as('eraseAt'))
+      .executeTakeFirstOrThrow()
+    await endAllSessions({ db }, workspaceId, keep)
+    await removeAllKeys({ db }, workspaceId)
+    const keys = await destroyKeys({ db }, workspaceId)
+    await stopWithoutCertificate({ db }, workspaceId, null)
+    const destroyed = `${formatCount(keys, 'chave privada de certificado foi apagada', 'chaves privadas de certificados foram apagadas')}`
+    const what = `Pediu a exclusão da conta, com tudo o que ela guarda, para ${formatBrasiliaMoment(eraseAt)}; ${destroyed} na hora.`
+    await recordAudit({ db }, actor, 'conta', what)
+    const accounts = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', workspaceId)
+      .where(isWrittenTo({ config }))
+      .execute()
+    // One that nobody confirmed may have the e-mail of a person who never heard of us.
+    if (days > 0)
+      for (const { email } of accounts)
+        await queueMail({ db }, { workspaceId, kind: 'exclusao-pedida', recipient: email })
+    return eraseAt
+  })
+}
+
+/** Takes the request for deletion of the session's account back, while there is time. Returns whether there was one. */
+export async function keepAccount(ctx: WithDatabase, session: Session): Promise<boolean> {
+  return keep(ctx, session)
+}
+
+async function keep({ db }: WithDatabase, actor: Actor): Promise<boolean> {
+  const { workspaceId } = actor
+  return inWorkspace({ db }, workspaceId, async ({ db }) => {
+    const { numUpdatedRows } = await db
+      .updateTable('workspace')
+      .set({ erase_at: null })
+      .where('id', '=', workspaceId)
+      .where('erase_at', '>', sql<Date>`now()`)
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return false
+    await recordAudit({ db }, actor, 'conta', 'Desfez o pedido de exclusão da conta.')
+    return true
+  })
+}
+
+/** Like `keepAccount`, for the operator; null: there is no such account. */
+export async function keepWorkspaceOf(ctx: WithDatabase, email: string): Promise<boolean | null> {
+  const workspaceId = await findWorkspaceOf(ctx, email)
+  return workspaceId === null ? null : keep(ctx, { workspaceId, accountName: operator })
+}
+
+const unusedDays = 30
+
+/**
+ * Has a workspace deleted whose e-mail nobody confirmed within a month of the sign-up (where no letter leaves: which nobody ever entered):
+ * perhaps somebody gave the e-mail of another person. One with a company or a plan stays.
+ */
+export async function eraseUnused({ db, config }: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
+  await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql`
+      update workspace set erase_at = now()
+       where id = ${workspaceId} and created_at < now() - ${unusedDays} * interval '1 day' and erase_at is null and paid_from is null
+         and exists (select from account where workspace_id = ${workspaceId})
+         and not exists (select from account where workspace_id = ${workspaceId} and (${isWrittenTo({ config })} or shared))
+         and not exists (select from company where workspace_id = ${workspaceId})`.execute(db),
+  )
+}
+
+type EraseContext = Pick<Context, 'db' | 'log' | 'config' | 'vault'>
+
+/**
+ * Deletes every workspace whose time is over, and says in the log which; one after the other, because a large one takes minutes. What has to
+ * wait, or fails, is tried again by the next call. Returns how many are left.
+ */
+export async function eraseDue(ctx: EraseContext, signal?: AbortSignal): Promise<number> {
+  const due = await asOperator(ctx, ({ db }) =>
+    db
+      .selectFrom('workspace')
+      .select(['id', 'public_id as publicId'])
+      .where('erase_at', '<=', sql<Date>`now()`)
+      .orderBy('erase_at')
+      .execute(),
+  )
+  let left = due.length
+  for (const workspace of due) {
+    try {
+      if (await erase(ctx, workspace, signal)) left--
+    } catch (err) {
+      ctx.log.error({ err, workspaceId: workspace.id }, 'a workspace could not be erased yet')
+    }
+  }
+  return left
+}
+
+const rowsAtOnce = 5_000
+
+async function erase(
+  ctx: EraseContext,
+  { id, publicId }: { id: number; publicId: string },
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const inside = <T>(work: (ctx: WithDatabase) => Promise<T>) =>
+    asOperator({ db: ctx.db }, (operating) => inWorkspace(operating, id, work))
+  await inside(async ({ db }) => {
+    await sql`
+      insert into erasure (workspace, companies, documents)
+      select ${publicId}, ${await countCompanies({ db }, id)}, ${await countDocuments({ db }, id)}
+      on conflict do nothing`.execute(db)
+    // Certificates may have been uploaded since.
+    await destroyKeys({ db }, id)
+    await stopWithoutCertificate({ db }, id, null)
+    await removeAllKeys({ db }, id)
+    const emails = await removeAccounts({ db, vault: ctx.vault }, id)
+    if (emails.length > 0) await db.deleteFrom('mail').where('recipient', 'in', emails).execute()
+  })
+  if (!(await leaveLines(ctx, id, signal))) return false
+  for (let more = true; more; ) {
+    if (signal?.aborted) return false
+    more = await inside(async ({ db }) => {
+      const { rows } = await sql<{ more: boolean }>`select erase_workspace(${id}, ${rowsAtOnce}) as more`.execute(db)
+      const isOver = !rows[0]!.more
+      if (isOver) await sql`update erasure set ended_at = now() where workspace = ${publicId}`.execute(db)
+      return !isOver
+    })
+  }
+  ctx.log.warn({ workspace: publicId }, 'a workspace was erased, as somebody had asked')
+  return true
+}
+
+async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from company where workspace_id = ${workspaceId}`.execute(db)
+  return rows[0]!.n
+}
+
+async function countDocuments({ db }: WithDatabase, workspaceId: number): Promise<bigint> {
+  const { rows } = await sql<{ n: bigint }>`
+    select coalesce(sum(n), 0)::bigint as n from count_month where workspace_id = ${workspaceId}`.execute(db)
+  return rows[0]!.n
+}

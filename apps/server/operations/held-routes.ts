@@ -1,0 +1,41 @@
+import { listHeldEvents, releaseHeldEvents } from '@vigia/contract/manifestation'
+import { eventName } from '../documents/list/rows.ts'
+import { beyondLimit, readWorkspace } from '../platform/database.ts'
+import { findHold } from '../platform/hold.ts'
+import { handle } from '../platform/http/http.ts'
+import { serviceOf } from '../platform/service.ts'
+import { listHeldOf, releaseAlone, whyNotRelease } from './held.ts'
+
+export const heldRoutes = [
+  handle(listHeldEvents, async (shown, { session }) => {
+    const ctx = beyondLimit(shown)
+    const held = await findHold(ctx)
+    if (!held) return { data: { desde: null, motivo: null, items: [], totalDeItens: 0, impedimento: null } }
+    const { workspaceId } = session
+    const { total, events } = await readWorkspace(ctx, workspaceId, (ctx) => listHeldOf(ctx, session))
+    return {
+      data: {
+        desde: held.since.toISOString(),
+        motivo: held.why,
+        items: events.map((event) => ({
+          idDFe: ctx.ids.encode(workspaceId, event.documentId),
+          tipoDFe: event.type,
+          chave: event.chave,
+          numero: event.number,
+          emitente: event.issuer,
+          empresa: event.company,
+          descricao: eventName(serviceOf(event.type), event.tpEvento),
+          motivo: event.why,
+          pedidaEm: event.requestedAt.toISOString(),
+        })),
+        totalDeItens: total,
+        impedimento: await whyNotRelease(ctx, session),
+      },
+    }
+  }),
+
+  handle(releaseHeldEvents, 'waiting', async (ctx, { session }) => {
+    await releaseAlone(beyondLimit(ctx), session)
+    return { data: null, message: 'Envio liberado: o que espera sai nos próximos segundos.' }
+  }),
+]

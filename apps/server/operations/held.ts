@@ -1,0 +1,193 @@
+import { askedMax } from '@vigia/contract/manifestation'
+import { formatList } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { recordAudit } from '../accounts/audit/audit.ts'
+import { readHiding, shownConditions } from '../companies/switches.ts'
+import { liftVersions } from '../documents/changes.ts'
+import { readAnswerRules, sends } from '../events/answer-rules.ts'
+import { countHeldDeliveries, dropHeldDeliveries } from '../notifications/webhooks/webhooks.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { findHold, firstStart, hold, release } from '../platform/hold.ts'
+import type { Session } from '../platform/http/session.ts'
+import { countHeldMails, dropHeldMails } from '../platform/mail/mail.ts'
+import type { ServiceCode } from '../platform/service.ts'
+
+/** A company of which events wait for the release, or would be given by themselves after it. */
+export interface HeldCompany {
+  workspaceId: number
+  companyId: number
+  name: string
+  cnpj: string
+  /** Ciência is given by itself since then; null: it is not. */
+  acknowledgesSince: Date | null
+  /** Waiting Ciências that a switch wanted. */
+  automatic: number
+  /** Waiting events that a person wanted. */
+  requested: number
+}
+
+/** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
+export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
+  since: Date
+  why: string
+  companies: HeldCompany[]
+  rules: number
+  mails: number
+  deliveries: number
+} | null> {
+  const held = await findHold(ctx)
+  if (!held) return null
+  const { rows: waiting } = await inCapture(ctx, ({ db }) =>
+    sql<Pick<HeldCompany, 'companyId' | 'automatic' | 'requested'>>`
+      select company_id as "companyId", count(*) filter (where requested_by is null)::int as automatic,
+             count(*) filter (where requested_by is not null)::int as requested
+        from outgoing_event where state in ('waiting', 'sending') group by 1`.execute(db),
+  )
+  const waitingOf = new Map(waiting.map(({ companyId, ...counts }) => [companyId, counts]))
+  const companies: HeldCompany[] = []
+  let rules = 0
+  for (const workspaceId of await listWorkspaces(ctx)) {
+    const sending = await inWorkspace(ctx, workspaceId, (ctx) => readAnswerRules(ctx, workspaceId))
+    rules += sending.filter(({ active, answer }) => active && sends(answer)).length
+    const rows = await inWorkspace(ctx, workspaceId, ({ db }) =>
+      db
+        .selectFrom('company')
+        .select(['id', 'name', 'cnpj', 'acknowledges_since as acknowledgesSince'])
+        .where('workspace_id', '=', workspaceId)
+        .orderBy('name')
+        .execute(),
+    )
+    for (const { id, ...company } of rows) {
+      const counts = waitingOf.get(id) ?? { automatic: 0, requested: 0 }
+      if (company.acknowledgesSince === null && counts.automatic + counts.requested === 0) continue
+      companies.push({ workspaceId, companyId: id, ...company, ...counts })
+    }
+  }
+  const [mails, deliveries] = [await countHeldMails(ctx), await countHeldDeliveries(ctx)]
+  return { ...held, companies, rules, mails, deliveries }
+}
+
+// As the plans name them.
+const operator = 'Quem administra o sistema'
+
+async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
+  return asOperator(ctx, async ({ db }) => {
+    const rows = await db.selectFrom('workspace').select('id').orderBy('id').execute()
+    return rows.map(({ id }) => id)
+  })
+}
+
+/** Holds what leaves because the operator says so, anew where it is held: the database may be a copy that other tools brought back. */
+export async function holdByHand(ctx: Pick<Context, 'db'>): Promise<void> {
+  const held = await findHold(ctx)
+  await hold(ctx, held && held.why !== firstStart ? held.why : `${operator} segurou o envio.`)
+  await liftVersions(ctx)
+}
+
+/**
+ * Lets everything leave again. `withoutAutomatic` turns the automatic Ciência of all companies, and the rules that send one, off first: what waits
+ * because of them is withdrawn when its turn comes, and each workspace turns them on again where it wants them. `withoutNotices`: mails and
+ * deliveries of before the hold never leave.
+ */
+export async function releaseHeld(
+  ctx: Pick<Context, 'db'>,
+  { withoutAutomatic, withoutNotices = false }: { withoutAutomatic: boolean; withoutNotices?: boolean },
+): Promise<void> {
+  const held = withoutAutomatic ? await listHeld(ctx) : null
+  for (const { workspaceId, companyId, name, acknowledgesSince } of held?.companies ?? []) {
+    if (acknowledgesSince === null) continue
+    await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      await db
+        .updateTable('company')
+        .set({ acknowledges_since: null, acknowledges_by: null })
+        .where('workspace_id', '=', workspaceId)
+        .where('id', '=', companyId)
+        .execute()
+      const what = `Desligou a Ciência automática de ${name}, antes de liberar o envio de manifestações.`
+      await recordAudit({ db }, { workspaceId, accountName: operator }, 'empresa', what)
+    })
+  }
+  if (withoutAutomatic) await switchRulesOff(ctx)
+  if (withoutNotices) {
+    await dropHeldMails(ctx)
+    await dropHeldDeliveries(ctx)
+  }
+  await release(ctx)
+}
+
+/** An event of a workspace that leaves when it is released. */
+interface HeldEvent {
+  documentId: bigint
+  type: ServiceCode
+  chave: string
+  number: number
+  issuer: string
+  company: string
+  tpEvento: number
+  why: string
+  requestedAt: Date
+}
+
+/** The events of a workspace that a release lets leave, the longest waiting first. `ctx.db` is a transaction inside it. */
+export async function listHeldOf(
+  { db }: WithDatabase,
+  { workspaceId, companies }: Pick<Session, 'workspaceId' | 'companies'>,
+): Promise<{ total: number; events: HeldEvent[] }> {
+  const conditions = [
+    sql`o.workspace_id = ${workspaceId} and o.state in ('waiting', 'sending')`,
+    ...(companies ? [sql`o.company_id = any (${companies}::int[])`] : []),
+    ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
+  ]
+  const { rows } = await sql<HeldEvent & { total: number }>`
+    select o.document_id as "documentId", o.type, o.chave, d.number, s.name as issuer, c.name as company, o.tp_evento as "tpEvento", o.why,
+           o.requested_at as "requestedAt", count(*) over ()::int as total
+      from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      join company c on c.workspace_id = o.workspace_id and c.id = o.company_id
+     where ${sql.join(conditions, sql` and `)} order by o.requested_at, o.id limit ${askedMax}`.execute(db)
+  return { total: rows[0]?.total ?? 0, events: rows }
+}
+
+const ofSeveral =
+  'Esta instalação tem mais de um workspace: quem administra o sistema confere o que espera em todos e libera o envio com npm run admin -- restauracao liberar.'
+const notKeeper = 'Libera o envio quem é administrador do workspace e vê todas as empresas dele.'
+
+/** Why somebody may not release the events of the installation; null: they may. */
+export async function whyNotRelease(
+  ctx: Pick<Context, 'db'>,
+  { role, companies }: Pick<Session, 'role' | 'companies'>,
+): Promise<string | null> {
+  if (role !== 'administrador' || companies !== null) return notKeeper
+  return (await listWorkspaces(ctx)).length > 1 ? ofSeveral : null
+}
+
+/** Lets everything leave again where the installation has one workspace, in the name of its administrator. */
+export async function releaseAlone(ctx: Pick<Context, 'db'>, session: Session): Promise<void> {
+  if (!(await findHold(ctx))) return
+  const refusal = await whyNotRelease(ctx, session)
+  if (refusal !== null) throw new AppError('conflict', refusal)
+  await inWorkspace(ctx, session.workspaceId, (ctx) =>
+    recordAudit(ctx, session, 'manifestacao', 'Liberou o envio de manifestações, que estava retido.'),
+  )
+  await release(ctx)
+}
+
+async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
+  for (const workspaceId of await listWorkspaces(ctx))
+    await inWorkspace(ctx, workspaceId, async ({ db }) => {
+      const rules = await db
+        .updateTable('answer_rule')
+        .set({ active: false })
+        .where('workspace_id', '=', workspaceId)
+        .where('active', '=', true)
+        .where('answer', 'in', ['ciencia', 'ciencia-apos'])
+        .returning('name')
+        .execute()
+      if (rules.length === 0) return
+      const names = formatList(rules.map(({ name }) => `“${name}”`))
+      const what = `Desligou regras de resposta (${names}), antes de liberar o envio de manifestações.`
+      await recordAudit({ db }, { workspaceId, accountName: operator }, 'manifestacao', what)
+    })
+}

@@ -1,0 +1,718 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BlockList, isIP, type Socket } from 'node:net'
+import { type Duplex, Readable } from 'node:stream'
+import multipart from '@fastify/multipart'
+import { type Envelope, mayAs, type RouteData, type RouteDefinition, type RouteInput } from '@vigia/contract/route'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import type { Context, Database } from '../context.ts'
+import { limitTo } from '../database.ts'
+import { AppError, type ErrorCode, errorCodes } from '../errors.ts'
+import { createLimiter, type Limiter } from '../limiter.ts'
+import { limitConnections } from './connections.ts'
+import { createDoor, type Door, type Visit } from './door.ts'
+import { bodyBytesMax, doorLimits } from './door-limits.ts'
+import { hasTag, sendText, tagOf } from './encoding.ts'
+import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
+import { fieldCharactersMax, parseJson, readInput } from './input.ts'
+import { admitKey, type Keys, keyStart } from './keys.ts'
+import { requireProofFor } from './proof.ts'
+import type { Authenticate, Caller, Session } from './session.ts'
+import { requireOwnLogin } from './shared.ts'
+import { networkOf } from './throttle.ts'
+
+type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
+
+/** A response without an envelope. */
+export interface FileResponse {
+  /** A stream is read as fast as the caller takes it, and destroyed when the caller leaves. */
+  content: Uint8Array | Readable
+  /** Absent: it is shown, not saved. */
+  fileName?: string
+  /** A client that has these bytes already may ask whether they are still current, instead of downloading them. */
+  keepable?: boolean
+  /** A page of ours shows it in a frame. */
+  framed?: boolean
+  /** Of a stream: the file that it is the end of, from this byte on. Whoever loses the connection can go on with it later. */
+  whole?: { bytes: number; tag: string; from: number }
+}
+
+type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
+  ? FileResponse
+  : { data: RouteData<R>; message?: string }
+
+/** A route with the function that carries it out. */
+interface Handled {
+  route: RouteDefinition
+  cost: Cost
+  run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null, caller: Caller): Promise<unknown>
+}
+
+type Handler<R extends RouteDefinition> = (
+  ctx: Context,
+  input: RouteInput<R> & { session: SessionOf<R>; caller: Caller },
+) => Promise<RouteResponse<R>>
+
+/**
+ * `slow`: reports, searches, exports and uploads, of which a workspace has one under way; `search`: a list that is slow when a text is looked for;
+ * `waiting`: it mostly waits, or has a limit of its own, and is not counted.
+ */
+type Cost = 'usual' | 'slow' | 'search' | 'waiting'
+
+/** Binds `handler` to `route`; what it receives is validated, what it returns becomes the envelope. */
+export function handle<const R extends RouteDefinition>(route: R, handler: Handler<R>): Handled
+export function handle<const R extends RouteDefinition>(route: R, cost: Cost, handler: Handler<R>): Handled
+export function handle<const R extends RouteDefinition>(route: R, ...rest: [Handler<R>] | [Cost, Handler<R>]): Handled {
+  const [cost, handler] = rest.length === 1 ? (['usual', rest[0]] as const) : rest
+  return {
+    route,
+    cost,
+    run: async (ctx, input, session, caller) => {
+      requireOwnLogin(route, session)
+      requireProofFor(route, input, session)
+      return handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller })
+    },
+  }
+}
+
+/** A part that serves requests itself, bodies and upgrades included. */
+export interface Guest {
+  /** Its address; it has those below it too. */
+  path: string
+  handle(request: IncomingMessage, response: ServerResponse): boolean
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
+  /** Whether a request is of a connection that it let in. */
+  knows(request: IncomingMessage): boolean
+}
+
+// A certificate file has a few kilobytes, a logo is made as small by the page; nothing else is uploaded.
+const fileBytesMax = 128 * 1024
+const headerBytesMax = 16 * 1024
+
+const formLimits = {
+  fileSize: fileBytesMax,
+  files: 2,
+  fields: 50,
+  parts: 50,
+  fieldSize: fieldCharactersMax,
+  headerPairs: 20,
+}
+
+// A page of the application asks for six things at once. The database has ten connections for all.
+const callsMax = { each: 4, waiting: 100 }
+const slowMax = { each: 1, waiting: 100 }
+const ofWorkspaces = 'Há chamadas demais desta conta ao mesmo tempo. Nada foi perdido; tente de novo em instantes.'
+const ofStrangers =
+  'Há chamadas demais deste endereço ao mesmo tempo. Nada foi perdido nem alterado; tente de novo em instantes.'
+
+/**
+ * A Fastify server of `handlers`, in which `guest` serves its own path, and `keys` open calls too; call `listen` or `inject` on it. Who may see some
+ * companies only is served from `limited`, and from nothing where there is none.
+ */
+export async function serveRoutes(
+  ctx: Context,
+  handlers: Handled[],
+  authenticate: Authenticate,
+  {
+    guest,
+    keys,
+    limited,
+    door = createDoor(async () => true, ctx.config.door),
+  }: { guest?: Guest; keys?: Keys; limited?: Database; door?: Door } = {},
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: doorLimits.body,
+    // Until the last byte of the request has arrived.
+    requestTimeout: 30_000,
+    http: {
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: 15_000,
+      connectionsCheckingInterval: 5_000,
+      // Node would refuse it without a word; the hook below says what is wrong.
+      requireHostHeader: false,
+      // Any other request for an upgrade gets an ordinary response.
+      shouldUpgradeCallback: ({ url }) => guest !== undefined && isOf(guest, url),
+    },
+    trustProxy: ctx.config.trustedProxies.length > 0 ? [...ctx.config.trustedProxies] : false,
+    // The size of the headers is the limit of every parameter.
+    routerOptions: { maxParamLength: headerBytesMax },
+    // An unreadable address is refused like an unknown one, with the headers of every response.
+    rewriteUrl: ({ url = '/' }) => (isReadable(url) ? url : '/v1/'),
+    clientErrorHandler: (error, socket) => refuseConnection(ctx, error, socket),
+    genReqId: () => crypto.randomUUID(),
+  })
+  limitConnections(app, { log: ctx.log, addressOf: (request) => networkOf(callerOf(request).address) })
+  await addHeaders(app, ctx.config)
+  guardDoor(app, door, guest)
+  refuseOtherHosts(app, ctx.config)
+  if (guest) receive(app, ctx.config, door, guest)
+  await addCors(app, ctx.config)
+  await app.register(multipart, { limits: formLimits })
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) =>
+    parseJson(body),
+  )
+  // Mail programs end letters with a form that says only that (RFC 8058): of public calls without an input it is not read, others refuse it.
+  const inputless = new Set(
+    handlers.flatMap(({ route }) =>
+      route.access === 'public' && !route.body && !route.form ? fastifyPath(route) : [],
+    ),
+  )
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    async ({ routeOptions: { url = '' } }: FastifyRequest) => {
+      if (!inputless.has(url)) throw new AppError('invalid-input', notJson)
+    },
+  )
+  app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply))
+  const notFound = (request: FastifyRequest, reply: FastifyReply) =>
+    fail(ctx, refuseAddress(app, handlers, request, reply), request, reply)
+  app.setNotFoundHandler(notFound)
+  app.addHook('onRequest', async (request, reply) => {
+    const { httpVersion, headers } = request.raw
+    if (httpVersion === '1.1' && headers.host === undefined)
+      throw new AppError('invalid-input', 'A requisição não traz o cabeçalho Host.')
+    // Before a body is looked at.
+    return request.is404 ? notFound(request, reply) : undefined
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    ctx.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        // Never the address itself: a link of an e-mail has its secret there.
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    )
+    done()
+  })
+  const limiters = {
+    session: {
+      calls: createLimiter({ ...callsMax, full: ofWorkspaces }),
+      slow: createLimiter({ ...slowMax, full: ofWorkspaces }),
+    },
+    public: {
+      calls: createLimiter({ ...callsMax, full: ofStrangers }),
+      slow: createLimiter({ ...slowMax, full: ofStrangers }),
+    },
+  }
+  for (const handled of handlers)
+    addRoute(app, ctx, handled, {
+      authenticate: door.watch(authenticate),
+      keys: keys && { ...keys, find: door.watch(keys.find) },
+      limiters,
+      limited,
+    })
+  return app
+}
+
+// A page of another site may give its own name this machine's address; what it then asks for carries that name.
+function refuseOtherHosts(
+  app: FastifyInstance,
+  { publicUrl, hostNames }: Pick<Config, 'publicUrl' | 'hostNames'>,
+): void {
+  app.addHook('onRequest', (request, _, done) => {
+    if (isOurHost({ hostNames }, request.raw)) return done()
+    done(new AppError('invalid-input', `Este serviço atende em ${publicUrl}: refaça a chamada para esse endereço.`))
+  })
+}
+
+function isOurHost({ hostNames }: Pick<Config, 'hostNames'>, { headers, rawHeaders }: IncomingMessage): boolean {
+  // A proxy in front may have gone by the other one (RFC 9112 §3.2).
+  if (rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1) return false
+  const name = headers.host?.toLowerCase().split(/:\d*$/, 1)[0]
+  return !name || hostNames.includes(name)
+}
+
+const freePath = '/health'
+
+function guardDoor(app: FastifyInstance, door: Door, guest: Guest | undefined): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { raw, routeOptions } = request
+    if (raw.url === freePath || (guest && isOf(guest, raw.url) && guest.knows(raw))) return
+    const { access } = routeOptions.config as { access?: RouteDefinition['access'] }
+    // A page of the site has dozens of files; the description of the API has few and large ones.
+    const isOfDocs = (routeOptions.url ?? raw.url)?.startsWith('/docs')
+    const isFile = !access && ['GET', 'HEAD', 'OPTIONS'].includes(raw.method ?? '') && !isOfDocs
+    const kind = guest && isOf(guest, raw.url) ? 'session' : isFile ? 'file' : access === 'session' ? 'session' : 'open'
+    const visit: Visit = { network: networkOf(callerOf(request).address), token: tokenOf(raw), kind }
+    const refusal = await door.enter(visit, raw.socket)
+    if (refusal === null) {
+      raw.socket.destroy()
+      return reply.hijack()
+    }
+    if (refusal) throw refusal
+    if (access && Number(raw.headers['content-length']) > bodyBytesMax({ access }))
+      throw new AppError(
+        'too-large',
+        /^multipart\//i.test(raw.headers['content-type'] ?? '') ? fileTooLarge : bodyTooLarge,
+      )
+  })
+}
+
+async function admitUpgrade(
+  config: Pick<Config, 'trustedProxies'>,
+  door: Door,
+  request: IncomingMessage,
+  socket: Duplex,
+): Promise<boolean> {
+  const network = networkOf(rawCaller(config, request).address)
+  const refusal = await door.enter({ network, token: tokenOf(request), kind: 'session' }, socket)
+  if (refusal === undefined) return true
+  const seconds = Math.max(1, Math.ceil((refusal?.retryAfterMs ?? 0) / 1_000))
+  if (refusal && socket.writable)
+    // Nothing else ends a connection that asked for an upgrade, when its client stays.
+    socket.end(
+      `HTTP/1.1 429 Too Many Requests\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+      () => socket.destroy(),
+    )
+  else socket.destroy()
+  return false
+}
+
+function receive(
+  app: FastifyInstance,
+  config: Pick<Config, 'hostNames' | 'trustedProxies'>,
+  door: Door,
+  guest: Guest,
+): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!isOf(guest, request.raw.url)) return done()
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value) reply.raw.setHeader(name, value)
+    if (!guest.handle(request.raw, reply.raw)) return done()
+    reply.hijack()
+  })
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const ignore = () => socket.destroy()
+    socket.on('error', ignore)
+    if (!guest.knows(request) && !(await admitUpgrade(config, door, request, socket))) return
+    if (!isOurHost(config, request) || !guest.upgrade(request, socket, head)) socket.destroy()
+    socket.off('error', ignore)
+  }
+  app.server.on('upgrade', (request, socket, head) => void upgrade(request, socket, head))
+}
+
+function isOf({ path }: Guest, url = ''): boolean {
+  const own = url.split('?', 1)[0]!
+  return own === path || own.startsWith(`${path}/`)
+}
+
+function addRoute(
+  app: FastifyInstance,
+  ctx: Context,
+  { route, run, cost }: Handled,
+  {
+    authenticate,
+    keys,
+    limiters,
+    limited,
+  }: {
+    authenticate: Authenticate
+    keys: Keys | undefined
+    limiters: Record<'session' | 'public', Record<'calls' | 'slow', Limiter>>
+    limited: Database | undefined
+  },
+): void {
+  const sessions = new WeakMap<FastifyRequest, Session>()
+  app.route({
+    method: route.method,
+    url: fastifyPath(route),
+    config: { access: route.access },
+    bodyLimit: bodyBytesMax(route),
+    // Before the body is read: without a session no body is read.
+    onRequest: async (request, reply) => {
+      if (route.access !== 'session') return
+      const token = bearerOf(request)
+      const session =
+        keys && token.startsWith(keyStart)
+          ? await admitKey(ctx, keys, route, { token, caller: callerOf(request), reply })
+          : await requireSession(ctx, request, authenticate)
+      requireMay(session, route)
+      sessions.set(request, session)
+    },
+    handler: async (request, reply) => {
+      const input = await readInput(route, request)
+      const caller = callerOf(request)
+      let session = sessions.get(request) ?? null
+      if (cost !== 'waiting') {
+        const { calls, slow } = limiters[session ? 'session' : 'public']
+        const client = clientOf(session, caller)
+        const isSlow =
+          cost === 'slow' || (cost === 'search' && (input.query as { CampoPesquisa?: string }).CampoPesquisa)
+        for (const limiter of isSlow ? [slow, calls] : [calls]) {
+          const place = await limiter(client)
+          reply.raw.once('close', () => place[Symbol.dispose]())
+          if (reply.raw.closed) place[Symbol.dispose]()
+        }
+      }
+      if (request.raw.socket.destroyed) return reply.hijack()
+      // A body may take its time: who was put out meanwhile, or may do less, does nothing with it any more.
+      if (session && (route.body || route.form)) {
+        session = await againOf(ctx, request, session, { authenticate, keys })
+        requireMay(session, route)
+      }
+      const answer = await run(contextOf(ctx, limited, session, route), input, session, caller)
+      if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
+      const { data, message } = answer as { data: unknown; message?: string }
+      const envelope: Envelope<unknown> = {
+        success: true,
+        message: message ?? 'Operação realizada com sucesso',
+        data,
+        errors: [],
+      }
+      void reply.header('cache-control', 'no-store')
+      if (!isCompressible(route)) return reply.send(envelope)
+      return sendText(request, reply.type('application/json; charset=utf-8'), Buffer.from(JSON.stringify(envelope)))
+    },
+  })
+}
+
+// What a person is in the workspace is asked anew for each call: who is made less may do less from the next call on.
+function requireMay({ role, companies, lacksFactor, isAccessOver }: Session, { atLeast }: RouteDefinition): void {
+  if (atLeast === 'pessoa') return
+  if (isAccessOver) throw new AppError('forbidden', accessOver)
+  if (lacksFactor) throw new AppError('forbidden', needsFactor)
+  if (!mayAs(role, atLeast)) throw new AppError('forbidden', atLeast === 'fiscal' ? ofFiscal : ofAdministrators)
+  // Also of keys.
+  if (companies && (atLeast ?? 'administrador') === 'administrador') throw new AppError('forbidden', ofAllCompanies)
+}
+
+const accessOver =
+  'O seu acesso a este workspace terminou no dia combinado. Nada foi lido nem alterado: para voltar, peça a quem administra que mude a data. A sua conta continua aberta.'
+const needsFactor =
+  'Este workspace pede verificação em duas etapas ou a entrada com passkey. Nada foi lido nem alterado: ligue uma delas em "Minha conta" ou, se já tem, saia e entre de novo com ela.'
+const ofFiscal =
+  'O seu acesso a este workspace é só de leitura. Nada foi alterado: para isto, peça a quem administra o papel de fiscal.'
+const ofAdministrators =
+  'Isto é só para quem administra este workspace. Nada foi lido nem alterado: peça a uma dessas pessoas.'
+const ofAllCompanies =
+  'Isto é só para quem vê todas as empresas do workspace. Nada foi lido nem alterado: peça a quem administra.'
+
+// Data of the person alone does not depend on companies.
+function contextOf(
+  ctx: Context,
+  limited: Database | undefined,
+  session: Session | null,
+  route: RouteDefinition,
+): Context {
+  if (!session || route.atLeast === 'pessoa') return ctx
+  if (!session.companies) return ctx
+  if (!limited) throw new Error('there is no database for who may see some companies only')
+  return { ...ctx, db: limitTo(limited, session.companies, ctx.db) }
+}
+
+// All who visit a shared account are strangers to each other, however many sessions each of them begins; so are new accounts.
+function clientOf(session: Session | null, { address }: Caller): number | string {
+  return session && !session.shared && !session.newcomer ? session.workspaceId : networkOf(address)
+}
+
+// Only what people read. Other responses may hold a token or a ticket, and the length of compressed bytes would leak something of it.
+function isCompressible({ method, access }: RouteDefinition): boolean {
+  return method === 'GET' && access === 'session'
+}
+
+function sendFile(
+  { log }: Pick<Context, 'log'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { content, fileName, keepable = false, framed = false, whole }: FileResponse,
+): FastifyReply {
+  // Of documents no copy stays on a machine that others use; programs that keep their own ask by the tag.
+  void reply.header('cache-control', 'private, no-store')
+  if (fileName !== undefined) void reply.header('content-disposition', attachment(fileName))
+  if (framed) void reply.headers({ 'content-security-policy': framedPolicy, 'x-frame-options': 'SAMEORIGIN' })
+  if (!(content instanceof Readable)) {
+    if (keepable) {
+      const tag = tagOf(content)
+      void reply.header('etag', tag)
+      if (hasTag(request.headers['if-none-match'], tag)) return reply.status(304).send()
+    }
+    return reply.send(Buffer.from(content.buffer, content.byteOffset, content.length))
+  }
+  // Who only asks does not get the tag, by which a download goes on.
+  const isEmpty = whole && request.method !== 'HEAD' ? describePart(reply, whole) : false
+  if (request.method === 'HEAD' || isEmpty) {
+    // The library would read it to the end although no client takes it.
+    content.destroy()
+    return reply.send()
+  }
+  // The status has left by then: the caller sees the connection break off, never a shorter file.
+  content.on('error', (err) =>
+    log.error({ err, requestId: request.id, route: request.routeOptions.url }, 'a file broke off'),
+  )
+  return reply.send(content)
+}
+
+// What the client needs in order to go on later (RFC 9110 §14, §15.3.7, §15.5.17). Returns whether there is nothing left to send.
+function describePart(reply: FastifyReply, { bytes, tag, from }: NonNullable<FileResponse['whole']>): boolean {
+  void reply.headers({ 'accept-ranges': 'bytes', etag: tag })
+  if (from >= bytes && from > 0) {
+    void reply.status(416).headers({ 'content-range': `bytes */${bytes}`, 'content-length': 0 })
+    return true
+  }
+  void reply.header('content-length', bytes - from)
+  if (from > 0) void reply.status(206).header('content-range', `bytes ${from}-${bytes - 1}/${bytes}`)
+  return false
+}
+
+// Both ways to write it, for programs that read only the first one (RFC 6266 §4.3, appendix D).
+function attachment(fileName: string): string {
+  const plain = fileName.replace(/[^\w .()-]/g, '_')
+  const exact = encodeURIComponent(fileName).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
+
+/** How the HTTP library writes the path of `route`. */
+export function fastifyPath({ path }: Pick<RouteDefinition, 'path'>): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}
+
+async function requireSession(ctx: Context, request: FastifyRequest, authenticate: Authenticate): Promise<Session> {
+  const token = bearerOf(request)
+  const session = await sessionOf(ctx, token, callerOf(request), authenticate)
+  if (!session) throw new AppError('unauthenticated', sessionOver)
+  return session
+}
+
+// A key was counted and written down when it came.
+async function againOf(
+  ctx: Context,
+  request: FastifyRequest,
+  { scopes }: Session,
+  { authenticate, keys }: { authenticate: Authenticate; keys: Keys | undefined },
+): Promise<Session> {
+  const [token, caller] = [bearerOf(request), callerOf(request)]
+  const session =
+    scopes && keys ? await keys.find(ctx, token, caller) : await sessionOf(ctx, token, caller, authenticate)
+  if (!session) throw new AppError('unauthenticated', sessionOver)
+  return session
+}
+
+const sessionOver = 'Sessão expirada. Faça login novamente.'
+
+/** The session of `token`, or null; what cannot be one is not looked up. */
+export async function sessionOf(
+  ctx: Context,
+  token: string,
+  caller: Caller,
+  authenticate: Authenticate,
+): Promise<Session | null> {
+  // A key that somebody shows as a session would count as one that is over.
+  return /^[\w-]{20,200}$/.test(token) && !token.startsWith(keyStart) ? authenticate(ctx, token, caller) : null
+}
+
+/** The token that the call carries, or nothing. */
+export function bearerOf(request: FastifyRequest): string {
+  return /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
+}
+
+/** The token of any request: those of the hub have it in their address. */
+function tokenOf({ headers, url = '' }: IncomingMessage): string {
+  const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  return shown ?? new URLSearchParams(url.split('?')[1]).get('access_token') ?? ''
+}
+
+/** Where a request comes from that did not pass through the routes, by what trusted proxies say. */
+export function rawCaller(
+  { trustedProxies }: Pick<Context['config'], 'trustedProxies'>,
+  { headers, socket }: IncomingMessage,
+): Caller {
+  const trusted = new BlockList()
+  for (const network of trustedProxies) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    trusted.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
+  }
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  const passedOn = headers['x-forwarded-for'] ?? ''
+  let address = socket.remoteAddress ?? ''
+  // From the nearest proxy on, for as long as the proxy is trusted.
+  for (const farther of String(passedOn).split(',').reverse()) {
+    if (!isTrusted(address) || !isIP(farther.trim())) break
+    address = farther.trim()
+  }
+  return { address, agent: (headers['user-agent'] ?? '').slice(0, 200) }
+}
+
+function callerOf(request: FastifyRequest): Caller {
+  // A proxy may pass on anything as the address that it saw.
+  const address = isIP(request.ip ?? '') ? request.ip : (request.socket.remoteAddress ?? '')
+  const continues = continuationOf(request)
+  const agent = (request.headers['user-agent'] ?? '').slice(0, 200)
+  return { address, agent, ...(request.method === 'HEAD' && { isHead: true }), ...(continues && { continues }) }
+}
+
+// Of ranges only the one of a download that goes on; others may be ignored (RFC 9110 §14.2).
+function continuationOf({ headers }: FastifyRequest): Caller['continues'] {
+  const [, from] = /^bytes=(\d{1,15})-$/.exec(headers.range ?? '') ?? []
+  if (from === undefined || Number(from) === 0) return undefined
+  const tag = headers['if-range'] ?? headers['if-match'] ?? null
+  return { from: Number(from), tag: tag === null ? null : String(tag) }
+}
+
+function isReadable(url: string): boolean {
+  try {
+    decodeURI(url.split('?')[0]!)
+    return true
+  } catch {
+    return false
+  }
+}
+
+// No route: no valid address, an unknown one, or one with another method.
+function refuseAddress(
+  app: FastifyInstance,
+  handlers: Handled[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): AppError {
+  if (!isReadable(request.originalUrl)) return new AppError('invalid-input', 'O endereço não está bem escrito.')
+  const path = request.url.split('?')[0]!
+  const methods = handlers.flatMap(({ route }) => {
+    const pattern = new RegExp(`^${route.path.replace(/\{\w+\}/g, '[^/]+')}$`)
+    return pattern.test(path) ? [route.method] : []
+  })
+  // An address that is no route of the contract: the metrics, the description, a file of the site.
+  if (methods.length === 0 && !/[:*]/.test(path) && app.hasRoute({ method: 'GET', url: path })) methods.push('GET')
+  if (methods.length === 0) return new AppError('not-found', 'Endereço não encontrado.')
+  void reply.header('allow', [...(methods.includes('GET') ? ['HEAD'] : []), ...methods].join(', '))
+  return new AppError('wrong-method', `Este endereço aceita somente ${methods.join(' e ')}.`)
+}
+
+async function fail(ctx: Context, error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const refusal = error instanceof AppError ? error : refusalOf(error)
+  const statusCode = refusal ? errorCodes[refusal.code] : 500
+  const where = { requestId: request.id, route: request.routeOptions.url }
+  // Mistakes of clients are no warnings: any client could fill the log with them.
+  const level = statusCode >= 500 ? 'warn' : 'info'
+  if (refusal?.cause) ctx.log[level]({ err: refusal.cause, ...where, code: refusal.code }, refusal.message)
+  if (!refusal) ctx.log.error({ err: error, ...where }, 'request failed')
+  const message =
+    refusal?.message ??
+    `Algo falhou do nosso lado. Seus documentos estão seguros; tente de novo em instantes. Código: ${request.id}`
+  const envelope: Envelope<null> = {
+    success: false,
+    message,
+    data: null,
+    errors: refusal?.errors ?? [message],
+    statusCode,
+  }
+  if (refusal?.retryAfterMs !== undefined)
+    void reply.header('retry-after', Math.max(1, Math.ceil(refusal.retryAfterMs / 1000)))
+  // Fastify would close the connection, and whoever is still sending, a proxy too, would lose the response.
+  if (statusCode === 413) void reply.removeHeader('connection')
+  if (!request.raw.complete) dropBody(request.raw, reply.raw)
+  if (statusCode === 401) void reply.header('www-authenticate', 'Bearer')
+  // RFC 9470, but for its status: who gets a 401 takes the session for ended.
+  if (refusal?.code === 'needs-proof')
+    void reply.header('www-authenticate', 'Bearer error="insufficient_user_authentication", max_age="600"')
+  if (refusal?.code === 'forbidden') void reply.header('www-authenticate', 'Bearer error="insufficient_scope"')
+  return reply
+    .status(statusCode)
+    .type('application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(envelope)
+}
+
+// Node drops what comes of a body that nobody reads. Of a large one the rest is not taken: the client has a moment to read the response and the end behind it.
+function dropBody(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request
+  answered.set(socket, request)
+  let bytes = 0
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= doorLimits.unreadBody) return
+    request.pause()
+    if (response.writableFinished) socket.end()
+    else response.once('finish', () => socket.end())
+    setTimeout(() => socket.destroy(), doorLimits.refusedMs).unref()
+  })
+}
+
+const connectionRefusals: Record<string, [status: string, message: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Os cabeçalhos da requisição são grandes demais.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'A requisição demorou demais para chegar. Tente de novo.'],
+}
+
+// Connections on which a body may still come that was refused, and its request: the next one on the same connection is responded to like any other.
+const answered = new WeakMap<Socket, IncomingMessage>()
+
+// Not HTTP at all, too large, or too slow: there is no request to respond to.
+function refuseConnection({ log }: Context, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET' || answered.get(socket)?.complete === false) {
+    socket.destroy()
+    return
+  }
+  const requestId = crypto.randomUUID()
+  const [status, message] = connectionRefusals[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'Não conseguimos entender a requisição.',
+  ]
+  log.info({ requestId, code: error.code, status: Number(status.slice(0, 3)) }, 'request')
+  const statusCode = Number(status.slice(0, 3))
+  const body = JSON.stringify({ success: false, message, data: null, errors: [message], statusCode })
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    `Content-Security-Policy: ${closedPolicy}`,
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+const unreadable = 'Não conseguimos entender a requisição: o corpo não está no formato esperado.'
+const fileTooLarge = 'O arquivo enviado é grande demais.'
+const bodyTooLarge = 'O corpo da requisição é grande demais.'
+const tooManyFields = 'O formulário tem campos ou arquivos demais.'
+
+const notJson = 'Envie os dados como JSON (application/json) ou, com arquivos, como formulário (multipart/form-data).'
+
+const libraryRefusals: Record<string, [ErrorCode, message: string]> = {
+  FST_REQ_FILE_TOO_LARGE: ['too-large', fileTooLarge],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too-large', bodyTooLarge],
+  FST_FILES_LIMIT: ['too-large', tooManyFields],
+  FST_FIELDS_LIMIT: ['too-large', tooManyFields],
+  FST_PARTS_LIMIT: ['too-large', tooManyFields],
+  FST_PROTO_VIOLATION: ['invalid-input', 'O formulário tem um campo que não é aceito.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['invalid-input', notJson],
+}
+
+// A database that is away, starting, or full, and rows that others hold for too long: the next try may succeed.
+const passing = /^(08...|40001|40P01|53...|57P0[123]|55P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/
+// What the client of the database says of a connection that has ended gives no code.
+const disconnected = /^Connection terminated|^Client has encountered a connection error|^Client was closed/
+// What Citus says with no code of its own of a server for rows that is away, or from which the rows have just been moved.
+const serverAway =
+  /^failure on connection marked as essential|^server closed the connection|^could not find valid entry for shard|^could not commit transaction|^connection not open|SSL SYSCALL error/
+const busy =
+  'O sistema está sobrecarregado ou em manutenção neste momento. Seus documentos estão seguros; tente de novo em instantes.'
+
+// A statement that took longer than statements of the API may.
+const canceled = '57014'
+const tooSlow =
+  'A consulta demorou demais e foi interrompida. Nada foi alterado, e seus documentos estão seguros; escolha um período menor ou mais um filtro e tente de novo.'
+
+// What the HTTP library refuses before a handler runs, and what passes by itself.
+function refusalOf(error: unknown): AppError | null {
+  const { statusCode, code } = error as { statusCode?: unknown; code?: unknown }
+  const known = libraryRefusals[String(code)]
+  if (known) return new AppError(known[0], known[1], { cause: error })
+  if (code === canceled) return new AppError('unavailable', tooSlow, { cause: error, retryAfterMs: 60_000 })
+  const message = error instanceof Error ? error.message : ''
+  const passes =
+    typeof code === 'string'
+      ? passing.test(code) || (code === 'XX000' && serverAway.test(message))
+      : disconnected.test(message)
+  if (passes) return new AppError('unavailable', busy, { cause: error, retryAfterMs: 5_000 })
+  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return null
+  return new AppError(statusCode === 413 ? 'too-large' : 'invalid-input', unreadable, { cause: error })
+}

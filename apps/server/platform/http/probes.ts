@@ -1,0 +1,105 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Config } from '../../config.ts'
+import { isSame, type Metrics } from './metrics.ts'
+
+/** Throws when a role cannot do its work at this moment. */
+type Check = () => Promise<unknown>
+
+/** What a process knows of how it is. */
+export interface Health {
+  /** A role is there; it is ready while `check` does not throw. */
+  add(role: string, check: Check): void
+  /** The text of `/metrics`, from the first role that has one. */
+  tell(metrics: Metrics): void
+  /** It ends: nothing new should come. */
+  drain(): void
+  ready(): Promise<{ ready: boolean; roles: Record<string, string> }>
+  /** Absent: no role has told anything yet. */
+  metrics: Metrics | undefined
+}
+
+const patienceMs = 3_000
+
+/** `roles`: those that it must have to be ready. */
+export function createHealth(roles: readonly string[]): Health {
+  const checks = new Map<string, Check>()
+  let draining = false
+  return {
+    metrics: undefined,
+    add: (role, check) => void checks.set(role, check),
+    tell(metrics) {
+      this.metrics ??= metrics
+    },
+    drain() {
+      draining = true
+    },
+    async ready() {
+      const states: Record<string, string> = {}
+      for (const role of roles) {
+        const check = checks.get(role)
+        states[role] = draining ? 'draining' : check ? await stateOf(check) : 'starting'
+      }
+      return { ready: Object.values(states).every((state) => state === 'ready'), roles: states }
+    },
+  }
+}
+
+/**
+ * Opens a port on this machine only, on which a process tells who runs it how it is: `/live` while the process reacts, `/ready` while all of its roles are
+ * there and can work, `/metrics` for who has the token. No answer has a word of anybody.
+ */
+export async function openProbes(
+  { probePort, metricsToken }: Pick<Config, 'probePort' | 'metricsToken'>,
+  health: Pick<Health, 'ready' | 'metrics'>,
+): Promise<{ port: number } & AsyncDisposable> {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const answer = (status: number, body: string, type = 'application/json; charset=utf-8') =>
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
+    const path = request.url?.split('?')[0]
+    try {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, '{}')
+      if (path === '/live') return answer(200, '{"live":true}')
+      if (path === '/ready') {
+        const states = await health.ready()
+        return answer(states.ready ? 200 : 503, JSON.stringify(states))
+      }
+      if (path !== '/metrics' || !metricsToken) return answer(404, '{}')
+      if (!isSame(/^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '', metricsToken))
+        return answer(401, '{}')
+      if (!health.metrics) return answer(503, '{}')
+      const { type, text } = await health.metrics.collect()
+      return answer(200, text, type)
+    } catch {
+      return answer(500, '{}')
+    }
+  }
+  const server = createServer((request, response) => void respond(request, response))
+  server.requestTimeout = 5_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(probePort ?? 0, '127.0.0.1', resolve)
+  })
+  // It must not keep alive what has ended.
+  server.unref()
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function stateOf(check: Check): Promise<'ready' | 'not-ready'> {
+  let impatience: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    impatience = setTimeout(() => reject(new Error('it took too long')), patienceMs)
+  })
+  return Promise.race([check(), late])
+    .then(
+      () => 'ready' as const,
+      () => 'not-ready' as const,
+    )
+    .finally(() => clearTimeout(impatience))
+}

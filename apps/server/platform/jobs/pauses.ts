@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import type { Context } from '../context.ts'
+import { asScheduler } from '../database.ts'
+
+type Pause = [table: string, column: string, longestMs: number, rows?: string]
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+// The mail worker has the longest lease.
+const leaseMs = 10 * minuteMs
+
+/** The columns that make a row wait, with the longest wait that is ever written. `alert_position.next_at` follows the calendar of the documents. */
+export function pausesOf({ sefaz }: Context['config']): Pause[] {
+  const { marginMs } = sefaz
+  return [
+    ['circuit', 'open_until', sefaz.hourMs],
+    ['capture_line', 'next_at', 2 * (sefaz.hourMs + marginMs), "state <> 'stopped'"],
+    ['capture_line', 'next_at', 24 * sefaz.hourMs, "state = 'stopped'"],
+    ['capture_line', 'allowed_at', sefaz.hourMs + marginMs],
+    ['capture_line', 'gap_at', 24 * sefaz.hourMs + marginMs],
+    ['capture_line', 'catch_up_at', sefaz.hourMs],
+    ['capture_line', 'lease_until', leaseMs],
+    ['capture_refusal', 'rests_until', 24 * sefaz.hourMs],
+    ['outgoing_event', 'next_at', 16 * sefaz.hourMs + marginMs, "state in ('waiting', 'sending')"],
+    ['outgoing_event', 'lease_until', leaseMs],
+    ['mail', 'next_at', 6 * hourMs, "state = 'waiting'"],
+    ['mail', 'lease_until', leaseMs, "state = 'waiting'"],
+    ['webhook_delivery', 'next_at', dayMs, "state = 'waiting'"],
+    ['webhook_delivery', 'lease_until', leaseMs],
+    ['webhook', 'rest_until', 5 * minuteMs],
+    ['webhook', 'fed_at', minuteMs],
+    ['letter_turn', 'next_at', 32 * dayMs],
+    ['content_position', 'next_at', dayMs],
+    ['content_position', 'lease_until', leaseMs],
+    ['alert_position', 'lease_until', leaseMs],
+    ['alert_test', 'lease_until', leaseMs],
+    ['certificate_file', 'lease_until', leaseMs],
+    ['document_export', 'lease_until', leaseMs],
+    ['workspace', 'review_at', hourMs],
+  ]
+}
+
+/** Writes back what lies further ahead than any rule waits, because the clock of the database was wrong when it was written. */
+export async function shortenPauses(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<void> {
+  for (const [table, column, longestMs, rows = 'true'] of pausesOf(ctx.config)) {
+    const latest = sql`now() + ${longestMs}::float8 * interval '1 ms'`
+    const { numAffectedRows } = await asScheduler(ctx, ({ db }) =>
+      sql`
+        update ${sql.table(table)} set ${sql.ref(column)} = ${latest}
+         where ${sql.raw(rows)} and ${sql.ref(column)} > ${latest} and ${sql.ref(column)} < 'infinity'`.execute(db),
+    )
+    if (numAffectedRows)
+      ctx.log.warn({ table, column, rows: Number(numAffectedRows) }, 'pauses were longer than any rule allows')
+  }
+}

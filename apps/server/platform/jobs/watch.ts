@@ -1,0 +1,34 @@
+import type { Context } from '../context.ts'
+import { endTrouble, noteTrouble, type TroubleKey } from '../trouble.ts'
+import { repeat } from './jobs.ts'
+
+const everyMs = 10_000
+// What was killed is back within a second or two.
+const looksMin = 2
+
+/** Looks whether `check` resolves, until disposed, and notes `sentence` for the operator, and what everybody is told, when it does not. */
+export function watch(
+  ctx: Pick<Context, 'db' | 'log'>,
+  key: TroubleKey,
+  sentence: string,
+  check: () => Promise<unknown>,
+): AsyncDisposable {
+  let missed = 0
+  // A process before this one may have told it.
+  let isTold = true
+  return repeat(
+    everyMs,
+    async () => {
+      const problem = await check().then(
+        () => null,
+        (error: unknown) => error,
+      )
+      missed = problem ? missed + 1 : 0
+      if (problem) ctx.log.error({ err: problem }, `${key}: it does not respond as it should`)
+      if (missed >= looksMin) await noteTrouble(ctx, key, sentence)
+      else if (isTold && missed === 0) await endTrouble(ctx, key)
+      isTold = missed >= looksMin || (isTold && missed > 0)
+    },
+    ctx.log,
+  )
+}

@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import type { Context, WithDatabase } from '../context.ts'
+import { asOperator } from '../database.ts'
+import { isHeldBack } from '../hold.ts'
+
+/** The text of a letter; the layout is the same for all. */
+export interface Letter {
+  /** Says what and which CNPJ, in our words: no name that somebody typed or that a document brought. */
+  subject: string
+  /** A plain text shows them too, and has no button: they speak of the address below. */
+  paragraphs: string[]
+  /** A list below them, each line with the address that shows it. */
+  lines?: LetterLine[]
+  button?: { label: string; url: string }
+  /** In small print below. */
+  footnote?: string
+  /** Where one click ends letters like this one, also without opening it (RFC 8058). */
+  stopUrl?: string
+  /** The address for replies, when that is not the sender. */
+  replyTo?: { name: string; address: string }
+}
+
+/** A line of a list: what it is, what there is to say of it, and where it is shown. */
+export interface LetterLine {
+  title: string
+  detail?: string
+  url: string
+}
+
+/** Why a person gets a letter that they did not request, as the first sentence of its footnote. */
+export function whyReceived({ productName }: Pick<Context['config'], 'productName'>): string {
+  return `Você recebe este e-mail porque tem uma conta no ${productName}.`
+}
+
+/**
+ * Words that somebody else wrote, for a letter: programs that make links of what looks like an address find none in them. Numbers stay as they
+ * are, and so do "S/A" and "nº".
+ */
+export function withoutLinks(text: string): string {
+  return text
+    .replace(/[^ºª\u00a0]+/g, (part) => part.normalize('NFKC'))
+    .replace(/[\u3002\uff0e\uff61]/g, '.')
+    .replace(/:\/+/g, ': ')
+    .replace(/\S+/g, (word) => {
+      const dot = word.indexOf('.')
+      return dot < 0 ? word : word.slice(0, dot) + word.slice(dot).replace(/\/(?=\p{L})/gu, '/ ')
+    })
+    .replace(/[.@:](?=\p{L})/gu, '$& ')
+}
+
+/** A mail that waits to leave. */
+export interface WaitingMail {
+  /** The same for every attempt to send it. */
+  id: bigint
+  workspaceId: number | null
+  recipient: string
+  /** What `queueMail` was given. */
+  payload: unknown
+}
+
+/** Writes the letter at the moment it leaves; null: there is nothing to say (any more), and nothing leaves. */
+export type MailKind = (ctx: Context, mail: WaitingMail) => Promise<Letter | null>
+
+/**
+ * Puts a mail in the queue, in the transaction that `ctx.db` is, if it is one: it leaves when that commits. `kind` names who writes it;
+ * the payload holds no secret. `usefulMs`: afterwards it would only confuse.
+ */
+export async function queueMail(
+  { db }: Pick<Context, 'db'>,
+  mail: { workspaceId?: number; kind: string; recipient: string; payload?: object; usefulMs?: number },
+): Promise<void> {
+  await db
+    .insertInto('mail')
+    .values({
+      workspace_id: mail.workspaceId ?? null,
+      kind: mail.kind,
+      recipient: mail.recipient,
+      payload: JSON.stringify(mail.payload ?? {}),
+      useless_at: mail.usefulMs === undefined ? null : sql<Date>`now() + ${mail.usefulMs} * interval '1 ms'`,
+    })
+    .execute()
+}
+
+const held = sql`state = 'waiting' and ${isHeldBack}`
+
+/** How many mails wait for the release. */
+export async function countHeldMails(ctx: WithDatabase): Promise<number> {
+  return asOperator(ctx, async ({ db }) => {
+    const { rows } = await sql<{ count: number }>`select count(*)::int as count from mail where ${held}`.execute(db)
+    return rows[0]!.count
+  })
+}
+
+/** Has them never leave. */
+export async function dropHeldMails(ctx: WithDatabase): Promise<void> {
+  const problem = 'O envio foi liberado sem o que já esperava: este e-mail podia já ter saído, e não foi enviado.'
+  await asOperator(ctx, async ({ db }) => {
+    await sql`update mail set state = 'dropped', problem = ${problem}, payload = '{}', lease_until = null, settled_at = now() where ${held}`.execute(
+      db,
+    )
+  })
+}

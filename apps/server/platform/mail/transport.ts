@@ -1,0 +1,199 @@
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { domainToASCII } from 'node:url'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import type { Config } from '../../config.ts'
+import type { HeldMail } from './queue.ts'
+
+/** Hands a message over to the mail server or the folder; throws when it cannot. */
+export interface Transport {
+  /** Where the message went, for the log, when that is a file. */
+  deliver(
+    mail: Pick<HeldMail, 'id' | 'recipient' | 'createdAt'>,
+    message: Buffer,
+    signal: AbortSignal,
+  ): Promise<string | null>
+}
+
+/** How long a mail server may take in all: until it asks for the message, and from then until it has taken it. */
+interface Patience {
+  beforeDataMs: number
+  afterDataMs: number
+}
+
+const usual: Patience = { beforeDataMs: 20_000, afterDataMs: 60_000 }
+
+/** The way out that the configuration names: its mail server, or files in the data directory. */
+export function openTransport(config: Pick<Config, 'mail' | 'dataDir'>, patience = usual): Transport {
+  const { smtpUrl, from } = config.mail
+  return smtpUrl ? smtpTransport(new URL(smtpUrl), from, patience) : outboxTransport(join(config.dataDir, 'outbox'))
+}
+
+const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+function smtpTransport(url: URL, from: string, patience: Patience): Transport {
+  const secure = url.protocol === 'smtps:'
+  const hasLogin = url.username !== ''
+  const auth = hasLogin ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } : undefined
+  // Only these parts of the address count: nothing in it can turn the verification off.
+  const server = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port ? Number(url.port) : secure ? 465 : 587,
+    secure,
+    // Otherwise encrypted when the server offers it. A password leaves this machine encrypted or not at all.
+    requireTLS: hasLogin && !secure && !loopback.test(url.hostname),
+    tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2' as const },
+    dnsTimeout: 15_000,
+    connectionTimeout: 15_000,
+    greetingTimeout: 15_000,
+    socketTimeout: patience.afterDataMs,
+  }
+  return {
+    deliver: async ({ recipient }, message, signal) => {
+      await converse(new SMTPConnection(server), auth, { from, to: asciiDomain(recipient), message }, patience, signal)
+      return null
+    },
+  }
+}
+
+/** Brings one message to the server at the other end of `connection`, in the time that it has, and ends the connection. */
+function converse(
+  connection: SMTPConnection,
+  auth: { user: string; pass: string } | undefined,
+  { from, to, message }: { from: string; to: string; message: Buffer },
+  { beforeDataMs, afterDataMs }: Patience,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (error?: Error | null) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', stop)
+      connection.close()
+      body.destroy()
+      if (error) reject(error)
+      else resolve()
+    }
+    const stop = () => end(Object.assign(new Error('stopped'), { code: 'EABORT' }))
+    const late = () => end(Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' }))
+    let timer = setTimeout(late, beforeDataMs)
+    // It is read when the server asks for it.
+    const body = new Readable({
+      read() {
+        clearTimeout(timer)
+        timer = setTimeout(late, afterDataMs)
+        this.push(message)
+        this.push(null)
+      },
+    })
+    const send = () => connection.send({ from, to }, body, end)
+    connection.on('error', end)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) return stop()
+    connection.connect((error) => {
+      if (error) end(error)
+      else if (auth && connection.allowsAuth) connection.login(auth, (error) => (error ? end(error) : send()))
+      else send()
+    })
+  })
+}
+
+// An address whose part before the @ is not ASCII needs a server with SMTPUTF8.
+function asciiDomain(address: string): string {
+  const at = address.lastIndexOf('@') + 1
+  const [person, domain] = [address.slice(0, at), address.slice(at)]
+  const isAscii = (text: string) => /^[\x20-\x7e]*$/.test(text)
+  return isAscii(person) && !isAscii(domain) ? person + (domainToASCII(domain) || domain) : address
+}
+
+/** How long letters that became files are kept: their rows go after as long. */
+const outboxDays = 90
+
+/** Deletes letters of the folder that were written long ago, as they hold names, addresses and links. */
+export async function forgetOutbox({ dataDir }: Pick<Config, 'dataDir'>): Promise<void> {
+  const folder = join(dataDir, 'outbox')
+  const ifThere = (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  }
+  const names = (await readdir(folder).catch(ifThere)) ?? []
+  for (const name of names.filter((one) => /\.eml(\.|$)/.test(one))) {
+    const path = join(folder, name)
+    // Another process gives a new letter its name, or deletes an old one.
+    const found = await stat(path).catch(ifThere)
+    if (found && found.mtimeMs < Date.now() - outboxDays * 24 * 3_600_000) await rm(path, { force: true })
+  }
+}
+
+function outboxTransport(folder: string): Transport {
+  return {
+    deliver: async ({ id, createdAt }, message) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      // An attempt with an unknown end is replaced by the next one.
+      const path = join(folder, `${createdAt.toISOString().replace(/[:.]/g, '-')}-${id}.eml`)
+      const draft = `${path}.${crypto.randomUUID()}`
+      try {
+        {
+          await using file = await open(draft, 'wx', 0o600)
+          await file.writeFile(message)
+          await file.sync()
+        }
+        await rename(draft, path)
+      } finally {
+        await rm(draft, { force: true })
+      }
+      return path
+    },
+  }
+}
+
+/** Why a message did not leave. */
+interface SmtpRefusal {
+  /** The text for the operator. */
+  problem: string
+  /** It is about this message or its recipient: a retry would fail in the same way. */
+  final: boolean
+  /** For the log, which holds no addresses. */
+  facts: { code: string | undefined; command: string | undefined; status: number | undefined }
+}
+
+/** What an error of `deliver` means. */
+export function readRefusal(error: unknown): SmtpRefusal {
+  const { code, command, responseCode: status, response, message } = error as SmtpError
+  const facts = { code, command, status }
+  const said = clean(response || message || String(error))
+  const final = isFinal(facts, said)
+  if (code === 'EAUTH')
+    return { problem: `O servidor de e-mail não aceitou o usuário e a senha: ${said}`, final, facts }
+  if (code === 'ETLS' || /certificate|self.signed/i.test(said))
+    return { problem: `Não há conexão segura com o servidor de e-mail: ${said}`, final, facts }
+  if (status) return { problem: `O servidor de e-mail recusou: ${said}`, final, facts }
+  if (code === 'ETIMEDOUT') return { problem: `O servidor de e-mail não respondeu a tempo: ${said}`, final, facts }
+  if (code === 'EENVELOPE')
+    return { problem: `O servidor de e-mail não serve para este endereço: ${said}`, final, facts }
+  return { problem: `O e-mail não pôde ser entregue ao servidor: ${said}`, final, facts }
+}
+
+interface SmtpError {
+  code?: string
+  command?: string
+  responseCode?: number
+  response?: string
+  message?: string
+}
+
+// A 530 wants a login, and 5.7 to a recipient means that this server does not send for us: both are for whoever runs the server to mend,
+// and the letters wait for that.
+function isFinal({ code, command, status }: SmtpRefusal['facts'], said: string): boolean {
+  if (code === 'EENVELOPE' && command === 'API') return true
+  if (!status || status < 500 || status === 530 || code === 'EAUTH') return false
+  if (command === 'RCPT TO') return !/^\d{3}[ -]5\.7\.\d/.test(said)
+  return command === 'DATA'
+}
+
+function clean(text: string): string {
+  return text
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 500)
+}

@@ -1,0 +1,388 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { simpleParser } from 'mailparser'
+import pg from 'pg'
+import pino from 'pino'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { createDatabase, endConnections } from '../../../../tests/support/database.ts'
+import { readConfig } from '../../config.ts'
+import type { Context } from '../context.ts'
+import { asOperator, openDatabase } from '../database.ts'
+import { createPublicIds } from '../ids.ts'
+import { knownBefore } from '../jobs/testing.ts'
+import { testSigner } from '../signer/testing.ts'
+import { noPrinter, roomyStorage } from '../testing.ts'
+import { createVault } from '../vault.ts'
+import { type MailKind, queueMail } from './mail.ts'
+import { claimMail, deleteSettledMails, dueMails, leaseMs, listUnsentMails, retryFailedMails } from './queue.ts'
+import { openMailServer, refusal, type TestMailServer } from './testing.ts'
+
+const patience = { timeout: 25_000, interval: 20 }
+
+// A copy of the worker whose pauses and grace at the end are as many as ever, and thirty times shorter.
+const shorter = 30
+let startMailWorker: typeof import('./worker.ts').startMailWorker
+beforeAll(async () => {
+  vi.resetModules()
+  vi.doMock('../pause.ts', async (load) => {
+    const { pause } = await load<typeof import('../pause.ts')>()
+    return { pause: (ms: number, signal: AbortSignal) => pause(ms / shorter, signal) }
+  })
+  vi.doMock('../jobs/jobs.ts', async (load) => {
+    const jobs = await load<typeof import('../jobs/jobs.ts')>()
+    const afterGrace: typeof jobs.afterGrace = (signal, ms, cut) => jobs.afterGrace(signal, ms / shorter, cut)
+    return { ...jobs, afterGrace }
+  })
+  ;({ startMailWorker } = await import('./worker.ts'))
+})
+afterAll(() => {
+  vi.doUnmock('../pause.ts')
+  vi.doUnmock('../jobs/jobs.ts')
+  vi.resetModules()
+})
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Context['db']
+let folder: string
+let server: TestMailServer
+let logged: Record<string, unknown>[]
+
+beforeAll(async () => {
+  database = await createDatabase()
+  db = openDatabase(database.url)
+  folder = await mkdtemp(join(tmpdir(), 'vigia-mail-'))
+})
+afterAll(async () => {
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+beforeEach(async () => {
+  server = await openMailServer()
+  logged = []
+  await operate(sql`delete from mail`)
+})
+afterEach(() => server[Symbol.asyncDispose]())
+
+function context(env: Record<string, string> = {}): Context {
+  const smtp = { SMTP_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'avisos@vigia.example' }
+  return {
+    db,
+    config: readConfig({ DATA_DIR: folder, ...smtp, ...env }, folder),
+    log: pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+    vault: createVault(Buffer.alloc(32, 7)),
+    signer: testSigner(database.url),
+    ids: createPublicIds(Buffer.alloc(16, 8)),
+    printer: noPrinter,
+    storage: roomyStorage,
+  }
+}
+
+const kinds: Record<string, MailKind> = {
+  aviso: async (_, { payload }) => {
+    const { name } = payload as { name: string }
+    return { subject: `Aviso para ${name}`, paragraphs: [`Olá, ${name}.`] }
+  },
+  nada: async () => null,
+  quebrado: async () => {
+    throw new Error('a bug of ours')
+  },
+}
+const work = (ctx = context()) => startMailWorker(ctx, kinds)
+const queue = (change: Partial<Parameters<typeof queueMail>[1]> = {}) =>
+  queueMail({ db }, { kind: 'aviso', recipient: 'ana@empresa.example', payload: { name: 'João' }, ...change })
+
+interface Row {
+  state: string
+  failures: number
+  problem: string | null
+  payload: unknown
+  settled: boolean
+  /** Seconds until it may leave. */
+  wait: number
+  leased: boolean
+  recipient: string
+}
+async function operate<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
+  return asOperator({ db }, async ({ db }) => (await query.execute(db)).rows)
+}
+const rows = () =>
+  operate(sql<Row>`
+    select state, failures, problem, payload, settled_at is not null as settled, recipient,
+           extract(epoch from next_at - now())::float8 as wait, coalesce(lease_until > now(), false) as leased
+      from mail order by id`)
+const becomes = (...expected: Partial<Row>[]) =>
+  vi.waitFor(async () => expect(await rows()).toMatchObject(expected), patience)
+const makeDue = () => operate(sql`update mail set next_at = now() where state = 'waiting'`)
+
+test.each([0, 2])('a mail that failed %i times is known to be due', async (failures) => {
+  const claim = knownBefore(dueMails, claimMail)
+  await queue()
+  await operate(sql`update mail set failures = ${failures}`)
+  expect(await claim({ db }, { retry: true })).toMatchObject({ failures })
+})
+
+test('a mail leaves, and keeps nothing of what it said', async () => {
+  await queue()
+  await using _ = work()
+  await becomes({ state: 'sent', failures: 0, problem: null, payload: {}, settled: true, leased: false })
+  expect(server.received).toHaveLength(1)
+  expect(server.received[0]).toMatchObject({ from: 'avisos@vigia.example', to: ['ana@empresa.example'] })
+  expect(server.received[0]?.mail).toMatchObject({ subject: 'Aviso para João' })
+  expect(JSON.stringify(logged)).not.toMatch(/ana@|João/)
+})
+
+test('a refusal for now is tried again as the same message', async () => {
+  const tries: (string | undefined)[] = []
+  server.refuse = ({ mail }) => {
+    tries.push(mail.messageId)
+    if (tries.length === 1) throw refusal(451, '4.7.1 greylisted')
+  }
+  await queue()
+  await using _ = work()
+  await becomes({ state: 'waiting', failures: 1, leased: false, payload: { name: 'João' } })
+  const [row] = await rows()
+  expect(row?.problem).toContain('greylisted')
+  expect(row?.wait).toBeGreaterThan(20)
+  expect(row?.wait).toBeLessThanOrEqual(60)
+  await makeDue()
+  await becomes({ state: 'sent', problem: null })
+  expect(new Set(tries).size).toBe(1)
+  expect(tries).toHaveLength(2)
+})
+
+test('a refusal for good is not repeated', async () => {
+  server.refuse = () => {
+    throw refusal(550, '5.1.1 no such mailbox')
+  }
+  await queue()
+  await using _ = work()
+  await becomes({ state: 'failed', settled: true, payload: { name: 'João' } })
+  expect((await rows())[0]?.problem).toContain('no such mailbox')
+  expect(logged.filter(({ level }) => level === 50)).toHaveLength(1)
+})
+
+test('a server that is away is waited for', async () => {
+  const { port } = server
+  await server[Symbol.asyncDispose]()
+  await queue()
+  await using _ = work()
+  await becomes({ state: 'waiting', failures: 1 })
+  server = await openMailServer({}, port)
+  await makeDue()
+  await becomes({ state: 'sent' })
+  expect(server.received).toHaveLength(1)
+})
+
+test('the waits grow from a minute to six hours, and end after three days', async () => {
+  server.refuse = () => {
+    throw refusal(451, 'later')
+  }
+  const minutes = [1, 5, 15, 60, 180, 360, 360]
+  for (const failures of minutes.keys()) await queue({ payload: { name: String(failures) } })
+  await operate(sql`update mail set failures = (payload->>'name')::int`)
+  await queue({ payload: { name: 'x' } })
+  await operate(sql`update mail set failures = 16 where payload->>'name' = 'x'`)
+  await using _ = work()
+  await becomes(...minutes.map((_, index) => ({ state: 'waiting', failures: index + 1 })), { state: 'failed' })
+  const waits = (await rows()).slice(0, minutes.length).map(({ wait }) => Math.ceil(wait / 60))
+  expect(waits).toEqual(minutes)
+  expect(logged.filter(({ msg }) => msg === 'a mail was given up')).toMatchObject([{ level: 50 }])
+})
+
+test('several workers send each mail once', async () => {
+  server.refuse = () => new Promise((resolve) => setTimeout(resolve, 20))
+  const names = Array.from({ length: 20 }, (_, index) => `n${index}`)
+  for (const name of names) await queue({ payload: { name } })
+  {
+    await using _ = work()
+    await using __ = work()
+    await using ___ = work()
+    await becomes(...names.map(() => ({ state: 'sent' })))
+  }
+  const subjects = server.received.map(({ mail }) => mail.subject)
+  expect(subjects.sort()).toEqual(names.map((name) => `Aviso para ${name}`).sort())
+})
+
+test('a mail that another process holds is left alone until its lease ends', async () => {
+  await queue({ payload: { name: 'held' } })
+  await queue({ payload: { name: 'free' } })
+  await operate(sql`update mail set lease_until = now() + interval '5 minutes' where payload->>'name' = 'held'`)
+  await using _ = work()
+  await becomes({ state: 'waiting', leased: true, failures: 0 }, { state: 'sent' })
+  await operate(sql`update mail set lease_until = now() - interval '1 second' where state = 'waiting'`)
+  await becomes({ state: 'sent' }, { state: 'sent' })
+  expect(server.received).toHaveLength(2)
+  expect(leaseMs).toBeGreaterThan(4 * 60_000)
+})
+
+test('a mail whose lease another process took over is not put off by the first', async () => {
+  let taken = false
+  server.refuse = async () => {
+    if (taken) return
+    taken = true
+    await operate(sql`update mail set lease_until = now() + interval '7 minutes'`)
+    throw refusal(451, 'later')
+  }
+  await queue()
+  {
+    await using _ = work()
+    await vi.waitFor(() => expect(logged.some(({ msg }) => msg === 'a mail could not leave')).toBe(true), patience)
+  }
+  expect(await rows()).toMatchObject([{ state: 'waiting', failures: 0, leased: true }])
+})
+
+test('what cannot or need not be said does not leave', async () => {
+  await queue({ kind: 'nada' })
+  await queue({ kind: 'quebrado' })
+  await queue({ kind: 'inventado' })
+  await queue({ kind: 'constructor' })
+  await queue({ recipient: 'a@b.example,c@d.example' })
+  await queue({ usefulMs: -1_000 })
+  await using _ = work()
+  await becomes(
+    { state: 'dropped', payload: {}, settled: true },
+    { state: 'waiting', failures: 1 },
+    { state: 'failed', problem: 'Este programa não conhece e-mails do tipo "inventado".' },
+    { state: 'failed' },
+    { state: 'dropped', recipient: 'a@b.example,c@d.example', problem: expect.stringContaining('não é um endereço') },
+    { state: 'dropped', problem: expect.stringContaining('tarde demais') },
+  )
+  expect(server.received).toEqual([])
+  const said = (level: number) => logged.filter((line) => line.level === level).map(({ msg }) => msg)
+  expect(said(50).sort()).toEqual([
+    'a letter could not be written',
+    'a mail is of an unknown kind',
+    'a mail is of an unknown kind',
+  ])
+  expect(said(40)).toContain('a mail has no usable recipient')
+})
+
+test('a mailbox that does not exist is for the operator to see, and no error of ours', async () => {
+  await server[Symbol.asyncDispose]()
+  server = await openMailServer({ onRcptTo: (_, __, done) => done(refusal(550, '5.1.1 no such mailbox')) })
+  await queue()
+  await using _ = work()
+  await becomes({ state: 'failed', settled: true })
+  expect(logged.filter(({ msg }) => msg === 'a mail was refused for good')).toMatchObject([{ level: 40 }])
+})
+
+test('recipients whose server hangs keep no fresh mail from leaving', async () => {
+  await server[Symbol.asyncDispose]()
+  const hanging = new Set<string>()
+  server = await openMailServer({
+    onRcptTo: ({ address }, _, done) => {
+      if (address.endsWith('@lento.example')) hanging.add(address)
+      else done()
+    },
+  })
+  const slow = Array.from({ length: 8 }, (_, index) => `r${index}@lento.example`)
+  for (const recipient of slow) await queue({ recipient })
+  await operate(sql`update mail set failures = 1, next_at = now() - interval '1 hour'`)
+  await using _ = work()
+  await vi.waitFor(() => expect(hanging.size).toBeGreaterThanOrEqual(2), patience)
+  const fresh = Array.from({ length: 12 }, (_, index) => `f${index}@empresa.example`)
+  for (const recipient of fresh) await queue({ recipient })
+  await vi.waitFor(() => expect(server.received).toHaveLength(fresh.length), patience)
+  expect(server.received.flatMap(({ to }) => to).sort()).toEqual(fresh.sort())
+  const held = (await rows()).filter(({ leased, recipient }) => leased && slow.includes(recipient))
+  expect(held.length).toBeLessThanOrEqual(2)
+})
+
+test('retries leave although fresh mail never ends', async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `n${index}`)
+  for (const name of names) await queue({ payload: { name } })
+  await operate(sql`update mail set next_at = now() - interval '1 hour'`)
+  await queue({ payload: { name: 'again' } })
+  await operate(sql`update mail set failures = 1 where payload->>'name' = 'again'`)
+  await using _ = work()
+  await becomes(...Array(31).fill({ state: 'sent' }))
+  const place = server.received.findIndex(({ mail }) => mail.subject === 'Aviso para again')
+  expect(place).toBeLessThan(10)
+})
+
+test('without a mail server a mail becomes a file, and the log says where, not what', async () => {
+  await queue({ payload: { name: 'Conceição' } })
+  await using _ = work(context({ SMTP_URL: '', MAIL_FROM: '' }))
+  await becomes({ state: 'sent' })
+  const files = await readdir(join(folder, 'outbox'))
+  expect(files).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-\d+\.eml$/)])
+  const path = join(folder, 'outbox', files[0]!)
+  const mail = await simpleParser(await readFile(path))
+  expect(mail).toMatchObject({ subject: 'Aviso para Conceição', to: { text: 'ana@empresa.example' } })
+  expect(mail.text).toContain('Olá, Conceição.')
+  expect(logged.filter(({ level }) => level === 40)).toMatchObject([{ path, kind: 'aviso' }])
+  expect(JSON.stringify(logged)).not.toMatch(/ana@|Concei/)
+})
+
+test('a database that goes away while a mail leaves does not make it leave twice', async () => {
+  const admin = new pg.Client({ connectionString: database.url })
+  await admin.connect()
+  let away = false
+  server.refuse = async () => {
+    away = true
+    await admin.query('alter table mail rename to mail_away')
+    await endConnections(admin)
+  }
+  await queue()
+  await using _ = work()
+  await vi.waitFor(
+    () => expect(logged.some(({ msg }) => String(msg).includes('could not be written yet'))).toBe(true),
+    patience,
+  )
+  expect(away).toBe(true)
+  await admin.query('alter table mail_away rename to mail')
+  await admin.end()
+  await becomes({ state: 'sent' })
+  expect(server.received).toHaveLength(1)
+})
+
+test('a program that ends does not wait for a server that says nothing, and the mail is as before', async () => {
+  let reached = false
+  server.refuse = () => {
+    reached = true
+    return new Promise<void>(() => {})
+  }
+  await queue()
+  {
+    await using _ = work()
+    await vi.waitFor(() => expect(reached).toBe(true), patience)
+  }
+  expect(await rows()).toMatchObject([{ state: 'waiting', failures: 0, leased: false, problem: null }])
+})
+
+test('what was settled long ago is deleted; what waits never is', async () => {
+  for (const name of ['old', 'recent', 'waiting']) await queue({ payload: { name } })
+  await operate(sql`
+    update mail set created_at = now() - interval '200 days',
+           state = case payload->>'name' when 'waiting' then 'waiting' else 'failed' end,
+           settled_at = case payload->>'name' when 'old' then now() - interval '91 days' when 'recent' then now() - interval '89 days' end`)
+  await deleteSettledMails({ db })
+  expect((await rows()).map(({ payload }) => payload)).toEqual([{ name: 'recent' }, { name: 'waiting' }])
+})
+
+test('the operator sees what did not leave and lets it be tried again', async () => {
+  await queue({ recipient: 'um@x.example' })
+  await queue({ recipient: 'dois@x.example', usefulMs: -1_000 })
+  await queue({ recipient: 'tres@x.example', kind: 'nada' })
+  await operate(sql`update mail set failures = 2 where recipient = 'dois@x.example'`)
+  server.refuse = () => {
+    throw refusal(550, 'no such mailbox')
+  }
+  {
+    await using _ = work()
+    await becomes({ state: 'failed' }, { state: 'dropped' }, { state: 'dropped' })
+  }
+  expect(await listUnsentMails({ db })).toMatchObject([
+    { recipient: 'dois@x.example', state: 'dropped' },
+    { recipient: 'um@x.example', state: 'failed', problem: expect.stringContaining('no such mailbox') },
+  ])
+  server.refuse = () => {}
+  expect(await retryFailedMails({ db })).toBe(1)
+  expect(await retryFailedMails({ db })).toBe(0)
+  await using _ = work()
+  await becomes({ state: 'sent', failures: 0 }, { state: 'dropped' }, { state: 'dropped' })
+  expect(server.received).toHaveLength(1)
+})

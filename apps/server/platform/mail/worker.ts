@@ -1,0 +1,136 @@
+import type { Context } from '../context.ts'
+import { isDue } from '../jobs/due.ts'
+import { afterGrace, startJobs } from '../jobs/jobs.ts'
+import { pause } from '../pause.ts'
+import type { MailKind } from './mail.ts'
+import { isMailbox, writeMessage } from './message.ts'
+import { claimMail, dueMails, type HeldMail, leaseMs, type MailOutcome, settleMail } from './queue.ts'
+import { openTransport, readRefusal, type Transport } from './transport.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+// Each after one failure more; together three days.
+const waits = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, ...Array<number>(11).fill(6 * hourMs)]
+
+const atOnce = 4
+// Mails that failed before may fail slowly again; they must not delay mails that were never tried.
+const retriesAtOnce = 2
+const idleMs = 1_000
+const sendMs = 3 * minuteMs
+// How long a message under way may still take when the program ends.
+const graceMs = 5_000
+
+/** Sends the mails that are due, until disposed; `kinds` write the letters. */
+export function startMailWorker(ctx: Context, kinds: Readonly<Record<string, MailKind>>): AsyncDisposable {
+  const transport = openTransport(ctx.config)
+  return startJobs<HeldMail>(
+    {
+      name: 'mail',
+      mayFind: () => isDue(ctx, dueMails),
+      claim: (running) =>
+        claimMail(ctx, { retry: running.filter(({ failures }) => failures > 0).length < retriesAtOnce }),
+      run: async (mail, signal) => {
+        const claimedAt = performance.now()
+        const outcome = await sendMail(ctx, kinds, transport, mail, signal)
+        await settle(ctx, mail, outcome, claimedAt + leaseMs, signal)
+      },
+      describe: ({ id, kind }) => ({ mail: String(id), kind }),
+      concurrency: atOnce,
+      workMs: 2 * leaseMs,
+      idleMs,
+    },
+    ctx.log,
+  )
+}
+
+async function sendMail(
+  ctx: Context,
+  kinds: Readonly<Record<string, MailKind>>,
+  transport: Transport,
+  mail: HeldMail,
+  signal: AbortSignal,
+): Promise<MailOutcome> {
+  const { log } = ctx
+  const about = { mail: String(mail.id), kind: mail.kind }
+  if (mail.tooLate) {
+    // Without a failure, nothing ran in the meantime.
+    log[mail.failures > 0 ? 'error' : 'warn'](about, 'a mail did not leave while it was of use')
+    return { state: 'dropped', problem: 'Ficou tarde demais para este e-mail: o que ele diria já não serve.' }
+  }
+  const write = Object.hasOwn(kinds, mail.kind) ? kinds[mail.kind] : undefined
+  if (!write) {
+    log.error(about, 'a mail is of an unknown kind')
+    return { state: 'failed', problem: `Este programa não conhece e-mails do tipo "${mail.kind}".` }
+  }
+  // A visitor may sign up with such an address: it is no failure.
+  if (!isMailbox(mail.recipient)) {
+    log.warn(about, 'a mail has no usable recipient')
+    return {
+      state: 'dropped',
+      problem: 'O endereço do destinatário não é um endereço de e-mail que se possa usar.',
+    }
+  }
+  let message: Buffer
+  try {
+    const letter = await write(ctx, mail)
+    if (!letter) return { state: 'dropped', problem: 'Não havia o que dizer quando ele sairia.' }
+    message = await writeMessage(ctx.config, letter, mail)
+  } catch (error) {
+    log.error({ err: error, ...about }, 'a letter could not be written')
+    return retryLater(ctx, mail, 'O e-mail não pôde ser escrito por uma falha nossa, anotada no log.')
+  }
+  try {
+    const path = await within(signal, (limit) => transport.deliver(mail, message, limit))
+    if (path) log.warn({ ...about, path }, 'no mail server is configured: a mail became a file')
+    else log.info(about, 'a mail left')
+    return { state: 'sent' }
+  } catch (error) {
+    if (signal.aborted) return { state: 'released' }
+    const { problem, final, facts } = readRefusal(error)
+    if (!final) {
+      log.warn({ ...about, ...facts }, 'a mail could not leave')
+      return retryLater(ctx, mail, problem)
+    }
+    // Nor is a mailbox that does not exist.
+    log[facts.command === 'RCPT TO' ? 'warn' : 'error']({ ...about, ...facts }, 'a mail was refused for good')
+    return { state: 'failed', problem }
+  }
+}
+
+function retryLater({ log }: Pick<Context, 'log'>, { id, kind, failures }: HeldMail, problem: string): MailOutcome {
+  const waitMs = waits[failures]
+  if (waitMs !== undefined) return { state: 'waiting', problem, waitMs }
+  log.error({ mail: String(id), kind }, 'a mail was given up')
+  return { state: 'failed', problem }
+}
+
+/** Does `work` with a signal that comes when it takes too long, or a little after `end`. */
+async function within<T>(end: AbortSignal, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+  const limit = new AbortController()
+  const late = setTimeout(() => limit.abort(), sendMs)
+  using _ = afterGrace(end, graceMs, () => limit.abort())
+  try {
+    return await work(limit.signal)
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+// Retries while the database is unavailable for a moment: otherwise a mail that was sent would be sent again.
+async function settle(
+  ctx: Context,
+  mail: HeldMail,
+  outcome: MailOutcome,
+  until: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await settleMail(ctx, mail, outcome)
+    } catch (error) {
+      if (signal.aborted || performance.now() > until) throw error
+      ctx.log.warn({ err: error, mail: String(mail.id) }, 'what became of a mail could not be written yet')
+      await pause(1_000, signal)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import type { Context } from './context.ts'
+
+/** Something that open pages should show; its text is written when it is announced, together with others of its kind. */
+interface Happening {
+  /** Names the writer of the text. */
+  what: string
+  companyId?: number
+  payload?: object
+  /** More of the same is likely to follow within this time. */
+  waitMs?: number
+  /** The session of the person whose action it is, by its public id. */
+  sessionId?: string
+}
+
+// One action may cause several transactions; their happenings are grouped when they come within this time.
+const togetherMs = 1_500
+
+/**
+ * Notes something to be announced to a workspace, grouped with others of its kind. `ctx.db` is the transaction of the action, in the workspace
+ * or in the capture: what is rolled back is not announced.
+ */
+export async function announce(
+  { db }: Pick<Context, 'db'>,
+  workspaceId: number,
+  { what, companyId, payload = {}, waitMs = togetherMs, sessionId }: Happening,
+): Promise<void> {
+  await db
+    .insertInto('happening')
+    .values({
+      workspace_id: workspaceId,
+      what,
+      company_id: companyId ?? null,
+      payload: JSON.stringify(payload),
+      ready_at: sql<Date>`clock_timestamp() + ${Math.round(waitMs)} * interval '1 ms'`,
+      session_id: sessionId ?? null,
+    })
+    .execute()
+}

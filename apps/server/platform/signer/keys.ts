@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import pg from 'pg'
+import type { Database } from '../context.ts'
+import { inWorkspace } from '../database.ts'
+import { InstallationError } from '../installation.ts'
+import { createVault, type Vault } from '../vault.ts'
+import type { KeyWrapper } from './wrapping.ts'
+
+/** Binds the sealed key of a certificate to the company that it was uploaded for. */
+export function keyPurpose(workspaceId: number, companyId: number): string {
+  return `certificate key of company ${workspaceId}/${companyId}`
+}
+
+/** Binds the key of a workspace to it. */
+export function workspacePurpose(workspaceId: number): string {
+  return `key of workspace ${workspaceId}`
+}
+
+/** What binds the sealed secret of a second factor to its account. */
+export function secondFactorPurpose(workspaceId: number, accountId: number): string {
+  return `second factor of account ${workspaceId}/${accountId}`
+}
+
+/** What binds the sealed secrets of webhooks to their workspace. */
+export function webhookPurpose(workspaceId: number): string {
+  return `webhook ${workspaceId}`
+}
+
+/** The key from which tokens and tickets come, and which seals second factors and secrets of webhooks. */
+export const tokens = 'tokens'
+
+/** The keys of the workspaces, unwrapped; `db` belongs to the signer. */
+export interface Keys {
+  /** That of a workspace; made when it has none. */
+  ensure(workspaceId: number): Promise<Vault>
+  unwrap(workspaceId: number, wrapped: Buffer): Promise<Vault>
+}
+
+export function createKeys(db: Database, wrapper: KeyWrapper): Keys {
+  // By their wrapped bytes: a key that was destroyed or replaced is not found by them any more.
+  const unwrapped = new LRUCache<string, Vault>({ max: 1_000, ttl: 3_600_000 })
+  const unwrap = async (workspaceId: number, wrapped: Buffer) => {
+    const name = `${workspaceId}/${wrapped.toString('base64')}`
+    const known = unwrapped.get(name)
+    if (known) return known
+    const key = await wrapper.unwrap(wrapped, workspacePurpose(workspaceId)).catch((cause: unknown) => {
+      // The certificate is as it was: nobody has to send it again.
+      throw new InstallationError(
+        'A chave de uma conta não abre com a chave mestra de agora. Nada foi alterado. Se a chave mestra foi trocada enquanto o programa estava aberto, reinicie-o.',
+        { cause },
+      )
+    })
+    const vault = createVault(key)
+    unwrapped.set(name, vault)
+    return vault
+  }
+  const read = (workspaceId: number) =>
+    inWorkspace({ db }, workspaceId, ({ db }) =>
+      db.selectFrom('workspace_key').select('wrapped').where('workspace_id', '=', workspaceId).executeTakeFirst(),
+    )
+  return {
+    unwrap,
+    async ensure(workspaceId) {
+      const existing = await read(workspaceId)
+      if (existing) return unwrap(workspaceId, existing.wrapped)
+      const { vault, wrapped } = await newKey(wrapper, workspacePurpose(workspaceId))
+      await inWorkspace({ db }, workspaceId, ({ db }) =>
+        db
+          .insertInto('workspace_key')
+          .values({ workspace_id: workspaceId, key_id: vault.keyId, wrapped, wrapper_id: wrapper.id })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute(),
+      )
+      // Another process may have been faster.
+      const row = await read(workspaceId)
+      if (!row) throw new Error(`the key of workspace ${workspaceId} was destroyed right now`)
+      return unwrap(workspaceId, row.wrapped)
+    },
+  }
+}
+
+/** A key that was not there before, and how it is kept. */
+export async function newKey(wrapper: KeyWrapper, purpose: string): Promise<{ vault: Vault; wrapped: Buffer }> {
+  const key = randomBytes(32)
+  return { vault: createVault(key), wrapped: await wrapper.wrap(key, purpose) }
+}
+
+/** Reads the key of the installation for a purpose; null before `prepareKeys` has made it. */
+export async function findInstallationKey(db: Database, wrapper: KeyWrapper, purpose: string): Promise<Buffer | null> {
+  const row = await db
+    .selectFrom('installation_key')
+    .select('wrapped')
+    .where('purpose', '=', purpose)
+    .executeTakeFirst()
+  return row ? wrapper.unwrap(row.wrapped, purpose) : null
+}
+
+/**
+ * Makes sure that the keys of the database at `url` (of its owner) are those of `wrapper`, and refuses to begin when they are not.
+ */
+export async function prepareKeys(url: string, wrapper: KeyWrapper): Promise<void> {
+  await withOwner(url, async (client) => {
+    if (await hasKeysOfAnother(client, wrapper))
+      throw new InstallationError(
+        'Os certificados digitais deste banco foram selados com outra chave mestra. Nada foi alterado. Se uma troca da chave foi interrompida, termine-a com npm run admin -- rotate-key; se não, restaure a chave antiga (MASTER_KEY ou o arquivo master.key de DATA_DIR) e inicie de novo.',
+      )
+    await ensureInstallationKey(client, wrapper)
+  })
+}
+
+/** Whether the database at `url` has keys that some master key wraps. */
+export async function isWrapped(url: string): Promise<boolean> {
+  return withOwner(url, async (client) => {
+    const { rows } = await client.query<{ any: boolean }>('select exists (select 1 from installation_key) as any')
+    return rows[0]!.any
+  })
+}
+
+async function hasKeysOfAnother(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
+  const { rows } = await client.query<{ otherwise: boolean }>(
+    `select exists (select 1 from workspace_key where wrapper_id <> $1)
+            or exists (select 1 from certificate c where replaced_at is null
+                          and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id)) as otherwise`,
+    [wrapper.id],
+  )
+  return rows[0]!.otherwise || ((await hasTokensOfAnother(client, wrapper)) && (await sealsWithTokens(client)))
+}
+
+async function hasTokensOfAnother(client: pg.Client, wrapper: KeyWrapper): Promise<boolean> {
+  const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id <> $2', [
+    tokens,
+    wrapper.id,
+  ])
+  return rowCount === 1
+}
+
+// Only people could make again what the key of tokens seals for good.
+async function sealsWithTokens(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ any: boolean }>(
+    'select exists (select 1 from second_factor) or exists (select 1 from webhook) as any',
+  )
+  return rows[0]!.any
+}
+
+// One of another master key is replaced: nothing is sealed with that, and links that came from it last an hour at most.
+async function ensureInstallationKey(client: pg.Client, wrapper: KeyWrapper): Promise<void> {
+  const { rowCount } = await client.query('select from installation_key where purpose = $1 and wrapper_id = $2', [
+    tokens,
+    wrapper.id,
+  ])
+  if (rowCount === 1) return
+  const { wrapped } = await newKey(wrapper, tokens)
+  await client.query(
+    `insert into installation_key as k (purpose, wrapped, wrapper_id) values ($1, $2, $3)
+     on conflict (purpose) do update set wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id where k.wrapper_id <> excluded.wrapper_id`,
+    [tokens, wrapped, wrapper.id],
+  )
+}
+
+const atOnce = 200
+
+/** So many at once as one statement takes. */
+export function inTurns<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / atOnce) }, (_, n) => all.slice(n * atOnce, (n + 1) * atOnce))
+}
+
+/** Makes new keys for workspaces. */
+export async function writeKeys(
+  client: pg.Client,
+  workspaces: readonly number[],
+  wrapper: KeyWrapper,
+): Promise<Map<number, Vault>> {
+  const made: { workspace: number; vault: Vault; wrapped: Buffer }[] = []
+  for (const workspace of workspaces) made.push({ workspace, ...(await newKey(wrapper, workspacePurpose(workspace))) })
+  await client.query(
+    `insert into workspace_key (workspace_id, key_id, wrapped, wrapper_id) select w, k, b, $4 from unnest($1::int[], $2::text[], $3::bytea[]) u (w, k, b)
+     on conflict (workspace_id) do update set key_id = excluded.key_id, wrapped = excluded.wrapped, wrapper_id = excluded.wrapper_id, made_at = excluded.made_at`,
+    [workspaces, made.map(({ vault }) => vault.keyId), made.map(({ wrapped }) => wrapped), wrapper.id],
+  )
+  return new Map(made.map(({ workspace, vault }) => [workspace, vault]))
+}
+
+/** Seals all certificates of workspaces that one of `from` sealed with the key of their workspace in `to`; returns how many there were. */
+export async function sealAnew(
+  client: pg.Client,
+  to: ReadonlyMap<number, Vault>,
+  from: readonly Vault[],
+): Promise<number> {
+  const known = new Map(from.map((vault) => [vault.keyId, vault]))
+  const { rows } = await client.query<{ workspace: number; id: number; company: number; sealed: Buffer; key: string }>(
+    `select workspace_id as workspace, id, company_id as company, key_encrypted as sealed, key_id as key from certificate
+      where workspace_id = any ($1) and key_id = any ($2)`,
+    [[...to.keys()], [...known.keys()]],
+  )
+  const sealed = rows.map(({ workspace, company, sealed, key }) => {
+    const purpose = keyPurpose(workspace, company)
+    return to.get(workspace)!.encrypt(known.get(key)!.decrypt(sealed, purpose), purpose)
+  })
+  // What was replaced or removed meanwhile is left alone. Several servers lock no rows of several workspaces beforehand.
+  const { rowCount } = await client.query(
+    `update certificate c set key_encrypted = u.sealed, key_id = u.key
+       from unnest($1::int[], $2::int[], $3::bytea[], $4::text[], $5::bytea[]) u (workspace, id, sealed, key, before)
+      where c.workspace_id = u.workspace and c.id = u.id and c.key_encrypted = u.before`,
+    [
+      rows.map(({ workspace }) => workspace),
+      rows.map(({ id }) => id),
+      sealed,
+      rows.map(({ workspace }) => to.get(workspace)!.keyId),
+      rows.map(({ sealed }) => sealed),
+    ],
+  )
+  return rowCount!
+}
+
+/** Carries out `work` as the owner of the database; what was not committed ends with its connection. */
+export async function withOwner<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

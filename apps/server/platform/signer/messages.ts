@@ -1,0 +1,75 @@
+import { SefazError, UnsentError } from '@vigia/sefaz/error'
+import { EventError } from '@vigia/sefaz/events'
+import { InstallationError } from '../installation.ts'
+import { UnreadableCertificate } from './signer.ts'
+import { UnwantedEvent } from './wanted.ts'
+
+/** The calls of the socket: `POST /<name>` with JSON; the authority is asked by `relay`, see server.ts. */
+export interface Calls {
+  check: { input: Record<string, never>; output: Record<string, never> }
+  tokensKey: { input: Record<string, never>; output: { key: string } }
+  seal: {
+    input: { workspaceId: number; companyId: number; privateKey: string }
+    output: { sealed: string; keyId: string }
+  }
+  open: {
+    input: { workspaceId: number; certificateId: number; use: { service: string; purpose: string } }
+    output: { opened: { handle: string; id: number; pem: string; validTo: string } | null }
+  }
+  connect: { input: { handle: string }; output: Record<string, never> }
+  sign: {
+    input: { handle: string; details: Record<string, unknown> }
+    output: { signed: { id: string; xml: string; tpEvento: number; chave: string; nSeqEvento: number } }
+  }
+  release: { input: { handle: string }; output: Record<string, never> }
+}
+
+export type CallName = keyof Calls
+
+/** What `relay` carries in a header; the message itself is the body. */
+export interface RelayHead {
+  handle: string
+  url: string
+  headers: Record<string, string>
+  timeoutMs?: number
+}
+
+/** The handle of an opened certificate is not known any more: the signer began anew, it was not used for long, or it was opened long ago. */
+export class HandleGone extends Error {
+  override name = 'HandleGone'
+}
+
+/** How an error travels. */
+export interface WrittenError {
+  name: string
+  message: string
+  sefaz?: Pick<SefazError, 'kind' | 'retryable' | 'sent' | 'status' | 'body' | 'detail'>
+}
+
+// Those that somebody acts upon keep their class.
+const classes: Readonly<Record<string, new (message: string) => Error>> = {
+  EventError,
+  HandleGone,
+  InstallationError,
+  TypeError,
+  UnreadableCertificate,
+  UnsentError,
+  UnwantedEvent,
+}
+
+/** An error as it travels to the client. */
+export function writeError(error: unknown): WrittenError {
+  if (error instanceof SefazError) {
+    const { kind, retryable, sent, status, body, detail } = error
+    return { name: error.name, message: error.message, sefaz: { kind, retryable, sent, status, body, detail } }
+  }
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  return { name, message }
+}
+
+/** The error that `writeError` wrote. */
+export function readError({ name, message, sefaz }: WrittenError): Error {
+  if (sefaz) return new SefazError(sefaz.kind, { ...sefaz, body: sefaz.body ? Buffer.from(sefaz.body) : undefined })
+  const known = Object.hasOwn(classes, name) ? classes[name] : undefined
+  return known ? new known(message) : new Error(`the signer failed: ${name}: ${message}`)
+}

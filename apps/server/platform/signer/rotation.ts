@@ -1,0 +1,257 @@
+import { randomBytes } from 'node:crypto'
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { syncFolder } from '@vigia/embedded-postgres/durable'
+import { startPostgres } from '@vigia/embedded-postgres/postgres'
+import { readOrCreateSecret, readSecret } from '@vigia/embedded-postgres/secret-file'
+import type pg from 'pg'
+import type { Context } from '../context.ts'
+import { embeddedCluster, InstallationError } from '../installation.ts'
+import { migrate } from '../schema/migrate.ts'
+import { createVault, type Vault } from '../vault.ts'
+import {
+  inTurns,
+  newKey,
+  sealAnew,
+  secondFactorPurpose,
+  tokens,
+  webhookPurpose,
+  withOwner,
+  workspacePurpose,
+  writeKeys,
+} from './keys.ts'
+import { type KeyWrapper, wrapWithKey } from './wrapping.ts'
+
+type RotationConfig = Pick<Context['config'], 'dataDir' | 'databaseUrl' | 'masterKey' | 'newMasterKey'>
+
+/**
+ * Gives every workspace a new key, under which its certificates are sealed anew, wrapped with a new master key: that of the configuration,
+ * or one that is made and takes the place of `DATA_DIR/master.key`. Whatever interrupts it, running it again finishes the work: the new key is on the disk before a row is sealed with
+ * it, all rows change in one transaction, and the old key goes last. Returns how many certificates were sealed again.
+ */
+export async function rotateMasterKey(
+  config: RotationConfig,
+  step: (text: string) => void = () => {},
+): Promise<number> {
+  await using stack = new AsyncDisposableStack()
+  const keys = config.masterKey ? givenKeys(config.masterKey, config.newMasterKey) : await fileKeys(config)
+  step('Conferindo o banco de dados…')
+  const url = await openStorage(config, stack, step)
+  const next = await keys.next(step)
+  const count = await reseal(url, keys.present, next, step)
+  await keys.finish(step)
+  return count
+}
+
+interface Keys {
+  present: KeyWrapper
+  next(step: (text: string) => void): Promise<KeyWrapper>
+  /** Nothing needs the old key any more. */
+  finish(step: (text: string) => void): Promise<void>
+}
+
+function givenKeys(masterKey: Buffer, newMasterKey: Buffer | undefined): Keys {
+  if (!newMasterKey)
+    throw new InstallationError(
+      'Falta a chave nova. Nada foi alterado: informe-a em NEW_MASTER_KEY (faça uma com: openssl rand -base64 32) e rode de novo.',
+    )
+  if (newMasterKey.equals(masterKey))
+    throw new InstallationError(
+      'NEW_MASTER_KEY é igual a MASTER_KEY. Nada foi alterado: faça uma chave nova com openssl rand -base64 32 e rode de novo.',
+    )
+  const next = wrapWithKey(newMasterKey)
+  return { present: wrapWithKey(masterKey), next: async () => next, finish: async () => {} }
+}
+
+const noKey = (path: string) =>
+  new InstallationError(
+    `Não há chave mestra em ${path}: ela é feita na primeira vez que o programa inicia. Nada foi alterado; confira DATA_DIR.`,
+  )
+
+async function fileKeys({ dataDir, newMasterKey }: RotationConfig): Promise<Keys> {
+  const path = join(dataDir, 'master.key')
+  const nextPath = `${path}.next`
+  if (newMasterKey)
+    throw new InstallationError(
+      `NEW_MASTER_KEY só serve junto com MASTER_KEY. Nada foi alterado: aqui a chave está em ${path} e a nova é feita sozinha; tire NEW_MASTER_KEY e rode de novo.`,
+    )
+  // Without the old one, an interrupted rotation may still be finished: if it had sealed everything.
+  const present = (await readSecret(path)) ?? (await readSecret(nextPath))
+  if (present === null) throw noKey(path)
+  return {
+    present: wrapWithKey(keyOf(present, path)),
+    async next(step) {
+      step('Guardando a chave nova…')
+      const secret = await readOrCreateSecret(nextPath, () => randomBytes(32).toString('base64'))
+      await syncFolder(dataDir)
+      return wrapWithKey(keyOf(secret, nextPath))
+    },
+    async finish(step) {
+      step('Pondo a chave nova no lugar da antiga…')
+      await rename(nextPath, path)
+      await syncFolder(dataDir)
+    },
+  }
+}
+
+function keyOf(text: string, path: string): Buffer {
+  const key = Buffer.from(text, 'base64')
+  if (key.length === 32) return key
+  throw new InstallationError(
+    `${path} não é uma chave. Nada foi alterado: restaure a cópia de segurança desse arquivo e rode de novo.`,
+  )
+}
+
+async function openStorage(
+  { dataDir, databaseUrl }: RotationConfig,
+  stack: AsyncDisposableStack,
+  step: (text: string) => void,
+): Promise<string> {
+  // An embedded one belongs to one program at a time, and says so.
+  const url = databaseUrl ?? stack.use(await startPostgres({ ...embeddedCluster({ dataDir }), log: step })).url
+  await requireAlone(url)
+  await migrate(url)
+  return url
+}
+
+// A connection that was just closed is seen for a moment more.
+const patienceMs = 2_000
+
+async function requireAlone(url: string): Promise<void> {
+  await withOwner(url, async (client) => {
+    for (const since = performance.now(); ; await setTimeout(100)) {
+      const { rows } = await client.query<{ n: number }>(
+        // Those of the server itself have no user; those that several servers keep to each other are of who owns the extension.
+        `select count(*)::int as n from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and usesysid is not null
+            and coalesce(application_name, '') !~ '^[Cc]itus'
+            and usesysid is distinct from (select extowner from pg_extension where extname = 'citus' and extowner <> (select oid from pg_roles where rolname = current_user))`,
+      )
+      const { n } = rows[0]!
+      if (n === 0) return
+      if (performance.now() - since > patienceMs)
+        throw new InstallationError(
+          `Há ${n === 1 ? 'outra conexão aberta' : `outras ${n} conexões abertas`} com este banco de dados. Nada foi alterado: pare o programa em todas as máquinas (npm start, api e worker) e rode de novo.`,
+        )
+    }
+  })
+}
+
+async function reseal(url: string, from: KeyWrapper, to: KeyWrapper, step: (text: string) => void): Promise<number> {
+  return withOwner(url, async (client) => {
+    await client.query('begin')
+    // A process that starts meanwhile waits here, then finds that its key is the old one and refuses to start; one that was overlooked
+    // cannot seal with the old key.
+    await client.query(
+      'lock table certificate, workspace_key, installation_key, second_factor, webhook in access exclusive mode',
+    )
+    await requireKnown(client, from, to)
+    step('Selando os certificados com a chave nova…')
+    const count = await replaceKeys(client, from, to)
+    step('Selando o resto…')
+    await replaceTokensKey(client, from, to)
+    step('Confirmando…')
+    await client.query('commit')
+    return count
+  })
+}
+
+async function requireKnown(client: pg.Client, from: KeyWrapper, to: KeyWrapper): Promise<void> {
+  const { rows } = await client.query<{ n: number }>(
+    `select (select count(*) from workspace_key where wrapper_id not in ($1, $2))::int
+          + (select count(*) from certificate c where replaced_at is null
+                and not exists (select 1 from workspace_key k where k.workspace_id = c.workspace_id and k.key_id = c.key_id))::int as n`,
+    [from.id, to.id],
+  )
+  if (rows[0]!.n > 0)
+    throw new InstallationError(
+      'Há certificados selados com uma chave que não é a de agora nem a nova. Nenhum certificado foi alterado: restaure a chave com que o programa funcionava e rode de novo.',
+    )
+}
+
+// With the key of tokens what is sealed with it for good, which only people could make again; other things that it sealed are asked for again.
+async function replaceTokensKey(client: pg.Client, from: KeyWrapper, to: KeyWrapper): Promise<void> {
+  const { rows: keys } = await client.query<{ wrapped: Buffer }>(
+    'delete from installation_key where purpose = $1 and wrapper_id = $2 returning wrapped',
+    [tokens, from.id],
+  )
+  // None when this finishes what an earlier rotation had done.
+  if (!keys[0]) return
+  const before = createVault(await from.unwrap(keys[0].wrapped, tokens))
+  const { vault, wrapped } = await newKey(to, tokens)
+  await client.query('insert into installation_key (purpose, wrapped, wrapper_id) values ($1, $2, $3)', [
+    tokens,
+    wrapped,
+    to.id,
+  ])
+  await sealFactorsAnew(client, before, vault)
+  await sealWebhooksAnew(client, before, vault)
+}
+
+// What a key that was lost had sealed stays as it is: its people make another.
+function sealedAgain(sealed: Buffer, before: Vault, after: Vault, purpose: string): Buffer {
+  try {
+    return after.encrypt(before.decrypt(sealed, purpose), purpose)
+  } catch {
+    return sealed
+  }
+}
+
+async function sealFactorsAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
+  const { rows } = await client.query<{ workspace: number; account: number; secret: Buffer }>(
+    'select workspace_id as workspace, account_id as account, secret from second_factor',
+  )
+  for (const some of inTurns(rows))
+    await client.query(
+      `update second_factor f set secret = u.secret
+         from unnest($1::int[], $2::int[], $3::bytea[]) u (workspace, account, secret)
+        where f.workspace_id = u.workspace and f.account_id = u.account`,
+      [
+        some.map(({ workspace }) => workspace),
+        some.map(({ account }) => account),
+        some.map(({ workspace, account, secret }) =>
+          sealedAgain(secret, before, after, secondFactorPurpose(workspace, account)),
+        ),
+      ],
+    )
+}
+
+async function sealWebhooksAnew(client: pg.Client, before: Vault, after: Vault): Promise<void> {
+  const { rows } = await client.query<{ workspace: number; id: number; secret: Buffer; old: Buffer | null }>(
+    'select workspace_id as workspace, id, secret, old_secret as old from webhook',
+  )
+  for (const some of inTurns(rows))
+    await client.query(
+      `update webhook w set secret = u.secret, old_secret = u.old
+         from unnest($1::int[], $2::int[], $3::bytea[], $4::bytea[]) u (workspace, id, secret, old)
+        where w.workspace_id = u.workspace and w.id = u.id`,
+      [
+        some.map(({ workspace }) => workspace),
+        some.map(({ id }) => id),
+        some.map(({ workspace, secret }) => sealedAgain(secret, before, after, webhookPurpose(workspace))),
+        some.map(({ workspace, old }) => old && sealedAgain(old, before, after, webhookPurpose(workspace))),
+      ],
+    )
+}
+
+// New keys, not the old ones wrapped anew: who has an old copy of the database and its master key opens nothing that is sealed from now on.
+async function replaceKeys(client: pg.Client, from: KeyWrapper, to: KeyWrapper): Promise<number> {
+  const { rows } = await client.query<{ workspace: number; wrapped: Buffer }>(
+    'select workspace_id as workspace, wrapped from workspace_key where wrapper_id = $1',
+    [from.id],
+  )
+  let count = 0
+  for (const some of inTurns(rows)) {
+    const before: Vault[] = []
+    for (const { workspace, wrapped } of some)
+      before.push(createVault(await from.unwrap(wrapped, workspacePurpose(workspace))))
+    const next = await writeKeys(
+      client,
+      some.map(({ workspace }) => workspace),
+      to,
+    )
+    count += await sealAnew(client, next, before)
+  }
+  return count
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, lstat, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Connection } from '@vigia/sefaz/connection'
+import { LRUCache } from 'lru-cache'
+import { InstallationError } from '../installation.ts'
+import { stopwatch } from '../stopwatch.ts'
+import { type CallName, type Calls, HandleGone, type RelayHead, writeError } from './messages.ts'
+import type { EventDetails, OpenedCertificate, Signer } from './signer.ts'
+
+/** Of a certificate that its user forgot: a turn of the capture with its pauses is shorter. */
+const idleMs = 15 * 60_000
+/** Of any certificate, however much it is used: what it is opened for is noted again then. */
+const lifeMs = 60 * 60_000
+const inputBytesMax = 256 * 1024
+/** A lote of twenty events has 100 kB. */
+const messageBytesMax = 4 * 1024 * 1024
+
+interface Entry {
+  opened: OpenedCertificate
+  age: () => number
+  connection?: Connection
+}
+
+type Handlers = { [Name in CallName]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> }
+
+/** Answers on a Unix socket for `signer`; whoever can open the socket may ask. `mode`: the rights of the socket. */
+export async function serveSigner(signer: Signer, path: string, mode: number): Promise<AsyncDisposable> {
+  const entries = new LRUCache<string, Entry>({
+    max: 1_000,
+    ttl: idleMs,
+    updateAgeOnGet: true,
+    dispose: ({ connection }) => connection?.close(),
+  })
+  const entryOf = (handle: string) => {
+    const entry = entries.get(handle)
+    if (entry && entry.age() < lifeMs) return entry
+    entries.delete(handle)
+    throw new HandleGone('the certificate is not open any more')
+  }
+  const handlers: Handlers = {
+    async check() {
+      await signer.check()
+      return {}
+    },
+    tokensKey: async () => ({ key: (await signer.tokensKey()).toString('base64') }),
+    async seal({ workspaceId, companyId, privateKey }) {
+      const { sealed, keyId } = await signer.seal(workspaceId, companyId, privateKey)
+      return { sealed: sealed.toString('base64'), keyId }
+    },
+    async open({ workspaceId, certificateId, use }) {
+      const opened = await signer.open(workspaceId, certificateId, use)
+      if (!opened) return { opened: null }
+      const handle = randomUUID()
+      entries.set(handle, { opened, age: stopwatch() })
+      return { opened: { handle, id: opened.id, pem: opened.pem, validTo: opened.validTo.toISOString() } }
+    },
+    async connect({ handle }) {
+      const entry = entryOf(handle)
+      entry.connection ??= await entry.opened.connect()
+      return {}
+    },
+    async sign({ handle, details }) {
+      const wanted = { ...details, id: BigInt(String(details.id)) } as EventDetails
+      return { signed: await entryOf(handle).opened.sign(wanted) }
+    },
+    async release({ handle }) {
+      entries.delete(handle)
+      return {}
+    },
+  }
+  const server = createServer((request, response) => void answer(handlers, request, response))
+  server.on('checkContinue', (request, response) => void relay(entryOf, request, response))
+  await removeSocket(path)
+  server.listen(path)
+  await once(server, 'listening')
+  await chmod(path, mode)
+  return {
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      entries.clear()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+// Who stood here before and was killed left its socket.
+async function removeSocket(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => null)
+  if (!found) return
+  if (found.isSocket()) return rm(path, { force: true })
+  throw new InstallationError(
+    `SIGNER_SOCKET (${path}) é um arquivo ou uma pasta, que não foi feito por este programa. Nada foi apagado: informe outro caminho, ou apague o que está lá.`,
+  )
+}
+
+async function answer(handlers: Handlers, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const name = request.url?.slice(1) ?? ''
+    if (request.method !== 'POST' || !Object.hasOwn(handlers, name)) throw new Error(`no such call: ${name}`)
+    const input = JSON.parse(await bodyOf(request, inputBytesMax))
+    const output = await (handlers[name as CallName] as (input: unknown) => Promise<object>)(input)
+    respond(response, 200, output)
+  } catch (error) {
+    respond(response, 500, writeError(error))
+  }
+}
+
+/**
+ * Passes a message on to the authority and its response back. The client is told to send the message when the connection to the authority is
+ * there, so that it can still keep it; a client that goes away ends the connection.
+ */
+async function relay(
+  entryOf: (handle: string) => Entry,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const { handle, url, headers, timeoutMs } = JSON.parse(String(request.headers['x-relay'])) as RelayHead
+    const { connection } = entryOf(handle)
+    if (!connection) throw new HandleGone('the certificate is not shown')
+    response.on('close', () => {
+      if (!response.writableFinished) connection.close()
+    })
+    const body = async () => {
+      response.writeContinue()
+      return bodyOf(request, messageBytesMax)
+    }
+    const {
+      status,
+      headers: answered,
+      body: bytes,
+    } = await connection.post(url, { headers: asked(headers), body, timeoutMs })
+    // Headers of the authority may be longer than headers may be here.
+    const head = Buffer.from(JSON.stringify({ status, headers: answered }))
+    const size = Buffer.alloc(4)
+    size.writeUInt32BE(head.length)
+    response.writeHead(200, { 'content-length': size.length + head.length + bytes.length, connection: 'close' })
+    response.write(size)
+    response.write(head)
+    response.end(bytes)
+  } catch (error) {
+    respond(response, 500, writeError(error))
+  }
+}
+
+// Others are not the client's: the name in `host` would be the one that the authority has to prove.
+function asked(headers: Record<string, string>): Record<string, string> {
+  const ours = Object.entries(headers).filter(([name]) => /^(content-type|soapaction)$/i.test(name))
+  return Object.fromEntries(ours)
+}
+
+async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > bytesMax) throw new Error('the message is too long')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function respond(response: ServerResponse, status: number, value: object): void {
+  if (response.destroyed) return
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+  response.end(JSON.stringify(value))
+}

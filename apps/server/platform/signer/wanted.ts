@@ -1,0 +1,88 @@
+import { cnpjBase } from '@vigia/dfe/cnpj'
+import {
+  type Correction,
+  cleanEventText,
+  type SignedEvent,
+  type SigningCertificate,
+  signCteEvent,
+  signManifestation,
+} from '@vigia/sefaz/events'
+import type { Database } from '../context.ts'
+import { inWorkspace } from '../database.ts'
+import { serviceCodes } from '../service.ts'
+import type { EventDetails } from './signer.ts'
+
+/** Nobody wants the event as it is asked for: its row is gone, settled, held by another process, or says something else. */
+export class UnwantedEvent extends Error {
+  override name = 'UnwantedEvent'
+}
+
+/**
+ * Signs an event that is written down as wanted. Author, document, kind, number and text come from its row, the time is that of the signer; what
+ * `details` say besides must agree with it.
+ */
+export async function signWanted(
+  db: Database,
+  tpAmb: 1 | 2,
+  workspaceId: number,
+  details: EventDetails,
+  certificate: SigningCertificate & { holderCnpj: string },
+): Promise<SignedEvent> {
+  const row = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    db
+      .selectFrom('outgoing_event')
+      .select(['type', 'cnpj', 'chave', 'tp_evento', 'sequence', 'justification', 'corrections'])
+      .where('workspace_id', '=', workspaceId)
+      .where('id', '=', details.id)
+      .where('state', 'in', ['waiting', 'sending'])
+      .where('lease_by', '=', details.leaseBy)
+      .executeTakeFirst(),
+  )
+  if (!row) throw new UnwantedEvent('no such event is wanted')
+  if (cnpjBase(row.cnpj) !== cnpjBase(certificate.holderCnpj))
+    throw new UnwantedEvent('the certificate is of another CNPJ')
+  const text = agreedText(row.justification, details.text)
+  const head = { tpAmb, cnpj: row.cnpj, chave: row.chave, nSeqEvento: row.sequence, at: new Date() }
+  const service = row.type === serviceCodes.nfe ? 'nfe' : 'cte'
+  switch (`${service} ${row.tp_evento}`) {
+    case 'nfe 210200':
+    case 'nfe 210210':
+    case 'nfe 210220':
+    case 'nfe 210240': {
+      const tpEvento = row.tp_evento as 210200 | 210210 | 210220 | 210240
+      return signManifestation({ ...head, tpEvento, xJust: text }, certificate)
+    }
+    case 'cte 110111':
+      return signCteEvent({ ...head, tpEvento: 110111, nProt: details.protocol ?? '', xJust: text ?? '' }, certificate)
+    case 'cte 110110': {
+      const corrections = agreedCorrections(row.corrections, details.corrections)
+      return signCteEvent({ ...head, tpEvento: 110110, corrections }, certificate)
+    }
+    case 'cte 610110':
+      return signCteEvent({ ...head, tpEvento: 610110, xObs: text ?? '' }, certificate)
+    case 'cte 610111':
+      return signCteEvent({ ...head, tpEvento: 610111, nProtEvPrestDes: details.protocol ?? '' }, certificate)
+    default:
+      throw new TypeError(`no event that leaves from here: ${service} ${row.tp_evento}`)
+  }
+}
+
+// Some kinds have no place for the text of the person, and leave without it.
+function agreedText(wanted: string | null, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const clean = wanted === null ? undefined : cleanEventText(wanted)
+  if (text !== clean) throw new UnwantedEvent('the text is not the one that is wanted')
+  return text
+}
+
+// A letter repeats those of the letter before, which the row does not have; what the row has must be in it.
+function agreedCorrections(wanted: unknown, corrections: readonly Correction[] = []): readonly Correction[] {
+  const texts = new Set(corrections.map(textOf))
+  if (!Array.isArray(wanted) || !wanted.every((correction) => texts.has(textOf(correction as Correction))))
+    throw new UnwantedEvent('the corrections are not those that are wanted')
+  return corrections
+}
+
+function textOf({ grupoAlterado, campoAlterado, valorAlterado, nroItemAlterado }: Correction): string {
+  return JSON.stringify([grupoAlterado, campoAlterado, valorAlterado, nroItemAlterado])
+}
