@@ -40,7 +40,6 @@ import { forgetExports } from './documents/export/keeping.ts'
 import { createPrinter } from './documents/print/printer.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { proveMissed } from './documents/signatures/missed-proofs.ts'
-import { startExportWorker } from './documents/worker.ts'
 import { manifestationAnnouncements, manifestationMails } from './events/announcements.ts'
 import { reviewAsked } from './events/asked.ts'
 import { acknowledgePending, tellWithheld } from './events/events.ts'
@@ -73,6 +72,8 @@ import { backupMetrics, startBackupWorker } from './operations/backup/worker.ts'
 import { eraseDue, eraseUnused } from './operations/deletion/deletion.ts'
 import { deletionMails } from './operations/deletion/mails.ts'
 import { deletionRoutes } from './operations/deletion/routes.ts'
+import { leavingRoutes } from './operations/export/routes.ts'
+import { startExportWorker } from './operations/export/worker.ts'
 import { heldRoutes } from './operations/held-routes.ts'
 import type { Context, Database } from './platform/context.ts'
 import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
@@ -133,6 +134,7 @@ export const routes = [
   ...contactRoutes,
   ...companyRoutes,
   ...documentRoutes,
+  ...leavingRoutes,
   ...reportRoutes,
   ...reformRoutes,
   ...alertRoutes,

@@ -23,9 +23,8 @@ import {
   selectionMax,
   suggestIssuers,
   type TimelineEntry,
-  takeEverything,
 } from '@vigia/contract/documents'
-import { formatCount, formatInteger } from '@vigia/contract/text'
+import { formatCount } from '@vigia/contract/text'
 import { alertBands, reportLine } from '@vigia/contract/workspace'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
@@ -35,7 +34,6 @@ import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import { openExport } from './export/downloads.ts'
 import { type PreparedExport, prepareExport, readExports, renewLink } from './export/exports.ts'
-import { prepareLeaving } from './export/leaving.ts'
 import { getXml } from './files.ts'
 import type { Counted, Criteria, DueFilter, Mark, Order, ReformFilter } from './list/filter.ts'
 import { countOutside, pageSize, searchDocuments, selectIds } from './list/list.ts'
@@ -143,13 +141,6 @@ export const documentRoutes = [
   handle(printDocuments, 'slow', async (ctx, { body: { filtro, idsDFe = [] }, session }) => {
     const documents = filtro ? await criteriaOf(ctx, session.workspaceId, filtro) : idsDFe
     return toPrepared(await prepareExport(ctx, session, { contents: null, documents }))
-  }),
-  handle(takeEverything, 'slow', async (ctx, { body, session }) => {
-    const { files, receipts } = await prepareLeaving(ctx, session, body)
-    return {
-      data: { totalDeArquivos: files, totalDeItens: receipts },
-      message: `${files === 1 ? 'O arquivo com tudo está' : `Tudo está em ${formatInteger(files)} arquivos, que estão`} a caminho. Acompanhe no sino, de onde você baixa quando ficar pronto: fica lá por três dias.`,
-    }
   }),
   handle(listExports, async (ctx, { session }) => ({
     data: (await readExports(ctx, session)).map((one) => ({

@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import type { Context } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import type { Criteria } from '../list/filter.ts'
-import type { Volume } from './leaving-files.ts'
 import type { ExportContents } from './texts.ts'
 
 // Of a workspace, for a day.
@@ -21,6 +20,21 @@ const isFree = sql`(lease_until is null or lease_until < now())`
 export const isLeaving = sql<boolean>`(request -> 'leaving' is not null)`
 /** Whether it is still kept: a day; of everything three, because so much may take a day to fetch. */
 export const isKept = sql<boolean>`(requested_at > now() - case when ${isLeaving} then interval '3 days' else interval '1 day' end)`
+
+/** A receipt by its place: company, service and NSU as text. */
+export type Place = [companyId: number, service: number, nsu: string]
+
+/** One file of everything that a workspace has: all receipts, or those of a range, so that no file has more entries than memory is meant for. */
+export interface Volume {
+  pdf: boolean
+  /** Counts from 1. */
+  number: number
+  of: number
+  /** Receipts after this one; null: from the first one on. */
+  after: Place | null
+  /** Up to this one; null: to the last one. */
+  upto: Place | null
+}
 
 /** What the row keeps of a request; numbers of documents as text. */
 export interface Kept {

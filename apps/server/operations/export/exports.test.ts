@@ -6,21 +6,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { onOneServer } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { readConfig } from '../../config.ts'
+import { zip } from '../../documents/export/archive.ts'
+import { exportFiles, printAhead } from '../../documents/export/files.ts'
+import { forgetExports } from '../../documents/export/keeping.ts'
+import { readInBatches } from '../../documents/export/rows.ts'
+import { newTally } from '../../documents/export/texts.ts'
+import { createPrinter } from '../../documents/print/printer.ts'
+import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { knownBefore } from '../../platform/jobs/testing.ts'
 import { newWorkspace, roomyStorage } from '../../platform/testing.ts'
 import type { RunOptions } from '../../platform/threads.ts'
 import { createVault } from '../../platform/vault.ts'
-import { createPrinter } from '../print/printer.ts'
-import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../testing.ts'
-import { claimExport, waitingExports } from '../worker.ts'
-import { zip } from './archive.ts'
-import { exportFiles, printAhead } from './files.ts'
-import { forgetExports } from './keeping.ts'
-import { readInBatches } from './rows.ts'
 import { type Exports, openExports } from './testing.ts'
-import { newTally } from './texts.ts'
+import { claimExport, waitingExports } from './worker.ts'
 
 let exports: Exports
 let ctx: Context
@@ -795,7 +795,7 @@ describe('the forms of an export', () => {
       ...[2, 3, 4, 5, 6, 7, 8].map((number) => arrive(number, note(number))),
     ])
     await using printer = createPrinter({
-      file: new URL('../print/printer.testing.ts', import.meta.url),
+      file: new URL('../../documents/print/printer.testing.ts', import.meta.url),
       threads: 1,
       timeoutMs: 5_000,
     })

@@ -2,13 +2,12 @@ import { exportMax } from '@vigia/contract/documents'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
+import { isLeaving, type Kept, newSecret, type Place } from '../../documents/export/keeping.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
-import { isLeaving, type Kept, newSecret } from './keeping.ts'
-import type { Place } from './leaving-files.ts'
 
 const leavingAtMost: Limit = { name: 'leaving', times: 3, withinMs: 24 * 3_600_000 }
 

@@ -5,11 +5,11 @@ import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { recordAudit } from '../../accounts/audit/audit.ts'
+import { forgetExports } from '../../documents/export/keeping.ts'
+import { arrive, chaveOf, corrupted, cteChaveOf, cteProc, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { asOperator, inWorkspace } from '../../platform/database.ts'
 import { insertCompany, testSession } from '../../platform/testing.ts'
-import { arrive, chaveOf, corrupted, cteChaveOf, cteProc, evento, nfeProc, resNFe } from '../testing.ts'
-import { forgetExports } from './keeping.ts'
 import { type Exports, openExports } from './testing.ts'
 
 let exports: Exports

@@ -2,6 +2,10 @@ import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { readConfig } from '../../config.ts'
+import type { Arrival } from '../../documents/arrival.ts'
+import { createPrinter } from '../../documents/print/printer.ts'
+import { receive } from '../../documents/receive.ts'
+import { documentRoutes } from '../../documents/routes.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
@@ -11,11 +15,8 @@ import { createLogger } from '../../platform/log.ts'
 import { testSigner } from '../../platform/signer/testing.ts'
 import { newWorkspace, openTestSession, roomyStorage } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
-import type { Arrival } from '../arrival.ts'
-import { createPrinter } from '../print/printer.ts'
-import { receive } from '../receive.ts'
-import { documentRoutes } from '../routes.ts'
-import { startExportWorker } from '../worker.ts'
+import { leavingRoutes } from './routes.ts'
+import { startExportWorker } from './worker.ts'
 
 export type Exports = Awaited<ReturnType<typeof openExports>>
 
@@ -35,7 +36,7 @@ export async function openExports() {
     storage: roomyStorage,
   }
   let session: Session
-  const app = await serveRoutes(ctx, documentRoutes, async () => session)
+  const app = await serveRoutes(ctx, [...documentRoutes, ...leavingRoutes], async () => session)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   let worker: AsyncDisposable = startExportWorker(ctx, ctx.db)

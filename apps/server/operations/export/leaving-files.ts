@@ -5,33 +5,19 @@ import { planKinds } from '@vigia/contract/workspace'
 import { roleNames } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { writeAudit } from '../../accounts/audit/csv.ts'
+import { type Arrival, readPage } from '../../documents/arrival.ts'
+import type { Entry } from '../../documents/export/archive.ts'
+import { columns, filesOf, folderOf, lineOf, onlySummary, placeOf, printAhead } from '../../documents/export/files.ts'
+import type { Place, Volume } from '../../documents/export/keeping.ts'
+import { type ExportRow, readByChave, readInBatches } from '../../documents/export/rows.ts'
+import { startSpreadsheet } from '../../documents/export/spreadsheet.ts'
+import { families, missingLines, type Tally, textFile } from '../../documents/export/texts.ts'
+import { xmlName } from '../../documents/files.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { openReceived } from '../../platform/received/bytes.ts'
 import { receivedContent } from '../../platform/received/column.ts'
 import { nsuText, serviceOf } from '../../platform/service.ts'
-import { type Arrival, readPage } from '../arrival.ts'
-import { xmlName } from '../files.ts'
-import type { Entry } from './archive.ts'
-import { columns, filesOf, folderOf, lineOf, onlySummary, placeOf, printAhead } from './files.ts'
-import { type ExportRow, readByChave, readInBatches } from './rows.ts'
-import { startSpreadsheet } from './spreadsheet.ts'
-import { families, missingLines, type Tally, textFile } from './texts.ts'
-
-/** A receipt by its place: company, service and NSU as text. */
-export type Place = [companyId: number, service: number, nsu: string]
-
-/** One file of everything that a workspace has: all receipts, or those of a range, so that no file has more entries than memory is meant for. */
-export interface Volume {
-  pdf: boolean
-  /** Counts from 1. */
-  number: number
-  of: number
-  /** Receipts after this one; null: from the first one on. */
-  after: Place | null
-  /** Up to this one; null: to the last one. */
-  upto: Place | null
-}
 
 interface LeavingTask {
   workspaceId: number
