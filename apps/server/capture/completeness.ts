@@ -2,7 +2,6 @@ import { type CompletenessMonth, downloadUnreadable, getCompleteness } from '@vi
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
 import { getCompanyId } from '../companies/companies.ts'
-import { findUnreadable, listUnreadable } from '../companies/unreadable.ts'
 import { noteRead } from '../documents/reads.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
@@ -12,6 +11,7 @@ import { openReceived } from '../platform/received/bytes.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
 import { isLoss } from './ledger.ts'
 import { blockCause } from './rules.ts'
+import { findUnreadable, listUnreadable } from './unreadable.ts'
 
 /** Positions that were counted as delivered and did not arrive: when that was found out, why, and what became of them. */
 interface MonthGap {

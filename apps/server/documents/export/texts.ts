@@ -1,8 +1,7 @@
-import { formatBrasiliaMoment, formatCount, formatMoney } from '@vigia/contract/text'
+import { formatCount, formatMoney } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
-import type { Unreadable } from '../../companies/unreadable.ts'
 import type { Criteria, DueFilter } from '../list/filter.ts'
 
 /** What an export is made of, besides the documents. */
@@ -81,16 +80,6 @@ function periodText({ from, to }: Criteria): string {
 function localText(time: string, wholeDay: string): string {
   const [year, month, day] = time.slice(0, 10).split('-')
   return `${day}/${month}/${year}${time.endsWith(wholeDay) ? '' : ` ${time.slice(11)}`}`
-}
-
-/** Received files that an export cannot have, because they could not be read, one line each. */
-export function unreadableLines({ total, files }: { total: number; files: readonly Unreadable[] }): string[] {
-  const lines = files.map(({ company, nsu, schema, receivedAt }) => {
-    const which = `NSU ${nsu} de ${company} (${schema}), recebido em ${formatBrasiliaMoment(receivedAt)}`
-    return `${which}: não pôde ser lido, e não sabemos de que documento é. O arquivo está na completude da empresa.`
-  })
-  const more = total - files.length
-  return more > 0 ? [...lines, `E mais ${formatCount(more, 'arquivo', 'arquivos')} que não pudemos ler.`] : lines
 }
 
 /** What came to be in an export. */

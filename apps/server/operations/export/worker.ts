@@ -1,14 +1,14 @@
-import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { mergeForms } from '@vigia/print/merge'
 import { type RawBuilder, sql } from 'kysely'
+import { listUnreadable, type Unreadable } from '../../capture/unreadable.ts'
 import { findLogoOf } from '../../companies/logo.ts'
-import { listUnreadable } from '../../companies/unreadable.ts'
 import type { Ready } from '../../documents/announcements.ts'
 import { zip } from '../../documents/export/archive.ts'
 import { exportFiles, printedForms } from '../../documents/export/files.ts'
 import { isWithinRoom, type Kept } from '../../documents/export/keeping.ts'
 import { type ExportRow, readInBatches } from '../../documents/export/rows.ts'
-import { missingText, newTally, notMade, type Tally, unreadableLines } from '../../documents/export/texts.ts'
+import { missingText, newTally, notMade, type Tally } from '../../documents/export/texts.ts'
 import { noteExported } from '../../documents/workflow/remarks.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { asOperator, inWorkspace, limitTo, readWorkspace } from '../../platform/database.ts'
@@ -219,6 +219,16 @@ function contentOf(
     tally,
   }
   return zip((abandoned) => exportFiles({ ...task, rows: noted(rowsUntil(AbortSignal.any([abandoned, ended]))) }, ctx))
+}
+
+// One line for each.
+function unreadableLines({ total, files }: { total: number; files: readonly Unreadable[] }): string[] {
+  const lines = files.map(({ company, nsu, schema, receivedAt }) => {
+    const which = `NSU ${nsu} de ${company} (${schema}), recebido em ${formatBrasiliaMoment(receivedAt)}`
+    return `${which}: não pôde ser lido, e não sabemos de que documento é. O arquivo está na completude da empresa.`
+  })
+  const more = total - files.length
+  return more > 0 ? [...lines, `E mais ${formatCount(more, 'arquivo', 'arquivos')} que não pudemos ler.`] : lines
 }
 
 interface FileInTheMaking {
