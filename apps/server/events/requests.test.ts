@@ -8,6 +8,7 @@ import { readChanges } from '../notifications/changes/changes.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
+import { hold, release } from '../platform/hold.ts'
 import type { Session } from '../platform/http/session.ts'
 import type { Service } from '../platform/service.ts'
 import { testCaller } from '../platform/testing.ts'
@@ -199,14 +200,17 @@ describe('a request', () => {
   })
 
   test('for a final answer takes the place of a Ciência that has not left', async () => {
-    await store(ctx, office, 'nfe', [summary(1), summary(2)])
-    const ids = await nfeIds(1, 2)
-    await ask('nfe', 1, ids)
+    await store(ctx, office, 'nfe', [summary(1), summary(2), summary(3)])
+    const ids = await nfeIds(1, 2, 3)
+    await ask('nfe', 1, ids.slice(0, 1))
+    await hold(ctx, 'O sistema voltou de uma cópia de segurança.')
+    await release(ctx)
+    await ask('nfe', 1, ids.slice(1))
     await inWorkspace(ctx, office.workspaceId, ({ db }) =>
       db
         .updateTable('outgoing_event')
-        .set({ state: 'sending' })
-        .where('chave', '=', chaveOf({ number: 2 }))
+        .set({ state: 'sending', signed_xml: '<evento/>' })
+        .where('chave', '=', chaveOf({ number: 3 }))
         .execute(),
     )
     await ask('nfe', 3, ids)
@@ -216,12 +220,19 @@ describe('a request', () => {
         'rejected',
         'Substituída pela resposta pedida depois (Desconhecimento da Operação): a Ciência não foi enviada.',
       ],
+      [
+        210210,
+        'rejected',
+        'Substituída pela resposta pedida depois (Desconhecimento da Operação): a Ciência não foi enviada.',
+      ],
       [210210, 'sending', 'Na fila de envio à SEFAZ.'],
+      [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
       [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
       [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
     ])
     const { changes } = await readChanges(ctx, office.workspaceId, null)
     expect(changes.filter(({ kind }) => kind === 'answered')).toMatchObject([
+      { answer: { tpEvento: 210210, state: 'rejected' } },
       { answer: { tpEvento: 210210, state: 'rejected' } },
     ])
   })

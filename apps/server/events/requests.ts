@@ -346,7 +346,7 @@ async function withdrawAsked(
   noteSettled({ db }, workspaceId, rows)
 }
 
-/** A final answer replaces a Ciência that was not sent yet. */
+/** A final answer replaces a Ciência that was not sent yet, also one that a hold turned to `sending`. */
 export async function replaceCiencias(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,
@@ -362,7 +362,8 @@ export async function replaceCiencias(
            c_stat = null, x_motivo = null, answered_at = null
      where workspace_id = ${workspaceId} and id in (
        select id from outgoing_event
-        where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = 210210 and state = 'waiting'
+        where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = 210210
+          and (state = 'waiting' or state = 'sending' and signed_xml is null)
           for update skip locked)
     returning id, document_id, old.c_stat, old.next_at)
     select id, document_id as "documentId", c_stat as "cStat", next_at as "nextAt", coalesce(c_stat in (656, 678) and next_at > now(), false) as paused
