@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { execute } from '../../../tests/support/database.ts'
 import { asOperator, asScheduler, inWorkspace } from '../platform/database.ts'
 import { pausesOf, shortenPauses } from '../platform/jobs/pauses.ts'
+import { announce } from '../platform/outbox.ts'
 import { newCompany, openInstallation, type TestContext } from './testing.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -56,6 +58,13 @@ test('an address of a webhook rests for minutes at most, and is fed again', asyn
   expect(await hoursAfter('webhook', `rest_until = ${far}, fed_at = ${far}`)).toEqual({ rest_until: 0.1, fed_at: 0 })
 })
 
+test('a table that refuses does not keep those behind it from being written back', async () => {
+  await inWorkspace(ctx, workspaceId, (ctx) => announce(ctx, workspaceId, { what: 'x' }))
+  await execute(installation.url, 'alter table circuit rename to gone')
+  expect(await hoursAfter('happening', `ready_at = ${inHours(400 * 24)}`)).toEqual({ ready_at: 0 })
+  await execute(installation.url, 'alter table gone rename to circuit')
+})
+
 test('what a rule makes wait stays, and so does what waits for an act', async () => {
   expect(
     await hoursAfter(
@@ -70,7 +79,7 @@ test('every column that makes a row wait is looked at', async () => {
   const { rows } = await asOperator(ctx, ({ db }) =>
     sql<{ pause: string }>`
       select table_name || '.' || column_name as pause from information_schema.columns
-       where table_schema = 'public' and column_name in ('next_at', 'allowed_at', 'gap_at', 'catch_up_at', 'lease_until', 'rests_until', 'open_until')
+       where table_schema = 'public' and column_name in ('next_at', 'allowed_at', 'gap_at', 'catch_up_at', 'lease_until', 'rests_until', 'open_until', 'ready_at')
          and table_name not in (select table_name from information_schema.views)`.execute(db),
   )
   const seen = new Set(pausesOf(ctx.config).map(([table, column]) => `${table}.${column}`))

@@ -2030,7 +2030,7 @@ create policy operator on content_position using (operating());
 create policy operator on document_change for select using (operating());
 create policy operator on document_export using (operating());
 create policy operator on erasure using (operating());
-create policy operator on happening for select using (operating());
+create policy operator on happening using (operating());
 create policy operator on letter_turn using (operating());
 create policy operator on mail using (operating()) with check (true);
 create policy operator on webhook using (operating());

@@ -38,6 +38,7 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['certificate_file', 'lease_until', leaseMs],
     ['document_export', 'lease_until', leaseMs],
     ['workspace', 'review_at', hourMs],
+    ['happening', 'ready_at', sefaz.answerMs + minuteMs],
   ]
 }
 
@@ -45,12 +46,16 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
 export async function shortenPauses(ctx: Pick<Context, 'db' | 'config' | 'log'>): Promise<void> {
   for (const [table, column, longestMs, rows = 'true'] of pausesOf(ctx.config)) {
     const latest = sql`now() + ${longestMs}::float8 * interval '1 ms'`
-    const { numAffectedRows } = await asScheduler(ctx, ({ db }) =>
-      sql`
-        update ${sql.table(table)} set ${sql.ref(column)} = ${latest}
-         where ${sql.raw(rows)} and ${sql.ref(column)} > ${latest} and ${sql.ref(column)} < 'infinity'`.execute(db),
-    )
-    if (numAffectedRows)
-      ctx.log.warn({ table, column, rows: Number(numAffectedRows) }, 'pauses were longer than any rule allows')
+    try {
+      const { numAffectedRows } = await asScheduler(ctx, ({ db }) =>
+        sql`
+          update ${sql.table(table)} set ${sql.ref(column)} = ${latest}
+           where ${sql.raw(rows)} and ${sql.ref(column)} > ${latest} and ${sql.ref(column)} < 'infinity'`.execute(db),
+      )
+      if (numAffectedRows)
+        ctx.log.warn({ table, column, rows: Number(numAffectedRows) }, 'pauses were longer than any rule allows')
+    } catch (error) {
+      ctx.log.error({ err: error, table, column }, 'pauses could not be shortened')
+    }
   }
 }
