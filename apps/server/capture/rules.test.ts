@@ -46,6 +46,13 @@ describe('138', () => {
   })
 })
 
+test('from the first contact any position is possible', () => {
+  const far = nsu(900_000_000)
+  for (const response of [answer(656, far, null), answer(137, far, far), answer(138, far, far, [900_000_000])])
+    expect(decide(response, { ...at(0n), first: true }, rhythm)).toMatchObject({ lastNsu: 900_000_000n })
+  expect(decide(answer(656, far, null), at(50n), rhythm)).toMatchObject({ state: 'stopped' })
+})
+
 test('137 rests and keeps a cursor that is ahead of the zeros of a new CNPJ', () => {
   expect(decide(answer(137, nsu(0), nsu(0)), at(50n), rhythm)).toMatchObject({
     nextPage: false,

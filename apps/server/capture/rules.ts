@@ -233,8 +233,8 @@ function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => n
 // More documents than any CNPJ receives between two queries; a slip of the authority may name any number.
 const jumpMax = 1_000_000n
 
-/** Whether nothing but a slip of the authority leads from one NSU to the other. */
-const isFar = (nsu: bigint, from: bigint) => nsu - from > jumpMax
+/** Whether nothing but a slip of the authority leads from one NSU to the other. At the first contact a CNPJ may stand anywhere. */
+const isFar = (nsu: bigint, from: bigint) => from > 0n && nsu - from > jumpMax
 
 // A cursor that cannot be true is not adopted, because nothing leads back from one beyond the end.
 function impossible(what: string, rhythm: Rhythm): Decision {
@@ -456,14 +456,14 @@ const ourFault =
 
 const highest = (a: bigint, b: bigint) => (a > b ? a : b)
 
-// The last NSU of a page, without those that only a slip puts there. A first page may begin anywhere.
+// The last NSU of a page, without those that only a slip puts there.
 function highestNsu(documents: { nsu: string | null }[], lastNsu: bigint): bigint {
   const ascending = documents
     .flatMap(({ nsu }) => (nsu === null ? [] : BigInt(nsu)))
     .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   let top = lastNsu
   for (const nsu of ascending) {
-    if (top > 0n && isFar(nsu, top)) break
+    if (isFar(nsu, top)) break
     top = highest(top, nsu)
   }
   return top
