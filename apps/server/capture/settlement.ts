@@ -226,7 +226,11 @@ async function judgeSingle(
     await noteSilence(ctx, distributionUrl(ctx, line.service), error)
   }
   const at = position ?? line.lastNsu
-  return { decision: block, waitMs, before: at, after: at, change: block ? consequences(block) : {} }
+  const verdict = { waitMs, before: at, after: at }
+  // A line that stopped goes on when a person asks; the block only says when it may.
+  if (block && line.state === 'stopped')
+    return { ...verdict, decision: null, change: { allowed_at: fromNow(block.allowedInMs) } }
+  return { ...verdict, decision: block, change: block ? consequences(block) : {} }
 }
 
 async function deliver(
