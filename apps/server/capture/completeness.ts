@@ -83,6 +83,7 @@ const zone = 'America/Sao_Paulo'
 // A block that told of positions which another program took, or a response that passed over some.
 const isGap = sql`((query = 'distNSU' and c_stat = 656 and nsu_after > nsu_before) or passed_from is not null)`
 const gapBegins = sql`coalesce(passed_from, nsu_before + 1)`
+const restoredAt = sql`(select restored_at from installation)`
 
 // `capture_gap` holds the missing and the lost positions of a gap; the others were fetched.
 async function readGaps(
@@ -96,17 +97,19 @@ async function readGaps(
       cStat: number
       xMotivo: string
       errors: string[] | null
+      mayBeCopy: boolean
     }
   >`
     with call as (
-      select *, count(*) filter (where c_stat in (137, 138, 656))
-                over (order by id rows between unbounded preceding and 1 preceding) as settled
-        from capture_call where ${told} and query = 'distNSU'),
+      select *, count(*) filter (where c_stat in (137, 138, 656)) over before as settled,
+             at >= ${restoredAt} and count(*) filter (where c_stat in (137, 138, 656) and at >= ${restoredAt}) over before = 0 as first_since_restore
+        from capture_call where ${told} and query = 'distNSU'
+      window before as (order by id rows between unbounded preceding and 1 preceding)),
     -- What went wrong since the last answer that told where the authority stands.
     explained as (select *, array_agg(error) filter (where error is not null) over (partition by settled) as errors from call)
     select to_char(at at time zone ${zone}, 'YYYY-MM') as month, at as "foundAt",
            c_stat as "cStat", x_motivo as "xMotivo",
-           ${gapBegins} as "from", nsu_after as "to", errors
+           ${gapBegins} as "from", nsu_after as "to", errors, coalesce(first_since_restore, false) as "mayBeCopy"
       from explained k
      where ${isGap}
      order by id`.execute(db)
@@ -118,13 +121,13 @@ async function readGaps(
     .execute()
   // Both lists ascend, and the ranges within each do not overlap.
   let first = 0
-  return rows.map(({ errors, cStat, xMotivo, ...gap }) => {
+  return rows.map(({ errors, mayBeCopy, cStat, xMotivo, ...gap }) => {
     const count = { lost: 0, missing: 0, empty: 0 }
     while (first < open.length && open[first]!.to_nsu < gap.from) first++
     for (let place = first; place < open.length && open[place]!.from_nsu <= gap.to; place++)
       count[nameOf(open[place]!)] += overlap(gap, open[place]!)
     const fetched = Number(gap.to - gap.from + 1n) - count.lost - count.missing - count.empty
-    const cause = cStat === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false }) : passedOver
+    const cause = cStat === 656 ? blockCause({ responseLost: errors?.some(isLoss) ?? false, mayBeCopy }) : passedOver
     return { ...gap, ...count, fetched, why: `${cause} (${xMotivo})` }
   })
 }

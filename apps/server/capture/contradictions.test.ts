@@ -4,7 +4,7 @@ import { execute } from '../../../tests/support/database.ts'
 import { rebuildProjection } from '../documents/rebuild.ts'
 import { nfeProc, resNFe } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { firstStart, hold, release } from '../platform/hold.ts'
+import { hold, release } from '../platform/hold.ts'
 import { prepareInstallation } from '../platform/installation.ts'
 import { fromNow, LeaseLost } from '../platform/jobs/jobs.ts'
 import { nsuText } from '../platform/service.ts'
@@ -264,20 +264,25 @@ describe('after a restore', () => {
     await prepareInstallation(installation.url, 'simulado')
     await hold(ctx, '')
     expect((await wait()) / rhythm.hourMs).toBeCloseTo(1, 1)
-    await execute(installation.url, "update installation set held_since = now() - interval '1 hour'")
-    expect(await wait()).toBe(0)
-    await hold(ctx, firstStart)
-    expect(await wait()).toBe(0)
     await release(ctx)
+    expect((await wait()) / rhythm.hourMs).toBeCloseTo(1, 1)
+    await execute(installation.url, "update installation set restored_at = now() - interval '1 hour'")
+    expect(await wait()).toBe(0)
   })
 
-  test('a block is not only put down to another system', async () => {
+  test('the first block is not only put down to another system, also after the release', async () => {
     await page(138, 5, notes(1, 5))
     await prepareInstallation(installation.url, 'simulado')
     await hold(ctx, '')
+    await release(ctx)
     const { decision } = await page(656, 9)
     expect(decision?.message).toMatch(/: o sistema voltou de uma cópia de segurança, ou outro .* posições 6 a 9/)
-    await release(ctx)
+    expect((await page(656, 12)).decision?.message).toMatch(/: outro sistema consultou/)
+    const months = await inCapture(ctx, (ctx) => readCompleteness(ctx, line.id))
+    expect(months.flatMap(({ gaps }) => gaps.map(({ why }) => why))).toEqual([
+      'o sistema voltou de uma cópia de segurança, ou outro sistema consultou com este certificado (motivo 656)',
+      'outro sistema consultou com este certificado (motivo 656)',
+    ])
   })
 
   test('that lacks the last pages of a process which goes on, nothing is passed over', async () => {

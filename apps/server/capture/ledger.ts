@@ -3,7 +3,6 @@ import type { SefazError, SefazErrorKind } from '@vigia/sefaz/error'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { firstStart } from '../platform/hold.ts'
 import type { CaptureLine } from './lease.ts'
 import { mayHaveBeenCounted } from './rules.ts'
 
@@ -87,6 +86,23 @@ export async function wasResponseLost({ db }: Pick<Context, 'db'>, line: Pick<Ca
   return rows.some(({ error }) => isLoss(error))
 }
 
+/**
+ * Whether the database may be a copy, and the line has had no response with the authority's cursor since. `ctx.db` is a transaction that
+ * sees the line.
+ */
+export async function isFirstSinceRestore(
+  { db }: Pick<Context, 'db'>,
+  line: Pick<CaptureLine, 'id'>,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from installation i
+     where i.restored_at <= now()
+       and not exists (select from capture_call where line_id = ${line.id} and query = 'distNSU' and c_stat in (137, 138, 656) and at >= i.restored_at)`.execute(
+    db,
+  )
+  return rows.length > 0
+}
+
 /** How often a position was fetched. `ctx.db` is a transaction that sees the line. */
 export async function countFetched(
   { db }: Pick<Context, 'db'>,
@@ -152,7 +168,7 @@ export async function quotaWait(
   const { rows } = await sql<{ n: number; waitMs: number; unknownMs: number }>`
     select count(*)::int as n, coalesce(${remaining(sql`min(at)`)}, 0)::float8 as "waitMs",
            coalesce((select ${remaining(sql`max(at)`)}
-                       from (select held_since as at from installation where held_why is distinct from ${firstStart}) unknown
+                       from (select restored_at as at from installation) unknown
                       where at > now() - ${hour} and at <= now()), 0)::float8 as "unknownMs"
       from (select at from (select at, query from capture_call where line_id = ${line.id} order by id desc limit ${callsAnHourMax}) r
              where query in ('consNSU', 'consChNFe') and at > now() - ${hour} and at < now() + ${hour}

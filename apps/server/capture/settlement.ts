@@ -7,7 +7,6 @@ import { prove } from '../documents/signatures/prover.ts'
 import { noteSilence, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { findHold, firstStart } from '../platform/hold.ts'
 import { fromNow, LeaseLost } from '../platform/jobs/jobs.ts'
 import { nsuText } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
@@ -23,7 +22,7 @@ import {
   releaseLine,
   withoutResponse,
 } from './lease.ts'
-import { countFetched, noteCall, type QueryOutcome, wasNoted, wasResponseLost } from './ledger.ts'
+import { countFetched, isFirstSinceRestore, noteCall, type QueryOutcome, wasNoted, wasResponseLost } from './ledger.ts'
 import { distributionUrl, reportResponse } from './query.ts'
 import {
   type Decision,
@@ -187,8 +186,7 @@ async function judgeResponse(
 ): Promise<Decision> {
   const isBlock = response.cStat === 656
   const responseLost = isBlock && (await wasResponseLost(ctx, line))
-  const held = isBlock ? await findHold(ctx) : null
-  const mayBeCopy = held !== null && held.why !== firstStart
+  const mayBeCopy = isBlock && (await isFirstSinceRestore(ctx, line))
   const decided = decide(response, { ...line, responseLost, mayBeCopy }, ctx.config.sefaz)
   if (!holder) return decided
   const decision = decided.certificateRefused ? await makeWay(ctx, line, holder, decided) : decided

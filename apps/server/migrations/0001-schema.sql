@@ -31,7 +31,9 @@ create table installation (
   marked_at timestamptz not null default now(),
   -- Since when no event leaves before a person releases it, and the reason for people; null: they leave.
   held_since timestamptz,
-  held_why text
+  held_why text,
+  -- When events were last held because the database may be a copy; a release keeps it.
+  restored_at timestamptz
 );
 
 -- From this one come tokens of recovery links and tickets of exports.
@@ -2078,7 +2080,7 @@ end $$;
 
 grant select, insert, update, delete on all tables in schema public to vigia_app, vigia_limited;
 revoke insert, update, delete on migration, installation, certificate_use from vigia_app, vigia_limited;
-grant update (marked_at, held_since, held_why) on installation to vigia_app, vigia_limited;
+grant update (marked_at, held_since, held_why, restored_at) on installation to vigia_app, vigia_limited;
 revoke update, delete on receipt, issuer_certificate, capture_call, outgoing_event_call, audit from vigia_app, vigia_limited;
 grant update (times) on audit to vigia_app, vigia_limited;
 grant usage on all sequences in schema public to vigia_app, vigia_limited;

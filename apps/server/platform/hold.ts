@@ -19,7 +19,10 @@ export async function findHold({ db }: WithDatabase): Promise<{ since: Date; why
  */
 export async function hold(ctx: WithDatabase, why: string): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
-    await db.updateTable('installation').set({ held_since: sql<Date>`now()`, held_why: why }).execute()
+    await db
+      .updateTable('installation')
+      .set({ held_since: sql<Date>`now()`, held_why: why, restored_at: sql<Date>`now()` })
+      .execute()
     await db
       .updateTable('outgoing_event')
       .set({ state: 'sending', signed_xml: null, sent_at: null, lease_by: null, lease_until: null })

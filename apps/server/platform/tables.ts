@@ -731,6 +731,7 @@ export interface Tables {
     marked_at: Optional<Date, Date | string>
     held_since: Optional<Date | null, Date | string | null>
     held_why: Optional<string | null>
+    restored_at: Optional<Date | null, Date | string | null>
   }
   installation_key: {
     purpose: string
