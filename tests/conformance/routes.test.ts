@@ -120,14 +120,20 @@ describe('the table of section 7', () => {
 
 let two: TwoWorkspaces
 let description: Description
+const warnings: Error[] = []
+const noteWarning = (warning: Error) => void warnings.push(warning)
 beforeAll(async () => {
+  process.on('warning', noteWarning)
   two = await startTwoWorkspaces({ working: true })
   description = await Description.of(two.product.url)
   // The walk makes more companies than other plans have.
   await two.owner.query('update workspace set plan = 3')
   await send(served.find(({ path }) => path === '/v1/api/Usuarios')!, { body: disposable })
 }, 120_000)
-afterAll(() => two?.[Symbol.asyncDispose]())
+afterAll(async () => {
+  process.off('warning', noteWarning)
+  await two?.[Symbol.asyncDispose]()
+})
 
 async function goodFor(name: string): Promise<Good> {
   const make = goodCalls[name]
@@ -548,6 +554,10 @@ test.each(all)('%s answers a good call as its description says', async (name, ro
   expect(envelope).toEqual({ success: true, message: expect.stringMatching(/\S/), errors: [] })
   // Parsing drops what the contract does not name.
   expect(route.data!.parse(data)).toStrictEqual(data)
+})
+
+test('no call leaves so many listeners that Node warns', () => {
+  expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([])
 })
 
 test('a client that a tool of others made from the description compiles and does its work', async () => {

@@ -344,10 +344,12 @@ function addRoute(
         const client = clientOf(session, caller)
         const isSlow =
           cost === 'slow' || (cost === 'search' && (input.query as { CampoPesquisa?: string }).CampoPesquisa)
+        const places = new DisposableStack()
+        reply.raw.once('close', () => places.dispose())
         for (const limiter of isSlow ? [slow, calls] : [calls]) {
           const place = await limiter(client)
-          reply.raw.once('close', () => place[Symbol.dispose]())
           if (reply.raw.closed) place[Symbol.dispose]()
+          else places.use(place)
         }
       }
       if (request.raw.socket.destroyed) return reply.hijack()
