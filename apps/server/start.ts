@@ -75,6 +75,7 @@ import { deletionRoutes } from './operations/deletion/routes.ts'
 import { leavingRoutes } from './operations/export/routes.ts'
 import { startExportWorker } from './operations/export/worker.ts'
 import { heldRoutes } from './operations/held-routes.ts'
+import { productMetrics } from './operations/metrics.ts'
 import type { Context, Database } from './platform/context.ts'
 import { appRole, limitedRole, openDatabase, type PoolOptions, pools, requireRole } from './platform/database.ts'
 import { holdAfterSilence, markAlive, noteHold } from './platform/hold.ts'
@@ -220,7 +221,7 @@ export async function start(
     })
     const contract = routes.map(({ route }) => route)
     await serveDocs(app, describeApi(contract, config.productName))
-    const metrics = createMetrics(serving, [hub.metrics, backupMetrics(serving)], ready)
+    const metrics = createMetrics(serving, productMetrics, [hub.metrics, backupMetrics(serving)], ready)
     serveMetrics(app, serving, metrics)
     health?.tell(metrics)
     if (await exists(join(site, 'index.html'))) await serveSite(app, site, siteSettings(config))
@@ -313,7 +314,7 @@ export async function start(
       operatorMails,
     ]
     begin(startMailWorker(working, Object.assign({}, ...mails)))
-    health?.tell(createMetrics(working, [backupMetrics(working)], ready))
+    health?.tell(createMetrics(working, productMetrics, [backupMetrics(working)], ready))
     health?.add('worker', async () => {
       await requireReady(working)
       if (!(await working.storage.prove())) throw new Error('nothing can be stored')

@@ -9,9 +9,9 @@ import type { Context } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
 import { type Letter, type MailKind, whyReceived } from '../platform/mail/mail.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
-import { stuckAt } from '../platform/stuck.ts'
 import { distributionUrl } from './query.ts'
 import { noCertificate } from './rules.ts'
+import { stuckAt } from './stuck.ts'
 
 type WarningContext = Pick<Context, 'db' | 'config'>
 

@@ -1,7 +1,7 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { eventKind } from '@vigia/dfe/events'
 import { sql } from 'kysely'
-import { nameOfAuthor } from '../platform/authors.ts'
+import { nameOfAuthor } from '../accounts/authors.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import type { CertificateUse } from '../platform/signer/signer.ts'

@@ -1,7 +1,7 @@
 import { type AnswerRuleAnswer, answerRuleMax, type purposes } from '@vigia/contract/manifestation'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { type RawBuilder, sql } from 'kysely'
-import { nameOfAuthor } from '../platform/authors.ts'
+import { nameOfAuthor } from '../accounts/authors.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { serviceCodes } from '../platform/service.ts'
 import { recipient } from './rules.ts'

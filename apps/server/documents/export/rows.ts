@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
+import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import { nameOfAuthor } from '../../platform/authors.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { receivedContent } from '../../platform/received/column.ts'

@@ -1,6 +1,6 @@
+import type { Holder } from '../../accounts/link-holder.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
-import type { Holder } from '../../platform/http/holder.ts'
 
 /** A ZIP, or the printed forms as one PDF. */
 export type Form = 'zip' | 'pdf'

@@ -1,6 +1,6 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
-import { nameOfAuthor } from '../../platform/authors.ts'
+import { nameOfAuthor } from '../../accounts/authors.ts'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'

@@ -1,18 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { sql } from 'kysely'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Context } from '../context.ts'
-import { asOperator, inCapture } from '../database.ts'
 import { AppError } from '../errors.ts'
-import { lateMinutes } from '../service.ts'
-import { stuckAt } from '../stuck.ts'
 import { bearerOf } from './http.ts'
 
 // A scrape that waits longer than this for the database gets a response without its metrics.
-const databaseMs = 3_000
+export const databaseMs = 3_000
 
-type MetricsContext = Pick<Context, 'db' | 'config' | 'log' | 'storage'>
+export type MetricsContext = Pick<Context, 'db' | 'config' | 'log' | 'storage'>
 
 /** Metrics that an operator acts on (deploy/prometheus-rules.yml). */
 export interface Metrics {
@@ -21,14 +17,25 @@ export interface Metrics {
   add(more: Registry): void
 }
 
+/** A value that the database gives; `of` is that of its label. */
+export type MetricRow = { name: string; of: string | null; value: number | null }
+
+/** The metrics of which the database knows. */
+export interface DatabaseMetrics {
+  /** By name, without the prefix; with the label of those that have one. */
+  described: Readonly<Record<string, [help: string, label?: string]>>
+  read(ctx: MetricsContext): Promise<MetricRow[]>
+}
+
 /** `parts` are what others count; `ready` tells of each role whether it can work. */
 export function createMetrics(
   ctx: MetricsContext,
+  stored: DatabaseMetrics,
   parts: readonly Registry[] = [],
   ready?: () => Promise<{ roles: Record<string, string> }>,
 ): Metrics {
   const database = new Registry()
-  const readDatabase = readDatabaseMetrics(ctx, database)
+  const readDatabase = readDatabaseMetrics(ctx, stored, database)
   const roles = gaugeIn(database, 'ready', 'Whether a role of this program can do its work at this moment.', 'role')
   const all = [ofProcess(), database, ...parts]
   return {
@@ -95,23 +102,14 @@ function measureRequests(app: FastifyInstance): Registry {
   return registry
 }
 
-// Names and helps of what the database knows of all workspaces, with the label of those that have one.
-const counted: Record<string, [help: string, label?: string]> = {
-  capture_late_seconds: ['How long the latest of the late conversations has been due; 0 when none is late.'],
-  capture_last_query_seconds: ['Seconds since the last query to the authority; absent before the first.'],
-  capture_lines_stuck: ['Conversations that stopped, failed for hours or were blocked beyond their hour.', 'state'],
-  capture_lost_positions: ['Positions of the last 90 days that were missing and that the authority has no more.'],
-  circuits_open: ['Web services of the authority that served nobody when last asked.'],
-  clock_skew_seconds: ['How far the clock of the database is ahead of the authority (negative: behind), the most.'],
-  mails_waiting_seconds: ['Age of the oldest mail that has not left yet.'],
-  outgoing_events_due_seconds: ['How long the unsettled event that is due longest has been due.'],
-  trouble: ['Seconds since which something is wrong with the whole installation, by its name.', 'key'],
-}
-
 /** Returns a function that gives null when the database does not respond in time; simultaneous scrapes share one query. */
-function readDatabaseMetrics(ctx: MetricsContext, registry: Registry): () => Promise<Registry | null> {
+function readDatabaseMetrics(
+  ctx: MetricsContext,
+  stored: DatabaseMetrics,
+  registry: Registry,
+): () => Promise<Registry | null> {
   const metrics = new Registry()
-  const gauges = Object.entries(counted).map(([name, [help, label]]) => {
+  const gauges = Object.entries(stored.described).map(([name, [help, label]]) => {
     return { name, label, gauge: gaugeIn(metrics, name, help, label) }
   })
   const up = gaugeIn(registry, 'database_up', 'Whether the database answered this scrape in time.')
@@ -123,7 +121,7 @@ function readDatabaseMetrics(ctx: MetricsContext, registry: Registry): () => Pro
   const free = gaugeIn(registry, 'disk_free_bytes', 'Free on the disk of the data folder.')
   const read = async () => {
     try {
-      const rows = await inTime(count(ctx))
+      const rows = await inTime(stored.read(ctx))
       for (const { name, label, gauge } of gauges) {
         const own = rows.filter((row) => row.name === name && row.value !== null)
         gauge.reset()
@@ -150,54 +148,15 @@ function readDatabaseMetrics(ctx: MetricsContext, registry: Registry): () => Pro
   }
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
+/** What `work` gives, or an error after three seconds. */
+export async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the database did not answer a scrape in time')), databaseMs)
+    timer = setTimeout(() => reject(new Error('it took too long')), databaseMs)
   })
   try {
     return await Promise.race([work, tooLate])
   } finally {
     clearTimeout(timer)
   }
-}
-
-type Row = { name: string; of: string | null; value: number | null }
-
-function count(ctx: MetricsContext): Promise<Row[]> {
-  return asOperator(ctx, (ctx) =>
-    inCapture(ctx, async (ctx) => {
-      const { db } = ctx
-      await sql`select set_config('statement_timeout', ${String(databaseMs)}, true)`.execute(db)
-      // A statement for each kind: their tables may come to stand in different places.
-      const found = [
-        await sql<Row>`
-        select 'capture_late_seconds' as name, null as of,
-               coalesce(max(extract(epoch from now() - greatest(next_at, allowed_at))), 0)::float8 as value from capture_line
-         where next_at is not null and (automatic or wanted) and not paused and coalesce(lease_until <= now(), true)
-           and greatest(next_at, allowed_at) < now() - ${lateMinutes} * interval '1 minute'
-        union all select 'capture_last_query_seconds', null, extract(epoch from now() - max(at)) from capture_call
-        union all select 'capture_lines_stuck', state, count(*) from capture_line where ${stuckAt(ctx)} <= now() group by state
-        union all select 'capture_lost_positions', null, coalesce(sum(to_nsu - from_nsu + 1), 0) from capture_gap
-         where lost and not passed and found_at > now() - interval '90 days'
-        union all select 'circuits_open', null, count(*) from circuit where open_until is not null
-        union all select 'clock_skew_seconds', null, (array_agg(seconds order by abs(seconds) desc))[1] from clock_skew`.execute(
-          db,
-        ),
-        await sql<Row>`
-        select 'mails_waiting_seconds' as name, null as of,
-               coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as value from mail where state = 'waiting'`.execute(
-          db,
-        ),
-        await sql<Row>`
-        select 'outgoing_events_due_seconds' as name, null as of,
-               greatest(0, coalesce(extract(epoch from now() - min(next_at)), 0))::float8 as value
-          from outgoing_event where state in ('waiting', 'sending')`.execute(db),
-        await sql<Row>`
-        select 'trouble' as name, key as of, greatest(0, extract(epoch from now() - since))::float8 as value
-          from trouble where ended_at is null`.execute(db),
-      ]
-      return found.flatMap(({ rows }) => rows)
-    }),
-  )
 }

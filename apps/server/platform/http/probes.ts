@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../../config.ts'
-import { isSame, type Metrics } from './metrics.ts'
+import { inTime, isSame, type Metrics } from './metrics.ts'
 
 /** Throws when a role cannot do its work at this moment. */
 type Check = () => Promise<unknown>
@@ -18,8 +18,6 @@ export interface Health {
   /** Absent: no role has told anything yet. */
   metrics: Metrics | undefined
 }
-
-const patienceMs = 3_000
 
 /** `roles`: those that it must have to be ready. */
 export function createHealth(roles: readonly string[]): Health {
@@ -91,15 +89,9 @@ export async function openProbes(
   }
 }
 
-async function stateOf(check: Check): Promise<'ready' | 'not-ready'> {
-  let impatience: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    impatience = setTimeout(() => reject(new Error('it took too long')), patienceMs)
-  })
-  return Promise.race([check(), late])
-    .then(
-      () => 'ready' as const,
-      () => 'not-ready' as const,
-    )
-    .finally(() => clearTimeout(impatience))
+function stateOf(check: Check): Promise<'ready' | 'not-ready'> {
+  return inTime(check()).then(
+    () => 'ready' as const,
+    () => 'not-ready' as const,
+  )
 }

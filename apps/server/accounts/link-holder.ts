@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../context.ts'
-import { readWorkspace } from '../database.ts'
-import { AppError } from '../errors.ts'
-import { repeat } from '../jobs/jobs.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { readWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { repeat } from '../platform/jobs/jobs.ts'
 
 /** Who asked for a link that itself asks for no login: a session or an API key of a workspace, by its public id. */
 export interface Holder {

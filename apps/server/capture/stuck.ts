@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from './context.ts'
+import type { Context } from '../platform/context.ts'
 
 // Hours of the authority. A line that stops needs a person, but others may be about to stop for the same reason: people get one letter about
 // all of them, and every line has its turn within an hour and a bit. After that, one that is still blocked was blocked again.

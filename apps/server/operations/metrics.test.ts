@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase } from '../../../../tests/support/database.ts'
-import { readConfig } from '../../config.ts'
-import { type Server, start } from '../../start.ts'
-import type { Database } from '../context.ts'
-import { asOperator, inCapture, inWorkspace, openDatabase } from '../database.ts'
-import { createPublicIds } from '../ids.ts'
-import { createLogger } from '../log.ts'
-import { testSigner } from '../signer/testing.ts'
-import { newWorkspace, noPrinter, roomyStorage } from '../testing.ts'
-import { noteTrouble } from '../trouble.ts'
-import { createVault } from '../vault.ts'
-import { serveRoutes } from './http.ts'
-import { createMetrics, serveMetrics } from './metrics.ts'
+import { createDatabase } from '../../../tests/support/database.ts'
+import { readConfig } from '../config.ts'
+import type { Database } from '../platform/context.ts'
+import { asOperator, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { serveRoutes } from '../platform/http/http.ts'
+import { createMetrics, serveMetrics } from '../platform/http/metrics.ts'
+import { createPublicIds } from '../platform/ids.ts'
+import { createLogger } from '../platform/log.ts'
+import { testSigner } from '../platform/signer/testing.ts'
+import { newWorkspace, noPrinter, roomyStorage } from '../platform/testing.ts'
+import { noteTrouble } from '../platform/trouble.ts'
+import { createVault } from '../platform/vault.ts'
+import { type Server, start } from '../start.ts'
+import { productMetrics } from './metrics.ts'
 
 const metricsToken = 'a-token-for-prometheus'
 const authorization = `Bearer ${metricsToken}`
@@ -169,7 +170,7 @@ test('scrapes at once share one question, and a database that does not answer hi
   serveMetrics(
     app,
     ctx,
-    createMetrics(ctx, [], async () => ({ roles })),
+    createMetrics(ctx, productMetrics, [], async () => ({ roles })),
   )
   const ask = () => app.inject({ url: '/metrics', headers: { authorization } })
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
