@@ -107,8 +107,6 @@ const readsAbove: readonly string[] = [
   'apps/server/events/answer-rules.ts alert_fact',
   'apps/server/events/events.ts insights',
   'apps/server/events/signing.ts insights',
-  'apps/server/platform/hold.ts outgoing_event',
-  'apps/server/platform/received/column.ts issuer_certificate',
   'apps/server/platform/signer/in-process.ts certificate',
   'apps/server/platform/signer/in-process.ts certificate_use',
   'apps/server/platform/signer/in-process.ts workspace_key',

@@ -4,7 +4,6 @@ import { execute } from '../../../tests/support/database.ts'
 import { rebuildProjection } from '../documents/rebuild.ts'
 import { nfeProc, resNFe } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
-import { hold, release } from '../platform/hold.ts'
 import { prepareInstallation } from '../platform/installation.ts'
 import { fromNow, LeaseLost } from '../platform/jobs/jobs.ts'
 import { nsuText } from '../platform/service.ts'
@@ -262,19 +261,16 @@ describe('after a restore', () => {
     const wait = () => inCapture(ctx, (ctx) => quotaWait(ctx, line))
     expect(await wait()).toBe(0)
     await prepareInstallation(installation.url, 'simulado')
-    await hold(ctx, '')
-    expect((await wait()) / rhythm.hourMs).toBeCloseTo(1, 1)
-    await release(ctx)
+    await execute(installation.url, 'update installation set restored_at = now()')
     expect((await wait()) / rhythm.hourMs).toBeCloseTo(1, 1)
     await execute(installation.url, "update installation set restored_at = now() - interval '1 hour'")
     expect(await wait()).toBe(0)
   })
 
-  test('the first block is not only put down to another system, also after the release', async () => {
+  test('the first block is not only put down to another system', async () => {
     await page(138, 5, notes(1, 5))
     await prepareInstallation(installation.url, 'simulado')
-    await hold(ctx, '')
-    await release(ctx)
+    await execute(installation.url, 'update installation set restored_at = now()')
     const { decision } = await page(656, 9)
     expect(decision?.message).toMatch(/: o sistema voltou de uma cópia de segurança, ou outro .* posições 6 a 9/)
     expect((await page(656, 12)).decision?.message).toMatch(/: outro sistema consultou/)

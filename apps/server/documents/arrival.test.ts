@@ -3,8 +3,8 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
-import { packXml } from '../platform/received/bytes.ts'
 import { type Arrival, type ReceivedDocZip, readArrival, readPage } from './arrival.ts'
+import { packXml } from './received/bytes.ts'
 import { cteProc, evento, nfeProc, resNFe } from './testing.ts'
 
 const sound = [resNFe(), nfeProc(), evento(110111), cteProc(), '<desconhecido/>', ''].map((xml) => gzipSync(xml))

@@ -6,7 +6,7 @@ import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/re
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import type { Proof } from '@vigia/sefaz/proof'
 import { damagedProblem } from '../platform/damage.ts'
-import { bytesToRead, isPacked, openReceived, type Packed } from '../platform/received/bytes.ts'
+import { bytesToRead, isPacked, openReceived, type Packed } from './received/bytes.ts'
 
 /** A docZip as it was received, or as its receipt keeps it. */
 export interface ReceivedDocZip {

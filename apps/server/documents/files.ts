@@ -3,9 +3,9 @@ import { readHiding, shownConditions } from '../companies/switches.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { openReceived } from '../platform/received/bytes.ts'
-import { receivedContent } from '../platform/received/column.ts'
 import { serviceOf } from '../platform/service.ts'
+import { openReceived } from './received/bytes.ts'
+import { receivedContent } from './received/column.ts'
 import type { KnownProof } from './signatures/proof.ts'
 
 /**

@@ -1,7 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { isPacked, packReceived, takeApart } from '../platform/received/bytes.ts'
-import { receivedContent } from '../platform/received/column.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { type Arrival, isSameDocument, placeOf } from './arrival.ts'
 import { keepCertificates } from './packing/certificates.ts'
@@ -15,6 +13,8 @@ import {
   type SupplierName,
   type Types,
 } from './projection.ts'
+import { isPacked, packReceived, takeApart } from './received/bytes.ts'
+import { receivedContent } from './received/column.ts'
 import type { DisplayedStanding, EventClaim } from './standing.ts'
 
 // The tables of the projection. What stands in them is decided in projection.ts; here it is read, written and counted. Nothing else writes

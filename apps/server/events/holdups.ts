@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { findOutage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { findHold } from '../platform/hold.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
+import { findHold } from './hold.ts'
 import { blocksAuthor, comesBefore, eventUrl } from './queue.ts'
 
 /** What keeps an event from leaving when its own time has come. */

@@ -5,11 +5,11 @@ import { conclusive } from '../documents/deadlines.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { areEventsHeld } from '../platform/hold.ts'
 import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/jobs.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
+import { areEventsHeld } from './hold.ts'
 
 /** Events of one author that leave together, held by this process while the lease lasts. */
 export interface Batch {

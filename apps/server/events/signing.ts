@@ -116,7 +116,7 @@ async function endUnknown(ctx: SigningContext, batch: Batch): Promise<bigint[]> 
   return ended.map(({ id }) => id)
 }
 
-// An event that was held (platform/hold.ts) may have left, and no bytes of it are here that could leave again.
+// An event that was held (events/hold.ts) may have left, and no bytes of it are here that could leave again.
 const isFresh = ({ isUnknown, signedXml }: QueuedEvent) => !isUnknown || signedXml === null
 
 // Another workspace of the same CNPJ may have sent the same event meanwhile, and another one after it. The words of a Carta de Correção

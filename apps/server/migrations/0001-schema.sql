@@ -688,7 +688,7 @@ create table receipt (
   problem text,
   -- nothing of it is in the projection
   unread boolean not null,
-  -- packed, or the gzip stream as received: apps/server/platform/received/bytes.ts
+  -- packed, or the gzip stream as received: apps/server/documents/received/bytes.ts
   content bytea storage external not null,
   issuer_certificate_id int,
   primary key (workspace_id, company_id, service, nsu)

@@ -1,7 +1,7 @@
 import { listHeldEvents, releaseHeldEvents } from '@vigia/contract/manifestation'
 import { eventName } from '../documents/list/rows.ts'
+import { findHold } from '../events/hold.ts'
 import { beyondLimit, readWorkspace } from '../platform/database.ts'
-import { findHold } from '../platform/hold.ts'
 import { handle } from '../platform/http/http.ts'
 import { serviceOf } from '../platform/service.ts'
 import { listHeldOf, releaseAlone, whyNotRelease } from './held.ts'

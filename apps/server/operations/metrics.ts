@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { stuckAt } from '../capture/stuck.ts'
+import { stuckAt } from '../capture/warnings.ts'
 import { asOperator, inCapture } from '../platform/database.ts'
 import { type DatabaseMetrics, databaseMs, type MetricRow, type MetricsContext } from '../platform/http/metrics.ts'
 import { lateMinutes } from '../platform/service.ts'

@@ -3,7 +3,6 @@ import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { guarded, inWorkspace, isDataError, readWorkspace } from '../../platform/database.ts'
-import { receivedContent } from '../../platform/received/column.ts'
 import {
   claimTurn as claimFollowing,
   dueTurns,
@@ -13,6 +12,7 @@ import {
   readPosition,
   type Turn,
 } from '../following.ts'
+import { receivedContent } from '../received/column.ts'
 import { contentFollower as follower } from '../unread.ts'
 import { readProducts } from './contents.ts'
 import { auditDue, markCiting, putFreight } from './freight.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
-import { decodeIds } from '../../platform/postings.ts'
+import { decodeIds } from '../search/packed-postings.ts'
 import { mergeApart } from './reading.ts'
 import { newSegment, type Part, type Segment } from './segments.ts'
 

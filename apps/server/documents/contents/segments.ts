@@ -7,7 +7,7 @@ import {
   isDropped,
   keyOf,
   type Posting,
-} from '../../platform/postings.ts'
+} from '../search/packed-postings.ts'
 
 // Segments of documents that are found together, and how several become one: docs/decisions/0055-postings.md.
 

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { packReceived } from '../../platform/received/bytes.ts'
+import { packReceived } from '../received/bytes.ts'
 
 // Runs in a thread of its own: received bytes in, what their receipts keep out.
 

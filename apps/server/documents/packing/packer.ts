@@ -1,6 +1,6 @@
-import type { Packed } from '../../platform/received/bytes.ts'
 import { createThreads, defaultThreads, ThreadError } from '../../platform/threads.ts'
 import { type Arrival, type ReceivedDocZip, readPage } from '../arrival.ts'
+import type { Packed } from '../received/bytes.ts'
 
 // Threads of the whole program, like the processor that they work on. They do not keep it alive.
 const threads = createThreads<Uint8Array[], (Packed | null)[]>({

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { openReceived } from '../../platform/received/bytes.ts'
+import { openReceived } from '../received/bytes.ts'
 import { type Files, saidOf } from './said.ts'
 
 // Runs in a thread of its own: a document of 990 items takes longer to read than a hundred lists.

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { dacte } from '@vigia/print/dacte'
 import { danfe, PrintError } from '@vigia/print/danfe'
 import { printEvent } from '@vigia/print/event'
-import { openReceived } from '../../platform/received/bytes.ts'
+import { openReceived } from '../received/bytes.ts'
 import type { PrintOrder, PrintResult } from './printer.ts'
 
 // Runs in a thread of its own, because a layout cannot be interrupted, but a thread can be ended.

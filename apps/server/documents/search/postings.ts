@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
-import { decodeIds, decodePostings, hashOf, isDropped } from '../../platform/postings.ts'
 import type { Range } from '../list/filter.ts'
+import { decodeIds, decodePostings, hashOf, isDropped } from './packed-postings.ts'
 import { isMeant, keysOf, type TermQuestion } from './terms.ts'
 
 // Which documents have a term: docs/decisions/0055-postings.md. Documents are in segments, and a segment has its terms in buckets, each with the places

@@ -1,5 +1,5 @@
-import { keyOf } from '../../platform/postings.ts'
 import { bareTerm, searchable } from '../../platform/text.ts'
+import { keyOf } from './packed-postings.ts'
 
 // By which words documents are found from inside. apps/server/documents/contents stores them: docs/decisions/0050-what-is-inside.md.
 

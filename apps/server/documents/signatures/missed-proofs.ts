@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { tryLock } from '../../platform/locks.ts'
-import { receivedContent } from '../../platform/received/column.ts'
+import { receivedContent } from '../received/column.ts'
 import type { KnownProof } from './proof.ts'
 import { proveAlone } from './prover.ts'
 

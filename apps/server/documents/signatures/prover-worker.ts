@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { proofOf } from '@vigia/sefaz/proof'
-import { openReceived } from '../../platform/received/bytes.ts'
 import { unzipTogether } from '../arrival.ts'
+import { openReceived } from '../received/bytes.ts'
 
 // Runs in a thread of its own: XML or gzip streams in, proofs out.
 

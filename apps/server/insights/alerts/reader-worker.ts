@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { alertFacts } from '@vigia/checks/alerts/facts'
 import { readDetails, readReceived } from '@vigia/dfe/read'
-import { openReceived } from '../../platform/received/bytes.ts'
+import { openReceived } from '../../documents/received/bytes.ts'
 import type { ReadQuestion } from './reading.ts'
 
 // Runs in a thread of its own: a document of 990 items takes longer to read than a hundred verdicts.

@@ -13,10 +13,10 @@ import { type ExportRow, readByChave, readInBatches } from '../../documents/expo
 import { startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 import { families, missingLines, type Tally, textFile } from '../../documents/export/texts.ts'
 import { xmlName } from '../../documents/files.ts'
+import { openReceived } from '../../documents/received/bytes.ts'
+import { receivedContent } from '../../documents/received/column.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
-import { openReceived } from '../../platform/received/bytes.ts'
-import { receivedContent } from '../../platform/received/column.ts'
 import { nsuText, serviceOf } from '../../platform/service.ts'
 
 interface LeavingTask {

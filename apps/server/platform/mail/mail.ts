@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../context.ts'
 import { asOperator } from '../database.ts'
-import { isHeldBack } from '../hold.ts'
+import { isHeldBack } from '../installation.ts'
 
 /** The text of a letter; the layout is the same for all. */
 export interface Letter {

@@ -1,7 +1,7 @@
 import { sql, type UpdateObject } from 'kysely'
 import type { WithDatabase } from '../context.ts'
 import { asOperator } from '../database.ts'
-import { isHeldBack } from '../hold.ts'
+import { isHeldBack } from '../installation.ts'
 import { claimInTurn, fromNow, type Lane } from '../jobs/jobs.ts'
 import type { Tables } from '../tables.ts'
 import type { WaitingMail } from './mail.ts'

@@ -1,10 +1,8 @@
 import { sql } from 'kysely'
-import type { WithDatabase } from './context.ts'
-import { inCapture } from './database.ts'
-import { endTrouble, noteTrouble } from './trouble.ts'
+import type { WithDatabase } from '../platform/context.ts'
+import { inCapture } from '../platform/database.ts'
+import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 
-/** The first start in production: nobody has looked at what would leave. */
-export const firstStart = 'Esta instalação começou no ambiente de produção.'
 const silence = 'O sistema ficou mais de duas horas parado, e voltou com manifestações à espera.'
 
 /** Since when events wait for a person, and why; null: they leave. */
@@ -68,6 +66,3 @@ export async function markAlive({ db }: WithDatabase): Promise<void> {
 
 /** True while no event leaves. */
 export const areEventsHeld = sql<boolean>`exists (select 1 from installation where held_since is not null)`
-
-/** True of a mail or a delivery that waits for the release. */
-export const isHeldBack = sql<boolean>`((created_at < (select held_since from installation)) is true)`

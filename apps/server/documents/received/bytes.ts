@@ -1,6 +1,6 @@
 import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { unzipDocument } from '@vigia/sefaz/distribution'
-import { bareFrame, readDictionaries } from '../zstd.ts'
+import { bareFrame, readDictionaries } from '../../platform/zstd.ts'
 
 // How received bytes stand in the database (decision 0062): the gzip stream as it arrived, or packed: a head, the XML without the certificate of its
 // signer in zstd with a dictionary, and, where it is read, that certificate behind it.
