@@ -56,45 +56,29 @@ const tablesOfFloors: Record<string, string> = {
   platform: 'installation installation_key circuit clock_skew trouble storage_probe mail happening throttle',
   accounts: `workspace workspace_key workspace_directory account account_directory account_company membership session
     token_directory mail_link second_factor recovery_code passkey invitation api_key api_key_use audit notice
-    contact_message`,
+    contact_message calendar_feed`,
   companies: 'company company_logo certificate certificate_use certificate_batch certificate_file',
   documents: `receipt issuer_certificate supplier document document_event count_month document_export export_part saved_view
-    first_view document_remark document_reliance change_position document_change calendar_feed content
+    first_view document_remark document_reliance change_position document_change content
     content_position content_unread content_sum content_segment content_posting product product_sum installment
-    freight freight_citation`,
+    freight freight_citation freight_finding`,
   capture: 'capture_line capture_subscription capture_call capture_gap capture_refusal',
   events: 'outgoing_event outgoing_event_call manifestation_text answer_rule answer_setting answer_suggestion',
   insights: `alert alert_position alert_fact alert_citation alert_name alert_contact alert_histogram alert_verdict
-    alert_known alert_setting alert_news alert_test alert_unjudged alert_due freight_finding freight_mark`,
+    alert_known alert_setting alert_news alert_test alert_unjudged alert_due freight_mark`,
   notifications: `announcement announcement_position announcement_reading webhook webhook_delivery letter_choice letter_turn
     monthly_report`,
   operations: 'erasure',
 }
 // Reads of a floor above that wait for columns of the documents. No line is added here.
 const readsAbove: readonly string[] = [
-  'apps/server/accounts/calendars.ts calendar_feed',
   'apps/server/accounts/chosen-companies.ts company',
   'apps/server/accounts/keys/keys.ts company',
-  'apps/server/accounts/plans/plans.ts company',
-  'apps/server/accounts/plans/plans.ts document',
   'apps/server/accounts/team/invitations.ts company',
   'apps/server/accounts/team/team.ts company',
   'apps/server/accounts/ways-in.ts answer_rule',
   'apps/server/accounts/ways-in.ts webhook',
-  'apps/server/capture/capture.ts events',
-  'apps/server/capture/conversation.ts events',
-  'apps/server/companies/capture-state.ts capture_call',
-  'apps/server/companies/capture-state.ts capture_gap',
-  'apps/server/companies/capture-state.ts capture_line',
-  'apps/server/companies/capture-state.ts capture_subscription',
-  'apps/server/companies/capture-state.ts receipt',
-  'apps/server/companies/companies.ts count_month',
-  'apps/server/companies/refusals.ts document',
-  'apps/server/companies/refusals.ts outgoing_event',
-  'apps/server/companies/warnings.ts capture_subscription',
-  'apps/server/documents/contents/freight.ts freight_finding',
   'apps/server/documents/deadlines.ts outgoing_event',
-  'apps/server/documents/documents.ts capture_subscription',
   'apps/server/documents/list/filter.ts alert',
   'apps/server/documents/list/rows.ts alert',
   'apps/server/documents/list/rows.ts answer_rule',
@@ -127,15 +111,11 @@ const floorOfTable = new Map(
 
 // Tests that are fed with what a floor above makes.
 const testExceptions: Record<string, string[]> = {
-  'apps/server/accounts/plans/plans.test.ts': ['documents'],
   'apps/server/capture/announcements.test.ts': ['notifications'],
-  'apps/server/capture/certificates.test.ts': ['events'],
-  'apps/server/capture/plan.test.ts': ['events'],
-  'apps/server/companies/warnings.test.ts': ['notifications'],
+  'apps/server/capture/certificate-warnings.test.ts': ['notifications'],
   'apps/server/documents/panel/details.test.ts': ['events'],
   'apps/server/events/requests.test.ts': ['notifications'],
   'apps/server/events/sending.test.ts': ['notifications'],
-  'apps/server/platform/signer/signer.test.ts': ['events'],
 }
 
 // The database of the tests is made by the product's own migrations, without loading the rest of the server: see

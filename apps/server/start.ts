@@ -11,38 +11,36 @@ import { keyMails } from './accounts/keys/mails.ts'
 import { keyRoutes } from './accounts/keys/routes.ts'
 import { recordUses } from './accounts/keys/uses.ts'
 import { accountMails } from './accounts/mails.ts'
-import { planMails } from './accounts/plans/mails.ts'
-import { planRoutes } from './accounts/plans/routes.ts'
-import { warnOfPlan } from './accounts/plans/warnings.ts'
 import { requireReady } from './accounts/readiness.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { findSession } from './accounts/sessions.ts'
 import { teamMails } from './accounts/team/mails.ts'
 import { teamRoutes } from './accounts/team/routes.ts'
 import { captureAnnouncements } from './capture/announcements.ts'
-import * as captures from './capture/capture.ts'
+import { isProved } from './capture/capture.ts'
+import { certificateMails, warnOfCertificates } from './capture/certificate-warnings.ts'
+import { companyChangeRoutes } from './capture/company-change-routes.ts'
+import { companyRoutes } from './capture/company-routes.ts'
 import { completenessRoutes } from './capture/completeness.ts'
 import { followPlan } from './capture/plan.ts'
 import { captureMails, warnOfCaptures } from './capture/warnings.ts'
 import { startCaptureWatch } from './capture/watch.ts'
 import { askSoon, startCaptureWorker } from './capture/worker.ts'
 import { companyAnnouncements } from './companies/announcements.ts'
-import { companyChangeRoutes } from './companies/change-routes.ts'
-import { companyRoutes } from './companies/routes.ts'
-import { certificateMails, warnOfCertificates } from './companies/warnings.ts'
+import { logoRoutes } from './companies/routes.ts'
 import { startCertificateWorker } from './companies/worker.ts'
 import type { Config } from './config.ts'
 import { documentAnnouncements } from './documents/announcements.ts'
 import { readAnew } from './documents/contents/contents.ts'
 import { startContentWorker } from './documents/contents/worker.ts'
-import { rebuildAll as rebuildDocuments } from './documents/documents.ts'
 import { forgetExports } from './documents/export/keeping.ts'
 import { createPrinter } from './documents/print/printer.ts'
+import { rebuildAll as rebuildDocuments } from './documents/rebuild.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { proveMissed } from './documents/signatures/missed-proofs.ts'
 import { manifestationAnnouncements, manifestationMails } from './events/announcements.ts'
 import { reviewAsked } from './events/asked.ts'
-import { acknowledgePending, tellWithheld } from './events/events.ts'
+import { acknowledgePending, certificateFollowers, countRefusedCiencias, tellWithheld } from './events/events.ts'
 import { holdAfterSilence, markAlive, noteHold } from './events/hold.ts'
 import { manifestationRoutes } from './events/routes.ts'
 import { reviewSuggestions } from './events/suggestions.ts'
@@ -50,8 +48,12 @@ import { startManifestationWorker } from './events/worker.ts'
 import { alertAnnouncements, forgetNews } from './insights/alerts/news.ts'
 import { alertRoutes } from './insights/alerts/routes.ts'
 import { startAlertWorker } from './insights/alerts/worker.ts'
+import { calendarRoutes } from './insights/calendar/calendar.ts'
 import { dashboardRoutes } from './insights/dashboard/routes.ts'
 import { freightRoutes } from './insights/freight/routes.ts'
+import { planMails } from './insights/plans/mails.ts'
+import { planRoutes } from './insights/plans/routes.ts'
+import { warnOfPlan } from './insights/plans/warnings.ts'
 import { reformRoutes } from './insights/reform/routes.ts'
 import { reportRoutes } from './insights/reports/routes.ts'
 import { supplierRoutes } from './insights/suppliers/routes.ts'
@@ -73,7 +75,7 @@ import { backupMetrics, startBackupWorker } from './operations/backup/worker.ts'
 import { eraseDue, eraseUnused } from './operations/deletion/deletion.ts'
 import { deletionMails } from './operations/deletion/mails.ts'
 import { deletionRoutes } from './operations/deletion/routes.ts'
-import { leavingRoutes } from './operations/export/routes.ts'
+import { leavingRoutes } from './operations/export/leaving.ts'
 import { startExportWorker } from './operations/export/worker.ts'
 import { heldRoutes } from './operations/held-routes.ts'
 import { productMetrics } from './operations/metrics.ts'
@@ -133,9 +135,11 @@ export interface Server {
 export const routes = [
   ...accountRoutes,
   ...contactRoutes,
-  ...companyRoutes,
+  ...companyRoutes(countRefusedCiencias),
+  ...logoRoutes,
   ...documentRoutes,
   ...leavingRoutes,
+  ...calendarRoutes,
   ...reportRoutes,
   ...reformRoutes,
   ...alertRoutes,
@@ -147,7 +151,7 @@ export const routes = [
   ...keyRoutes,
   ...webhookRoutes,
   ...manifestationRoutes,
-  ...companyChangeRoutes({ ...captures, followPlan }),
+  ...companyChangeRoutes(certificateFollowers),
   ...completenessRoutes,
   ...dashboardRoutes,
   ...auditRoutes,
@@ -207,7 +211,7 @@ export async function start(
   if (roles.includes('api')) {
     step('Abrindo a API e o site…')
     const serving = withPool('api')
-    const door = createDoor(captures.isProved, config.door)
+    const door = createDoor(isProved, config.door)
     const hub = openHub(serving, databaseUrl, door.watch(findSession))
     const limited = openNext(pools.limited)
     await requireRole(limited, limitedRole)
@@ -244,13 +248,14 @@ export async function start(
     stack.use(together(loops))
     const begin = (loop: AsyncDisposable) => void loops.push(loop)
     // What an event releases comes by the distribution.
+    const acknowledge = (workspaceId: number, companyId: number) => acknowledgePending(working, workspaceId, companyId)
     const registered = (service: Service, cnpj: string) => askSoon(working, service, cnpj)
     await holdAfterSilence(working)
     await noteHold(working)
     await markAlive(working)
     begin(repeat(markEveryMs, () => markAlive(working), working.log))
     begin(repeat(pausesEveryMs, () => shortenPauses(working), working.log))
-    begin(await startCaptureWorker(working))
+    begin(await startCaptureWorker(working, { received: acknowledge }))
     begin(await startManifestationWorker(working, { registered }))
     const stop = new AbortController()
     begin(
@@ -288,10 +293,10 @@ export async function start(
     begin(repeat(usesEveryMs, () => recordUses(working), working.log))
     begin(startExportWorker(working, limited))
     begin(startWebhookWorker(working))
-    begin(startAlertWorker(working, { judged: (...company) => acknowledgePending(working, ...company) }))
+    begin(startAlertWorker(working, { judged: acknowledge }))
     begin(startContentWorker(working))
     begin(startLetterWorker(working))
-    begin(startCertificateWorker(working, captures))
+    begin(startCertificateWorker(working, certificateFollowers))
     begin(repeat(eraseEveryMs, async () => void (await eraseDue(working, stop.signal)), working.log, longMs))
     begin({ [Symbol.asyncDispose]: async () => stop.abort() })
     begin(startCaptureWatch(working))
@@ -447,9 +452,9 @@ export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './operations/delet
 /** Makes the documents of all companies anew, and has what is inside them read again. */
 export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>
   rebuildDocuments(ctx, done, readAnew)
-export { findPlan, listPlans } from './accounts/plans/plans.ts'
 export type { Announcement } from './companies/topics.ts'
 export { openReceived } from './documents/received/bytes.ts'
+export { findPlan, listPlans } from './insights/plans/usage.ts'
 export { tellWorkspace } from './notifications/notifications.ts'
 export { holdByHand, listHeld, releaseHeld } from './operations/held.ts'
 export { describeApi } from './platform/http/openapi.ts'

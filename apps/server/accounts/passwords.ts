@@ -8,7 +8,6 @@ import { createLimiter } from '../platform/limiter.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { createThreads, defaultThreads, ThreadError } from '../platform/threads.ts'
 import { recordAudit } from './audit/audit.ts'
-import { endCalendar } from './calendars.ts'
 import { isWrittenTo, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
 import { refuseGuessable, refuseOwnEmail } from './password-rules.ts'
@@ -16,7 +15,7 @@ import type { PasswordTask } from './password-worker.ts'
 import { endSessionsOf, inEachPlace } from './places.ts'
 import { requireProofOfFactor } from './proof.ts'
 import { tokenHash } from './tokens.ts'
-import { closeWaysIn, listWaysIn } from './ways-in.ts'
+import { closeWaysIn, endCalendar, listWaysIn } from './ways-in.ts'
 
 type WithCost = Pick<Context, 'config'>
 

@@ -5,7 +5,7 @@ import type { Session } from '../platform/http/session.ts'
 import { holdLock } from '../platform/locks.ts'
 import { recordAudit } from './audit/audit.ts'
 import { removePasskeys } from './passkeys.ts'
-import { inEachPlace } from './places.ts'
+import { inEachPlace, type Place } from './places.ts'
 import { removeSecondFactor } from './second-factor.ts'
 
 // Besides the password: passkeys, the API keys that the account has made, and what it has sent to others by itself.
@@ -135,3 +135,27 @@ const namesOf = (sending: readonly Sending[]) => ({
   webhooks: sending.flatMap(({ webhook }) => (webhook === null ? [] : new URL(webhook).host)),
   rules: sending.flatMap(({ rule }) => (rule === null ? [] : `“${rule}”`)),
 })
+
+/**
+ * Ends the secret addresses at which calendars read the deadlines and payments of a person, or only that of one kind; returns whether there was one.
+ * `ctx.db` is a transaction inside the workspace.
+ */
+export async function endCalendar(
+  { db }: WithDatabase,
+  { workspaceId, accountId }: Place,
+  kind?: number,
+): Promise<boolean> {
+  const ended = await db
+    .deleteFrom('calendar_feed')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
+    .returning('token_hash')
+    .execute()
+  const hashes = ended.map(({ token_hash }) => token_hash)
+  await sql`
+    delete from token_directory where workspace_id = ${workspaceId} and token_hash = any (${hashes}::bytea[])`.execute(
+    db,
+  )
+  return ended.length > 0
+}

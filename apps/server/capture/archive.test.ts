@@ -1,18 +1,23 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { companyChangeRoutes } from '../companies/change-routes.ts'
-import { companyRoutes } from '../companies/routes.ts'
 import { createPrinter } from '../documents/print/printer.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
-import * as captures from './capture.ts'
-import { completenessRoutes } from './completeness.ts'
 import { claimLine } from './lease.ts'
 import { followPlan } from './plan.ts'
 import { noCertificate } from './rules.ts'
-import { addCertificate, changeLines, linesOf, newCompany, openInstallation, ours, retireLines } from './testing.ts'
+import {
+  addCertificate,
+  captureRoutes,
+  changeLines,
+  linesOf,
+  newCompany,
+  openInstallation,
+  ours,
+  retireLines,
+} from './testing.ts'
 
 // A company that is archived is captured no more, and goes on when it is taken back into use.
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -31,9 +36,7 @@ const inside = <T>({ workspaceId }: Company, work: (db: Context['db']) => Promis
   inWorkspace(ctx, workspaceId, ({ db }) => work(db))
 
 async function call<T>(path: string, company: Company, change = {}): Promise<T> {
-  const found = [...companyRoutes, ...companyChangeRoutes({ ...captures, followPlan }), ...completenessRoutes].find(
-    ({ route }) => route.path.endsWith(path),
-  )!
+  const found = captureRoutes.find(({ route }) => route.path.endsWith(path))!
   const { public_id: id } = await inside(company, (db) =>
     db.selectFrom('company').select('public_id').where('id', '=', company.companyId).executeTakeFirstOrThrow(),
   )

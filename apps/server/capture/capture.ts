@@ -1,8 +1,7 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
-import { requireCapture } from '../accounts/plans/plans.ts'
-import { type Company, requireActive, type SyncRequest } from '../companies/companies.ts'
-import { wakeEvents } from '../events/events.ts'
+import { requireCapture } from '../accounts/plans.ts'
+import { type Company, requireActive } from '../companies/companies.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -80,7 +79,7 @@ async function countUnanswered({ db }: Pick<Context, 'db'>, workspaceId: number)
 }
 
 /**
- * Lets the captures and the events of a workspace's companies go on with a new certificate for `cnpj` or another of the same base, as soon as
+ * Lets the captures of a workspace's companies go on with a new certificate for `cnpj` or another of the same base, as soon as
  * the authority allows it. `proved`: its chain shows that it is real.
  */
 export async function resume(
@@ -118,7 +117,6 @@ export async function resume(
        where id = any (${receiving.map(({ id }) => id)}::int[]) and (${waited} or not catch_up and ${isBehind})`.execute(
       db,
     )
-    await wakeEvents({ db }, workspaceId, cnpj)
   })
 }
 
@@ -183,6 +181,15 @@ async function linesOfBase(
     select id from company where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)}`.execute(db)
   return sql`select s.line_id from capture_subscription s
               where s.workspace_id = ${workspaceId} and s.company_id = any (${rows.map(({ id }) => id)}::int[])`
+}
+
+/** When a query that a person asked for can leave. */
+export interface SyncRequest {
+  service: ServiceCode
+  /** Null: it follows from what other workspaces capture for the CNPJ, and this one is not proved. */
+  at: Date | null
+  allowed: boolean
+  blocked: boolean
 }
 
 /**

@@ -1,13 +1,11 @@
 import type { Connection } from '@vigia/sefaz/connection'
 import { sql } from 'kysely'
-import { acknowledgePending } from '../events/events.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { afterGrace, fromNow } from '../platform/jobs/jobs.ts'
 import { pause } from '../platform/pause.ts'
-import { serviceCodes, serviceOf } from '../platform/service.ts'
+import { serviceOf } from '../platform/service.ts'
 import { UnreadableCertificate } from '../platform/signer/signer.ts'
-import { listSubscribers } from './delivery.ts'
 import { findHolder, type Holder, setAside, withoutHolder } from './holder.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 import type { QueryOutcome } from './ledger.ts'
@@ -17,20 +15,14 @@ import { settleSurely } from './settlement.ts'
 
 export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'signer' | 'storage'>
 
-/** Carries out one turn of a claimed line: pages until there is no more or the authority says stop, then lets it go. */
-export async function converse(ctx: CaptureContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
-  await takeTurn(ctx, line, signal)
-  if (line.service !== serviceCodes.nfe) return
-  const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
-  for (const { workspaceId, companyId, proved } of subscribers)
-    if (proved) await acknowledgePending(ctx, workspaceId, companyId)
-}
-
 // After this many certificates other lines have their turn.
 const certificatesMax = 5
 
-// Each round queries with one certificate; the next one is tried only when it is refused.
-async function takeTurn(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<void> {
+/**
+ * Carries out one turn of a claimed line: pages until there is no more or the authority says stop, then lets it go. Each round queries with one
+ * certificate; the next one is tried only when it is refused.
+ */
+export async function converse(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<void> {
   let line = claimed
   for (let round = 1; ; round++) {
     const holder = await findHolder(ctx, line, 'consultar documentos (distNSU)')

@@ -1,6 +1,10 @@
 import { sql } from 'kysely'
-import { noneAccepted } from '../companies/capture-state.ts'
-import { listCertificates, noteCertificateAccepted, noteCertificateRefused } from '../companies/certificates.ts'
+import {
+  listCertificates,
+  noneAccepted,
+  noteCertificateAccepted,
+  noteCertificateRefused,
+} from '../companies/certificates.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/jobs.ts'

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { noneAccepted } from '../companies/capture-state.ts'
-import { listCompanies } from '../companies/companies.ts'
+import { noneAccepted } from '../companies/certificates.ts'
 import { noteFailure } from '../platform/circuit.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
@@ -11,6 +10,7 @@ import { claimLine } from './lease.ts'
 import { followPlan, grantPlan, withdrawPlan } from './plan.ts'
 import { noteQuery, noteQueryAs } from './query.ts'
 import { noCertificate } from './rules.ts'
+import { listCapturedCompanies } from './state.ts'
 import {
   addCertificate,
   changeLines,
@@ -93,7 +93,9 @@ test.each([true, false])(
 
 describe('a workspace that resumes after a long pause', () => {
   const late = async (workspaceId: number) =>
-    (await listCompanies(ctx, workspaceId, undefined)).flatMap(({ lines }) => lines.map((line) => line.late_since))
+    (await listCapturedCompanies(ctx, workspaceId, undefined)).flatMap(({ lines }) =>
+      lines.map((line) => line.late_since),
+    )
 
   test.each([
     ['with a plan', (workspaceId: number) => goOn(ctx, workspaceId)],

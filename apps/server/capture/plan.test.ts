@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { arrive, nfeProc, resNFe } from '../documents/testing.ts'
-import { acknowledgePending } from '../events/events.ts'
+import { arrive, nfeProc } from '../documents/testing.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { insertAccount } from '../platform/testing.ts'
 import { requestSync, resume } from './capture.ts'
@@ -208,24 +207,6 @@ describe('a CNPJ that others capture too', () => {
     expect(next.certificate.pem).toBe(`certificate of ${key(paying)}`)
     expect(await noteQueryAs(ctx, line, next, { ultNSU: line.lastNsu })).not.toBeNull()
   })
-})
-
-test('an automatic Ciência does not begin while the workspace is paused', async () => {
-  const { workspaceId, companyId } = await newCompany(ctx)
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db.updateTable('company').set({ acknowledges_since: new Date() }).execute(),
-  )
-  const line = await claimNfe()
-  const issuedAt = `${new Date(Date.now() - 86_400_000).toISOString().slice(0, 19)}-03:00`
-  await inCapture(ctx, async (ctx) => {
-    await holdLine(ctx, line, { last_nsu: 1n })
-    await deliverPage(ctx, line, [arrive(1, resNFe({ issuedAt }))], { before: 0n, after: 1n, more: false })
-  })
-  await releaseLine(ctx, line, null)
-  await pause(workspaceId)
-  expect(await acknowledgePending(ctx, workspaceId, companyId)).toBe(0)
-  await goOn(workspaceId)
-  expect(await acknowledgePending(ctx, workspaceId, companyId)).toBe(1)
 })
 
 describe('what the operator does', () => {

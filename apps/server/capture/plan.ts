@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { activatePlan, endPlan, findWorkspaceOf, notePaused, type PlanType, readPlan } from '../accounts/plans/plans.ts'
-import { noneAccepted } from '../companies/capture-state.ts'
+import { activatePlan, endPlan, findWorkspaceOf, notePaused, type PlanType, readPlan } from '../accounts/plans.ts'
+import { noneAccepted } from '../companies/certificates.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inTransaction } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'

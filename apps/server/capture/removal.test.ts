@@ -2,9 +2,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { takeCertificate } from '../companies/certificates.ts'
-import { companyChangeRoutes } from '../companies/change-routes.ts'
 import { withoutCertificate } from '../companies/companies.ts'
-import { companyRoutes } from '../companies/routes.ts'
 import { createPrinter } from '../documents/print/printer.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -13,9 +11,9 @@ import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
 import * as captures from './capture.ts'
 import { findHolder } from './holder.ts'
 import { claimLine } from './lease.ts'
-import { followPlan } from './plan.ts'
 import {
   addCertificate,
+  captureRoutes,
   changeLines,
   linesOf,
   newCompany,
@@ -42,9 +40,7 @@ beforeEach(() => retireLines(ctx))
 type Company = Awaited<ReturnType<typeof newCompany>>
 
 const run = async <T>(path: string, query: object, workspaceId: number, change = {}): Promise<T> => {
-  const found = [...companyRoutes, ...companyChangeRoutes({ ...captures, followPlan })].find(({ route }) =>
-    route.path.endsWith(path),
-  )!
+  const found = captureRoutes.find(({ route }) => route.path.endsWith(path))!
   const session = { ...testSession(workspaceId), ...change }
   return (await found.run(
     ctx,

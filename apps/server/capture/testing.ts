@@ -11,7 +11,10 @@ import { testSigner } from '../platform/signer/testing.ts'
 import { createStorage } from '../platform/storage.ts'
 import { insertAccount, insertCompany, newWorkspace } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { subscribe } from './capture.ts'
+import * as captures from './capture.ts'
+import { companyChangeRoutes } from './company-change-routes.ts'
+import { companyRoutes } from './company-routes.ts'
+import { completenessRoutes } from './completeness.ts'
 import { followPlan } from './plan.ts'
 
 export const ours = '44555666000181'
@@ -80,7 +83,7 @@ export async function newCompany(
 ): Promise<{ workspaceId: number; companyId: number }> {
   const id = workspaceId || (await newWorkspace(db))
   const company = await insertCompany(db, id, { cnpj })
-  await subscribe({ db }, id, company, { proved })
+  await captures.subscribe({ db }, id, company, { proved })
   return { workspaceId: id, companyId: company.id }
 }
 
@@ -159,3 +162,10 @@ export async function addCertificate(
     return id
   })
 }
+
+/** The calls about companies and their captures, without the events above them. */
+export const captureRoutes = [
+  ...companyRoutes(async () => new Map()),
+  ...companyChangeRoutes(captures),
+  ...completenessRoutes,
+]

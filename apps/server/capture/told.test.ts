@@ -4,8 +4,6 @@ import type { RouteData } from '@vigia/contract/route'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { companyChangeRoutes } from '../companies/change-routes.ts'
-import { companyRoutes } from '../companies/routes.ts'
 import { readArrival } from '../documents/arrival.ts'
 import { createPrinter } from '../documents/print/printer.ts'
 import { receive } from '../documents/receive.ts'
@@ -16,11 +14,9 @@ import type { FileResponse } from '../platform/http/http.ts'
 import { createPublicIds } from '../platform/ids.ts'
 import { testCaller, testSession } from '../platform/testing.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
-import * as captures from './capture.ts'
-import { completenessRoutes } from './completeness.ts'
-import { followPlan } from './plan.ts'
 import { decide } from './rules.ts'
-import { addCertificate, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
+import { listCapturedCompanies } from './state.ts'
+import { addCertificate, captureRoutes, newCompany, openInstallation, ours, retireLines, rhythm } from './testing.ts'
 
 // What a person reads of a capture, and what the button answers.
 let installation: Awaited<ReturnType<typeof openInstallation>>
@@ -39,9 +35,7 @@ beforeEach(async () => {
 type Company = Awaited<ReturnType<typeof newCompany>>
 
 const run = async <T>(path: string, query: object, { workspaceId }: Company, inContext = ctx): Promise<T> => {
-  const found = [...companyRoutes, ...companyChangeRoutes({ ...captures, followPlan }), ...completenessRoutes].find(
-    ({ route }) => route.path.endsWith(path),
-  )!
+  const found = captureRoutes.find(({ route }) => route.path.endsWith(path))!
   const session = testSession(workspaceId)
   return (await found.run(
     inContext,
@@ -76,6 +70,45 @@ const change = (set: string, service = [0, 2]) =>
   )
 const fail = (service: 'nfe' | 'cte', reason: string) =>
   noteFailure(ctx, ctx.config.sefaz.endpoints.distribution[service], reason, 600_000)
+
+describe('the list of companies', () => {
+  test('counts what was issued in this month and the switches show', async () => {
+    const { workspaceId, companyId } = await newCompany(ctx)
+    const other = await newCompany(ctx, { cnpj: '11222333000181', workspaceId })
+    const empty = await newCompany(ctx, { cnpj: '12ABC34501DE35', workspaceId })
+    const count = (company: number, type: 0 | 2, roles: number, n: number, monthsAgo = 0) =>
+      inWorkspace(ctx, workspaceId, ({ db }) =>
+        sql`insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount)
+            values (${workspaceId}, ${type}, date_trunc('month', now() at time zone 'America/Sao_Paulo') - ${monthsAgo} * interval '1 month',
+                    ${company}, ${roles}, 2, ${n}, 0)`.execute(db),
+      )
+    const counted = async () =>
+      new Map((await listCapturedCompanies(ctx, workspaceId, undefined)).map(({ id, documents }) => [id, documents]))
+    await count(companyId, 0, 2, 3)
+    await count(companyId, 0, 4, 5)
+    await count(companyId, 2, 2, 7)
+    await count(companyId, 0, 2, 100, 1)
+    await count(other.companyId, 2, 128, 1)
+    const all = [
+      [companyId, 15],
+      [other.companyId, 1],
+      [empty.companyId, 0],
+    ] as const
+    expect(await counted()).toEqual(new Map(all))
+    await inWorkspace(ctx, workspaceId, ({ db }) =>
+      db.updateTable('company').set({ shown_nfe: 507, shown_cte: 509 }).where('id', '=', companyId).execute(),
+    )
+    expect((await counted()).get(companyId)).toBe(3)
+  })
+
+  test('tells the lines of each company apart', async () => {
+    const { workspaceId } = await newCompany(ctx)
+    await newCompany(ctx, { cnpj: '11222333000181', workspaceId })
+    await inCapture(ctx, ({ db }) => sql`update capture_line set message = cnpj || ' ' || service`.execute(db))
+    for (const { cnpj, lines } of await listCapturedCompanies(ctx, workspaceId, undefined))
+      expect(lines.map(({ message }) => message)).toEqual([`${cnpj} 0`, `${cnpj} 2`])
+  })
+})
 
 describe('a company without a proved certificate', () => {
   test('reads of an outage', async () => {

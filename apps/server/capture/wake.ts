@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { noneAccepted } from '../companies/capture-state.ts'
+import { noneAccepted } from '../companies/certificates.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'

@@ -2,7 +2,7 @@ import { formatBrasiliaShortMoment, formatCount, formatInteger, formatList } fro
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
 import { warn } from '../accounts/warn.ts'
-import { noneAccepted } from '../companies/capture-state.ts'
+import { noneAccepted } from '../companies/certificates.ts'
 import { named } from '../companies/topics.ts'
 import { addressOf, pausedServices } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'

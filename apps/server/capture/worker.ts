@@ -6,7 +6,7 @@ import { isDue } from '../platform/jobs/due.ts'
 import { fromNow, startJobs } from '../platform/jobs/jobs.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { type CaptureContext, converse } from './conversation.ts'
-import { copyToOthers } from './delivery.ts'
+import { copyToOthers, listSubscribers } from './delivery.ts'
 import { runGapTurn } from './gaps/gap-turn.ts'
 import { noteWaitMs } from './gaps/notes.ts'
 import { settleInterrupted } from './interrupted.ts'
@@ -16,15 +16,26 @@ import { brokenOff } from './rules.ts'
 
 const idleMs = 500
 
-/** Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. */
-export async function startCaptureWorker(ctx: CaptureContext): Promise<AsyncDisposable> {
+/**
+ * Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. `received` follows each turn of NF-e, for
+ * each company whose certificate is proved.
+ */
+export async function startCaptureWorker(
+  ctx: CaptureContext,
+  { received }: { received: (workspaceId: number, companyId: number) => Promise<unknown> },
+): Promise<AsyncDisposable> {
   await ctx.signer.check()
   return startJobs(
     {
       name: 'capture',
       mayFind: () => isDue(ctx, dueLines),
       claim: async () => ((await mayWork(ctx)) ? claimTurn(ctx) : null),
-      run: ({ line, work }, signal) => work(ctx, line, signal),
+      run: async ({ line, work }, signal) => {
+        await work(ctx, line, signal)
+        if (work !== converse || line.service !== serviceCodes.nfe) return
+        const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
+        for (const { workspaceId, companyId, proved } of subscribers) if (proved) await received(workspaceId, companyId)
+      },
       postpone: ({ line }) => postponeFailed(ctx, line),
       describe: ({ line: { cnpj, service } }) => ({ cnpj, service }),
       // As many as all processes together may hold.

@@ -2,7 +2,7 @@ import { formatBrasiliaDay, formatInteger } from '@vigia/contract/text'
 import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { type Certificate, CertificateError, readCertificate } from '@vigia/sefaz/certificate'
 import { type RawBuilder, sql } from 'kysely'
-import { readPlan } from '../accounts/plans/plans.ts'
+import { readPlan } from '../accounts/plans.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -11,6 +11,10 @@ import { InstallationError } from '../platform/installation.ts'
 import { createLimiter } from '../platform/limiter.ts'
 import { SignerDown } from '../platform/signer/client.ts'
 import type { CertificateUse, OpenedCertificate } from '../platform/signer/signer.ts'
+
+/** What a capture line says when the authority accepts none of the certificates that there are for a CNPJ, in whatever workspace. */
+export const noneAccepted =
+  'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
 
 // Opening a file costs a processor for as long as five seconds, if it was made to.
 const takeReader = createLimiter({

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { readConfig } from '../config.ts'
 import type { Context, Database } from '../platform/context.ts'
-import { enterWorkspace, inCapture, inWorkspace, openDatabase } from '../platform/database.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
 import type { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { testSigner } from '../platform/signer/testing.ts'
@@ -192,51 +192,6 @@ describe('a change', () => {
     expect(await consent()).toEqual({ since: null, by: null })
     await change(id, { acknowledges: true })
     expect(await consent()).toEqual({ since: expect.any(Date), by: 8 })
-  })
-})
-
-describe('the list', () => {
-  const count = (companyId: number, type: 0 | 2, roles: number, n: number, monthsAgo = 0) =>
-    inside(({ db }) =>
-      sql`insert into count_month (workspace_id, type, month, company_id, roles, status, n, amount)
-          values (${session.workspaceId}, ${type}, date_trunc('month', now() at time zone 'America/Sao_Paulo') - ${monthsAgo} * interval '1 month',
-                  ${companyId}, ${roles}, 2, ${n}, 0)`.execute(db),
-    )
-  const listed = async () =>
-    (await listCompanies({ db }, session.workspaceId, undefined)).map(({ cnpj, documents }) => ({ cnpj, documents }))
-
-  test('counts what was issued in this month and the switches show', async () => {
-    const { id } = await create(certificateOf(matriz))
-    const other = await create(certificateOf(stranger))
-    await create(certificateOf('11222333000181'))
-    await count(id, 0, 2, 3)
-    await count(id, 0, 4, 5)
-    await count(id, 2, 2, 7)
-    await count(id, 0, 2, 100, 1)
-    await count(other.id, 2, 128, 1)
-    const documents = Object.fromEntries((await listed()).map(({ cnpj, documents }) => [cnpj, documents]))
-    expect(documents).toEqual({ [matriz]: 15, [stranger]: 1, '11222333000181': 0 })
-    await change(id, { shown: { nfe: [[2, false]], cte: [[1, false]] } })
-    expect(await listed()).toContainEqual({ cnpj: matriz, documents: 3 })
-  })
-
-  test('tells the lines of each company apart', async () => {
-    const [one, other] = [await create(certificateOf(matriz)), await create(certificateOf(stranger))]
-    await inCapture({ db }, async ({ db }) => {
-      await enterWorkspace({ db }, session.workspaceId)
-      for (const { id, cnpj } of [one, other])
-        for (const service of [2, 0] as const) {
-          const values = { service, cnpj, message: `${cnpj} ${service}` }
-          const line = await db.insertInto('capture_line').values(values).returning('id').executeTakeFirstOrThrow()
-          const subscription = { line_id: line.id, workspace_id: session.workspaceId, company_id: id }
-          await db.insertInto('capture_subscription').values(subscription).execute()
-        }
-    })
-    const found = await listCompanies({ db }, session.workspaceId, undefined)
-    expect(found.map(({ cnpj, lines }) => [cnpj, lines.map(({ message }) => message)])).toEqual([
-      [matriz, [`${matriz} 0`, `${matriz} 2`]],
-      [stranger, [`${stranger} 0`, `${stranger} 2`]],
-    ])
   })
 })
 

@@ -4,16 +4,15 @@ import { ufBySigla } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
-import { requireRoomForCompany } from '../accounts/plans/plans.ts'
+import { contactOf, howToGetPlan, readPlan, reasonOf, type WithContact } from '../accounts/plans.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { announce } from '../platform/outbox.ts'
-import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
+import type { Service } from '../platform/service.ts'
 import { likeLiteral, searchable } from '../platform/text.ts'
 import type { Registered } from './announcements.ts'
-import { readCaptureStates } from './capture-state.ts'
 import {
   replaceCertificate,
   requireSameBase,
@@ -21,7 +20,7 @@ import {
   type Uploader,
   usedCertificates,
 } from './certificates.ts'
-import { type RoleSwitch, shownTo, switched } from './switches.ts'
+import { type RoleSwitch, switched } from './switches.ts'
 
 /** What the captures of a company say that stopped because it has no certificate at all. */
 export const withoutCertificate =
@@ -74,16 +73,38 @@ export async function setArchived(
   return true
 }
 
-const defaultUf = 35
-
-/** When a query that a person asked for can leave. */
-export interface SyncRequest {
-  service: ServiceCode
-  /** Null: it follows from what other workspaces capture for the CNPJ, and this one is not proved. */
-  at: Date | null
-  allowed: boolean
-  blocked: boolean
+/**
+ * Refuses the company that the transaction `ctx.db` has just added or taken back into use, when the plan of its workspace has no room for it. Two that are added at
+ * once take turns here, and the second one counts the first.
+ */
+export async function requireRoomForCompany(ctx: WithContact, workspaceId: number): Promise<void> {
+  const plan = await readPlan(ctx, workspaceId, { lock: true })
+  if (plan.situation === 'ended')
+    throw new AppError(
+      'plan-limit',
+      `${reasonOf(plan)}, e por isso não é possível cadastrar nem reativar empresas agora. Nada foi alterado, e o que já foi guardado continua disponível. ${howToGetPlan(ctx.config)}`,
+    )
+  const { companiesMax } = plan
+  if (companiesMax === null || (await countCompanies(ctx, workspaceId)) <= companiesMax) return
+  const allowed = companiesMax === 1 ? '1 empresa' : `até ${companiesMax} empresas`
+  throw new AppError(
+    'plan-limit',
+    `O plano ${plan.name} permite ${allowed}, e todas já estão cadastradas. Nada foi alterado, e as que estão cadastradas continuam como estão. Para cadastrar mais, arquive uma que não usa ou mude de plano: ${contactOf(ctx.config)}.`,
+  )
 }
+
+/** How many companies a workspace has, without those that it archived. `ctx.db` is a transaction inside it. */
+export async function countCompanies({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
+  const { n } = await db
+    .selectFrom('company')
+    .select(sql<number>`count(*)::int`.as('n'))
+    .where('workspace_id', '=', workspaceId)
+    .where('active', '=', true)
+    .executeTakeFirstOrThrow()
+  return n
+}
+
+const defaultUf = 35
 
 export interface Company {
   id: number
@@ -223,14 +244,10 @@ export async function getCompanyId(
   return row.id
 }
 
-/** Companies of the workspace by name, with the state of their captures; `text` searches name and CNPJ. */
+/** Companies of the workspace by name; `text` searches name and CNPJ. */
 export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: number, text: string | undefined) {
   return readWorkspace({ db }, workspaceId, async ({ db }) => {
-    let query = selectCompanies(db, workspaceId)
-      .leftJoin(documentsOfMonth(workspaceId).as('m'), 'm.company_id', 'c.id')
-      .select(sql<number>`coalesce(m.n, 0)::int`.as('documents'))
-      .orderBy('c.search')
-      .orderBy('c.id')
+    let query = selectCompanies(db, workspaceId).orderBy('c.search').orderBy('c.id')
     if (text) {
       const bare = text.toUpperCase().replace(/[^0-9A-Z]/g, '')
       query = query.where((where) =>
@@ -240,24 +257,21 @@ export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: nu
         ]),
       )
     }
-    const companies = await query.execute()
-    const lines = Map.groupBy(await readCaptureStates(db, workspaceId), (line) => line.company_id)
-    return companies.map((company) => ({ ...company, lines: lines.get(company.id) ?? [] }))
+    return query.execute()
   })
 }
 
-/** A company with its settings and the state of its captures; refuses an id that is not of this workspace. */
+/** A company with its settings; refuses an id that is not of this workspace. */
 export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: number, publicId: string) {
   const id = await getCompanyId({ db }, workspaceId, publicId)
-  return readWorkspace({ db }, workspaceId, async ({ db }) => ({
-    ...(await selectCompanies(db, workspaceId)
+  return readWorkspace({ db }, workspaceId, ({ db }) =>
+    selectCompanies(db, workspaceId)
       .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
       .select(nameOfAuthor(workspaceId, 'c.acknowledges_by').as('acknowledges_by'))
       .select(hasLogo(workspaceId))
       .where('c.id', '=', id)
-      .executeTakeFirstOrThrow()),
-    lines: await readCaptureStates(db, workspaceId, id),
-  }))
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 // The workspace is said again: on a cluster a row of another table is no reason to look on one server only.
@@ -275,11 +289,3 @@ function selectCompanies(db: Context['db'], workspaceId: number) {
     .select(['c.id', 'c.public_id', 'c.name', 'c.cnpj', 'c.active', 'c.archived_at', 'c.automatic', 'k.valid_to'])
     .where('c.workspace_id', '=', workspaceId)
 }
-
-// Issued in this month of São Paulo, without what the companies hide.
-const documentsOfMonth = (workspaceId: number) => sql<{ company_id: number; n: number }>`(
-  select o.id as company_id, sum(m.n) as n
-    from company o join count_month m on m.workspace_id = o.workspace_id and m.company_id = o.id
-   where o.workspace_id = ${workspaceId} and m.type in (${serviceCodes.nfe}, ${serviceCodes.cte})
-     and m.month = date_trunc('month', now() at time zone 'America/Sao_Paulo')::date and ${shownTo('o', 'm')}
-   group by o.id)`

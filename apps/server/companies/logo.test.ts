@@ -15,7 +15,7 @@ import { testSigner } from '../platform/signer/testing.ts'
 import { insertCompany, newWorkspace, noPrinter, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
 import { findLogoOf, getLogo, removeLogo, setLogo } from './logo.ts'
-import { companyRoutes } from './routes.ts'
+import { logoRoutes } from './routes.ts'
 
 const config = readConfig({}, '/')
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -166,7 +166,7 @@ test('is neither set nor taken away by whoever enters with a shared login', asyn
     ids: createPublicIds(randomBytes(16)),
     config,
   }
-  const app = await serveRoutes({ db, log, printer: noPrinter, ...unused }, companyRoutes, async () => ({
+  const app = await serveRoutes({ db, log, printer: noPrinter, ...unused }, logoRoutes, async () => ({
     ...testSession(workspaceId),
     shared: true,
   }))

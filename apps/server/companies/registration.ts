@@ -9,7 +9,7 @@ import { lockSettings, recordChanges, recordCreation } from './audit-entries.ts'
 import { replaceCertificate, type Uploader } from './certificates.ts'
 import { type Company, createCompany } from './companies.ts'
 
-/** What follows from a certificate for the captures, which stand further right. Each `ctx.db` is the transaction that takes it. */
+/** What follows from a certificate for the captures and the events, which stand above. Each `ctx.db` is the transaction that takes it. */
 export interface CapturesOfCertificates {
   /** Begins the captures of a new company. `proved`: the chain of its certificate shows that it is real. */
   subscribe(

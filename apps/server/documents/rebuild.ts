@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Context, Database } from '../platform/context.ts'
-import { inWorkspace } from '../platform/database.ts'
+import { asOperator, inWorkspace } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 import { type Service, services } from '../platform/service.ts'
 import { type Arrival, readPage } from './arrival.ts'
@@ -47,6 +47,25 @@ export async function rebuildProjection(
     await made({ db }, company.workspaceId)
     return count(db, company)
   })
+}
+
+/** Rebuilds every company, one after the other. */
+export async function rebuildAll(
+  ctx: RebuildContext,
+  done: (company: Recipient, rebuilt: Rebuilt, place: number, of: number) => void,
+  made?: Made,
+): Promise<void> {
+  const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
+  const companies: Recipient[] = []
+  for (const { id: workspaceId } of workspaces) {
+    const { rows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
+      sql<{ id: number; cnpj: string }>`
+        select id, cnpj from company where workspace_id = ${workspaceId} order by id`.execute(db),
+    )
+    companies.push(...rows.map(({ id, cnpj }) => ({ workspaceId, companyId: id, cnpj })))
+  }
+  for (const [index, company] of companies.entries())
+    done(company, await rebuildProjection(ctx, company, made), index + 1, companies.length)
 }
 
 const ofCompany = ({ workspaceId, companyId }: Recipient) =>

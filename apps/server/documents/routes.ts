@@ -47,7 +47,6 @@ import { noteRead } from './reads.ts'
 import { findIssuers } from './search/suggestions.ts'
 import { eventProofSentences, holds } from './signatures/proof.ts'
 import { agendaRoutes } from './workflow/agenda.ts'
-import { calendarRoutes } from './workflow/calendar.ts'
 import { installmentRoutes } from './workflow/installments.ts'
 import { listRemarks, remarkRoutes } from './workflow/remarks.ts'
 import { viewRoutes } from './workflow/views.ts'
@@ -56,7 +55,6 @@ export const documentRoutes = [
   ...viewRoutes,
   ...remarkRoutes,
   ...agendaRoutes,
-  ...calendarRoutes,
   ...installmentRoutes,
 
   handle(listDocuments, 'search', async (ctx, { query, session }) => {

@@ -1,9 +1,10 @@
 import { type Correction, processedEvent, signCteEvent } from '@vigia/sefaz/events'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { newCertificate } from '../../../tests/support/certificates.ts'
 import { runs } from '../../../tests/support/seed.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
-import { author, cteChave, newCertificate } from './testing.ts'
+import { author, cteChave } from './testing.ts'
 
 const certificate = newCertificate('carta')
 const word = fc

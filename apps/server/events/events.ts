@@ -2,10 +2,12 @@ import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
+import * as captures from '../capture/capture.ts'
+import type { CapturesOfCertificates } from '../companies/registration.ts'
 import { ciencia, conclusive, deadlines } from '../documents/deadlines.ts'
 import { isDoubted, isJudgedOrLate } from '../insights/alerts/alerts.ts'
 import type { Context } from '../platform/context.ts'
-import { enterWorkspace, inCapture, inWorkspace } from '../platform/database.ts'
+import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import { serviceCodes } from '../platform/service.ts'
 import type { Withheld } from './announcements.ts'
@@ -168,4 +170,32 @@ export async function wakeEvents(ctx: Pick<Context, 'db'>, workspaceId: number, 
               and next_at > now() and (c_stat is null or c_stat = any (${certificateCodes}::int[]))
               for update skip locked)`.execute(db),
   )
+}
+
+/** What a certificate lets go on: the captures of its base, and the events. */
+export const certificateFollowers: CapturesOfCertificates = {
+  async subscribe(ctx, workspaceId, company, options) {
+    await captures.subscribe(ctx, workspaceId, company, options)
+    await wakeEvents(ctx, workspaceId, company.cnpj)
+  },
+  async resume(ctx, workspaceId, cnpj, options) {
+    await captures.resume(ctx, workspaceId, cnpj, options)
+    await wakeEvents(ctx, workspaceId, cnpj)
+  },
+}
+
+/** How many notes of each company still wait for their complete document because an automatic Ciência was refused in the last 30 days. */
+export async function countRefusedCiencias(
+  ctx: Pick<Context, 'db'>,
+  workspaceId: number,
+): Promise<Map<number, number>> {
+  const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    sql<{ companyId: number; n: number }>`
+      select o.company_id as "companyId", count(distinct o.document_id)::int as n
+        from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+       where o.workspace_id = ${workspaceId} and o.state = 'rejected' and o.requested_by is null
+         and o.answered_at > now() - interval '30 days' and d.status = ${summaryOnly}::int
+       group by o.company_id`.execute(db),
+  )
+  return new Map(rows.map(({ companyId, n }) => [companyId, n]))
 }

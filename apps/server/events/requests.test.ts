@@ -2,7 +2,7 @@ import { manifestationTypes } from '@vigia/contract/manifestation'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
-import { companyRoutes } from '../companies/routes.ts'
+import { companyRoutes } from '../capture/company-routes.ts'
 import { arrive, chaveOf, evento, nfeProc, resNFe } from '../documents/testing.ts'
 import { readChanges } from '../notifications/changes/changes.ts'
 import { noteFailure } from '../platform/circuit.ts'
@@ -11,7 +11,7 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { Session } from '../platform/http/session.ts'
 import type { Service } from '../platform/service.ts'
 import { testCaller } from '../platform/testing.ts'
-import { acknowledgePending, tellWithheld } from './events.ts'
+import { acknowledgePending, countRefusedCiencias, tellWithheld } from './events.ts'
 import { readHistory } from './history.ts'
 import { hold, release } from './hold.ts'
 import { manifestationKinds } from './kinds.ts'
@@ -498,6 +498,17 @@ describe('the automatic Ciência', () => {
     expect(await rows()).toEqual([])
   })
 
+  test('does not begin while the workspace is paused', async () => {
+    await store(ctx, office, 'nfe', [summary(1)])
+    await turnOn()
+    const pause = (at: Date | null) =>
+      inWorkspace(ctx, office.workspaceId, ({ db }) => db.updateTable('workspace').set({ paused_at: at }).execute())
+    await pause(new Date())
+    expect(await acknowledge()).toBe(0)
+    await pause(null)
+    expect(await acknowledge()).toBe(1)
+  })
+
   test('is given once about what only the summary is here of, and says why', async () => {
     await store(ctx, office, 'nfe', [summary(1), summary(2, 9.9), note(3)])
     await turnOn()
@@ -538,7 +549,9 @@ describe('the automatic Ciência', () => {
     })
     const told = async () => {
       const input = { params: undefined, query: {}, body: undefined, form: undefined }
-      const companies = JSON.stringify(await companyRoutes[0]!.run(ctx, input, office.session, testCaller))
+      const companies = JSON.stringify(
+        await companyRoutes(countRefusedCiencias)[0]!.run(ctx, input, office.session, testCaller),
+      )
       return /(\d+) ciências? automáticas? (foi|foram) recusadas?/.exec(companies)?.[1]
     }
     expect(await told()).toBeUndefined()

@@ -9,6 +9,7 @@ import fc from 'fast-check'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { newCertificate } from '../../../tests/support/certificates.ts'
 import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { runs } from '../../../tests/support/seed.ts'
@@ -23,7 +24,7 @@ import { knownBefore } from '../platform/jobs/testing.ts'
 import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { manifestationAnnouncements } from './announcements.ts'
-import { acknowledgePending } from './events.ts'
+import { acknowledgePending, certificateFollowers } from './events.ts'
 import { hold, release } from './hold.ts'
 import { manifestationKinds } from './kinds.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
@@ -40,7 +41,6 @@ import {
   cteProc,
   daysAgo,
   giveCertificate,
-  newCertificate,
   newOffice,
   type Office,
   store,
@@ -384,7 +384,9 @@ describe('what is signed', () => {
     })
     expect(row.next_at.getTime()).toBeGreaterThan(Date.now())
     await giveCertificate(ctx, bare, author, newCertificate('nova'))
-    await makeDue()
+    await inWorkspace(ctx, bare.workspaceId, (ctx) =>
+      certificateFollowers.resume(ctx, bare.workspaceId, author, { proved: true }),
+    )
     expect((await ready()).ready).toHaveLength(1)
     const uses = await inWorkspace(ctx, bare.workspaceId, ({ db }) =>
       db.selectFrom('certificate_use').selectAll().execute(),

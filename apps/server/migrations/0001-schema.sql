@@ -289,7 +289,7 @@ create table workspace (
   public_id uuid not null default gen_random_uuid(),
   name text not null,
   plan smallint not null,
-  -- Keeps day counters too: documents/documents.ts.
+  -- Keeps day counters too: documents/rebuild.ts.
   created_at timestamptz not null default now(),
   trial_until timestamptz not null default (now() + interval '7 days'),
   -- Null: no plan was ever paid. paid_until null: its end is not known.

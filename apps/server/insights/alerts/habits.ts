@@ -1,6 +1,6 @@
 import type { AlertHabits } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import { readCaptureStates } from '../../companies/capture-state.ts'
+import { readCaptureStates } from '../../capture/state.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 

@@ -2,7 +2,7 @@ import type { AlertCompany, AlertEvent, AlertFacts, Known } from '@vigia/checks/
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { ufs } from '@vigia/dfe/uf'
 import { sql } from 'kysely'
-import { readCaptureStates } from '../../companies/capture-state.ts'
+import { readCaptureStates } from '../../capture/state.ts'
 import { conclusive, deadlineOf, disagreement } from '../../documents/deadlines.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'

@@ -1,4 +1,4 @@
-import { exportMax } from '@vigia/contract/documents'
+import { exportMax, takeEverything } from '@vigia/contract/documents'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
@@ -6,8 +6,19 @@ import { isLeaving, type Kept, newSecret, type Place } from '../../documents/exp
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
+
+export const leavingRoutes = [
+  handle(takeEverything, 'slow', async (ctx, { body, session }) => {
+    const { files, receipts } = await prepareLeaving(ctx, session, body)
+    return {
+      data: { totalDeArquivos: files, totalDeItens: receipts },
+      message: `${files === 1 ? 'O arquivo com tudo está' : `Tudo está em ${formatInteger(files)} arquivos, que estão`} a caminho. Acompanhe no sino, de onde você baixa quando ficar pronto: fica lá por três dias.`,
+    }
+  }),
+]
 
 const leavingAtMost: Limit = { name: 'leaving', times: 3, withinMs: 24 * 3_600_000 }
 

@@ -15,7 +15,7 @@ import { createLogger } from '../../platform/log.ts'
 import { testSigner } from '../../platform/signer/testing.ts'
 import { newWorkspace, openTestSession, roomyStorage } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
-import { leavingRoutes } from './routes.ts'
+import { leavingRoutes } from './leaving.ts'
 import { startExportWorker } from './worker.ts'
 
 export type Exports = Awaited<ReturnType<typeof openExports>>

@@ -221,7 +221,6 @@ function contentOf(
   return zip((abandoned) => exportFiles({ ...task, rows: noted(rowsUntil(AbortSignal.any([abandoned, ended]))) }, ctx))
 }
 
-// One line for each.
 function unreadableLines({ total, files }: { total: number; files: readonly Unreadable[] }): string[] {
   const lines = files.map(({ company, nsu, schema, receivedAt }) => {
     const which = `NSU ${nsu} de ${company} (${schema}), recebido em ${formatBrasiliaMoment(receivedAt)}`

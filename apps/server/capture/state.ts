@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
+import { noneAccepted } from '../companies/certificates.ts'
+import { getCompany, listCompanies } from '../companies/companies.ts'
+import { shownTo } from '../companies/switches.ts'
 import type { Context } from '../platform/context.ts'
 import { damagedProblem } from '../platform/damage.ts'
-import { lateMinutes, type ServiceCode, waitMinutesMax } from '../platform/service.ts'
-
-/** What a capture line says when the authority accepts none of the certificates that there are for a CNPJ, in whatever workspace. */
-export const noneAccepted =
-  'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
+import { readWorkspace } from '../platform/database.ts'
+import { lateMinutes, type ServiceCode, serviceCodes, waitMinutesMax } from '../platform/service.ts'
 
 // As many as fifteen digits can name. Of the positions that are lost, those of the time that the authority keeps anything.
 const gapsOfLine = sql<{ missing: number; passed: number; lost: number }>`(
@@ -135,4 +135,37 @@ async function countMissing(db: Context['db'], received: readonly ReceivedPositi
      where exists (select 1 from capture_gap g where g.line_id = d.line_id and d.nsu between g.from_nsu and g.to_nsu)
      group by d.line_id`.execute(db)
   return new Map(rows.map(({ lineId, n }) => [lineId, n]))
+}
+
+/** What `listCompanies` finds, with the state of the captures and how many documents of this month each company has. */
+export async function listCapturedCompanies(ctx: Pick<Context, 'db'>, workspaceId: number, text: string | undefined) {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const companies = await listCompanies({ db }, workspaceId, text)
+    const documents = await countMonth({ db }, workspaceId)
+    const lines = Map.groupBy(await readCaptureStates(db, workspaceId), (line) => line.company_id)
+    return companies.map((company) => ({
+      ...company,
+      documents: documents.get(company.id) ?? 0,
+      lines: lines.get(company.id) ?? [],
+    }))
+  })
+}
+
+/** What `getCompany` finds, with the state of its captures. */
+export async function getCapturedCompany(ctx: Pick<Context, 'db'>, workspaceId: number, publicId: string) {
+  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+    const company = await getCompany({ db }, workspaceId, publicId)
+    return { ...company, lines: await readCaptureStates(db, workspaceId, company.id) }
+  })
+}
+
+// Issued in this month of São Paulo, without what the companies hide.
+async function countMonth({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<Map<number, number>> {
+  const { rows } = await sql<{ id: number; n: number }>`
+    select o.id, sum(m.n)::int as n
+      from company o join count_month m on m.workspace_id = o.workspace_id and m.company_id = o.id
+     where o.workspace_id = ${workspaceId} and m.type in (${serviceCodes.nfe}, ${serviceCodes.cte})
+       and m.month = date_trunc('month', now() at time zone 'America/Sao_Paulo')::date and ${shownTo('o', 'm')}
+     group by o.id`.execute(db)
+  return new Map(rows.map(({ id, n }) => [id, n]))
 }

@@ -1,18 +1,17 @@
 import { formatBrasiliaDay, formatBrasiliaMoment, formatInteger } from '@vigia/contract/text'
-import type { Context } from '../../platform/context.ts'
-import { readWorkspace } from '../../platform/database.ts'
-import { type Letter, type MailKind, type WaitingMail, whyReceived } from '../../platform/mail/mail.ts'
 import {
-  countArrivals,
-  countCompanies,
   howToGetPlan,
   keptByAuthority,
   readPlan,
   reasonOf,
-  thisMonth,
   type WorkspacePlan,
   whatIsSafe,
-} from './plans.ts'
+} from '../../accounts/plans.ts'
+import { countCompanies } from '../../companies/companies.ts'
+import type { Context } from '../../platform/context.ts'
+import { readWorkspace } from '../../platform/database.ts'
+import { type Letter, type MailKind, type WaitingMail, whyReceived } from '../../platform/mail/mail.ts'
+import { countArrivals, thisMonth } from './usage.ts'
 
 /** The letters about plans, by kind. */
 export const planMails: Readonly<Record<string, MailKind>> = {

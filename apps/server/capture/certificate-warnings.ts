@@ -1,14 +1,14 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
-import { keptByAuthority } from '../accounts/plans/plans.ts'
+import { keptByAuthority } from '../accounts/plans.ts'
 import { warn } from '../accounts/warn.ts'
+import type { Ending } from '../companies/announcements.ts'
+import { usedCertificates } from '../companies/certificates.ts'
+import { companyNameIn } from '../companies/topics.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { type MailKind, whyReceived } from '../platform/mail/mail.ts'
 import { announce } from '../platform/outbox.ts'
-import type { Ending } from './announcements.ts'
-import { usedCertificates } from './certificates.ts'
-import { companyNameIn } from './topics.ts'
 
 // Days before the end of a certificate at which a warning leaves; 0: it has ended.
 const steps = [0, 1, 7, 15, 30]

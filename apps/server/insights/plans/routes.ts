@@ -1,11 +1,44 @@
-import { planKinds } from '@vigia/contract/workspace'
+import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { getPlan, planKinds, requestPlan } from '@vigia/contract/workspace'
+import { recordAudit } from '../../accounts/audit/audit.ts'
+import { keepMessage } from '../../accounts/contact/contact.ts'
+import { type PlanType, widenTrial } from '../../accounts/plans.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
-import { recordAudit } from '../audit/audit.ts'
-import { keepMessage } from '../contact/contact.ts'
-import { describePlan, type PlanType, widenTrial } from './plans.ts'
+import { describePlan } from './usage.ts'
+
+export const planRoutes = [
+  handle(getPlan, async (ctx, { session }) => {
+    const plan = await describePlan(ctx, session.workspaceId)
+    return {
+      data: {
+        tipoPlano: plan.type,
+        nome: plan.name,
+        situacao: situations[plan.situation],
+        mensagem: plan.message,
+        testeAte: plan.trialUntil.toISOString(),
+        pagoAte: plan.paidUntil?.toISOString() ?? null,
+        capturaPausada: plan.pausedAt !== null,
+        empresas: { usadas: plan.companies, limite: plan.companiesMax },
+        documentosNoMes: { usadas: plan.documentsThisMonth, limite: plan.documentsPerMonthMax },
+      },
+    }
+  }),
+
+  handle(requestPlan, async (ctx, { body, session }) => {
+    const { plan, email, tried } = await sendRequest(ctx, session, body.tipoPlano)
+    const received = `Recebemos o pedido do plano ${plan}. Respondemos pelo e-mail ${email}.`
+    const message = tried
+      ? `O teste já é do plano ${plan}, até ${formatBrasiliaMoment(tried)}. Para ficar com ele depois, respondemos pelo e-mail ${email}.`
+      : received
+    return { data: null, message }
+  }),
+]
+
+const situations = { trial: 'teste', active: 'ativo', ended: 'encerrado' } as const
 
 const requestLimit: Limit = { name: 'pedido de plano', times: 5, withinMs: 24 * 3_600_000 }
 

@@ -10,6 +10,11 @@ import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { requireProvedEmail } from '../accounts/email-proof.ts'
+import { lockSettings, recordArchiving, recordChanges, recordRemoval, recordSync } from '../companies/audit-entries.ts'
+import { batchRoutes } from '../companies/batch-routes.ts'
+import * as certificates from '../companies/certificates.ts'
+import * as companies from '../companies/companies.ts'
+import { type CapturesOfCertificates, isProved, register } from '../companies/registration.ts'
 import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { beyondLimit, inTransaction, inWorkspace } from '../platform/database.ts'
@@ -19,29 +24,12 @@ import { requireScope } from '../platform/http/keys.ts'
 import { requireRecentProof } from '../platform/http/proof.ts'
 import type { Session } from '../platform/http/session.ts'
 import { serviceOf } from '../platform/service.ts'
-import { lockSettings, recordArchiving, recordChanges, recordRemoval, recordSync } from './audit-entries.ts'
-import { batchRoutes } from './batch-routes.ts'
-import * as certificates from './certificates.ts'
-import * as companies from './companies.ts'
-import { type CapturesOfCertificates, isProved, register } from './registration.ts'
-
-/** What the calls below need of the captures, which stand further right. Each `ctx.db` is the transaction that changes the company. */
-interface Captures extends CapturesOfCertificates {
-  stopWithoutCertificate(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void>
-  /** Updates whether the company is captured automatically. */
-  followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void>
-  /** Pauses the captures of archived companies, and resumes those of the others. */
-  followPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void>
-  /** Requests the next queries of a company as early as the authority allows; returns when that is, for each service. */
-  requestSync(
-    ctx: Pick<Context, 'db' | 'config'>,
-    workspaceId: number,
-    companyId: number,
-  ): Promise<companies.SyncRequest[]>
-}
+import { followSwitch, requestSync, type SyncRequest, stopWithoutCertificate } from './capture.ts'
+import { followPlan } from './plan.ts'
+import { getCapturedCompany } from './state.ts'
 
 /** The calls that change what is captured of a company. */
-export const companyChangeRoutes = (captures: Captures) => [
+export const companyChangeRoutes = (captures: CapturesOfCertificates) => [
   handle(createCompany, 'slow', async (ctx, { form, session }) => {
     await requireProvedEmail(ctx, session)
     const wanted = parseCnpj(form.Cnpj ?? '') ?? undefined
@@ -73,7 +61,7 @@ export const companyChangeRoutes = (captures: Captures) => [
       const company = await companies.updateCompany(ctx, session, companyId, changeOf(form), certificate)
       // First, because it locks the capture lines of the whole base, of which the others are part.
       if (certificate) await captures.resume({ db }, session.workspaceId, company.cnpj, { proved })
-      await captures.followSwitch({ db }, session.workspaceId, companyId)
+      await followSwitch({ db }, session.workspaceId, companyId)
       const after = await lockSettings({ db }, session.workspaceId, companyId)
       await recordChanges({ db }, session, { before, after, certificate })
       return after.active
@@ -88,7 +76,7 @@ export const companyChangeRoutes = (captures: Captures) => [
     return inWorkspace(ctx, workspaceId, async (ctx) => {
       const company = await lockSettings(ctx, workspaceId, companyId)
       const removed = await certificates.removeCertificate(ctx, workspaceId, { id: companyId, cnpj: company.cnpj })
-      await captures.stopWithoutCertificate(ctx, workspaceId, company.cnpj)
+      await stopWithoutCertificate(ctx, workspaceId, company.cnpj)
       await recordRemoval(ctx, session, company, removed)
       const owner = await certificates.findCertificateOwner(ctx, workspaceId, company.cnpj)
       return { data: null, message: `Certificado removido e chave privada apagada. ${whatFollows(owner)}` }
@@ -96,14 +84,14 @@ export const companyChangeRoutes = (captures: Captures) => [
   }),
 
   handle(archiveCompany, async (ctx, { query, session }) => {
-    await setArchived(ctx, captures, session, query.id, true)
+    await setArchived(ctx, session, query.id, true)
     const uncounted = ctx.config.plans ? ', e ela não conta mais no plano' : ''
     const message = `Empresa arquivada: nada mais é consultado na SEFAZ em nome dela. Os documentos já guardados continuam aqui${uncounted}.`
     return { data: null, message }
   }),
 
   handle(reactivateCompany, async (ctx, { query, session }) => {
-    await setArchived(ctx, captures, session, query.id, false)
+    await setArchived(ctx, session, query.id, false)
     return { data: null, message: 'Empresa reativada. A captura continua assim que a SEFAZ permitir.' }
   }),
 
@@ -111,9 +99,9 @@ export const companyChangeRoutes = (captures: Captures) => [
     const companyId = await companies.getCompanyId(ctx, session.workspaceId, query.idEmpresa)
     const requests = await inWorkspace(beyondLimit(ctx), session.workspaceId, async (ctx) => {
       await recordSync(ctx, session, companyId)
-      return captures.requestSync(ctx, session.workspaceId, companyId)
+      return requestSync(ctx, session.workspaceId, companyId)
     })
-    const company = await companies.getCompany(ctx, session.workspaceId, query.idEmpresa)
+    const company = await getCapturedCompany(ctx, session.workspaceId, query.idEmpresa)
     const reason = whyNothingLeaves(company)
     if (reason !== null) return { data: { proximaConsulta: null }, message: reason }
     const times = requests.flatMap(({ at }) => (at ? [at.getTime()] : []))
@@ -124,20 +112,14 @@ export const companyChangeRoutes = (captures: Captures) => [
   ...batchRoutes,
 ]
 
-async function setArchived(
-  ctx: Context,
-  captures: Captures,
-  session: Session,
-  publicId: string,
-  archived: boolean,
-): Promise<void> {
+async function setArchived(ctx: Context, session: Session, publicId: string, archived: boolean): Promise<void> {
   const { workspaceId } = session
   const companyId = await companies.getCompanyId(ctx, workspaceId, publicId)
   await inWorkspace(beyondLimit(ctx), workspaceId, async (ctx) => {
     const company = await lockSettings(ctx, workspaceId, companyId)
     // Who asks twice is told the same twice.
     if (!(await companies.setArchived(ctx, workspaceId, companyId, archived))) return
-    await captures.followPlan(ctx, workspaceId)
+    await followPlan(ctx, workspaceId)
     await recordArchiving(ctx, session, company, archived)
   })
 }
@@ -192,7 +174,7 @@ function whatFollows(owner: Awaited<ReturnType<typeof certificates.findCertifica
     : 'Sem outro certificado válido da mesma raiz de CNPJ, nada mais é consultado nem enviado à SEFAZ em nome desta empresa, nem das que usavam este certificado. Os documentos já guardados estão seguros; envie um certificado novo para a captura continuar.'
 }
 
-type CompanyRecord = Awaited<ReturnType<typeof companies.getCompany>>
+type CompanyRecord = Awaited<ReturnType<typeof getCapturedCompany>>
 
 function whyNothingLeaves({ valid_to, lines }: CompanyRecord): string | null {
   if (valid_to) return valid_to.getTime() <= Date.now() ? expired : null
@@ -202,7 +184,7 @@ function whyNothingLeaves({ valid_to, lines }: CompanyRecord): string | null {
 // One sentence when it is the same for both services.
 async function syncMessage(
   ctx: Pick<Context, 'db' | 'config'>,
-  requests: companies.SyncRequest[],
+  requests: SyncRequest[],
   { lines }: CompanyRecord,
 ): Promise<string> {
   const told = []
@@ -217,7 +199,7 @@ async function syncMessage(
   return told.map(({ service, sentence }) => `${service === 'nfe' ? 'NF-e' : 'CT-e'}: ${sentence}`).join(' ')
 }
 
-function sentenceOf({ at, allowed, blocked }: companies.SyncRequest, outage: Outage | null, isLate: boolean): string {
+function sentenceOf({ at, allowed, blocked }: SyncRequest, outage: Outage | null, isLate: boolean): string {
   if (outage && !blocked)
     return outageSentence(outage, 'O pedido está anotado e a consulta é feita sozinha quando ele responder.')
   if (isLate) return late

@@ -2,6 +2,11 @@ import { trialDays } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
+import { listContactMessages } from '../../accounts/contact/contact.ts'
+import { hashPassword } from '../../accounts/passwords.ts'
+import { activatePlan, endPlan, readPlan, requireCapture } from '../../accounts/plans.ts'
+import { logIn } from '../../accounts/sessions.ts'
+import { requireRoomForCompany } from '../../companies/companies.ts'
 import { readConfig } from '../../config.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, nfeProc } from '../../documents/testing.ts'
@@ -19,23 +24,9 @@ import {
   testSession,
 } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
-import { listContactMessages } from '../contact/contact.ts'
-import { hashPassword } from '../passwords.ts'
-import { logIn } from '../sessions.ts'
 import { planMails } from './mails.ts'
-import {
-  activatePlan,
-  countArrivals,
-  describePlan,
-  endPlan,
-  findPlan,
-  listPlans,
-  readPlan,
-  requireCapture,
-  requireRoomForCompany,
-  thisMonth,
-} from './plans.ts'
-import { sendRequest } from './request.ts'
+import { sendRequest } from './routes.ts'
+import { countArrivals, describePlan, findPlan, listPlans, thisMonth } from './usage.ts'
 import { warnOfPlan } from './warnings.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>

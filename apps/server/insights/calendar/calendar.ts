@@ -9,9 +9,11 @@ import {
 } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
-import { endCalendar } from '../../accounts/calendars.ts'
 import { createToken, listToken, tokenHash } from '../../accounts/tokens.ts'
-import { listCompanies } from '../../companies/companies.ts'
+import { endCalendar } from '../../accounts/ways-in.ts'
+import { listCapturedCompanies } from '../../capture/state.ts'
+import { readDue } from '../../documents/workflow/agenda.ts'
+import { readPayments } from '../../documents/workflow/installments.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { beyondLimit, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -19,9 +21,7 @@ import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { serviceCodes } from '../../platform/service.ts'
-import { readDue } from './agenda.ts'
 import { type DayEvent, writeCalendar } from './calendar-text.ts'
-import { readPayments } from './installments.ts'
 
 // The deadlines, or the payments, at a secret address: docs/decisions/0044-calendar-feed.md.
 
@@ -174,7 +174,7 @@ async function readDeadlines(
     ...(await readDue(ctx, workspaceId, serviceCodes.nfe, about)),
     ...(await readDue(ctx, workspaceId, serviceCodes.cte, about)),
   ])
-  const all = (await listCompanies(ctx, workspaceId, undefined)).filter(({ active }) => active)
+  const all = (await listCapturedCompanies(ctx, workspaceId, undefined)).filter(({ active }) => active)
   const shown = companies === null ? all : all.filter(({ id }) => companies.includes(id))
   const dayOf = (at: Date) => writeBrasiliaTime(at).slice(0, 10)
   const last = dayOf(new Date(now.getTime() + (feedDays - 1) * 86_400_000))

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
+import { activatePlan, endPlan } from '../../accounts/plans.ts'
 import { readConfig } from '../../config.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { newWorkspace } from '../../platform/testing.ts'
-import { activatePlan, endPlan } from './plans.ts'
 import { warnOfPlan } from './warnings.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>

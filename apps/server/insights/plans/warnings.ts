@@ -1,7 +1,8 @@
+import { readPlan, type WorkspacePlan } from '../../accounts/plans.ts'
+import { warn } from '../../accounts/warn.ts'
 import type { Context } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
-import { warn } from '../warn.ts'
-import { countArrivals, readPlan, thisMonth, type WorkspacePlan } from './plans.ts'
+import { countArrivals, thisMonth } from './usage.ts'
 
 const dayMs = 86_400_000
 // Days before the end at which a warning leaves; 0: it has come.

@@ -1,12 +1,13 @@
-import { formatBrasiliaDay, formatBrasiliaMoment, formatInteger } from '@vigia/contract/text'
+import { formatBrasiliaDay, formatBrasiliaMoment } from '@vigia/contract/text'
 import { type PlanKind, planKinds } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
-import type { Context, WithDatabase } from '../../platform/context.ts'
-import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
-import { AppError } from '../../platform/errors.ts'
-import { recordAudit } from '../audit/audit.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { AppError } from '../platform/errors.ts'
+import { recordAudit } from './audit/audit.ts'
 
-type WithContact = Pick<Context, 'db' | 'config'>
+/** What the texts about plans need. */
+export type WithContact = Pick<Context, 'db' | 'config'>
 
 /** `tipoPlano` of section 9. */
 export type PlanType = keyof typeof planKinds
@@ -82,26 +83,6 @@ export async function readPlan(
   return { type, ...planKinds[type], ...row }
 }
 
-/**
- * Refuses the company that the transaction `ctx.db` has just added or taken back into use, when the plan of its workspace has no room for it. Two that are added at
- * once take turns here, and the second one counts the first.
- */
-export async function requireRoomForCompany(ctx: WithContact, workspaceId: number): Promise<void> {
-  const plan = await readPlan(ctx, workspaceId, { lock: true })
-  if (plan.situation === 'ended')
-    throw new AppError(
-      'plan-limit',
-      `${reasonOf(plan)}, e por isso não é possível cadastrar nem reativar empresas agora. Nada foi alterado, e o que já foi guardado continua disponível. ${howToGetPlan(ctx.config)}`,
-    )
-  const { companiesMax } = plan
-  if (companiesMax === null || (await countCompanies(ctx, workspaceId)) <= companiesMax) return
-  const allowed = companiesMax === 1 ? '1 empresa' : `até ${companiesMax} empresas`
-  throw new AppError(
-    'plan-limit',
-    `O plano ${plan.name} permite ${allowed}, e todas já estão cadastradas. Nada foi alterado, e as que estão cadastradas continuam como estão. Para cadastrar mais, arquive uma que não usa ou mude de plano: ${contactOf(ctx.config)}.`,
-  )
-}
-
 /** Gives the trial of a workspace a plan with room for more companies; returns when the trial ends, or null where nothing changed. `ctx.db` is a transaction inside it. */
 export async function widenTrial(
   { db, config }: WithContact,
@@ -148,8 +129,8 @@ export function howToGetPlan(config: ContactConfig): string {
   return `Para ativar um plano, ${contactOf(config)}.`
 }
 
-// How people get a plan from us.
-function contactOf({ contactEmail }: ContactConfig): string {
+/** How people get a plan from us. */
+export function contactOf({ contactEmail }: ContactConfig): string {
   const here = 'peça-o em "Minha conta"'
   return contactEmail === undefined ? here : `${here} ou escreva para ${contactEmail}`
 }
@@ -160,77 +141,7 @@ export function reasonOf({ endsWith, endsAt, name }: WorkspacePlan): string {
   return endsWith === 'trial' ? `O período de teste terminou${at}` : `O plano ${name} terminou${at}`
 }
 
-/** How many companies a workspace has, without those that it archived. `ctx.db` is a transaction inside it. */
-export async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
-  const { n } = await db
-    .selectFrom('company')
-    .select(sql<number>`count(*)::int`.as('n'))
-    .where('workspace_id', '=', workspaceId)
-    .where('active', '=', true)
-    .executeTakeFirstOrThrow()
-  return n
-}
-
-const month = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')`
-
-/**
- * How many documents arrived in this month of São Paulo, whenever they were issued; counting ends at `max`. `ctx.db` is a transaction inside
- * the workspace.
- */
-export async function countArrivals(
-  { db }: WithDatabase,
-  workspaceId: number,
-  max: number | null = null,
-): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n
-      from (select from document where workspace_id = ${workspaceId} and created_at >= ${month} at time zone 'America/Sao_Paulo'
-             limit ${max}::bigint) d`.execute(db)
-  return rows[0]!.n
-}
-
-/** This month of São Paulo: `2026-11`. */
-export async function thisMonth({ db }: WithDatabase): Promise<string> {
-  const { rows } = await sql<{ month: string }>`select to_char(${month}, 'YYYY-MM') as month`.execute(db)
-  return rows[0]!.month
-}
-
-/** A plan with what of it is used. */
-interface DescribedPlan extends WorkspacePlan {
-  /** The whole truth in a sentence or two. */
-  message: string
-  companies: number
-  /** Counted up to a hundred thousand; the message says when there are more. */
-  documentsThisMonth: number
-}
-
-// Counting 100,000 index entries takes 20 ms.
-const arrivalsCounted = 100_000
-
-/** The plan of a workspace, what of it is used, and a text about it. */
-export async function describePlan(ctx: WithContact, workspaceId: number): Promise<DescribedPlan> {
-  return readWorkspace(ctx, workspaceId, async (ctx) => {
-    const plan = await readPlan(ctx, workspaceId)
-    const companies = await countCompanies(ctx, workspaceId)
-    const arrived = await countArrivals(ctx, workspaceId, arrivalsCounted + 1)
-    const documentsThisMonth = Math.min(arrived, arrivalsCounted)
-    const told = `${arrived > arrivalsCounted ? 'mais de ' : ''}${formatInteger(documentsThisMonth)} documentos`
-    const sentences = [standing(plan, ctx.config)]
-    if (plan.companiesMax !== null && companies > plan.companiesMax)
-      sentences.push(
-        `Há ${companies} empresas cadastradas, mais do que o plano permite: todas continuam como estão, e novas não podem ser cadastradas.`,
-      )
-    if (plan.documentsPerMonthMax !== null && arrived > plan.documentsPerMonthMax)
-      sentences.push(
-        `Chegaram ${told} neste mês, mais do que os ${formatInteger(plan.documentsPerMonthMax)} do plano: todos estão guardados, e os próximos também serão.`,
-      )
-    else if (arrived > arrivalsCounted)
-      sentences.push(`Chegaram ${told} neste mês, e todos estão guardados; até aí eles são contados um a um.`)
-    return { ...plan, message: sentences.join(' '), companies, documentsThisMonth }
-  })
-}
-
-function standing(plan: WorkspacePlan, config: ContactConfig): string {
+export function standing(plan: WorkspacePlan, config: ContactConfig): string {
   const { name, situation, paidUntil, trialUntil } = plan
   if (situation === 'active') {
     return paidUntil === null
@@ -325,40 +236,4 @@ export async function findWorkspaceOf({ db }: WithDatabase, email: string): Prom
   const { rows } = await sql<{ id: number }>`
     select workspace_id as id from account_for_login(${email.trim().toLowerCase()})`.execute(db)
   return rows[0]?.id ?? null
-}
-
-/** A workspace as the operator lists it. */
-interface ListedPlan {
-  plan: WorkspacePlan
-  name: string
-  emails: string[]
-  companies: number
-}
-
-/** The plans of all workspaces, oldest workspace first. */
-export async function listPlans(ctx: WithContact): Promise<ListedPlan[]> {
-  const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
-  const listed: ListedPlan[] = []
-  for (const { id } of workspaces) listed.push(await readListed(ctx, id))
-  return listed
-}
-
-/** The plan of the workspace of an account, by its e-mail; null: there is no such account. */
-export async function findPlan(ctx: WithContact, email: string): Promise<ListedPlan | null> {
-  const workspaceId = await findWorkspaceOf(ctx, email)
-  return workspaceId === null ? null : readListed(ctx, workspaceId)
-}
-
-async function readListed(ctx: WithContact, id: number): Promise<ListedPlan> {
-  return readWorkspace(ctx, id, async ({ db }) => {
-    const { name } = await db.selectFrom('workspace').select('name').where('id', '=', id).executeTakeFirstOrThrow()
-    const accounts = await db
-      .selectFrom('account')
-      .select('email')
-      .where('workspace_id', '=', id)
-      .orderBy('id')
-      .execute()
-    const emails = accounts.map((account) => account.email)
-    return { plan: await readPlan({ ...ctx, db }, id), name, emails, companies: await countCompanies({ db }, id) }
-  })
 }

@@ -1,0 +1,316 @@
+import {
+  type CaptureState,
+  type CompanyDetail,
+  type CompanyRow,
+  getCompany,
+  listCompanies,
+} from '@vigia/contract/companies'
+import { formatBrasiliaDay, formatBrasiliaShortMoment, formatBrasiliaTime } from '@vigia/contract/text'
+import { ufByCode } from '@vigia/dfe/uf'
+import { pausedSentence, readPlan } from '../accounts/plans.ts'
+import { type CertificateSummary, describeUse, readCertificateCard } from '../companies/certificate-card.ts'
+import { noneAccepted } from '../companies/certificates.ts'
+import { archivedSentence, withoutCertificate } from '../companies/companies.ts'
+import { findOutage, type Outage, outageSentence } from '../platform/circuit.ts'
+import type { Context } from '../platform/context.ts'
+import { readWorkspace } from '../platform/database.ts'
+import { handle } from '../platform/http/http.ts'
+import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
+import { storageSentence } from '../platform/storage.ts'
+import { findStandstill } from '../platform/trouble.ts'
+import { getCapturedCompany, listCapturedCompanies } from './state.ts'
+
+type ListedCompany = Awaited<ReturnType<typeof listCapturedCompanies>>[number]
+
+const states = {
+  waiting: 'aguardando',
+  capturing: 'capturando',
+  blocked: 'bloqueada',
+  failed: 'falha',
+  stopped: 'parada',
+} as const
+
+/** How many automatic Ciências of each company were refused lately, by its number. */
+type CountRefused = (ctx: Pick<Context, 'db'>, workspaceId: number) => Promise<Map<number, number>>
+
+/** The calls that show companies with their captures. `countRefused` reads events, which stand above. */
+export const companyRoutes = (countRefused: CountRefused) => [
+  handle(listCompanies, (ctx, { query, session: { workspaceId } }) =>
+    readWorkspace(ctx, workspaceId, async (ctx) => {
+      const rows = await listCapturedCompanies(ctx, workspaceId, query.busca)
+      const trouble = await findTrouble(ctx, workspaceId, countRefused)
+      return { data: rows.map((row) => toRow(row, trouble)) }
+    }),
+  ),
+
+  handle(getCompany, (ctx, { query, session: { workspaceId } }) =>
+    readWorkspace(ctx, workspaceId, async (ctx) => {
+      const company = await getCapturedCompany(ctx, workspaceId, query.id)
+      const card = await readCertificateCard(ctx, workspaceId, company.id)
+      return { data: toDetail(company, card, await findTrouble(ctx, workspaceId, countRefused)) }
+    }),
+  ),
+]
+
+/** What people see besides the state of a capture. */
+interface Trouble {
+  outages: Record<Service, Outage | null>
+  /** Why nothing is asked for, of no company; null: it is. */
+  standstill: string | null
+  /** By the number of the company. */
+  refusedCiencias: Map<number, number>
+  /** Why the captures that are paused are so. */
+  pausedBecause: string
+}
+
+// `ctx.db` is the transaction that reads the companies too.
+async function findTrouble(
+  ctx: Pick<Context, 'db' | 'config' | 'storage'>,
+  workspaceId: number,
+  countRefused: CountRefused,
+): Promise<Trouble> {
+  const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
+  const plan = await readPlan(ctx, workspaceId)
+  return {
+    standstill: ctx.storage.trouble ? storageSentence(ctx.storage.trouble) : await findStandstill(ctx),
+    outages: { nfe: await findOutage(ctx, nfe), cte: await findOutage(ctx, cte) },
+    refusedCiencias: await countRefused(ctx, workspaceId),
+    pausedBecause: pausedSentence(plan, ctx.config),
+  }
+}
+
+function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
+  const lastSuccess = (service: ServiceCode) => {
+    const line = company.lines.find((line) => line.service === service)
+    return line ? lastResponse(line) : null
+  }
+  return {
+    id: company.public_id,
+    razaoSocial: company.name,
+    cnpj: company.cnpj,
+    ativa: company.active,
+    ultimaSincronizacaoNFe: lastSuccess(serviceCodes.nfe),
+    ultimaSincronizacaoCTe: lastSuccess(serviceCodes.cte),
+    validadeCertificadoA1: company.valid_to?.toISOString() ?? null,
+    sincronizacaoAutomatica: company.automatic,
+    captura: company.lines.map((line) => toCapture(line, company, trouble)),
+    documentosNoMes: company.documents,
+  }
+}
+
+type Detail = Awaited<ReturnType<typeof getCapturedCompany>>
+
+function toDetail(company: Detail, card: CertificateSummary | null, trouble: Trouble): CompanyDetail {
+  const nfe = (role: number) => (company.shown_nfe & (1 << role)) !== 0
+  const cte = (role: number) => (company.shown_cte & (1 << role)) !== 0
+  const captura = company.lines.map((line) => toCapture(line, company, trouble))
+  const capture = (service: Service) => {
+    const { ultimoNsu, mensagem } = captura.find(({ servico }) => servico === service) ?? {
+      ultimoNsu: nsuText(0n),
+      mensagem: '',
+    }
+    return { ultimoNsu, mensagemSincronizacao: mensagem }
+  }
+  return {
+    razaoSocial: company.name,
+    cnpj: company.cnpj,
+    email: company.email ?? '',
+    sincronizacaoAutomatica: company.automatic,
+    empresaUf: { codUf: company.uf, uf: ufByCode(company.uf)?.uf ?? '' },
+    dataValidadeCertificadoDigital: company.valid_to && formatBrasiliaDay(company.valid_to),
+    configuracaoNFe: {
+      emitenteNFe: nfe(0),
+      destinatarioNFe: nfe(1),
+      transportadorNFe: nfe(2),
+      terceiroNFe: nfe(3),
+      manifestarCienciaAutomaticamente: company.acknowledges_since !== null,
+      ...capture('nfe'),
+    },
+    configuracaoCTe: {
+      emitenteCTe: cte(0),
+      remetenteCTe: cte(4),
+      destinatarioCTe: cte(1),
+      expedidorCTe: cte(5),
+      recebedorCTe: cte(6),
+      tomadorCTe: cte(7),
+      terceiroCTe: cte(3),
+      ...capture('cte'),
+    },
+    ativa: company.active,
+    captura,
+    certificado: card && toCard(card),
+    cienciaAutomatica: company.acknowledges_since && {
+      desde: company.acknowledges_since.toISOString(),
+      por: company.acknowledges_by ?? nobody,
+    },
+    temLogo: company.has_logo,
+  }
+}
+
+const nobody = 'Alguém que não tem mais conta'
+
+function toCard(card: CertificateSummary): NonNullable<CompanyDetail['certificado']> {
+  return {
+    titular: card.holder_name,
+    cnpj: card.holder_cnpj,
+    emissor: card.issuer,
+    validoDe: card.valid_from.toISOString(),
+    validoAte: card.valid_to.toISOString(),
+    deOutraEmpresa: card.of_another,
+    enviadoPor: card.uploaded_by ?? nobody,
+    enviadoEm: card.uploaded_at.toISOString(),
+    usos: card.uses.map(({ at, ...use }) => {
+      const { service, purpose } = describeUse(use)
+      return { quando: at.toISOString(), servico: service, finalidade: purpose }
+    }),
+  }
+}
+
+type ListedLine = ListedCompany['lines'][number]
+
+function toCapture(
+  line: ListedLine,
+  { archived_at, automatic, valid_to }: Pick<ListedCompany, 'archived_at' | 'automatic' | 'valid_to'>,
+  { outages, standstill, refusedCiencias, pausedBecause }: Trouble,
+): CaptureState {
+  const outage = outages[serviceOf(line.service)]
+  // A company without automatic capture has a next query only after a request.
+  const isWanted = automatic || line.wanted
+  const isLate = isWanted && !line.leased && !outage && line.state !== 'stopped'
+  const lateSince = isLate ? line.late_since : null
+  const byHand = automatic ? [] : [notAutomatic]
+  const servico = serviceOf(line.service)
+  const positions = {
+    ultimoNsu: nsuText(line.last_nsu),
+    maxNsu: nsuText(line.max_nsu),
+    ultimaResposta: lastResponse(line),
+  }
+  const cause = { causaComum: null, providencia: null }
+  if (archived_at || line.paused) {
+    const estado = 'parada'
+    const mensagem = archived_at ? archivedSentence(archived_at) : pausedBecause
+    const told = { ...cause, providencia: archived_at ? null : ('plano' as const), proximaConsulta: null, ...positions }
+    return { servico, estado, mensagem, ...told }
+  }
+  // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ, nor when.
+  const nothing = { proximaConsulta: null, ultimoNsu: nsuText(0n), maxNsu: nsuText(0n), ultimaResposta: null }
+  if (standstill !== null && line.state !== 'stopped') {
+    const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
+    return { servico, estado: 'falha', mensagem: standstill, ...cause, causaComum: standstill, ...known }
+  }
+  if (valid_to === null && line.state === 'stopped' && !line.leased) {
+    const mensagem = withoutCertificate
+    const known = line.proved ? { ...positions, proximaConsulta: null } : nothing
+    return { servico, estado: 'parada', mensagem, ...cause, providencia: 'certificado', ...known }
+  }
+  if (!line.proved) {
+    const { sentences, ...state } = unprovedState(line, outage, lateSince)
+    return { servico, ...nothing, ...cause, ...state, mensagem: [...sentences, ...byHand].join(' ') }
+  }
+  // Nothing is in order while documents are known to be missing.
+  const isFailing = lateSince !== null || (line.state === 'waiting' && (outage !== null || line.missing > 0))
+  const isRunning = line.state === 'waiting' || line.state === 'failed'
+  const isOutageAlone = outage && isRunning && !line.leased && line.missing === 0 && line.refused === null
+  const hasEnded = valid_to !== null && valid_to.getTime() <= Date.now()
+  const isOfCertificate = line.refused !== null || line.message === noneAccepted || (hasEnded && !isRunning)
+  return {
+    servico,
+    estado: line.leased ? 'capturando' : isFailing ? 'falha' : states[line.state],
+    mensagem: [
+      messageOf(line, outage, lateSince),
+      ...(line.refused && line.refused !== line.message ? [`O seu certificado não foi aceito: ${line.refused}`] : []),
+      ...(line.service === serviceCodes.nfe ? refusedSentence(refusedCiencias.get(line.company_id)) : []),
+      ...byHand,
+    ].join(' '),
+    proximaConsulta: isWanted && line.next_at ? line.next_at.toISOString() : null,
+    ...positions,
+    causaComum: isOutageAlone ? outageSentence(outage) : null,
+    providencia: isOfCertificate ? 'certificado' : null,
+  }
+}
+
+// What came for a certificate of another workspace is not told before one's own is proved.
+function lastResponse({ proved, last_success_at }: ListedLine): string | null {
+  return proved ? (last_success_at?.toISOString() ?? null) : null
+}
+
+function unprovedState(
+  line: ListedLine,
+  outage: Outage | null,
+  lateSince: Date | null,
+): Pick<CaptureState, 'estado'> & Partial<Pick<CaptureState, 'causaComum' | 'providencia'>> & { sentences: string[] } {
+  if (line.refused) return { estado: 'parada', providencia: 'certificado', sentences: [line.refused] }
+  // An outage concerns all workspaces and is no secret.
+  if (outage) {
+    const sentence = outageSentence(outage)
+    return { estado: 'falha', causaComum: sentence, sentences: [sentence] }
+  }
+  if (line.state === 'stopped') return { estado: 'parada', providencia: 'certificado', sentences: [stoppedBefore] }
+  if (lateSince) return { estado: 'falha', sentences: [notYet, checkWorker] }
+  if (line.failures > 0)
+    return { estado: 'falha', sentences: line.last_failure ? [line.last_failure] : [notYet, checkAccess] }
+  return {
+    estado: 'aguardando',
+    sentences: ['A primeira consulta com este certificado confirma que ele é aceito pela SEFAZ.'],
+  }
+}
+
+const notYet =
+  'Ainda não conseguimos fazer a primeira consulta com este certificado. A captura tenta de novo sozinha e nada se perde por isso.'
+const checkWorker =
+  'Se não mudar em uma hora, quem administra o sistema confere se o programa de captura (worker) está em execução.'
+const checkAccess =
+  'Se não mudar em um dia, quem administra o sistema confere o acesso à SEFAZ com npm run sefaz -- check.'
+const stoppedBefore =
+  'A captura parou antes da primeira consulta com este certificado. Envie um certificado válido na edição da empresa para ela continuar.'
+
+const notAutomatic =
+  'A sincronização automática está desligada: nada é capturado sozinho. A SEFAZ guarda cada documento por 90 dias apenas e, depois de 60 dias sem nenhuma consulta, deixa de numerar os novos, que assim não chegam mais. Peça a sincronização de tempos em tempos ou ligue a automática nas configurações da empresa.'
+
+function messageOf(line: ListedLine, outage: Outage | null, lateSince: Date | null): string {
+  const { state, missing, passed, lost, unread } = line
+  const lead = leadOf(line, outage, lateSince)
+  const sentences = [missing > 0 ? lead.replace(/^Em dia\. /, '') : lead]
+  if (passed > 0) {
+    sentences.push(
+      `A SEFAZ avançou ${count(passed, 'posição', 'posições')} sem entregar documento: a captura pergunta por elas uma a uma, até vinte por hora.`,
+    )
+  }
+  if (missing > 0 && state !== 'blocked') {
+    sentences.push(
+      missing === 1
+        ? 'Falta 1 documento, que será buscado quando a SEFAZ permitir.'
+        : `Faltam ${missing} documentos, que são buscados um a um, até vinte por hora.`,
+    )
+  }
+  if (lost > 0) {
+    sentences.push(
+      `${count(lost, 'posição que faltava não está', 'posições que faltavam não estão')} mais na SEFAZ: a completude mostra quais. Se um documento fizer falta, peça o arquivo a quem o emitiu.`,
+    )
+  }
+  if (unread > 0) {
+    sentences.push(
+      `${count(unread, 'arquivo recebido não pôde ser lido e está guardado', 'arquivos recebidos não puderam ser lidos e estão guardados')}: a completude mostra quais.`,
+    )
+  }
+  return sentences.join(' ')
+}
+
+function leadOf({ message, state, next_at }: ListedLine, outage: Outage | null, lateSince: Date | null): string {
+  if (lateSince) {
+    const when = formatBrasiliaShortMoment(lateSince)
+    return `A captura está atrasada desde ${when}. Os documentos já guardados estão seguros e ela continua de onde parou. ${checkWorker}`
+  }
+  if (state === 'blocked' && next_at) return `${message} A captura volta sozinha às ${formatBrasiliaTime(next_at)}.`
+  // An outage is shown to all workspaces, not only to those whose queries failed.
+  return outage && state !== 'stopped' && state !== 'blocked' ? outageSentence(outage) : message
+}
+
+function refusedSentence(n = 0): string[] {
+  if (n === 0) return []
+  return [
+    `${count(n, 'ciência automática foi recusada', 'ciências automáticas foram recusadas')} nos últimos 30 dias: o motivo está em cada nota.`,
+  ]
+}
+
+const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`

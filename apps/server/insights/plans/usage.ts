@@ -1,0 +1,101 @@
+import { formatInteger } from '@vigia/contract/text'
+import { sql } from 'kysely'
+import { findWorkspaceOf, readPlan, standing, type WithContact, type WorkspacePlan } from '../../accounts/plans.ts'
+import { countCompanies } from '../../companies/companies.ts'
+import type { WithDatabase } from '../../platform/context.ts'
+import { asOperator, readWorkspace } from '../../platform/database.ts'
+
+const month = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')`
+
+/**
+ * How many documents arrived in this month of São Paulo, whenever they were issued; counting ends at `max`. `ctx.db` is a transaction inside
+ * the workspace.
+ */
+export async function countArrivals(
+  { db }: WithDatabase,
+  workspaceId: number,
+  max: number | null = null,
+): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n
+      from (select from document where workspace_id = ${workspaceId} and created_at >= ${month} at time zone 'America/Sao_Paulo'
+             limit ${max}::bigint) d`.execute(db)
+  return rows[0]!.n
+}
+
+/** This month of São Paulo: `2026-11`. */
+export async function thisMonth({ db }: WithDatabase): Promise<string> {
+  const { rows } = await sql<{ month: string }>`select to_char(${month}, 'YYYY-MM') as month`.execute(db)
+  return rows[0]!.month
+}
+
+/** A plan with what of it is used. */
+interface DescribedPlan extends WorkspacePlan {
+  /** The whole truth in a sentence or two. */
+  message: string
+  companies: number
+  /** Counted up to a hundred thousand; the message says when there are more. */
+  documentsThisMonth: number
+}
+
+// Counting 100,000 index entries takes 20 ms.
+const arrivalsCounted = 100_000
+
+/** The plan of a workspace, what of it is used, and a text about it. */
+export async function describePlan(ctx: WithContact, workspaceId: number): Promise<DescribedPlan> {
+  return readWorkspace(ctx, workspaceId, async (ctx) => {
+    const plan = await readPlan(ctx, workspaceId)
+    const companies = await countCompanies(ctx, workspaceId)
+    const arrived = await countArrivals(ctx, workspaceId, arrivalsCounted + 1)
+    const documentsThisMonth = Math.min(arrived, arrivalsCounted)
+    const told = `${arrived > arrivalsCounted ? 'mais de ' : ''}${formatInteger(documentsThisMonth)} documentos`
+    const sentences = [standing(plan, ctx.config)]
+    if (plan.companiesMax !== null && companies > plan.companiesMax)
+      sentences.push(
+        `Há ${companies} empresas cadastradas, mais do que o plano permite: todas continuam como estão, e novas não podem ser cadastradas.`,
+      )
+    if (plan.documentsPerMonthMax !== null && arrived > plan.documentsPerMonthMax)
+      sentences.push(
+        `Chegaram ${told} neste mês, mais do que os ${formatInteger(plan.documentsPerMonthMax)} do plano: todos estão guardados, e os próximos também serão.`,
+      )
+    else if (arrived > arrivalsCounted)
+      sentences.push(`Chegaram ${told} neste mês, e todos estão guardados; até aí eles são contados um a um.`)
+    return { ...plan, message: sentences.join(' '), companies, documentsThisMonth }
+  })
+}
+
+/** A workspace as the operator lists it. */
+interface ListedPlan {
+  plan: WorkspacePlan
+  name: string
+  emails: string[]
+  companies: number
+}
+
+/** The plans of all workspaces, oldest workspace first. */
+export async function listPlans(ctx: WithContact): Promise<ListedPlan[]> {
+  const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
+  const listed: ListedPlan[] = []
+  for (const { id } of workspaces) listed.push(await readListed(ctx, id))
+  return listed
+}
+
+/** The plan of the workspace of an account, by its e-mail; null: there is no such account. */
+export async function findPlan(ctx: WithContact, email: string): Promise<ListedPlan | null> {
+  const workspaceId = await findWorkspaceOf(ctx, email)
+  return workspaceId === null ? null : readListed(ctx, workspaceId)
+}
+
+async function readListed(ctx: WithContact, id: number): Promise<ListedPlan> {
+  return readWorkspace(ctx, id, async ({ db }) => {
+    const { name } = await db.selectFrom('workspace').select('name').where('id', '=', id).executeTakeFirstOrThrow()
+    const accounts = await db
+      .selectFrom('account')
+      .select('email')
+      .where('workspace_id', '=', id)
+      .orderBy('id')
+      .execute()
+    const emails = accounts.map((account) => account.email)
+    return { plan: await readPlan({ ...ctx, db }, id), name, emails, companies: await countCompanies({ db }, id) }
+  })
+}
