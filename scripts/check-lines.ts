@@ -9,7 +9,7 @@ const ceilings: Record<string, number> = {
   // The checker reads table names too; its list of reads that go upwards shrinks.
   'lines of scripts': 3_610,
   'lines of web': 31_850,
-  'lines of tests and benches': 75_700,
+  'lines of tests and benches': 73_900,
   settings: 37,
   decisions: 54,
 }

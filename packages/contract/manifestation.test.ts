@@ -12,3 +12,14 @@ test.each([4, '4'])('%j is a type', (type) => {
 test.each([true, [4], null, '', ' 1', '0x1', '1e0', 1.5, 0, 5, '5', undefined])('%j is no type', (type) => {
   expect(typeOf(type).error?.issues.map((issue) => issue.message)).toEqual(['Tipo de manifestação desconhecido.'])
 })
+
+test.each([
+  [{ idsDFe: [] }, 'Selecione pelo menos um documento para manifestar.'],
+  [{ idsDFe: undefined }, 'Selecione pelo menos um documento para manifestar.'],
+  [{ justificativa: undefined }, 'A justificativa é obrigatória'],
+  [{ justificativa: '  \n\t ' }, 'A justificativa é obrigatória'],
+  [{ justificativa: 'ã'.repeat(201) }, 'A justificativa deve ter no máximo 200 caracteres'],
+])('%j is refused in the words of the specification', (changes, message) => {
+  const form = { justificativa: 'x', idsDFe: ['x'], tipoManifestacao: 1, ...changes }
+  expect(ManifestationForm.safeParse(form).error?.issues.map((issue) => issue.message)).toEqual([message])
+})

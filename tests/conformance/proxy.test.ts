@@ -7,7 +7,6 @@ import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/si
 import { freePort } from '@vigia/embedded-postgres/port'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
-import { openStream } from '../support/hub-wire.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { hasProxy, proxies, startProxy } from '../support/servers/proxy.ts'
 
@@ -85,15 +84,20 @@ for (const kind of proxies) {
       })
       const { connectionToken } = (await negotiated.json()) as { connectionToken: string }
       const line = `${url}/notification-hub?id=${connectionToken}`
-      const stream = await openStream(line, token)
+      const stream = await fetch(`${line}&access_token=${encodeURIComponent(token)}`, {
+        headers: { accept: 'text/event-stream' },
+      })
       await fetch(line, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}` },
         body: '{"protocol":"json","version":1}\x1e',
       })
       // The answer to the handshake, while the stream is open: nothing in between waits for more.
-      await stream.heard((record) => Object.keys(record).length === 0)
-      stream.leave()
+      let heard = ''
+      for await (const part of stream.body!.pipeThrough(new TextDecoderStream())) {
+        heard += part
+        if (heard.includes('data: {}\x1e')) break
+      }
       await connection.stop()
       // It is written when a connection has ended.
       await vi.waitFor(async () => expect(await proxy.readLog()).toMatch(/GET.*\/notification-hub"/), {

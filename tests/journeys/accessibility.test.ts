@@ -95,28 +95,11 @@ const overPublicScreens: (View & { path: string })[] = [
     },
   },
   {
-    name: 'an empty login',
-    path: '/login',
-    act: async (page) => {
-      await press(page, 'Entrar')
-      await shown(page.getByText('Senha é obrigatória'))
-    },
-  },
-  {
     name: 'a refused login',
     path: '/login',
     act: async (page) => {
       await login(page, { email: 'ninguem@empresa.example', senha: 'errada-123' })
       await shown(page.getByText('Credenciais inválidas.'))
-    },
-  },
-  {
-    name: 'a recovery without e-mail',
-    path: '/login',
-    act: async (page) => {
-      await press(page, 'Esqueceu sua senha?')
-      await press(page, 'Enviar Email')
-      await shown(page.getByRole('dialog').getByText('Email é obrigatório'))
     },
   },
   {
@@ -205,17 +188,6 @@ const overLists: View[] = [
     leave: pressEscape,
   },
   {
-    name: 'an answer that is too long',
-    path: summaries,
-    act: async (page) => {
-      await answer(page, 'Ciência')
-      const text = page.getByRole('dialog').getByLabel('Justificativa')
-      await text.fill('x'.repeat(201))
-      await text.blur()
-      await shown(page.getByText('A justificativa deve ter no máximo 200 caracteres'))
-    },
-  },
-  {
     name: 'a correction without its fields',
     path: '/cte?periodo=todos',
     act: async (page) => {
@@ -267,16 +239,6 @@ const overDocuments: View[] = [
     },
   },
   { name: 'the panel of a summary', path: summaries, act: openPanel },
-  {
-    name: 'a document that is not here',
-    path: `${cancelled}&documento=nada`,
-    act: (page) => shown(page.getByText('Este documento não está aqui')),
-  },
-  {
-    name: 'a list without a result',
-    path: '/notas-fiscais?de=2020-01-01&ate=2020-01-31&busca=nada',
-    act: (page) => shown(page.getByText(/^Nenhuma nota fiscal com estes filtros/)),
-  },
   {
     name: 'the page of a supplier',
     path: '/notas-fiscais?periodo=todos',
@@ -342,11 +304,6 @@ const overOtherScreens: View[] = [
     leave: pressEscape,
   },
   {
-    name: 'a result of the help',
-    path: '/help?busca=certificado',
-    act: (page) => shown(page.getByRole('region', { name: 'Resultados da busca' })),
-  },
-  {
     name: 'certificates with a password each',
     path: '/empresas/nova',
     act: async (page) => {
@@ -378,34 +335,6 @@ const overOtherScreens: View[] = [
       await shown(page.getByRole('alertdialog', { name: 'Sair sem salvar?' }))
     },
     leave: (page) => press(page, 'Continuar editando'),
-  },
-  {
-    name: 'companies that do not come',
-    path: '/empresas',
-    act: async (page) => {
-      await refuse(page, '**/obter-empresas*')
-      await page.reload()
-      await shown(page.getByText('Erro ao carregar empresas'))
-    },
-    leave: (page) => page.unrouteAll(),
-  },
-  {
-    name: 'a company that is not there',
-    path: '/empresas/editar/00000000-0000-4000-8000-000000000000',
-    act: (page) => shown(page.getByText('Empresa não encontrada')),
-  },
-  {
-    name: 'a password with mistakes',
-    path: '/conta',
-    act: async (page) => {
-      await press(page, 'Atualizar Senha')
-      await shown(page.getByText('Senha atual é obrigatória'))
-    },
-  },
-  {
-    name: 'an audit without a result',
-    path: '/auditoria?busca=girafa',
-    act: (page) => shown(page.getByText('Nenhum registro com estes filtros')),
   },
 ]
 

@@ -214,23 +214,6 @@ test('everything is asked for beside the deletion, which leads there and says ho
   await expectAccessible(page)
 })
 
-test('by keyboard alone', async () => {
-  const account = await site.createAccount('Dora')
-  const page = await site.resume(account, '/conta')
-  await shown(page.getByLabel('Senha atual'))
-  await tabTo(page, /^Senha atual/)
-  await page.keyboard.type(account.senha)
-  await tabTo(page, /^Nova senha/)
-  await page.keyboard.type('segredo-novo')
-  await tabTo(page, /^Confirmar nova senha/)
-  await page.keyboard.type('segredo-novo')
-  await page.keyboard.press('Enter')
-  await shown(page.getByText(/^Senha atualizada com sucesso!/))
-  await tabTo(page, /^Igual ao sistema/)
-  await page.keyboard.press('ArrowUp')
-  await expect.poll(() => page.evaluate(() => document.documentElement.classList.contains('dark'))).toBe(true)
-})
-
 async function moveTrialEnd({ email }: Account, interval: string) {
   await query(
     site.product,
@@ -390,41 +373,4 @@ test('who did what, when and from where, by kind, words and days, all in the add
   await page.keyboard.type('entrou')
   await page.keyboard.press('Enter')
   await shown(page.getByRole('status').filter({ hasText: sentence }))
-})
-
-test('fifty a page; on a phone each entry is an item; a failure says so and can be tried again', async () => {
-  const account = await site.createAccount('Bruno')
-  await query(
-    site.product,
-    `insert into audit (workspace_id, actor, action, description, search)
-     select workspace_id, 'BRUNO DE ALCÂNTARA E VASCONCELOS NETO', 'empresa', 'Mudou a empresa ' || n, 'mudou a empresa ' || n
-       from account, generate_series(1, 120) n where email = $1`,
-    [account.email],
-  )
-  const page = await site.resume(account, '/auditoria', phone)
-  const items = page.getByRole('list', { name: /^Registros/ }).getByRole('listitem')
-  await expect.poll(() => items.count()).toBe(50)
-  await shown(page.getByText('Página 1 de 3'))
-  await expectNoSidewaysScroll(page)
-  await page.getByLabel('Período').click()
-  const period = page.getByRole('dialog', { name: 'Período' })
-  await shown(period.getByRole('grid'))
-  const month = await period.boundingBox()
-  const send = await period.getByRole('button', { name: 'Aplicar período' }).boundingBox()
-  expect(send!.y + send!.height).toBeLessThan(month!.y + month!.height)
-  expect(month!.y + month!.height).toBeLessThanOrEqual(page.viewportSize()!.height)
-  await page.keyboard.press('Escape')
-  await period.waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Próxima página' }).click()
-  await shown(page.getByText('Página 2 de 3'))
-  expect(page.url()).toContain('pagina=2')
-  await expect.poll(() => page.evaluate(() => window.scrollY)).toBe(0)
-
-  const answer = { success: false, message: 'Não deu certo.', data: null, errors: ['Não deu certo.'], statusCode: 409 }
-  await page.route('**/v1/api/Auditoria*', (route) => route.fulfill({ status: 409, json: answer }))
-  await page.reload()
-  await shown(page.getByText('Erro ao carregar dados: Não deu certo.'))
-  await page.unroute('**/v1/api/Auditoria*')
-  await page.getByRole('button', { name: 'Tentar novamente' }).click()
-  await expect.poll(() => items.count()).toBe(50)
 })

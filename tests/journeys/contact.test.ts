@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { letterTo } from './letters.ts'
 import { runUntilShown } from './page.ts'
-import { expectNoSidewaysScroll, focusedText, login, moving, phone, query, shown, tabTo, useSite } from './site.ts'
+import { expectNoSidewaysScroll, focusedText, moving, phone, query, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite()
 
@@ -122,56 +122,6 @@ test('people do not meet the field that is for programs, and who fills it in get
   await dialog.getByRole('button', { name: 'Fechar' }).first().click()
   await dialog.waitFor({ state: 'detached' })
   expect(page.url()).toBe(`${site.product.url}/`)
-})
-
-test('the code of the form comes when somebody is about to open it', async () => {
-  const page = await site.visit('/')
-  await shown(page.getByRole('button', { name: 'Fale com a Gente' }))
-  await page.waitForLoadState('networkidle')
-  const scripts = () =>
-    page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name.split('/').at(-1) ?? ''))
-  expect((await scripts()).filter((name) => /^(contact-dialog|data|dialog)-/.test(name))).toEqual([])
-  await page.getByRole('button', { name: 'Fale com a Gente' }).hover()
-  await expect.poll(async () => (await scripts()).some((name) => name.startsWith('contact-dialog-'))).toBe(true)
-})
-
-test('too many messages are refused with words, and the text stays', async () => {
-  const page = await site.visitor()
-  await page.clock.install()
-  await site.go(page, '/#contato')
-  const body = JSON.stringify({ nome: 'Caio', email: 'caio@loja.example', mensagem: 'Oi' })
-  const headers = { 'Content-Type': 'application/json' }
-  let status = 0
-  for (let sent = 0; sent <= 10 && status !== 429; sent++) {
-    status = (await fetch(`${site.product.url}/v1/api/Contato`, { method: 'POST', headers, body })).status
-  }
-  expect(status).toBe(429)
-  await write(page, 'dora@loja.example', 'Também quero saber.')
-  const dialog = dialogOf(page)
-  await dialog.getByRole('button', { name: 'Enviar mensagem' }).click()
-  const refusal = dialog.getByRole('alert').filter({ hasText: /Muitas tentativas em pouco tempo/ })
-  await runUntilShown(page, refusal, 500)
-  expect(await dialog.getByLabel('Mensagem').inputValue()).toBe('Também quero saber.')
-})
-
-test('a session that ends while the form is open leads to the login, and back to the same place', async () => {
-  const account = await site.createAccount('Edu')
-  const page = await site.resume(account, '/notas-fiscais?periodo=todos#contato')
-  const dialog = dialogOf(page)
-  await shown(dialog)
-  expect(await dialog.getByLabel('Email').inputValue()).toBe(account.email)
-  await page.evaluate(() => {
-    const session = JSON.parse(localStorage.getItem('vigia.session') ?? '')
-    localStorage.setItem('vigia.session', JSON.stringify({ ...session, token: 'recusado' }))
-  })
-  // A new page reads what is stored, and its first call is refused.
-  await page.reload()
-  await page.waitForURL('**/login')
-  await dialog.waitFor({ state: 'detached' })
-  await shown(page.getByText('Sessão expirada. Faça login novamente.'))
-  await login(page, account)
-  await page.waitForURL('**/notas-fiscais?periodo=todos')
-  expect(await dialog.count()).toBe(0)
 })
 
 test('inside the application the form opens over the screen, and going back closes it and nothing else', async () => {

@@ -2,7 +2,7 @@ import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { type Client, newClient } from '../support/client.ts'
-import { type FakeResponse, failure, later, month, respond, runUntilShown, success } from './page.ts'
+import { later, month, respond, runUntilShown, success } from './page.ts'
 import {
   type Account,
   bakery,
@@ -238,24 +238,6 @@ test('on a phone: one column, nothing sideways, and no chart before it is looked
   await region(page, 'Documentos por Dia').scrollIntoViewIfNeeded()
   await shown(region(page, 'Documentos por Dia').getByRole('application'), 20_000)
   await expectNoSidewaysScroll(page)
-})
-
-test('a refused dashboard can be asked again, and keeps its last numbers while it cannot be asked', async () => {
-  const page = await member()
-  let response: FakeResponse = { json: failure('Hoje não.') }
-  await respond(page, '/v1/api/Dashboard', () => response)
-  await page.clock.install()
-  await go(page, '/dashboard')
-  const refusal = page.getByRole('alert').filter({ hasText: 'Erro ao carregar dados do dashboard' })
-  await shown(refusal)
-  // Whether somebody watches does not depend on the numbers.
-  await shown(region(page, 'Status do Sistema').getByText('Captura Automática'))
-  response = { json: success(month) }
-  await refusal.getByRole('button', { name: 'Tentar novamente' }).click()
-  await shown(card(page, 'Empresas Cadastradas').filter({ hasText: / 2$/ }))
-  response = { json: failure('Hoje não.') }
-  await runUntilShown(page, page.getByText('Abaixo estão os últimos números que recebemos.'), 500)
-  await shown(card(page, 'Empresas Cadastradas').filter({ hasText: / 2$/ }))
 })
 
 test('what was heard of the captures before the server refused to tell is no green light', async () => {

@@ -208,22 +208,6 @@ test('when the company cannot be read right before, nothing is sent and what was
   expect(sent).toBe(1)
 })
 
-test('an id of nobody and a failing server have their own screens', async () => {
-  const { account, id } = await withCompany('Hugo')
-  const page = await site.resume(account, '/empresas/editar/00000000-0000-4000-8000-000000000000')
-  await shown(page.getByText('Empresa não encontrada'))
-
-  await page.route('**/obter-empresa?*', (route) =>
-    route.fulfill({ status: 403, json: { success: false, message: 'Sem acesso agora.', errors: [] } }),
-  )
-  await follow(page, `/empresas/editar/${id}`)
-  await shown(page.getByText('Erro ao carregar os dados da empresa. Tente novamente.'))
-  await shown(page.getByText('Sem acesso agora. Nada foi alterado e a captura continua.', { exact: true }))
-  await page.unroute('**/obter-empresa?*')
-  await page.getByRole('button', { name: 'Tentar novamente' }).click()
-  await shown(page.getByRole('heading', { name: 'Informações Básicas' }))
-})
-
 test('an open demonstration says before a file is chosen that it takes test certificates only', async () => {
   const { account, id } = await withCompany('Dora')
   const page = await site.resume(account, '/health')

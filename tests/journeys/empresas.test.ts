@@ -85,10 +85,8 @@ test('an office works through its list: trouble first, filters and order in the 
   expect(Math.max(...heights)).toBeLessThanOrEqual(37)
 
   await narrow(page)
-  await order(page)
   await search(page)
   await sync(page)
-  await refusedSync(page)
   await bulk(page)
 
   await page.goto(`${site.product.url}/empresas?so=problema&ordem=certificado`)
@@ -125,14 +123,6 @@ async function narrow(page: Page) {
   await shown(page.getByText('61 empresas', { exact: true }))
 }
 
-async function order(page: Page) {
-  await page.getByLabel('Ordenar por').selectOption('Nome')
-  await expect.poll(() => page.url()).toContain('ordem=nome')
-  await expect.poll(async () => (await names(page))[0]).toBe('CLIENTE 0001 COMERCIO LTDA')
-  await page.getByLabel('Ordenar por').selectOption('Problemas primeiro')
-  await expect.poll(() => page.url()).not.toContain('ordem')
-}
-
 async function search(page: Page) {
   const field = page.getByLabel('Buscar por nome, CNPJ...')
   await field.fill('paranaíba')
@@ -163,19 +153,6 @@ async function sync(page: Page) {
   await Promise.all([...told.map((text) => shown(page.getByText(text))), goOn()])
   await page.unroute('**/Empresas/sincronizar?*')
   await page.getByText('Iniciando sincronização...').waitFor({ state: 'detached' })
-}
-
-async function refusedSync(page: Page) {
-  const answer = { success: false, message: '', data: null, errors: [] as string[] }
-  await page.route('**/Empresas/sincronizar?*', (route) => route.fulfill({ json: answer }))
-  const button = page.getByRole('button', { name: 'Sincronizar CLIENTE 0002 COMERCIO LTDA' })
-  await button.click()
-  const refusal = page.getByRole('listitem').filter({ hasText: 'Erro ao sincronizar empresa' })
-  await shown(refusal.getByText('Tente novamente mais tarde', { exact: true }))
-  answer.message = 'Sem acesso agora.'
-  await button.click()
-  await shown(refusal.getByText('Sem acesso agora.', { exact: true }))
-  await page.unroute('**/Empresas/sincronizar?*')
 }
 
 async function bulk(page: Page) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { expectNoSidewaysScroll, focusedText, login, phone, shown, tabTo, textOf, useSite } from './site.ts'
+import { expectNoSidewaysScroll, focusedText, phone, shown, tabTo, textOf, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
 const scriptBytesMax = 91_000
@@ -291,18 +291,6 @@ test('the page is written for this installation, and nothing is left open', asyn
   }
   // The file behind the page has no address of its own.
   expect((await fetch(`${site.product.url}/landing.html`)).status).toBe(404)
-})
-
-test('who comes back from the application finds the page', async () => {
-  const page = await site.visit('/')
-  await page.getByRole('link', { name: 'Fazer Login' }).first().click()
-  await shown(page.getByRole('heading', { name: 'Entrar' }))
-  await login(page, { email: '', senha: '' })
-  await page.getByRole('link', { name: 'Voltar para página inicial' }).click()
-  await page.waitForURL(`${site.product.url}/`)
-  await shown(page.getByRole('button', { name: 'Ver Demonstração' }))
-  await page.goBack()
-  await shown(page.getByRole('heading', { name: 'Entrar' }))
 })
 
 const web = fileURLToPath(new URL('../../apps/web', import.meta.url))

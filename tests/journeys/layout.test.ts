@@ -1,18 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { lead, month, respond, runUntil, runUntilShown, success } from './page.ts'
-import {
-  type Account,
-  expectNoSidewaysScroll,
-  focusedText,
-  login,
-  moving,
-  phone,
-  shown,
-  tabTo,
-  textOf,
-  useSite,
-} from './site.ts'
+import { type Account, expectNoSidewaysScroll, focusedText, moving, phone, shown, textOf, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
 let account: Account | undefined
@@ -181,18 +170,6 @@ test('a new screen has its title, its top and the focus; going back brings the p
   await expect.poll(place).toBe(0)
 })
 
-test('without a survey in the configuration nobody else is asked for anything', async () => {
-  const others: string[] = []
-  const page = await site.visit('/login')
-  page.on('request', (request) => {
-    if (new URL(request.url()).origin !== site.product.url) others.push(request.url())
-  })
-  await login(page, account ?? (await site.createAccount('Bia')))
-  await page.waitForURL('**/dashboard')
-  await page.waitForLoadState('networkidle')
-  expect(others).toEqual([])
-})
-
 test("'Verificando autenticação...' until the layout is here", async () => {
   const page = await enter()
   let release = () => {}
@@ -354,21 +331,4 @@ test('an address names an article, on a phone too', async () => {
   await expect.poll(async () => (await body.boundingBox())?.y).toBeLessThan(300)
   expect(await focusedText(page)).toBe('Só o resumo da nota chegou')
   await expectNoSidewaysScroll(page)
-})
-
-test('by keyboard alone: search, result, and a question', async () => {
-  const page = await open('/help')
-  await shown(page.getByRole('heading', { level: 1 }))
-  await tabTo(page, /^Buscar na ajuda/)
-  await page.keyboard.type('nunca')
-  await expect.poll(() => textOf(page.getByRole('heading', { level: 2 }))).toMatch(/^“Nunca”/)
-  await page.keyboard.press('Tab')
-  expect(await focusedText(page)).toBe('Ver a linha de cada empresa')
-  await tabTo(page, /^Limpar busca/)
-  await page.keyboard.press('Enter')
-  await shown(page.getByRole('region', { name: 'Perguntas frequentes' }))
-  await page.getByRole('searchbox').focus()
-  await tabTo(page, /^Como adiciono uma empresa\?/)
-  await page.keyboard.press('Enter')
-  await shown(page.getByText(/^Em Empresas, escolha Nova Empresa/))
 })

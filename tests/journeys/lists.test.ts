@@ -369,20 +369,6 @@ test('among many companies one is found by typing a part of its name', async () 
   await expect.poll(() => Object.keys(paramsOf(calls.at(-1)))).not.toContain('IdEmpresa')
 })
 
-test.each([
-  ['/notas-fiscais?alerta=critico', 'Nenhuma nota fiscal com estes filtros'],
-  ['/relatorios', 'Nenhuma compra neste período'],
-  ['/relatorios?tipo=fretes&por=participante&empresa=', 'Nenhum frete desta empresa neste período'],
-  ['/vencimentos', 'Nenhuma parcela a pagar'],
-  ['/vencimentos?mostrar=pagas&empresa=', 'Nenhuma parcela marcada como paga com estes filtros'],
-  ['/fretes?estado=certos&empresa=', 'Nenhum achado dito certo com estes filtros'],
-  ['/reforma?empresa=', 'Nenhum documento recebido por esta empresa em'],
-])('%s without rows says what is true of its filter', async (path, title) => {
-  const page = await member()
-  await go(page, path.endsWith('=') ? path + idEmpresa : path)
-  await shown(page.getByText(title))
-})
-
 test('the CNPJ that tells two companies of one name apart is cut neither in a row nor in a label', async () => {
   const page = await member({ viewport: { width: 1366, height: 768 } })
   const cnpjs = ['20.000.000/0001-07', '20.000.013/0001-78']

@@ -1,28 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import {
-  coloursOf,
-  type FakeResponse,
-  failure,
-  hrefOf,
-  later,
-  month,
-  onPath,
-  pathOf,
-  press,
-  respond,
-  runUntil,
-  runUntilShown,
-  stopClock,
-  success,
-  toast,
-  toastColours,
-  toasted,
-} from './page.ts'
-import { login, shown, tabTo, useSite } from './site.ts'
+import { coloursOf, hrefOf, later, onPath, press, respond, runUntilShown, toastColours, toasted } from './page.ts'
+import { login, shown, useSite } from './site.ts'
 
 const site = useSite({ roles: ['api'] })
-const { account, visitor, go, member } = site
+const { visitor, go } = site
 
 test('after too many tries the form says how long to wait', async () => {
   const account = await site.createAccount('Eva')
@@ -48,38 +30,6 @@ test('who is in already is told so', async () => {
   await shown(page.getByText(`Você já entrou como ${account.email}.`))
   await page.getByRole('link', { name: 'Ir para o sistema' }).click()
   await page.waitForURL('**/dashboard')
-})
-
-test('a keyboard is enough to log in, move around and log out', async () => {
-  const account = await site.createAccount('Daniel')
-  const page = await site.visit('/login')
-  await page.getByLabel('Email').waitFor()
-  await tabTo(page, /^Email/)
-  await page.keyboard.type(account.email)
-  await tabTo(page, /^Senha/)
-  await page.keyboard.type(account.senha)
-  await page.keyboard.press('Enter')
-  await page.waitForURL('**/dashboard')
-
-  await shown(page.getByRole('dialog'))
-  await page.keyboard.press('Escape')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await tabTo(page, /^Notas Fiscais$/)
-  await page.keyboard.press('Enter')
-  await page.waitForURL('**/notas-fiscais')
-  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('conteudo')
-
-  const navigation = page.getByRole('complementary')
-  const width = async () => (await navigation.boundingBox())?.width
-  expect(await width()).toBe(256)
-  await page.keyboard.press('Control+b')
-  await expect.poll(width).toBe(48)
-  await page.reload()
-  await expect.poll(width).toBe(48)
-
-  await tabTo(page, /^Sair$/)
-  await page.keyboard.press('Enter')
-  await page.waitForURL('**/login')
 })
 
 async function expectUnder(page: Page, field: string, message: string) {
@@ -152,18 +102,6 @@ test('the login sends the e-mail trimmed and the password as it is, waits, and g
   expect(stored).toContain(data.wsId)
 })
 
-test('whatever goes wrong with a login is said as wrong credentials; a password with blanks is sent as it is', async () => {
-  const page = await visitor()
-  const calls = await respond(page, '/v1/api/Auth', { status: 404, body: '<html>' })
-  await go(page, '/login')
-  await login(page, { email: account.email, senha: '  segredo  ' })
-  await expect.poll(() => calls.at(-1)?.postDataJSON()).toEqual({ email: account.email, senha: '  segredo  ' })
-  await toasted(page, 'Credenciais inválidas.')
-  await shown(page.getByRole('button', { name: 'Entrar', exact: true }))
-  expect(await page.getByText('Sessão expirada. Faça login novamente.').count()).toBe(0)
-  expect(pathOf(page)).toBe('/login')
-})
-
 const expired = 'Sessão expirada. Faça login novamente.'
 const screens = ['/dashboard', '/empresas/editar/um', '/help']
 
@@ -212,28 +150,4 @@ test('without a token a screen of the workspace leads to the login', async () =>
     await go(page, path)
     await onPath(page, '/login')
   }
-})
-
-// When and how often a call is retried is decided in apps/web/lib/api.ts and tested there; here is what a person sees of it.
-
-const shownError = 'Erro ao carregar dados do dashboard'
-
-test('what may pass is tried four times, the last error told, and what comes at last shown as if nothing had been', async () => {
-  const page = await member()
-  // A channel whose clock is moved takes the server for gone, and the screen is asked anew when it is back.
-  await page.route('**/notification-hub/**', (route) => route.abort())
-  let response: FakeResponse = { status: 500, json: failure('O banco caiu', [], 500) }
-  const calls = await respond(page, '/v1/api/Dashboard', () => response)
-  await stopClock(page)
-  await go(page, '/dashboard')
-  const told = toast(page, 'Erro ao carregar dados: Falha após 4 tentativas. Último erro: O banco caiu')
-  await runUntilShown(page, told, 200)
-  expect(await toastColours(page, 'Erro ao carregar dados')).toContain('red')
-  await shown(page.getByText(shownError, { exact: true }))
-  expect(calls).toHaveLength(4)
-
-  response = { json: success(month) }
-  await page.getByRole('button', { name: 'Tentar novamente' }).click()
-  await runUntilShown(page, page.getByText('PADARIA AURORA LTDA'), 200)
-  await runUntil(page, async () => (await page.getByText(shownError).count()) === 0)
 })

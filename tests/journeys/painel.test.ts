@@ -67,17 +67,6 @@ test('a row opens its panel in the address; back, Escape and a reload do what pe
   await shown(rowsOf(page))
 })
 
-test('the head says whose a document is, in which role and issued when, also of a third party', async () => {
-  const { notes } = await prepare()
-  const roles = ['Emitente', 'Destinatário', 'Transportador', 'Terceiro']
-  for (const role of [1, 3]) {
-    const row = notes.find(({ tipoParticipacao }) => tipoParticipacao === role) ?? notes[0]!
-    const page = await open(row)
-    const day = row.dataEmissao.slice(0, 10).split('-').reverse().join('/')
-    await shown(panel(page).getByText(`${row.empresa} · ${roles[row.tipoParticipacao]} · emitida em ${day}`))
-  }
-})
-
 test('a complete note shows its facts, items, history and XML, and its DANFE beside them', async () => {
   const { notes } = await prepare()
   const row = complete(notes)

@@ -1,18 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { letterTo, linkIn } from './letters.ts'
-import {
-  type FakeResponse,
-  failure,
-  later,
-  onPath,
-  pathOf,
-  press,
-  respond,
-  runUntilShown,
-  success,
-  toasted,
-} from './page.ts'
+import { failure, press, respond, runUntilShown } from './page.ts'
 import { type Account, focusedText, login, query, shown, tabTo, useSite } from './site.ts'
 
 const site = useSite()
@@ -76,27 +65,6 @@ test('the recovery dialog has its texts and rules, and forgets when closed', asy
   await shown(dialog)
   expect(await field.inputValue()).toBe('')
   expect(await dialog.getByText('Email deve ter um formato válido').count()).toBe(0)
-})
-
-test('the recovery sends the e-mail trimmed, tells the success, clears the field and closes', async () => {
-  const page = await visitor()
-  const slow = later({ status: 200, body: '' })
-  const calls = await respond(page, '/v1/api/RecuperarSenha', slow.reply)
-  await go(page, '/login')
-  const dialog = page.getByRole('dialog')
-  await press(page, 'Esqueceu sua senha?').click()
-  await shown(dialog)
-  expect(await dialog.getByLabel('Email').inputValue()).toBe('')
-  await dialog.getByLabel('Email').fill(' caio@empresa.example ')
-  await dialog.getByRole('button', { name: 'Enviar Email' }).click()
-  const waiting = dialog.getByRole('button', { name: 'Enviando...', exact: true })
-  await shown(waiting)
-  expect(await waiting.isDisabled()).toBe(true)
-  slow.come()
-  await toasted(page, 'Iremos enviar um email de recuperação de senha!')
-  await dialog.waitFor({ state: 'hidden' })
-  expect(await page.getByText('Erro ao enviar email de recuperação. Tente novamente.').count()).toBe(0)
-  expect(calls.at(-1)!.postDataJSON()).toEqual({ email: 'caio@empresa.example' })
 })
 
 test('a recovery that fails is said and the dialog stays', async () => {
@@ -170,57 +138,4 @@ test('a link that could not be checked may be good, and is checked again', async
   await page.unroute('**/v1/api/RecuperarSenha/*')
   await page.getByRole('button', { name: 'Tentar novamente' }).click()
   await shown(page.getByLabel('Nova senha', { exact: true }))
-})
-
-const link = '/v1/api/RecuperarSenha/um-link'
-const replace = '/v1/api/RecuperarSenha/atualizar-senha'
-
-test('the password update checks the link first, then shows its form and its rules', async () => {
-  const slow = later({ json: success(null) })
-  const page = await visitor()
-  await respond(page, link, slow.reply)
-  await go(page, '/atualizar-senha/um-link')
-  const first = page.getByLabel(/^Nova senha/i)
-  await shown(page.getByRole('status').or(page.getByText(/Validando|Verificando|Conferindo/i)))
-  expect(await page.locator('input[type=password]').count()).toBe(0)
-  slow.come()
-  await shown(first)
-  const submit = page.locator('form').getByRole('button').last()
-  await submit.click()
-  await shown(page.getByText('Nova senha é obrigatória', { exact: true }))
-  await first.fill('12345')
-  await submit.click()
-  await shown(page.getByText('A senha deve ter pelo menos 6 caracteres', { exact: true }))
-  await first.fill('segredo-456')
-  await page.getByLabel(/^Confirm/i).fill('segredo-457')
-  await submit.click()
-  await shown(page.getByText('As senhas não coincidem', { exact: true }))
-})
-
-async function replacePassword(page: Page) {
-  await page.getByLabel(/^Nova senha/i).fill('segredo-456')
-  await page.getByLabel(/^Confirm/i).fill('segredo-456')
-  await page.locator('form').getByRole('button').last().click()
-}
-
-test('the password update tells a failure, then sends the link and both passwords and goes to the login', async () => {
-  const page = await visitor()
-  let reply: FakeResponse = 'as it is'
-  // A check that brings nothing at all finds a valid link.
-  await respond(page, link, { body: '' })
-  const calls = await respond(page, replace, () => reply)
-  await go(page, '/atualizar-senha/um-link')
-  reply = { status: 400, json: failure('Link usado') }
-  await replacePassword(page)
-  await shown(page.getByText('Erro ao atualizar senha. Tente novamente.', { exact: true }))
-  expect(pathOf(page)).toBe('/atualizar-senha/um-link')
-  reply = { body: '' }
-  await replacePassword(page)
-  await toasted(page, 'Senha atualizada com sucesso! Faça o login com sua nova senha.')
-  await onPath(page, '/login')
-  expect(calls.at(-1)!.postDataJSON()).toEqual({
-    urlAcesso: 'um-link',
-    senha: 'segredo-456',
-    senhaNovamente: 'segredo-456',
-  })
 })

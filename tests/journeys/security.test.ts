@@ -77,21 +77,3 @@ test('nothing of programs is a page of the application', async () => {
     expect(response.headers.get('content-security-policy'), path).toContain("frame-ancestors 'none'")
   }
 })
-
-test('no form tries what the policy forbids', async () => {
-  const page = await site.visit('/termos')
-  const tried: string[] = []
-  await page.exposeFunction('noteViolation', (directive: string) => void tried.push(directive))
-  await page.addInitScript(() =>
-    document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) =>
-      (window as unknown as { noteViolation: (directive: string) => void }).noteViolation(effectiveDirective),
-    ),
-  )
-  await page.goto(new URL('/login', page.url()).href)
-  await page.getByRole('button', { name: 'Entrar' }).click()
-  await shown(page.getByText('Email é obrigatório'))
-  await page.goto(new URL('/register', page.url()).href)
-  await page.getByRole('button', { name: 'Cadastrar' }).click()
-  await shown(page.getByText('Nome é obrigatório'))
-  expect(tried).toEqual([])
-})

@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 
 /**
  * A client of the API written from its specification alone: it shares nothing with the contract or the web app, and
@@ -10,8 +10,6 @@ export interface SpecificationClient {
   /** The call must succeed. */
   get<Data>(path: string, query?: Query): Promise<SpecificationResponse<Data>>
   post<Data>(path: string, json?: unknown): Promise<SpecificationResponse<Data>>
-  /** An answer that is a file on success and the envelope on failure. */
-  file(path: string): Promise<FileOrResponse>
 }
 
 interface SpecificationResponse<Data> {
@@ -24,25 +22,19 @@ interface SpecificationResponse<Data> {
   statusCode?: number
 }
 
-type FileOrResponse = { bytes: Uint8Array; type: string; headers: Headers } | SpecificationResponse<unknown>
-
-export type Query = Record<string, string | number | undefined>
+type Query = Record<string, string | number | undefined>
 
 interface CallOptions {
   query?: Query
   json?: unknown
   form?: FormData
-  /** A body as it goes over the wire, broken or not. */
-  raw?: { body: BodyInit; type?: string }
-  /** Instead of the token of the client. */
-  authorization?: string
 }
 
 export function openClient(url: string, token: string | null = null): SpecificationClient {
   const client: SpecificationClient = {
     token,
     async call<Data>(method: string, path: string, options: CallOptions = {}) {
-      const response = await send(url, method, path, { authorization: bearer(client.token), ...options })
+      const response = await send(url, method, path, client.token, options)
       return requireEnvelope<Data>(`${method} ${path}`, response, await response.text())
     },
     async get<Data>(path: string, query?: Query) {
@@ -51,36 +43,15 @@ export function openClient(url: string, token: string | null = null): Specificat
     async post<Data>(path: string, json?: unknown) {
       return requireSuccess(await client.call<Data>('POST', path, { json }))
     },
-    async file(path) {
-      const response = await send(url, 'GET', path, { authorization: bearer(client.token) }, 'application/pdf')
-      if (!response.ok) return requireEnvelope(`GET ${path}`, response, await response.text())
-      return {
-        bytes: new Uint8Array(await response.arrayBuffer()),
-        type: response.headers.get('content-type') ?? '',
-        headers: response.headers,
-      }
-    },
   }
   return client
 }
 
-function bearer(token: string | null): string | undefined {
-  return token === null ? undefined : `Bearer ${token}`
-}
-
-async function send(url: string, method: string, path: string, options: CallOptions, accept = 'application/json') {
-  const headers = new Headers({ accept })
-  if (options.authorization !== undefined) headers.set('authorization', options.authorization)
-  let body: BodyInit | null = null
-  if (options.form) body = options.form
-  if (options.json !== undefined) {
-    headers.set('content-type', 'application/json')
-    body = JSON.stringify(options.json)
-  }
-  if (options.raw) {
-    if (options.raw.type !== undefined) headers.set('content-type', options.raw.type)
-    body = options.raw.body
-  }
+async function send(url: string, method: string, path: string, token: string | null, options: CallOptions) {
+  const headers = new Headers({ accept: 'application/json' })
+  if (token !== null) headers.set('authorization', `Bearer ${token}`)
+  if (options.json !== undefined) headers.set('content-type', 'application/json')
+  const body = options.form ?? (options.json === undefined ? null : JSON.stringify(options.json))
   return fetch(`${url}${path}${queryString(options.query)}`, { method, headers, body })
 }
 
@@ -114,45 +85,6 @@ function requireEnvelope<Data>(call: string, response: Response, text: string): 
     expect([body.message, ...body.errors].join('\n'), where).not.toMatch(innards)
   }
   return { ...body, status: response.status, headers: response.headers }
-}
-
-export interface Person {
-  nome: string
-  email: string
-  senha: string
-  celular?: string
-  tipoPlano?: number
-}
-
-let people = 0
-
-/** Somebody whom no test has met yet. */
-export function somebody(changes: Partial<Person> = {}): Person {
-  people += 1
-  return {
-    nome: 'Ana Souza',
-    email: `pessoa${people}@escritorio.example`,
-    senha: 'notas-2026',
-    tipoPlano: 2,
-    ...changes,
-  }
-}
-
-export async function logIn(url: string, person: Person): Promise<SpecificationClient> {
-  const client = openClient(url)
-  const { data } = await client.post<{ token: string; wsId: string }>('/v1/api/Auth', {
-    email: person.email,
-    senha: person.senha,
-  })
-  client.token = data.token
-  return client
-}
-
-/** Sign-up and login of somebody new. */
-export async function enter(url: string, changes: Partial<Person> = {}): Promise<SpecificationClient> {
-  const person = somebody(changes)
-  await openClient(url).post('/v1/api/Usuarios', person)
-  return logIn(url, person)
 }
 
 interface CertificateForm {
@@ -219,20 +151,8 @@ export interface CompanyDetail {
   configuracaoCTe: Record<string, boolean | string>
 }
 
-export interface DocumentRow {
-  idDfe: string
-  numero: number | string
-  emitente: string
-  chave: string
-  valor: number
-  dataEmissao: string
-  tipoParticipacao: number
-  status: { codigoEvento: number; descricaoEvento: string }
-  notaCompleta: boolean
-}
-
 export interface DocumentPage {
-  items: DocumentRow[]
+  items: object[]
   totalDePaginas: number
 }
 
@@ -249,49 +169,4 @@ export interface DashboardData {
     ativa: boolean
   }[]
   ultimosDocumentosProcessados: { tipoDfe: number; nomeEmitente: string; chaveDfe: string; dataCadastro: string }[]
-}
-
-export const nfe = 0
-export const cte = 2
-
-/** Every row of a search, page after page. */
-export async function readDocuments(client: SpecificationClient, query: Query): Promise<DocumentRow[]> {
-  const rows: DocumentRow[] = []
-  for (let page = 1; ; page += 1) {
-    const { data } = await client.get<DocumentPage>('/v1/api/DocumentosFiscais', { ...query, PaginaAtual: page })
-    rows.push(...data.items)
-    if (page >= data.totalDePaginas) return rows
-  }
-}
-
-/** Waits until everything that the authority has for the companies of `client` is here. */
-export async function waitForCapture(client: SpecificationClient): Promise<void> {
-  const check = async () => {
-    const { data } = await client.get<(CompanyRow & { captura: { ultimoNsu: string; maxNsu: string }[] })[]>(
-      '/v1/api/Empresas/obter-empresas',
-    )
-    for (const row of data) {
-      expect([row.ultimaSincronizacaoNFe, row.ultimaSincronizacaoCTe]).not.toContain(null)
-      for (const { ultimoNsu, maxNsu } of row.captura) expect(ultimoNsu).toBe(maxNsu)
-    }
-  }
-  await vi.waitFor(check, { timeout: 60_000, interval: 100 })
-}
-
-/** 00.000.000/0000-00, letters or not. */
-export function withMask(cnpj: string): string {
-  return cnpj.replace(/^(..)(...)(...)(....)(..)$/, '$1.$2.$3/$4-$5')
-}
-
-/** The CNPJ of an establishment: eight characters of the company, its number, and the two check digits. */
-export function cnpjOf(base: string, establishment = '0001'): string {
-  const first = checkDigit(base + establishment)
-  return `${base}${establishment}${first}${checkDigit(base + establishment + first)}`
-}
-
-// Modulo 11, weights 2 to 9 from the right; a letter counts as its ASCII code minus 48.
-function checkDigit(text: string): number {
-  let sum = 0
-  for (let i = 0; i < text.length; i += 1) sum += (text.charCodeAt(text.length - 1 - i) - 48) * (2 + (i % 8))
-  return sum % 11 < 2 ? 0 : 11 - (sum % 11)
 }
