@@ -36,10 +36,8 @@ export interface TruthRow {
 }
 
 /** A call of the simulator's control interface. */
-export async function control<T>({ origin }: Pick<Simulator, 'origin'>, path: string): Promise<T> {
-  const response = await fetch(`${origin.replace('https:', 'http:')}/_control/${path}`)
-  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
-  return (await response.json()) as T
+export async function control<T>(simulator: Pick<Simulator, 'origin'>, path: string): Promise<T> {
+  return order(simulator, path, undefined, 'GET')
 }
 
 /** An order to the simulator's control interface: a fault, a document, another time. */
@@ -52,7 +50,8 @@ export async function order<T>(
   const url = `${origin.replace('https:', 'http:')}/_control/${path}`
   const response = await fetch(url, {
     method,
-    headers: { 'content-type': 'application/json' },
+    // Another simulator may take the place of this one.
+    headers: { connection: 'close', 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
