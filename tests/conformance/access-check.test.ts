@@ -117,29 +117,6 @@ describe('the check of the access', () => {
     expect(text).toMatch(/O que fazer: /)
   })
 
-  test.each([
-    ['a name that is not found', 'https://nao-existe.invalid', /nao-existe\.invalid.*não foi encontrado.*DNS/s],
-    ['a port where nobody listens', 'https://localhost:9', /localhost:9.*não atende/s],
-  ])('tells %s', async (_, origin, words) => {
-    const { sefaz } = product.config
-    const distribution = { nfe: `${origin}/x`, cte: `${origin}/x` }
-    const config = { ...product.config, sefaz: { ...sefaz, endpoints: { ...sefaz.endpoints, distribution } } }
-    const pfx = await product.simulator.issueCertificate({ cnpj: late, nome: 'X', senha: 'segredo', sharedKey: true })
-    const { ok, lines } = await operate(config, (ctx) => checkFile(ctx, pfx, 'segredo'))
-    expect([ok, lines.join('\n')]).toEqual([false, expect.stringMatching(words)])
-  })
-
-  test('tells a server whose chain is not known, and an authority file that is not there', async () => {
-    const { sefaz } = product.config
-    const pfx = await product.simulator.issueCertificate({ cnpj: late, nome: 'X', senha: 'segredo', sharedKey: true })
-    const checkWith = async (caFiles: string[]) => {
-      const config = { ...product.config, sefaz: { ...sefaz, caFiles } }
-      return operate(config, (ctx) => checkFile(ctx, pfx, 'segredo'))
-    }
-    expect((await checkWith([])).lines.join('\n')).toMatch(/confirmar a identidade do servidor.*SEFAZ_CA_FILE/s)
-    expect((await checkWith(['/nao/existe.pem'])).lines.join('\n')).toMatch(/nao\/existe\.pem não pôde ser lido/)
-  })
-
   test('asks nothing during a block', async () => {
     const cnpj = registered
     await addFault({ fault: 'truncated', service: 'nfe', cnpj, times: 1 })

@@ -264,20 +264,6 @@ test('nothing is said while all is well; then how long the trial lasts; then tha
   expect(page.url()).toBe(`${site.product.url}/empresas`)
 })
 
-test('on a phone the whole sentence is there when asked for', async () => {
-  const account = await site.createAccount('Bruno')
-  await moveTrialEnd(account, '-1 hour')
-  const page = await site.resume(account, '/empresas', { ...phone, viewport: { width: 320, height: 700 } })
-  const notice = page.getByRole('region', { name: 'Seu plano' })
-  const sentence = notice.getByRole('status')
-  await shown(notice)
-  const height = async () => (await sentence.boundingBox())?.height ?? 0
-  expect(await height()).toBeLessThanOrEqual(60)
-  await notice.getByRole('button', { name: 'Ler tudo' }).click()
-  await expect.poll(height).toBeGreaterThan(100)
-  await expectNoSidewaysScroll(page)
-})
-
 test('a company that the plan has no place for is refused beside the button, with a way to us', async () => {
   const account = await site.createAccount('Carla')
   await moveTrialEnd(account, '-1 hour')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { periodOf, rowsOf, settledAccount } from './captured.ts'
-import { type Account, focusedText, market, shown, useSite } from './site.ts'
+import { type Account, focusedText, shown, useSite } from './site.ts'
 
 const site = useSite()
 let account: Account | undefined
@@ -48,25 +48,6 @@ test('j and k go through the rows, x selects, and "?" tells so and turns them of
   await help.waitFor({ state: 'detached' })
   await page.keyboard.press('x')
   await shown(page.getByText('1 selecionada'))
-})
-
-test('in Empresas Tab stops once in each row, and the same keys go through them', async () => {
-  const page = await open('/empresas')
-  const name = page.getByRole('link', { name: market.nome, exact: true })
-  await shown(name)
-  await page.keyboard.press('j')
-  expect(await focusedText(page)).toBe(market.nome)
-  await page.keyboard.press('x')
-  await shown(page.getByText('1 selecionada de 2 empresas'))
-  await page.keyboard.press('ArrowRight')
-  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '')
-  expect(await focused()).toBe(`Sincronizar ${market.nome}`)
-  await page.keyboard.press('Tab')
-  expect(await focused()).not.toMatch(market.nome)
-  await page.keyboard.press('Shift+Tab')
-  expect(await focusedText(page)).toBe(market.nome)
-  await page.keyboard.press('Enter')
-  await shown(page.getByRole('heading', { name: 'Editar Empresa' }))
 })
 
 test('what a list shows is kept under a name, stands in the navigation, and goes after a question', async () => {

@@ -136,23 +136,6 @@ test('a phone is masked while it is typed and when it is pasted', async () => {
   await expectNoSidewaysScroll(page)
 })
 
-test('the links lead to the login, the conditions and back', async () => {
-  const page = await site.visit('/register')
-  for (const [name, path] of [
-    ['termos de uso', '/termos'],
-    ['política de privacidade', '/privacidade'],
-    ['Voltar para página inicial', '/'],
-    [site.product.config.productName, '/'],
-  ] as const) {
-    await page.getByRole('link', { name, exact: true }).click()
-    await page.waitForURL(site.product.url + path)
-    await page.goBack()
-    await shown(page.getByRole('heading', { name: 'Criar Conta' }))
-  }
-  await page.getByRole('link', { name: 'Já tem uma conta? Fazer login' }).click()
-  await page.waitForURL('**/login')
-})
-
 test('a sign-up takes the plan of its address, or the first; one that fails tells what the server says', async () => {
   const page = await visitor()
   const reply = { json: failure('Revise.', ['Nome curto', 'Email em uso']) }

@@ -7,7 +7,7 @@ import { createPrinter } from '../documents/print/printer.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { createPublicIds } from '../platform/ids.ts'
-import { newWorkspace, testCaller, testSession } from '../platform/testing.ts'
+import { testCaller, testSession } from '../platform/testing.ts'
 import * as captures from './capture.ts'
 import { findHolder } from './holder.ts'
 import { claimLine } from './lease.ts'
@@ -160,16 +160,6 @@ describe('the certificate of a company', () => {
     await expect(remove(company)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringMatching(/^Esta empresa não tem um certificado digital para remover\. Nada foi alterado\./),
-    })
-  })
-
-  test('of another workspace is not found', async () => {
-    const company = await newCompany(ctx)
-    await give(company)
-    const id = await publicId(company)
-    await expect(run('remover-certificado', { id }, await newWorkspace(ctx.db))).rejects.toMatchObject({
-      code: 'not-found',
-      message: 'Empresa não encontrada.',
     })
   })
 })

@@ -337,12 +337,3 @@ test('without an active plan there is room for a thousand certificates, with tho
   )
   await change(id, {}, certificateOf(matriz))
 })
-
-test('a company of another workspace is not found', async () => {
-  const { publicId } = await create(certificateOf(matriz))
-  const other = await newSession()
-  await expect(getCompany({ db }, other.workspaceId, publicId)).rejects.toMatchObject({
-    code: 'not-found',
-    message: 'Empresa não encontrada.',
-  })
-})

@@ -336,24 +336,4 @@ describe('the call', () => {
     const { status, body } = await call(query)
     expect([status, body.errors]).toEqual([400, [message]])
   })
-
-  test("a company is found by its id only, and another workspace's is nobody's", async () => {
-    const publicId = async ({ id, companies }: TestWorkspace) =>
-      (
-        await inWorkspace({ db }, id, ({ db }) =>
-          db
-            .selectFrom('company')
-            .select('public_id')
-            .where('workspace_id', '=', id)
-            .where('id', '=', companies[0]!)
-            .executeTakeFirstOrThrow(),
-        )
-      ).public_id
-    expect((await call(`TipoDFe=0&IdEmpresa=${await publicId(workspace)}`)).body.data.totalDeItens).toBe(54)
-    const other = await publicId(await newOffice(db))
-    for (const id of [other, 'x', '1']) {
-      expect((await call(`TipoDFe=0&IdEmpresa=${id}`)).status).toBe(404)
-      expect((await call(`TipoDFe=0&IdEmpresa=${id}`, '/selecao')).status).toBe(404)
-    }
-  })
 })

@@ -528,13 +528,6 @@ describe('the link', () => {
     const { rows } = await owner.query('select from document_export where workspace_id = $1', [workspaceId])
     expect(rows).toHaveLength(1)
   })
-
-  test('of another workspace is nobody’s', async () => {
-    const [{ id }] = (await call<[ExportItem]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data
-    workspaceId = await exports.enter()
-    expect((await call('POST', `/v1/api/DocumentosFiscais/exportacoes/${id}/link`)).status).toBe(404)
-    expect((await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')).body.data).toEqual([])
-  })
 })
 
 describe('a worker', () => {
