@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline'
 import { ConfigError, readConfig } from './config.ts'
+import { openSigner } from './operations/signer/in-process.ts'
 import { InstallationError } from './platform/installation.ts'
 import { migrate } from './platform/schema/migrate.ts'
-import { openSigner } from './platform/signer/in-process.ts'
 import { serveSigner } from './platform/signer/server.ts'
 
 // The signer as a process of its own (docs/decisions/0031-signer.md): alone, by its own account and with its own settings, or as the child of

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { secondFactorPurpose } from '../platform/signer/keys.ts'
 import { removePasskeys, unlistPasskeys } from './passkeys.ts'
 import { lockAccount } from './passwords.ts'
 import { homeOf, type Place, placesOf } from './places.ts'
+import { secondFactorPurpose } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 
 // Coming into a workspace beside the home, and going.

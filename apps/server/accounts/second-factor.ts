@@ -6,7 +6,6 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { queueMail } from '../platform/mail/mail.ts'
-import { secondFactorPurpose } from '../platform/signer/keys.ts'
 import { recordAudit } from './audit/audit.ts'
 import { findRecipient } from './email-proof.ts'
 import { inEachPlace, reconnectPagesOf } from './places.ts'
@@ -22,6 +21,11 @@ const secretBytes = 20
 const recoveryCodes = 10
 // Base32 of 80 bits, in groups of four.
 const recoveryCodeLength = 16
+
+/** What binds the sealed secret of a second factor to its account. */
+export function secondFactorPurpose(workspaceId: number, accountId: number): string {
+  return `second factor of account ${workspaceId}/${accountId}`
+}
 
 const purposeOf = ({ workspaceId, accountId }: Owner) => secondFactorPurpose(workspaceId, accountId)
 

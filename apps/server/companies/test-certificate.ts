@@ -1,10 +1,10 @@
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { readAuthorities } from '../platform/authorities.ts'
 import type { Context } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { countTry, type Limit } from '../platform/http/throttle.ts'
+import { readAuthorities } from './authorities.ts'
 
 // Each one costs the simulator hundreds of signatures.
 const limit: Limit = { name: 'test certificate', times: 20, withinMs: 3_600_000 }

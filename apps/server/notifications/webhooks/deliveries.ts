@@ -8,13 +8,12 @@ import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
 import { isHeldBack } from '../../platform/installation.ts'
 import { claimInTurn, claimRows, fromNow } from '../../platform/jobs/jobs.ts'
-import { webhookPurpose } from '../../platform/signer/keys.ts'
 import { uuidOf } from '../../platform/text.ts'
 import type { Change } from '../changes/change.ts'
 import { readChanges } from '../changes/changes.ts'
 import { wireOf } from '../changes/wire.ts'
 import type { Attempt, Message } from './sending.ts'
-import { byHand, holdDeliveries, lockWebhook } from './webhooks.ts'
+import { byHand, holdDeliveries, lockWebhook, webhookPurpose } from './webhooks.ts'
 
 // More of them than this do not wait for one address: what comes after stays in the change feed until some have left.
 const waitingMax = 500

@@ -10,7 +10,6 @@ import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
 import { isHeldBack } from '../../platform/installation.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
-import { webhookPurpose } from '../../platform/signer/keys.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { newestVersion } from '../changes/changes.ts'
 
@@ -41,6 +40,11 @@ export const webhooksMax = 10
 const oldSecretHours = 24
 /** What a person has sent outside the order of the feed, in a workspace. */
 export const byHand = { name: 'webhook', times: 60, withinMs: 3_600_000 }
+
+/** What binds the sealed secrets of webhooks to their workspace. */
+export function webhookPurpose(workspaceId: number): string {
+  return `webhook ${workspaceId}`
+}
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`
 

@@ -12,7 +12,7 @@ import { hold } from '../../events/hold.ts'
 import { openDatabase } from '../../platform/database.ts'
 import { embeddedCluster, InstallationError } from '../../platform/installation.ts'
 import { migrate } from '../../platform/schema/migrate.ts'
-import { wrapWithKey } from '../../platform/signer/wrapping.ts'
+import { wrapWithKey } from '../signer/wrapping.ts'
 import { type Contents, readContents } from './contents.ts'
 import {
   type BackupPlace,

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { withOwner } from '../../platform/signer/keys.ts'
+import { withOwner } from '../signer/keys.ts'
 
 /** What a database has: enough to recognise it, and to see that it is whole. */
 export interface Contents {

@@ -1,8 +1,7 @@
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { EventError } from '@vigia/sefaz/events'
 import { InstallationError } from '../installation.ts'
-import { UnreadableCertificate } from './signer.ts'
-import { UnwantedEvent } from './wanted.ts'
+import { UnreadableCertificate, UnwantedEvent } from './signer.ts'
 
 /** The calls of the socket: `POST /<name>` with JSON; the authority is asked by `relay`, see server.ts. */
 export interface Calls {

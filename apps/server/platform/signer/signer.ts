@@ -51,6 +51,11 @@ export interface EventDetails {
   corrections?: readonly Correction[]
 }
 
+/** Nobody wants the event as it is asked for: its row is gone, settled, held by another process, or says something else. */
+export class UnwantedEvent extends Error {
+  override name = 'UnwantedEvent'
+}
+
 /** A certificate cannot be used as it is kept here: its key does not open, or is not its own. */
 export class UnreadableCertificate extends Error {
   override name = 'UnreadableCertificate'

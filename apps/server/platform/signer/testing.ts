@@ -2,9 +2,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, readConfig } from '../../config.ts'
-import { createSigner } from './in-process.ts'
+import { createSigner } from '../../operations/signer/in-process.ts'
+import { wrapWithKey } from '../../operations/signer/wrapping.ts'
 import type { Signer } from './signer.ts'
-import { wrapWithKey } from './wrapping.ts'
 
 /** A signer over the database of a test, in its process; it connects when it is asked for the first time, and its connections end by themselves. */
 export function testSigner(

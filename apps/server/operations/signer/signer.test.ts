@@ -17,15 +17,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { newCertificate } from '../../../../tests/support/certificates.ts'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { readConfig } from '../../config.ts'
-import type { Database } from '../context.ts'
-import { inWorkspace, openDatabase } from '../database.ts'
-import { InstallationError } from '../installation.ts'
-import { insertCompany, newWorkspace } from '../testing.ts'
-import { connectSigner, SignerDown } from './client.ts'
-import { serveSigner } from './server.ts'
-import { type OpenedCertificate, type Signer, UnreadableCertificate } from './signer.ts'
-import { authorityFile, testSigner } from './testing.ts'
-import { UnwantedEvent } from './wanted.ts'
+import type { Database } from '../../platform/context.ts'
+import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { InstallationError } from '../../platform/installation.ts'
+import { connectSigner, SignerDown } from '../../platform/signer/client.ts'
+import { serveSigner } from '../../platform/signer/server.ts'
+import {
+  type OpenedCertificate,
+  type Signer,
+  UnreadableCertificate,
+  UnwantedEvent,
+} from '../../platform/signer/signer.ts'
+import { authorityFile, testSigner } from '../../platform/signer/testing.ts'
+import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 
 // Everything through the socket, as the processes of an installation ask it.
 const cnpj = '44555666000181'

@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { carriedAuthorities, findChain, findPinned } from '@vigia/sefaz/chain'
-import type { Context } from './context.ts'
-import { InstallationError } from './installation.ts'
+import type { Context } from '../platform/context.ts'
+import { InstallationError } from '../platform/installation.ts'
 
 type AuthoritiesConfig = Pick<Context['config'], 'sefaz'>
 

@@ -6,21 +6,13 @@ import { syncFolder } from '@vigia/embedded-postgres/durable'
 import { startPostgres } from '@vigia/embedded-postgres/postgres'
 import { readOrCreateSecret, readSecret } from '@vigia/embedded-postgres/secret-file'
 import type pg from 'pg'
-import type { Context } from '../context.ts'
-import { embeddedCluster, InstallationError } from '../installation.ts'
-import { migrate } from '../schema/migrate.ts'
-import { createVault, type Vault } from '../vault.ts'
-import {
-  inTurns,
-  newKey,
-  sealAnew,
-  secondFactorPurpose,
-  tokens,
-  webhookPurpose,
-  withOwner,
-  workspacePurpose,
-  writeKeys,
-} from './keys.ts'
+import { secondFactorPurpose } from '../../accounts/second-factor.ts'
+import { webhookPurpose } from '../../notifications/webhooks/webhooks.ts'
+import type { Context } from '../../platform/context.ts'
+import { embeddedCluster, InstallationError } from '../../platform/installation.ts'
+import { migrate } from '../../platform/schema/migrate.ts'
+import { createVault, type Vault } from '../../platform/vault.ts'
+import { inTurns, newKey, sealAnew, tokens, withOwner, workspacePurpose, writeKeys } from './keys.ts'
 import { type KeyWrapper, wrapWithKey } from './wrapping.ts'
 
 type RotationConfig = Pick<Context['config'], 'dataDir' | 'databaseUrl' | 'masterKey' | 'newMasterKey'>

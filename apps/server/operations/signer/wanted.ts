@@ -7,15 +7,10 @@ import {
   signCteEvent,
   signManifestation,
 } from '@vigia/sefaz/events'
-import type { Database } from '../context.ts'
-import { inWorkspace } from '../database.ts'
-import { serviceCodes } from '../service.ts'
-import type { EventDetails } from './signer.ts'
-
-/** Nobody wants the event as it is asked for: its row is gone, settled, held by another process, or says something else. */
-export class UnwantedEvent extends Error {
-  override name = 'UnwantedEvent'
-}
+import type { Database } from '../../platform/context.ts'
+import { inWorkspace } from '../../platform/database.ts'
+import { serviceCodes } from '../../platform/service.ts'
+import { type EventDetails, UnwantedEvent } from '../../platform/signer/signer.ts'
 
 /**
  * Signs an event that is written down as wanted. Author, document, kind, number and text come from its row, the time is that of the signer; what

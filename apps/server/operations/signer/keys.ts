@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
-import type { Database } from '../context.ts'
-import { inWorkspace } from '../database.ts'
-import { InstallationError } from '../installation.ts'
-import { createVault, type Vault } from '../vault.ts'
+import type { Database } from '../../platform/context.ts'
+import { inWorkspace } from '../../platform/database.ts'
+import { InstallationError } from '../../platform/installation.ts'
+import { createVault, type Vault } from '../../platform/vault.ts'
 import type { KeyWrapper } from './wrapping.ts'
 
 /** Binds the sealed key of a certificate to the company that it was uploaded for. */
@@ -15,16 +15,6 @@ export function keyPurpose(workspaceId: number, companyId: number): string {
 /** Binds the key of a workspace to it. */
 export function workspacePurpose(workspaceId: number): string {
   return `key of workspace ${workspaceId}`
-}
-
-/** What binds the sealed secret of a second factor to its account. */
-export function secondFactorPurpose(workspaceId: number, accountId: number): string {
-  return `second factor of account ${workspaceId}/${accountId}`
-}
-
-/** What binds the sealed secrets of webhooks to their workspace. */
-export function webhookPurpose(workspaceId: number): string {
-  return `webhook ${workspaceId}`
 }
 
 /** The key from which tokens and tickets come, and which seals second factors and secrets of webhooks. */

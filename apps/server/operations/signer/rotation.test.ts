@@ -7,19 +7,12 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
+import { secondFactorPurpose } from '../../accounts/second-factor.ts'
 import { readConfig } from '../../config.ts'
-import { createVault } from '../vault.ts'
+import { webhookPurpose } from '../../notifications/webhooks/webhooks.ts'
+import { createVault } from '../../platform/vault.ts'
 import { openSigner } from './in-process.ts'
-import {
-  keyPurpose,
-  prepareKeys,
-  secondFactorPurpose,
-  tokens,
-  webhookPurpose,
-  withOwner,
-  workspacePurpose,
-  writeKeys,
-} from './keys.ts'
+import { keyPurpose, prepareKeys, tokens, withOwner, workspacePurpose, writeKeys } from './keys.ts'
 import { rotateMasterKey } from './rotation.ts'
 import { ensureMasterKey, wrapWithKey } from './wrapping.ts'
 

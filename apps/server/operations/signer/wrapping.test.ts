@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { InstallationError } from '../installation.ts'
+import { InstallationError } from '../../platform/installation.ts'
 import { ensureMasterKey, wrapWithKey } from './wrapping.ts'
 
 let dataDir: string

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readOrCreateSecret, readSecret } from '@vigia/embedded-postgres/secret-file'
 import type { Config } from '../../config.ts'
-import { InstallationError } from '../installation.ts'
-import { createVault } from '../vault.ts'
+import { InstallationError } from '../../platform/installation.ts'
+import { createVault } from '../../platform/vault.ts'
 
 /** Keeps keys of 32 bytes safe in the database: what it wrapped only it can unwrap, and only for the same purpose. */
 export interface KeyWrapper {
