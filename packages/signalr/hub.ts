@@ -72,8 +72,8 @@ export interface Hub<User> {
   handle(request: IncomingMessage, response: ServerResponse): boolean
   /** Handles a request of the `upgrade` event; false: it is not for the hub, and the caller has to end the socket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
-  /** Whether a request shows the ticket of a connection, or of one that was negotiated. */
-  knows(request: IncomingMessage): boolean
+  /** The user of a request that shows the ticket of a connection, or of one that was negotiated. */
+  knows(request: IncomingMessage): User | undefined
   /** Calls `target` at the clients of one user (by key) or of all that a filter selects, and returns how many. It does not wait for the clients. */
   send(to: string | ClientFilter<User>, target: string, args: readonly unknown[]): number
   /** Ends the connections that a filter selects, and authenticates again those whose token is being looked up; with `allowReconnect` clients reconnect by themselves. */
@@ -168,10 +168,11 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     return true
   }
 
-  knows(request: IncomingMessage): boolean {
+  knows(request: IncomingMessage): User | undefined {
     const query = queryOf(request)
     const token = bearerOf(request) || (query.get('access_token') ?? '')
-    return this.#tickets.has(token) || this.#connections.get(query.get('id') ?? '')?.ticket === token
+    const connection = this.#connections.get(query.get('id') ?? '')
+    return (this.#tickets.get(token) ?? (connection?.ticket === token ? connection : undefined))?.identity.user
   }
 
   send(to: string | ClientFilter<User>, target: string, args: readonly unknown[]): number {

@@ -11,6 +11,7 @@ import { createDatabase } from '../../../tests/support/database.ts'
 import { quickPasswords } from '../../../tests/support/passwords.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { doorLimits } from '../platform/http/door-limits.ts'
 import { type Config, readConfig, type Server, start } from '../start.ts'
 import { tell as tellAs, tellWorkspace } from './notifications.ts'
 
@@ -509,6 +510,28 @@ describe('on the way in', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect((await call(one.url, '/notification-hub-else')).status).toBe(404)
+  })
+
+  test('the calls of a new account count with its address, also those that show a ticket', async () => {
+    const door = { ...doorLimits, calls: { perSecond: 1e-6, burst: 5 }, refusedMs: 1 }
+    await using server = await start(config({ door }), { roles: ['api'] })
+    const { token } = await signUp(server)
+    const negotiate = (token: string) => call(server.url, '/notification-hub/negotiate?negotiateVersion=1', { token })
+    const { accessToken } = (await (await negotiate(token)).json()) as { accessToken: string }
+    const statuses = []
+    for (let n = 0; n < 3; n++) statuses.push((await negotiate(accessToken)).status)
+    expect(statuses).toEqual([200, 200, 429])
+  })
+
+  test('a body is as large as those of other calls at most', async () => {
+    const ana = await signUp()
+    const negotiated = await call(one.url, '/notification-hub/negotiate?negotiateVersion=1', ana)
+    const { connectionToken } = (await negotiated.json()) as { connectionToken: string }
+    const address = `${one.url}/notification-hub?id=${connectionToken}`
+    const headers = { authorization: `Bearer ${ana.token}` }
+    await fetch(address, { headers })
+    const response = await fetch(address, { method: 'POST', headers, body: 'x'.repeat(doorLimits.body + 1) })
+    expect(response.status).toBe(413)
   })
 
   test('who wants to speak another protocol elsewhere is answered in this one', async () => {

@@ -7,6 +7,7 @@ import { sessionChannel } from '../accounts/session-ends.ts'
 import { type Access, findAccess } from '../accounts/sessions.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
+import { doorLimits } from '../platform/http/door-limits.ts'
 import { type Guest, rawCaller, sessionOf } from '../platform/http/http.ts'
 import type { Authenticate } from '../platform/http/session.ts'
 import { networkOf } from '../platform/http/throttle.ts'
@@ -20,6 +21,8 @@ interface HubSession {
   workspacePublicId: string
   /** The public id of the session. */
   sessionId: string
+  /** Its calls count with those of its address. */
+  counted: boolean
   /** Its page shows by itself what was done in its session. */
   withoutEcho: boolean
   /** What its person could see when the connection was opened. */
@@ -76,7 +79,7 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
     async authenticate(token, request) {
       const session = await sessionOf(ctx, token, rawCaller(ctx.config, request), authenticate)
       if (!session || session.lacksFactor || session.isAccessOver) return null
-      const { workspaceId, workspacePublicId, accountId, shared, publicId: sessionId, expiresAt } = session
+      const { workspaceId, workspacePublicId, accountId, shared, newcomer, publicId: sessionId, expiresAt } = session
       const access = (await findAccess(ctx, workspaceId, [sessionId])).get(sessionId)
       if (!access) return null
       // The sessions of an account that many share are counted one by one.
@@ -88,6 +91,7 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
           workspaceId,
           workspacePublicId,
           sessionId,
+          counted: shared || newcomer === true,
           withoutEcho,
           access,
           companies: access.companies && new Set(access.companies),
@@ -102,6 +106,7 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
     addressOf: (request) => networkOf(rawCaller(ctx.config, request).address),
     log: ctx.log,
     times: ctx.config.hub,
+    limits: { bodyBytesMax: doorLimits.body },
   })
   audience.hub = hub
   const endSessions = (ids: ReadonlySet<string>) => hub.disconnect(({ sessionId }) => ids.has(sessionId))
@@ -119,7 +124,10 @@ export function openHub(ctx: Context, databaseUrl: string, authenticate: Authent
   )
   return {
     path: hubPath,
-    knows: (request) => hub.knows(request),
+    knows: (request) => {
+      const user = hub.knows(request)
+      return user ? (user.counted ? 'counted' : 'free') : null
+    },
     handle: (request, response) => hub.handle(request, response),
     upgrade: (request, socket, head) => hub.upgrade(request, socket, head),
     metrics: measure(hub),

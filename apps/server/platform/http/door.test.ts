@@ -109,10 +109,11 @@ describe('the door', () => {
 })
 
 test('an upgrade that is refused leaves no connection behind when its client stays', async () => {
-  const guest = { path: '/hub', handle: () => false, upgrade: () => false, knows: () => false }
+  const guest = { path: '/hub', handle: () => false, upgrade: () => false, knows: () => null }
   const door: Door = {
     enter: async () => new AppError('too-many', 'x', { retryAfterMs: 50 }),
     watch: (find) => find,
+    learn: () => {},
   }
   const app = await serveRoutes(ctx, [], async () => null, { guest, door })
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -135,11 +136,58 @@ test('the description of the API is no file of the site, however its address is 
       return undefined
     },
     watch: (find) => find,
+    learn: () => {},
   }
   const app = await serveRoutes(ctx, [], async () => null, { door })
   app.get('/docs/json', async () => '')
   for (const path of ['/docs/json', '/%64ocs/json']) expect((await app.inject(path)).statusCode).toBe(200)
   expect(kinds).toEqual(['open', 'open'])
+})
+
+test('a session that has just been opened is let in, whatever tokens failed before at its address', async () => {
+  const data = z.object({ token: z.string(), wsId: z.string() })
+  const enter = route({ method: 'POST', path: '/v1/api/Entrar', access: 'public', summary: 'x', data })
+  const look = route({
+    method: 'GET',
+    path: '/v1/api/Ver',
+    access: 'session',
+    atLeast: 'pessoa',
+    summary: 'x',
+    data: z.null(),
+  })
+  const app = await serveRoutes(
+    ctx,
+    [
+      handle(enter, async () => ({ data: { token: tokenOf(1), wsId: 'x' } })),
+      handle(look, async () => ({ data: null })),
+    ],
+    async (_, token) => (token === tokenOf(1) ? testSession(1) : null),
+  )
+  const show = async (token: string) => {
+    const response = await app.inject({ url: '/v1/api/Ver', headers: { authorization: `Bearer ${token}` } })
+    return response.statusCode
+  }
+  for (let n = 0; n < doorLimits.failures.burst; n++) expect(await show(`dead-token-of-nobody-${n}`)).toBe(401)
+  await app.inject({ method: 'POST', url: '/v1/api/Entrar' })
+  expect(await show(tokenOf(1))).toBe(200)
+  await app.close()
+})
+
+test('a call with a token that cannot be one counts like a call without', async () => {
+  const visits: string[] = []
+  const door: Door = {
+    enter: async ({ token }) => {
+      visits.push(token)
+      return undefined
+    },
+    watch: (find) => find,
+    learn: () => {},
+  }
+  const app = await serveRoutes(ctx, [], async () => null, { door })
+  for (const token of ['curto', `${keyStart}curta-demais-para-uma-chave`, tokenOf(1)])
+    await app.inject({ url: '/v1/api/Ver', headers: { authorization: `Bearer ${token}` } })
+  expect(visits).toEqual(['', '', tokenOf(1)])
+  await app.close()
 })
 
 describe('a body', () => {

@@ -21,6 +21,8 @@ export interface Door {
   enter(visit: Visit, socket: Duplex): Promise<AppError | null | undefined>
   /** `find`, of which the door learns which tokens are known and which are dead. */
   watch(find: Authenticate): Authenticate
+  /** Notes the token of a session that has just been opened, so that failed look-ups of its address do not keep it out. */
+  learn(token: string): void
 }
 
 const rememberedMax = 50_000
@@ -89,6 +91,8 @@ export function createDoor(
       else waiting.delete(network)
       return new AppError('too-many', tooManyCalls, { retryAfterMs: waitMs })
     },
+
+    learn: (token) => void tokens.set(nameOf(token), 'counted'),
 
     watch: (find) => async (ctx, token, caller) => {
       const name = nameOf(token)

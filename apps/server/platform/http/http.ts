@@ -15,7 +15,7 @@ import { bodyBytesMax, doorLimits } from './door-limits.ts'
 import { hasTag, sendText, tagOf } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
-import { admitKey, type Keys, keyStart } from './keys.ts'
+import { admitKey, type Keys, keyShape, keyStart } from './keys.ts'
 import { requireProofFor } from './proof.ts'
 import type { Authenticate, Caller, Session } from './session.ts'
 import { requireOwnLogin } from './shared.ts'
@@ -81,8 +81,8 @@ export interface Guest {
   path: string
   handle(request: IncomingMessage, response: ServerResponse): boolean
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean
-  /** Whether a request is of a connection that it let in. */
-  knows(request: IncomingMessage): boolean
+  /** How the calls of the connection count of which a request is; null: of none that it let in. */
+  knows(request: IncomingMessage): 'free' | 'counted' | null
 }
 
 // A certificate file has a few kilobytes, a logo is made as small by the page; nothing else is uploaded.
@@ -203,6 +203,7 @@ export async function serveRoutes(
   }
   for (const handled of handlers)
     addRoute(app, ctx, handled, {
+      door,
       authenticate: door.watch(authenticate),
       keys: keys && { ...keys, find: door.watch(keys.find) },
       limiters,
@@ -234,12 +235,14 @@ const freePath = '/health'
 function guardDoor(app: FastifyInstance, door: Door, guest: Guest | undefined): void {
   app.addHook('onRequest', async (request, reply) => {
     const { raw, routeOptions } = request
-    if (raw.url === freePath || (guest && isOf(guest, raw.url) && guest.knows(raw))) return
+    const known = guest && isOf(guest, raw.url) ? guest.knows(raw) : undefined
+    if (raw.url === freePath || known === 'free') return
     const { access } = routeOptions.config as { access?: RouteDefinition['access'] }
     // A page of the site has dozens of files; the description of the API has few and large ones.
     const isOfDocs = (routeOptions.url ?? raw.url)?.startsWith('/docs')
     const isFile = !access && ['GET', 'HEAD', 'OPTIONS'].includes(raw.method ?? '') && !isOfDocs
-    const kind = guest && isOf(guest, raw.url) ? 'session' : isFile ? 'file' : access === 'session' ? 'session' : 'open'
+    const isSession = known === undefined ? access === 'session' : known === null
+    const kind = isSession ? 'session' : isFile && known === undefined ? 'file' : 'open'
     const visit: Visit = { network: networkOf(callerOf(request).address), token: tokenOf(raw), kind }
     const refusal = await door.enter(visit, raw.socket)
     if (refusal === null) {
@@ -260,9 +263,10 @@ async function admitUpgrade(
   door: Door,
   request: IncomingMessage,
   socket: Duplex,
+  kind: Visit['kind'],
 ): Promise<boolean> {
   const network = networkOf(rawCaller(config, request).address)
-  const refusal = await door.enter({ network, token: tokenOf(request), kind: 'session' }, socket)
+  const refusal = await door.enter({ network, token: tokenOf(request), kind }, socket)
   if (refusal === undefined) return true
   const seconds = Math.max(1, Math.ceil((refusal?.retryAfterMs ?? 0) / 1_000))
   if (refusal && socket.writable)
@@ -290,7 +294,9 @@ function receive(
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const ignore = () => socket.destroy()
     socket.on('error', ignore)
-    if (!guest.knows(request) && !(await admitUpgrade(config, door, request, socket))) return
+    const known = guest.knows(request)
+    const kind = known ? 'open' : 'session'
+    if (known !== 'free' && !(await admitUpgrade(config, door, request, socket, kind))) return
     if (!isOurHost(config, request) || !guest.upgrade(request, socket, head)) socket.destroy()
     socket.off('error', ignore)
   }
@@ -307,11 +313,13 @@ function addRoute(
   ctx: Context,
   { route, run, cost }: Handled,
   {
+    door,
     authenticate,
     keys,
     limiters,
     limited,
   }: {
+    door: Door
     authenticate: Authenticate
     keys: Keys | undefined
     limiters: Record<'session' | 'public', Record<'calls' | 'slow', Limiter>>
@@ -360,7 +368,8 @@ function addRoute(
       }
       const answer = await run(contextOf(ctx, limited, session, route), input, session, caller)
       if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
-      const { data, message } = answer as { data: unknown; message?: string }
+      const { data, message } = answer as { data: { token?: unknown } | null; message?: string }
+      if (typeof data?.token === 'string') door.learn(data.token)
       const envelope: Envelope<unknown> = {
         success: true,
         message: message ?? 'Operação realizada com sucesso',
@@ -497,6 +506,8 @@ async function againOf(
 
 const sessionOver = 'Sessão expirada. Faça login novamente.'
 
+const sessionShape = /^[\w-]{20,200}$/
+
 /** The session of `token`, or null; what cannot be one is not looked up. */
 export async function sessionOf(
   ctx: Context,
@@ -505,7 +516,7 @@ export async function sessionOf(
   authenticate: Authenticate,
 ): Promise<Session | null> {
   // A key that somebody shows as a session would count as one that is over.
-  return /^[\w-]{20,200}$/.test(token) && !token.startsWith(keyStart) ? authenticate(ctx, token, caller) : null
+  return sessionShape.test(token) && !token.startsWith(keyStart) ? authenticate(ctx, token, caller) : null
 }
 
 /** The token that the call carries, or nothing. */
@@ -513,10 +524,12 @@ export function bearerOf(request: FastifyRequest): string {
   return /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** The token of any request: those of the hub have it in their address. */
+/** The token of any request, when it can be one: those of the hub have it in their address. */
 function tokenOf({ headers, url = '' }: IncomingMessage): string {
   const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  return shown ?? new URLSearchParams(url.split('?')[1]).get('access_token') ?? ''
+  const token = shown ?? new URLSearchParams(url.split('?')[1]).get('access_token') ?? ''
+  const shape = token.startsWith(keyStart) ? keyShape : sessionShape
+  return shape.test(token) ? token : ''
 }
 
 /** Where a request comes from that did not pass through the routes, by what trusted proxies say. */

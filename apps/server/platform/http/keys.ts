@@ -23,7 +23,7 @@ export interface Keys {
 
 /** How every key begins; what scanners of sources look for. */
 export const keyStart = 'vigia_'
-const keyShape = /^vigia_[0-9a-f]{64}$/
+export const keyShape = /^vigia_[0-9a-f]{64}$/
 const callLimit: Limit = { name: 'chamadas de uma chave', times: 120, withinMs: 60_000 }
 // What these do leaves entries of the audit, which are kept for good.
 const changeLimit: Limit = { name: 'mudanças de uma chave', times: 1_000, withinMs: 3_600_000 }
