@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { route } from '@vigia/contract/route'
 import type { FastifyInstance } from 'fastify'
@@ -649,6 +650,30 @@ describe('the calls of a workspace', () => {
       await new Promise(setImmediate)
     }
     expect((await all).filter(({ statusCode }) => statusCode === 200)).toHaveLength(105)
+  })
+
+  test('keep their places while their work goes on, also when their clients leave', async () => {
+    const open = await serve()
+    await open.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = open.server.address() as AddressInfo
+    const leaving = new AbortController()
+    const ask = (path: string, who = token, signal?: AbortSignal) =>
+      fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${who}` }, signal })
+    const calls = Array.from({ length: 4 }, () => ask('/v1/api/Demora', token, leaving.signal))
+    await expect.poll(() => held.length).toBe(4)
+    leaving.abort()
+    await Promise.allSettled(calls)
+    await expect.poll(() => promisify(open.server.getConnections).call(open.server)).toBe(0)
+    let answered = false
+    const next = ask('/v1/api/Lista?n=1').then(({ status }) => {
+      answered = true
+      return status
+    })
+    await once(open.server, 'request')
+    await ask('/v1/api/Lista?n=1', `${token}2`)
+    expect(answered).toBe(false)
+    for (const goOn of held.splice(0)) goOn()
+    expect(await next).toBe(200)
   })
 })
 

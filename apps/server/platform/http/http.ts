@@ -347,26 +347,19 @@ function addRoute(
       const input = await readInput(route, request)
       const caller = callerOf(request)
       let session = sessions.get(request) ?? null
-      if (cost !== 'waiting') {
-        const { calls, slow } = limiters[session ? 'session' : 'public']
-        const client = clientOf(session, caller)
-        const isSlow =
-          cost === 'slow' || (cost === 'search' && (input.query as { CampoPesquisa?: string }).CampoPesquisa)
-        const places = new DisposableStack()
-        reply.raw.once('close', () => places.dispose())
-        for (const limiter of isSlow ? [slow, calls] : [calls]) {
-          const place = await limiter(client)
-          if (reply.raw.closed) place[Symbol.dispose]()
-          else places.use(place)
+      const { calls, slow } = limiters[session ? 'session' : 'public']
+      const isSlow = cost === 'slow' || (cost === 'search' && (input.query as { CampoPesquisa?: string }).CampoPesquisa)
+      const taken = cost === 'waiting' ? [] : isSlow ? [slow, calls] : [calls]
+      const answer = await withPlaces(reply, taken, clientOf(session, caller), async () => {
+        if (request.raw.socket.destroyed) return reply.hijack()
+        // A body may take its time: who was put out meanwhile, or may do less, does nothing with it any more.
+        if (session && (route.body || route.form)) {
+          session = await againOf(ctx, request, session, { authenticate, keys })
+          requireMay(session, route)
         }
-      }
-      if (request.raw.socket.destroyed) return reply.hijack()
-      // A body may take its time: who was put out meanwhile, or may do less, does nothing with it any more.
-      if (session && (route.body || route.form)) {
-        session = await againOf(ctx, request, session, { authenticate, keys })
-        requireMay(session, route)
-      }
-      const answer = await run(contextOf(ctx, limited, session, route), input, session, caller)
+        return run(contextOf(ctx, limited, session, route), input, session, caller)
+      })
+      if (answer === reply) return reply
       if (route.produces) return sendFile(ctx, request, reply.type(route.produces), answer as FileResponse)
       const { data, message } = answer as { data: { token?: unknown } | null; message?: string }
       if (typeof data?.token === 'string') door.learn(data.token)
@@ -381,6 +374,26 @@ function addRoute(
       return sendText(request, reply.type('application/json; charset=utf-8'), Buffer.from(JSON.stringify(envelope)))
     },
   })
+}
+
+// The places are free when the response has left and the work has ended: statements go on when their client goes.
+async function withPlaces<T>(
+  { raw }: FastifyReply,
+  limiters: readonly Limiter[],
+  client: number | string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const closed = new Promise<void>((resolve) => {
+    raw.once('close', resolve)
+    if (raw.closed) resolve()
+  })
+  const places = new DisposableStack()
+  try {
+    for (const limiter of limiters) places.use(await limiter(client))
+    return await work()
+  } finally {
+    void closed.then(() => places.dispose())
+  }
 }
 
 // What a person is in the workspace is asked anew for each call: who is made less may do less from the next call on.
