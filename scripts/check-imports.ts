@@ -72,10 +72,6 @@ const tablesOfFloors: Record<string, string> = {
 }
 // Reads of a floor above that wait for columns of the documents. No line is added here.
 const readsAbove: readonly string[] = [
-  'apps/server/accounts/chosen-companies.ts company',
-  'apps/server/accounts/keys/keys.ts company',
-  'apps/server/accounts/team/invitations.ts company',
-  'apps/server/accounts/team/team.ts company',
   'apps/server/accounts/ways-in.ts answer_rule',
   'apps/server/accounts/ways-in.ts webhook',
   'apps/server/documents/deadlines.ts outgoing_event',

@@ -10,7 +10,6 @@ import type { Caller, Session } from '../platform/http/session.ts'
 import { countTry, type Limit, mayTry, networkOf } from '../platform/http/throttle.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { recordAudit } from './audit/audit.ts'
-import { findPublicIds } from './chosen-companies.ts'
 import { queueConfirmation } from './confirmation.ts'
 import { findUnproved, prove } from './email-proof.ts'
 import { endLinks } from './links.ts'
@@ -165,8 +164,19 @@ async function insertAccount(
 // While its link may work.
 const currentNewEmail = sql<string | null>`case when a.new_email_until > now() then a.new_email end`.as('new_email')
 
+/** The public ids of companies that somebody may see; null: all. The companies stand above. */
+export type FindPublicIds = (
+  ctx: WithDatabase,
+  workspaceId: number,
+  ids: readonly number[] | null,
+) => Promise<string[] | null>
+
 /** The account of the session's person, and what its workspace is; `proved`: the e-mail needs no confirmation (any more). */
-export async function getAccount({ db, config }: Pick<Context, 'db' | 'config'>, session: Session) {
+export async function getAccount(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  findPublicIds: FindPublicIds,
+) {
   const { home } = session
   const account = await inWorkspace({ db }, home.workspaceId, async ({ db }) => {
     const row = await db

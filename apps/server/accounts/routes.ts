@@ -43,7 +43,7 @@ import * as secondFactor from './second-factor.ts'
 import * as sessions from './sessions.ts'
 import * as webauthn from './webauthn.ts'
 
-export const accountRoutes = [
+export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
   handle(health, 'waiting', async (ctx) => {
     await requireReady(ctx)
     return { data: { status: 'ok' as const, versao: 'v1.0' } }
@@ -189,7 +189,7 @@ export const accountRoutes = [
   }),
 
   handle(getAccount, async (ctx, { session }) => {
-    const account = await accounts.getAccount(ctx, session)
+    const account = await accounts.getAccount(ctx, session, findPublicIds)
     return {
       data: {
         nome: account.name,

@@ -14,6 +14,7 @@ import type { Letter, MailKind } from '../platform/mail/mail.ts'
 import { testSigner } from '../platform/signer/testing.ts'
 import { noPrinter, roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
+import type { FindPublicIds } from './accounts.ts'
 import { accountMails } from './mails.ts'
 import { accountRoutes } from './routes.ts'
 import { findSession } from './sessions.ts'
@@ -54,12 +55,14 @@ export async function openAccounts({
   ambiente = 'simulado',
   signUp: allowed = 'open',
   smtpUrl,
+  findPublicIds = async () => null,
   routes = [],
   mails = {},
 }: {
   ambiente?: Config['sefaz']['ambiente']
   signUp?: Config['signUp']
   smtpUrl?: string
+  findPublicIds?: FindPublicIds
   routes?: Parameters<typeof serveRoutes>[1]
   mails?: Record<string, MailKind>
 } = {}) {
@@ -92,7 +95,7 @@ export async function openAccounts({
     printer: noPrinter,
     storage: roomyStorage,
   }
-  const app = await serveRoutes(ctx, [...accountRoutes, ...routes], findSession)
+  const app = await serveRoutes(ctx, [...accountRoutes(findPublicIds), ...routes], findSession)
   const writers = { ...accountMails, ...mails }
 
   const call = async (method: 'GET' | 'POST' | 'PUT', url: string, options: HandlerOptions = {}) => {

@@ -10,7 +10,7 @@ import {
 import { alertBands } from '@vigia/contract/workspace'
 import type { z } from 'zod'
 import { recordAudit } from '../accounts/audit/audit.ts'
-import { findCompanyIds } from '../accounts/chosen-companies.ts'
+import { findCompanyIds } from '../companies/chosen-companies.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'

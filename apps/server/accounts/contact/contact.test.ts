@@ -11,8 +11,7 @@ import { createLogger } from '../../platform/log.ts'
 import { testSigner } from '../../platform/signer/testing.ts'
 import { noPrinter, roomyStorage } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
-import { contactMails, keepMessage, listContactMessages } from './contact.ts'
-import { contactRoutes } from './routes.ts'
+import { contactMails, contactRoutes, keepMessage, listContactMessages } from './contact.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context

@@ -1,10 +1,21 @@
+import { listChanges } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { shownTo } from '../../companies/switches.ts'
 import { type ChangeKind, changeCodes } from '../../documents/changes.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
-import type { Change } from './change.ts'
+import { handle } from '../../platform/http/http.ts'
+import { type Change, wireOf } from './wire.ts'
+
+export const changeRoutes = [
+  handle(listChanges, async (ctx, { query: { desde }, session: { workspaceId } }) => {
+    if (desde === 'agora')
+      return { data: { alteracoes: [], versao: await newestVersion(ctx, workspaceId), temMais: false } }
+    const { changes, version, more } = await readChanges(ctx, workspaceId, desde ?? null)
+    return { data: { alteracoes: changes.map((one) => wireOf(ctx, workspaceId, one)), versao: version, temMais: more } }
+  }),
+]
 
 const kinds = new Map(Object.entries(changeCodes).map(([kind, code]) => [code, kind as ChangeKind]))
 

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { recordAudit } from '../../accounts/audit/audit.ts'
-import { addKey, keys, listKeys } from '../../accounts/keys/keys.ts'
 import { hashPassword } from '../../accounts/passwords.ts'
 import {
   addCertificate,
@@ -13,6 +12,7 @@ import {
   ours,
   pause,
 } from '../../capture/testing.ts'
+import { addKey, keys, listKeys } from '../../companies/keys/keys.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, evento, nfeProc } from '../../documents/testing.ts'
 import { inCapture, inWorkspace } from '../../platform/database.ts'

@@ -1,8 +1,8 @@
 import { addKey as add, listKeys as list, removeKey as remove, renameKey as rename } from '@vigia/contract/workspace'
+import { requireProvedEmail } from '../../accounts/email-proof.ts'
 import type { Context } from '../../platform/context.ts'
 import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { requireProvedEmail } from '../email-proof.ts'
 import { type ApiKey, addKey, listKeys, removeKey, renameKey } from './keys.ts'
 
 export const keyRoutes = [

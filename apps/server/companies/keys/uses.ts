@@ -1,11 +1,11 @@
 import type { RouteDefinition } from '@vigia/contract/route'
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
+import { recordAudit } from '../../accounts/audit/audit.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { type Limit, mayTry } from '../../platform/http/throttle.ts'
-import { recordAudit } from '../audit/audit.ts'
 
 // Calls that change something, of a key: what comes after these is counted like reading.
 const eachByItself: Limit = { name: 'chamadas de uma chave na auditoria', times: 100, withinMs: 3_600_000 }

@@ -1,17 +1,17 @@
 import type { MemberRole } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
 import { sql } from 'kysely'
+import { recordAudit } from '../../accounts/audit/audit.ts'
+import { isWrittenTo, requireProvedEmail } from '../../accounts/email-proof.ts'
+import { removeAccount } from '../../accounts/memberships.ts'
+import { reconnect } from '../../accounts/session-ends.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
-import { recordAudit } from '../audit/audit.ts'
 import { findCompanyIds, findPublicIds } from '../chosen-companies.ts'
-import { isWrittenTo, requireProvedEmail } from '../email-proof.ts'
-import { removeAccount } from '../memberships.ts'
-import { reconnect } from '../session-ends.ts'
 
 // Who is in a workspace and what each of them may: docs/decisions/0040-members.md.
 

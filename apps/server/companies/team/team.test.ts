@@ -2,20 +2,21 @@ import { PassThrough } from 'node:stream'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAuthenticator } from '../../../../tests/support/authenticator.ts'
+import { removeAccounts } from '../../accounts/accounts.ts'
+import { endWithHolder, requireHolder } from '../../accounts/link-holder.ts'
+import { sessionChannel } from '../../accounts/session-ends.ts'
+import { findSession } from '../../accounts/sessions.ts'
+import { type Accounts, newPerson, openAccounts, type TestPerson } from '../../accounts/testing.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { insertCompany } from '../../platform/testing.ts'
-import { removeAccounts } from '../accounts.ts'
-import { endWithHolder, requireHolder } from '../link-holder.ts'
-import { sessionChannel } from '../session-ends.ts'
-import { findSession } from '../sessions.ts'
-import { type Accounts, newPerson, openAccounts, type TestPerson } from '../testing.ts'
+import { findPublicIds } from '../chosen-companies.ts'
 import { teamMails } from './mails.ts'
 import { teamRoutes } from './routes.ts'
 import { changeMember } from './team.ts'
 
 let accounts: Accounts
 beforeAll(async () => {
-  accounts = await openAccounts({ routes: teamRoutes, mails: teamMails })
+  accounts = await openAccounts({ findPublicIds, routes: teamRoutes, mails: teamMails })
 })
 afterAll(() => accounts?.[Symbol.asyncDispose]())
 beforeEach(() => accounts.rows('truncate mail, throttle'))
