@@ -447,7 +447,9 @@ async function runChaos(): Promise<void> {
       with w as (insert into webhook (workspace_id, url, kinds, secret, version) select id, 'https://127.0.0.1:1/', '{}', 'x', 0 from workspace limit 1
                  returning workspace_id, id, public_id),
       m as (insert into mail (workspace_id, kind, recipient, payload)
-            select workspace_id, 'webhook-pausado', 'ana@exemplo.com.br', jsonb_build_object('webhook', public_id) from w)
+            select workspace_id, 'webhook-pausado', 'ana@exemplo.com.br', jsonb_build_object('webhook', public_id) from w
+            returning workspace_id, message_id),
+      j as (insert into job (kind, workspace_id, key) select 'mail', workspace_id, message_id::text from m)
       insert into webhook_delivery (workspace_id, webhook_id, version, kind, body) select workspace_id, id, 1, 'x', '{}' from w`)
     const copiedAt = new Date()
     await whileClosed(`create database copy template ${own}`)

@@ -4,12 +4,13 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 49_510,
+  // The table of jobs stands beside the loops that it replaces.
+  'lines of server': 49_800,
   'lines of packages': 27_000,
   // The checker reads table names too; its list of reads that go upwards shrinks.
   'lines of scripts': 3_580,
   'lines of web': 31_850,
-  'lines of tests and benches': 73_960,
+  'lines of tests and benches': 74_060,
   settings: 37,
   decisions: 54,
 }

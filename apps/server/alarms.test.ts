@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
-import { repeat } from './platform/jobs/jobs.ts'
+import { repeat } from './platform/jobs/loop.ts'
 import { createLogger } from './platform/log.ts'
 import { createHealth, openProbes, readConfig, type Server, start } from './start.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase, onOneServer } from '../../tests/support/database.ts'
-import { lateLoops } from './platform/jobs/jobs.ts'
+import { lateLoops } from './platform/jobs/loop.ts'
 import { InstallationError, readConfig, type Server, start } from './start.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -344,7 +344,7 @@ test('all loops of a worker hear of the end at once, before any of them has ende
   const later = vi.spyOn(performance, 'now').mockReturnValue(Number.MAX_VALUE)
   const loops = lateLoops()
   later.mockRestore()
-  expect(loops).toEqual(expect.arrayContaining(['capture', 'manifestation', 'mail', 'webhook delivery']))
+  expect(loops).toEqual(expect.arrayContaining(['capture', 'manifestation', 'job', 'webhook delivery']))
   const told = vi.spyOn(AbortController.prototype, 'abort')
   const ended = worker[Symbol.asyncDispose]()
   const toldAtOnce = told.mock.calls.length

@@ -44,7 +44,7 @@ function describeMail({ id, kind, recipient, state, failures, problem, createdAt
   const facts = [
     `pedido em ${moment(createdAt)}`,
     ...(failures > 0 ? [`${failures} ${failures === 1 ? 'tentativa falhou' : 'tentativas falharam'}`] : []),
-    ...(state === 'waiting' ? [`sai a partir de ${moment(nextAt)}`] : []),
+    ...(nextAt ? [`sai a partir de ${moment(nextAt)}`] : []),
   ]
   const lines = [`${words[state]}  ${kind} para ${recipient} (${id})`, `  ${facts.join(' · ')}`]
   if (problem) lines.push(`  ${problem}`)

@@ -260,7 +260,7 @@ interface Line {
 async function receiveLink(): Promise<string> {
   // A mail that could not leave waits a minute.
   const mine = async () => {
-    await owner.query(`update mail set next_at = now() where state = 'waiting'`)
+    await owner.query(`update job set run_at = now() where kind = 'mail' and lease is null`)
     const parsed = await Promise.all(letters.map((letter) => simpleParser(letter)))
     const links = parsed.map(({ text = '' }) => /atualizar-senha\/([\w-]{43})/.exec(text)?.[1])
     const link = links.find(Boolean)

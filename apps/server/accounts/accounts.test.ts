@@ -5,8 +5,9 @@ import { byInvitation, RecoveryForm } from '@vigia/contract/accounts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
+import { startQueue } from '../platform/jobs/jobs.ts'
 import { isMailbox } from '../platform/mail/message.ts'
-import { startMailWorker } from '../platform/mail/worker.ts'
+import { mailJob } from '../platform/mail/worker.ts'
 import { createAccount, forgetOld } from './accounts.ts'
 import { accountMails } from './mails.ts'
 import { type Accounts, newAddress, newPerson, openAccounts } from './testing.ts'
@@ -211,7 +212,7 @@ describe('the letter about a taken e-mail', () => {
     await Promise.all(Array.from({ length: 20 }, () => accounts.signUp(person)))
     const dataDir = await mkdtemp(join(tmpdir(), 'vigia-accounts-'))
     const ctx = { ...accounts.ctx, config: { ...accounts.ctx.config, dataDir } }
-    const workers = [1, 2].map(() => startMailWorker(ctx, accountMails))
+    const workers = await Promise.all([1, 2].map(() => startQueue(ctx, { jobs: [mailJob(accountMails)] })))
     const states = () => accounts.rows(`select state, count(*)::int as n from mail group by state order by state`)
     await vi.waitFor(
       async () =>

@@ -159,6 +159,9 @@ async function insertAccount(
   await sql`
     insert into workspace_directory (public_id, workspace_id)
     select id, ${workspaceId}::int from unnest(${rows.map((row) => row.public_id)}::uuid[]) id`.execute(db)
+  await sql`
+    insert into job (kind, workspace_id)
+    select 'review', ${workspaceId}::int from unnest(${rows.map((row) => row.public_id)}::uuid[])`.execute(db)
 }
 
 // While its link may work.

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { repeat } from '../platform/jobs/jobs.ts'
+import { repeat } from '../platform/jobs/loop.ts'
 
 /** Who asked for a link that itself asks for no login: a session or an API key of a workspace, by its public id. */
 export interface Holder {

@@ -7,7 +7,7 @@ import {
 } from '../companies/certificates.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
-import { fromNow } from '../platform/jobs/jobs.ts'
+import { fromNow } from '../platform/jobs/claim.ts'
 import { serviceOf } from '../platform/service.ts'
 import { type OpenedCertificate, UnreadableCertificate } from '../platform/signer/signer.ts'
 import { type CaptureLine, lockLine } from './lease.ts'

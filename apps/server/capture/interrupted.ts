@@ -1,5 +1,5 @@
 import { inCapture } from '../platform/database.ts'
-import { fromNow } from '../platform/jobs/jobs.ts'
+import { fromNow } from '../platform/jobs/claim.ts'
 import { findPosition } from './gaps/positions.ts'
 import { type CaptureLine, holdLine, releaseLine } from './lease.ts'
 import { type AnnouncedQuery, type SettlementContext, settle } from './settlement.ts'

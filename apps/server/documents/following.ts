@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { asOperator } from '../platform/database.ts'
-import { claimRows, fromNow } from '../platform/jobs/jobs.ts'
+import { claimRows, fromNow } from '../platform/jobs/claim.ts'
 
 // How a worker of this program follows what changes in all workspaces: a table of its own keeps how far it came in each. What is new goes
 // before what was there when it began.

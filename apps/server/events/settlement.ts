@@ -6,7 +6,7 @@ import { type Arrival, readArrival } from '../documents/arrival.ts'
 import { findXml, receive } from '../documents/receive.ts'
 import type { Context } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
-import { fromNow } from '../platform/jobs/jobs.ts'
+import { fromNow } from '../platform/jobs/claim.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import { chavesNamed, type EventResults } from './announcements.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Context } from '../platform/context.ts'
 import { isDue } from '../platform/jobs/due.ts'
-import { startJobs } from '../platform/jobs/jobs.ts'
+import { startJobs } from '../platform/jobs/loop.ts'
 import type { Service } from '../platform/service.ts'
 import { claimBatch, dueEvents, postponeFailed } from './queue.ts'
 import { type SendingContext, sendBatch } from './sending.ts'

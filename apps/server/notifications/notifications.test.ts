@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { warn } from '../accounts/warn.ts'
 import { readConfig } from '../config.ts'
@@ -11,9 +11,7 @@ import { createLogger } from '../platform/log.ts'
 import { testSigner } from '../platform/signer/testing.ts'
 import { insertAccount, newWorkspace, roomyStorage } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { type Review, startReviewWorker } from './worker.ts'
 
-const patience = { timeout: 25_000, interval: 50 }
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
 
@@ -110,35 +108,4 @@ test('a warning is told only when the transaction that it belongs to is', async 
   await expect(failing).rejects.toThrow('not after all')
   expect(await mailsOf(office)).toEqual([])
   expect(await warn(ctx, office, { key: 'k', kind: 'x' })).toBe(true)
-})
-
-test('every workspace is looked at once an hour, and one failure stops no other review', async () => {
-  const offices = [await workspaceOf(), await workspaceOf(), await workspaceOf()]
-  const seen: [string, number][] = []
-  const first: Review = async (_, workspaceId) => {
-    seen.push(['first', workspaceId])
-    if (workspaceId === offices[1]) throw new Error('a bug of ours')
-  }
-  const second: Review = async (_, workspaceId) => {
-    seen.push(['second', workspaceId])
-  }
-  const minutes = async () => {
-    const { rows } = await asOperator(ctx, ({ db }) =>
-      sql<{ minutes: number }>`
-        select round(extract(epoch from review_at - now()) / 60)::int as minutes from workspace
-         where id = any (${offices}::int[]) order by id`.execute(db),
-    )
-    return rows.map((row) => row.minutes)
-  }
-  {
-    await using _ = startReviewWorker(ctx, [first, second])
-    await using __ = startReviewWorker(ctx, [first, second])
-    await vi.waitFor(async () => expect(await minutes()).toEqual([60, 5, 60]), patience)
-  }
-  for (const office of offices) {
-    expect(seen.filter(([, workspaceId]) => workspaceId === office)).toEqual([
-      ['first', office],
-      ['second', office],
-    ])
-  }
 })

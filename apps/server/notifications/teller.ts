@@ -3,7 +3,7 @@ import { type Announcement, companyNameIn, type TopicItem, type Writer } from '.
 import type { Context } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { isDue } from '../platform/jobs/due.ts'
-import { startJobs } from '../platform/jobs/jobs.ts'
+import { startJobs } from '../platform/jobs/loop.ts'
 import { lockTelling, tell } from './notifications.ts'
 
 export type Writers = Readonly<Record<string, Writer>>

@@ -13,8 +13,9 @@ import { holdByHand, listHeld, listHeldOf, releaseAlone, releaseHeld, whyNotRele
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { prepareInstallation } from '../platform/installation.ts'
+import { claimJob } from '../platform/jobs/jobs.ts'
 import { queueMail } from '../platform/mail/mail.ts'
-import { claimMail } from '../platform/mail/queue.ts'
+import { mailJob } from '../platform/mail/worker.ts'
 import { listNotices } from '../platform/trouble.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -68,11 +69,11 @@ describe('what is held', () => {
   test('webhooks and mails of before wait, also those made of changes of before; later ones leave', async () => {
     await feed(ctx, { workspaceId: office.workspaceId, id: webhook })
     expect(await claimDelivery(ctx)).toBeNull()
-    expect(await claimMail(ctx, { retry: true })).toBeNull()
+    expect(await claimJob(ctx, [mailJob({})], [])).toBeNull()
     await mail()
     await store(ctx, office, 'nfe', [arrive(2, resNFe({ number: 2, issuedAt: daysAgo(1) }))])
     await feed(ctx, { workspaceId: office.workspaceId, id: webhook })
-    expect(await claimMail(ctx, { retry: true })).not.toBeNull()
+    expect(await claimJob(ctx, [mailJob({})], [])).not.toBeNull()
     expect(await claimDelivery(ctx)).not.toBeNull()
     expect(await listHeld(ctx)).toMatchObject({
       why,
@@ -124,7 +125,7 @@ describe('what is held', () => {
       expect.stringMatching(/^Desligou regras de resposta \(“ciencia”\), /),
     ])
     expect(active).toEqual([{ answer: 'perguntar' }])
-    expect(await claimMail(ctx, { retry: true })).toBeNull()
+    expect(await claimJob(ctx, [mailJob({})], [])).toBeNull()
     expect(await claimDelivery(ctx)).toBeNull()
     expect(await prepareBatch(ctx, (await claimBatch(ctx))!)).toBeNull()
     expect(await events()).toMatchObject([

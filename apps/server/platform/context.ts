@@ -13,6 +13,8 @@ export type Database = Kysely<Tables>
 /** What the functions of the slices may ask for; each names only the fields that it needs. */
 export interface Context {
   db: Database
+  /** Of the login that sees some companies only, where work for people is done without a call. */
+  limited?: Database
   config: Config
   log: Logger
   /** For tokens and tickets, and for certificate files until they are opened. */

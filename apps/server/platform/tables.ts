@@ -771,6 +771,19 @@ export interface Tables {
     sha256: Buffer
     der: Buffer
   }
+  job: {
+    id: Optional<bigint, bigint | number>
+    kind: string
+    workspace_id: Optional<number | null>
+    key: Optional<string>
+    payload: Optional<unknown, string>
+    queued_at: Optional<Date, Date | string>
+    run_at: Optional<Date, Date | string>
+    attempts: Optional<number>
+    lease: Optional<string | null>
+    lease_until: Optional<Date | null, Date | string | null>
+    error: Optional<string | null>
+  }
   letter_choice: {
     workspace_id: number
     account_id: number
@@ -796,9 +809,7 @@ export interface Tables {
     payload: Optional<unknown, string>
     state: Optional<'waiting' | 'sent' | 'failed' | 'dropped'>
     created_at: Optional<Date, Date | string>
-    next_at: Optional<Date, Date | string>
     useless_at: Optional<Date | null, Date | string | null>
-    lease_until: Optional<Date | null, Date | string | null>
     failures: Optional<number>
     problem: Optional<string | null>
     settled_at: Optional<Date | null, Date | string | null>
@@ -1046,7 +1057,6 @@ export interface Tables {
     paid_from: Optional<Date | null, Date | string | null>
     paid_until: Optional<Date | null, Date | string | null>
     paused_at: Optional<Date | null, Date | string | null>
-    review_at: Optional<Date, Date | string>
     erase_at: Optional<Date | null, Date | string | null>
     requires_factor: Optional<boolean>
   }

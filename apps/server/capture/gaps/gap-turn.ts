@@ -1,6 +1,6 @@
 import type { Connection } from '@vigia/sefaz/connection'
 import { inCapture } from '../../platform/database.ts'
-import { fromNow } from '../../platform/jobs/jobs.ts'
+import { fromNow } from '../../platform/jobs/claim.ts'
 import { pause } from '../../platform/pause.ts'
 import type { CaptureContext } from '../conversation.ts'
 import { findHolder, type Holder } from '../holder.ts'

@@ -1,6 +1,6 @@
 import type { Context } from '../../platform/context.ts'
 import { isDue } from '../../platform/jobs/due.ts'
-import { startJobs } from '../../platform/jobs/jobs.ts'
+import { startJobs } from '../../platform/jobs/loop.ts'
 import type { Turn } from '../following.ts'
 import { claimTurn, due, postponeTurn, takeTurn } from './following.ts'
 

@@ -1,7 +1,7 @@
 import type { Turn } from '../../documents/following.ts'
 import type { Context } from '../../platform/context.ts'
 import { isDue } from '../../platform/jobs/due.ts'
-import { type JobKind, startJobs, together } from '../../platform/jobs/jobs.ts'
+import { type JobSource, startJobs, together } from '../../platform/jobs/loop.ts'
 import { claimTurn, due, postponeTurn, takeTurn } from './following.ts'
 import { begunTests, claimTest, goOnTesting, postponeTest, type TestTurn } from './trying.ts'
 
@@ -20,7 +20,10 @@ export function startAlertWorker(
   return together([startJobs(judgements(ctx, judged), ctx.log), startJobs(tests(ctx), ctx.log)])
 }
 
-function judgements(ctx: Context, judged: (workspaceId: number, companyId: number) => Promise<unknown>): JobKind<Turn> {
+function judgements(
+  ctx: Context,
+  judged: (workspaceId: number, companyId: number) => Promise<unknown>,
+): JobSource<Turn> {
   return {
     name: 'alerts',
     mayFind: () => isDue(ctx, due),
@@ -36,7 +39,7 @@ function judgements(ctx: Context, judged: (workspaceId: number, companyId: numbe
   }
 }
 
-function tests(ctx: Context): JobKind<TestTurn> {
+function tests(ctx: Context): JobSource<TestTurn> {
   return {
     name: 'alert tests',
     mayFind: () => isDue(ctx, begunTests),

@@ -106,7 +106,8 @@ async function newOffice() {
       )
       return rows.sort((a, b) => (a.id < b.id ? -1 : 1))
     },
-    write: (mail: Mail): Promise<Letter | null> => letterMails(limited)[mail.kind]!(ctx, { ...mail, workspaceId }),
+    write: (mail: Mail): Promise<Letter | null> =>
+      letterMails[mail.kind]!({ ...ctx, limited }, { ...mail, workspaceId }),
     choose: (
       person: { workspaceId: number; accountId: number },
       choice: Parameters<typeof keepChoice>[2],

@@ -14,7 +14,7 @@ import { readBacklog } from '../../documents/unread.ts'
 import { readDue } from '../../documents/workflow/agenda.ts'
 import { readNews } from '../../insights/alerts/news.ts'
 import { readReport, titleOf } from '../../insights/reports/reports.ts'
-import type { Context, Database } from '../../platform/context.ts'
+import type { Context } from '../../platform/context.ts'
 import { beyondLimit, limitTo, readWorkspace } from '../../platform/database.ts'
 import { type Letter, type LetterLine, type MailKind, whyReceived, withoutLinks } from '../../platform/mail/mail.ts'
 import { serviceCodes } from '../../platform/service.ts'
@@ -42,35 +42,26 @@ type Write = (
   reader: Reader,
 ) => Promise<Letter | null>
 
-/** The letters of this slice; who may see some companies only is written of what `limited` shows. */
-export function letterMails(limited: Database): Record<string, MailKind> {
-  const kind =
-    (about: Stop['about'], write: Write): MailKind =>
-    async (ctx, { workspaceId, recipient, payload: given }) => {
-      if (workspaceId === null) return null
-      const payload = Payload.parse(given)
-      const { accountId } = payload
-      const reader = await readWorkspace(ctx, workspaceId, (ctx) =>
-        findReader(ctx, { workspaceId, accountId }, recipient),
-      )
-      if (!reader) return null
-      const shown = reader.companies === null ? ctx : { ...ctx, db: limitTo(limited, reader.companies, ctx.db) }
-      const letter = await write(shown, workspaceId, payload, reader)
-      if (!letter) return null
-      const secret = writeStop(ctx, { workspaceId, accountId, about })
-      return {
-        ...letter,
-        footnote: `${letter.footnote} Você escolhe o que recebe ${about === 'relatorios' ? 'na página Relatórios' : 'em “Minha conta”, Avisos por e-mail'}.`,
-        stopUrl: `${ctx.config.publicUrl}/avisos/${secret}`,
-      }
+const kind =
+  (about: Stop['about'], write: Write): MailKind =>
+  async (ctx, { workspaceId, recipient, payload: given }) => {
+    if (workspaceId === null) return null
+    const payload = Payload.parse(given)
+    const { accountId } = payload
+    const reader = await readWorkspace(ctx, workspaceId, (ctx) =>
+      findReader(ctx, { workspaceId, accountId }, recipient),
+    )
+    if (!reader) return null
+    const shown = reader.companies === null ? ctx : { ...ctx, db: limitTo(ctx.limited!, reader.companies, ctx.db) }
+    const letter = await write(shown, workspaceId, payload, reader)
+    if (!letter) return null
+    const secret = writeStop(ctx, { workspaceId, accountId, about })
+    return {
+      ...letter,
+      footnote: `${letter.footnote} Você escolhe o que recebe ${about === 'relatorios' ? 'na página Relatórios' : 'em “Minha conta”, Avisos por e-mail'}.`,
+      stopUrl: `${ctx.config.publicUrl}/avisos/${secret}`,
     }
-  return {
-    'alertas-criticos': kind('alertas', writeCritical),
-    'resumo-alertas': kind('alertas', writeDigest),
-    'resumo-prazos': kind('prazos', writeDeadlines),
-    'relatorio-mensal': kind('relatorios', writeReport),
   }
-}
 
 const whatIsSafe =
   'Um alerta não acusa ninguém: é um motivo para conferir antes de pagar. Os documentos estão guardados, e nada foi enviado à SEFAZ por causa dele.'
@@ -310,4 +301,12 @@ function comparedText({ valor, anterior, anoAnterior }: Report['total']): string
     ]
   })
   return parts.length > 0 ? `, ${formatList(parts)}` : ''
+}
+
+/** The letters of this slice; people who see some companies only are written of what these show. */
+export const letterMails: Readonly<Record<string, MailKind>> = {
+  'alertas-criticos': kind('alertas', writeCritical),
+  'resumo-alertas': kind('alertas', writeDigest),
+  'resumo-prazos': kind('prazos', writeDeadlines),
+  'relatorio-mensal': kind('relatorios', writeReport),
 }

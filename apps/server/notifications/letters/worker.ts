@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { asOperator } from '../../platform/database.ts'
-import { claimRows, startJobs } from '../../platform/jobs/jobs.ts'
+import { claimRows } from '../../platform/jobs/claim.ts'
+import { startJobs } from '../../platform/jobs/loop.ts'
 import { queueLetters } from './letters.ts'
 
 interface Turn {

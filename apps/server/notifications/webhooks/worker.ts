@@ -1,6 +1,6 @@
 import type { Context } from '../../platform/context.ts'
 import { isDue } from '../../platform/jobs/due.ts'
-import { startJobs, together } from '../../platform/jobs/jobs.ts'
+import { startJobs, together } from '../../platform/jobs/loop.ts'
 import {
   attemptMsMax,
   claimDelivery,

@@ -42,7 +42,7 @@ type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
   : { data: RouteData<R>; message?: string }
 
 /** A route with the function that carries it out. */
-interface Handled {
+export interface Handled {
   route: RouteDefinition
   cost: Cost
   run(ctx: Context, input: RouteInput<RouteDefinition>, session: Session | null, caller: Caller): Promise<unknown>

@@ -1,370 +1,159 @@
-import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
-import type { Database } from '../context.ts'
+import type { Context } from '../context.ts'
 import { asOperator, openDatabase } from '../database.ts'
 import { createLogger } from '../log.ts'
-import {
-  afterGrace,
-  claimInTurn,
-  claimRows,
-  type JobKind,
-  type Lane,
-  LeaseLost,
-  lateLoops,
-  repeat,
-  startJobs,
-  together,
-} from './jobs.ts'
+import { claimJob, type Job, type JobKind, listJobs, queueJob, startQueue } from './jobs.ts'
 
-const log = createLogger('silent')
-const hourMs = 3_600_000
-const rounds = async () => {
-  for (let turn = 0; turn < 200; turn++) await setImmediate()
+let stack: AsyncDisposableStack
+let ctx: Context
+
+beforeAll(async () => {
+  stack = new AsyncDisposableStack()
+  const database = stack.use(await createDatabase())
+  const db = openDatabase(database.url)
+  stack.defer(() => db.destroy())
+  ctx = { db, log: createLogger('silent') } as Context
+})
+afterAll(() => stack.disposeAsync())
+beforeEach(() => operate(sql`delete from job`))
+
+async function operate<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
+  return asOperator(ctx, async ({ db }) => (await query.execute(db)).rows)
 }
 
-describe('the loop', () => {
-  const failing = (kind: Partial<JobKind<object>>, error: Error = new Error('the database says no')) => {
-    const run = vi.fn(() => Promise.reject(error))
-    const claim = async () => {
-      await setImmediate()
-      return {}
-    }
-    return { run, worker: startJobs({ name: 'test', claim, run, concurrency: 1, idleMs: hourMs, ...kind }, log) }
-  }
-
-  test('rests after a job that could not be let go', async () => {
-    const failingToo = () => Promise.reject(new Error('not now either'))
-    for (const kind of [{}, { postpone: failingToo }]) {
-      const { run, worker } = failing(kind)
-      await using _ = worker
-      await rounds()
-      expect(run).toHaveBeenCalledOnce()
-    }
-  })
-
-  test('goes on after that rest', async () => {
-    const { run, worker } = failing({ idleMs: 1 })
-    await using _ = worker
-    await vi.waitFor(() => expect(run.mock.calls.length).toBeGreaterThan(2), 10_000)
-  })
-
-  test('goes on at once after a job that failed and was let go', async () => {
-    const postpone = vi.fn(() => Promise.resolve())
-    const { run, worker } = failing({ postpone })
-    await using _ = worker
-    await rounds()
-    expect(run.mock.calls.length).toBeGreaterThan(2)
-    expect(postpone.mock.calls.length).toBeGreaterThan(2)
-  })
-
-  test('is late when what it waits for hangs, and not while it only rests', async () => {
-    const never = new AbortController()
-    const hanging = () =>
-      new Promise<never>((_, reject) => {
-        never.signal.addEventListener('abort', () => reject(new Error('at last')))
-      })
-    const named = (name: string, claim: () => Promise<object | null>, run: () => Promise<void>) =>
-      startJobs({ name, claim, run, concurrency: 1, idleMs: 4 * hourMs }, log)
-    // The first hangs; a second ends, and the loop turns again and again.
-    let begun = 0
-    const others = async () => {
-      await setImmediate()
-      return {}
-    }
-    const oneHangs = () => (++begun === 1 ? hanging() : Promise.resolve())
-    const idleMs = 4 * hourMs
-    await using _ = {
-      all: [
-        named('a claim', hanging, () => Promise.resolve()),
-        named('a job', () => Promise.resolve({}), hanging),
-        startJobs({ name: 'one of many', claim: others, run: oneHangs, concurrency: 2, workMs: hourMs, idleMs }, log),
-        repeat(
-          1,
-          async function slow() {
-            await hanging()
-          },
-          log,
-          4 * hourMs,
-        ),
-        named(
-          'a rest',
-          () => Promise.resolve(null),
-          () => Promise.resolve(),
-        ),
-        repeat(1, hanging, log),
-        repeat(9 * hourMs, async function resting() {}, log),
-      ],
-      async [Symbol.asyncDispose]() {
-        const ended = this.all.map((one) => one[Symbol.asyncDispose]())
-        never.abort()
-        await Promise.all(ended)
-      },
-    }
-    await rounds()
-    expect(lateLoops()).toEqual([])
-    const now = performance.now()
-    const moved = vi.spyOn(performance, 'now').mockReturnValue(now + 0.5 * hourMs)
-    expect(lateLoops()).toEqual(['hanging'])
-    moved.mockReturnValue(now + 1.5 * hourMs)
-    await rounds()
-    expect(lateLoops().sort()).toEqual(['hanging', 'one of many'])
-    moved.mockReturnValue(now + 2.5 * hourMs)
-    expect(lateLoops().sort()).toEqual(['a job', 'hanging', 'one of many'])
-    moved.mockReturnValue(now + 4.5 * hourMs)
-    expect(lateLoops().sort()).toEqual(['a claim', 'a job', 'a rest', 'hanging', 'one of many', 'slow'])
-    moved.mockRestore()
-  })
-
-  test('leaves a job alone that another process took over', async () => {
-    const postpone = vi.fn(() => Promise.resolve())
-    const { run, worker } = failing({ postpone }, new LeaseLost('gone'))
-    await using _ = worker
-    await rounds()
-    expect(run.mock.calls.length).toBeGreaterThan(2)
-    expect(postpone).not.toHaveBeenCalled()
-  })
-
-  test('waits after a claim that found nothing, and after one that failed', async () => {
-    for (const found of [() => Promise.resolve(null), () => Promise.reject(new Error('no database'))]) {
-      const claim = vi.fn(found)
-      await using _ = startJobs({ name: 'test', claim, run: async () => {}, concurrency: 1, idleMs: hourMs }, log)
-      await rounds()
-      expect(claim).toHaveBeenCalledOnce()
-    }
-  })
-
-  test('after a claim that found nothing claims only when something may be found, or nobody knows or says, or a while has passed', async () => {
-    let answer: () => Promise<boolean> = () => Promise.resolve(false)
-    const mayFind = vi.fn(() => answer())
-    const claim = vi.fn(() => Promise.resolve(null))
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000)
-    await using _ = startJobs({ name: 'test', mayFind, claim, run: async () => {}, concurrency: 1, idleMs: 1 }, log)
-    const asked = (times: number) => vi.waitFor(() => expect(mayFind.mock.calls.length).toBeGreaterThan(times), 10_000)
-    await asked(2)
-    expect(claim).toHaveBeenCalledOnce()
-    answer = () => Promise.resolve(true)
-    await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(2), 10_000)
-    answer = () => Promise.reject(new Error('no database'))
-    const before = claim.mock.calls.length
-    await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(before + 2), 10_000)
-    answer = () => Promise.resolve(false)
-    await asked(mayFind.mock.calls.length + 1)
-    claim.mockClear()
-    await asked(mayFind.mock.calls.length + 1)
-    expect(claim).not.toHaveBeenCalled()
-    clock.mockReturnValue(20_000)
-    await vi.waitFor(() => expect(claim).toHaveBeenCalled(), 10_000)
-    clock.mockRestore()
-  })
-
-  test('claims again as soon as a job ends, also one that ends during a claim that finds nothing', async () => {
-    for (const duringClaim of [false, true]) {
-      let end = () => {}
-      let claims = 0
-      const claim = async () => {
-        claims += 1
-        if (claims === 1) return {}
-        if (claims === 2 && duringClaim) {
-          end()
-          await setImmediate()
-        }
-        return null
-      }
-      const run = () =>
-        new Promise<void>((resolve) => {
-          end = resolve
-        })
-      await using _ = startJobs({ name: 'test', claim, run, concurrency: 9, idleMs: hourMs }, log)
-      await rounds()
-      if (!duringClaim) {
-        expect(claims).toBe(2)
-        end()
-        await rounds()
-      }
-      expect(claims).toBe(3)
-    }
-  })
-
-  test('carries out as many jobs at the same time as allowed, and tells each claim of them', async () => {
-    const ends: (() => void)[] = []
-    const seen: number[] = []
-    const worker = startJobs(
-      {
-        name: 'test',
-        claim: (running) => {
-          seen.push(running.length)
-          return Promise.resolve({ number: seen.length })
-        },
-        run: () => new Promise<void>((end) => ends.push(end)),
-        concurrency: 2,
-        idleMs: hourMs,
-      },
-      log,
-    )
-    await rounds()
-    expect(seen).toEqual([0, 1])
-    ends[0]!()
-    await rounds()
-    expect(seen).toEqual([0, 1, 1])
-    const disposed = worker[Symbol.asyncDispose]()
-    for (const end of ends) end()
-    await disposed
-  })
-
-  test('when disposed, tells the jobs under way and waits for them', async () => {
-    let end = () => {}
-    let signal: AbortSignal | undefined
-    const run = (_: object, given: AbortSignal) => {
-      signal = given
-      return new Promise<void>((resolve) => {
-        end = resolve
-      })
-    }
-    const worker = startJobs(
-      { name: 'test', claim: () => Promise.resolve({}), run, concurrency: 1, idleMs: hourMs },
-      log,
-    )
-    await rounds()
-    let isOver = false
-    const disposed = worker[Symbol.asyncDispose]().then(() => {
-      isOver = true
-    })
-    await rounds()
-    expect({ aborted: signal?.aborted, isOver }).toEqual({ aborted: true, isOver: false })
-    end()
-    await disposed
-    expect(isOver).toBe(true)
-  })
+const kind = (run: JobKind['run'], parts: Partial<JobKind> = {}): JobKind => ({
+  name: 'a',
+  concurrency: 4,
+  run,
+  ...parts,
 })
+const queue = (workspaceId: number | null = 1, key = '', waitMs = 0) =>
+  asOperator(ctx, (ctx) => queueJob(ctx, { kind: 'a', workspaceId, key, waitMs }))
+const rows = () =>
+  operate(sql<{ wait: number | null; attempts: number; error: string | null; held: boolean }>`
+    select round(extract(epoch from nullif(run_at, 'infinity') - now()))::int as wait, attempts, error, lease is not null as held from job order by id`)
+const becomes = (...expected: Awaited<ReturnType<typeof rows>>) =>
+  vi.waitFor(async () => expect(await rows()).toEqual(expected), { timeout: 20_000, interval: 20 })
 
-test('loops that belong together are all told before any has ended, and one that fails does not end the wait', async () => {
-  const told: string[] = []
-  const last = Promise.withResolvers<void>()
-  const loop = (name: string, ended: () => Promise<void>) => ({
-    [Symbol.asyncDispose]: () => {
-      told.push(name)
-      return ended()
-    },
-  })
-  const failing = loop('failing', () => Promise.reject(new Error('it cannot')))
-  const all = together([failing, loop('slow', () => last.promise), loop('quick', () => Promise.resolve())])
-  const ends: string[] = []
-  const ending = Promise.resolve(all[Symbol.asyncDispose]()).catch((error: Error) => void ends.push(error.message))
-  expect(told).toEqual(['failing', 'slow', 'quick'])
-  await rounds()
-  expect(ends).toEqual([])
-  last.resolve()
-  await ending
-  expect(ends).toEqual(['it cannot'])
-})
-
-describe('the grace of a job under way', () => {
-  test('begins when the process ends, and not before', () => {
-    vi.useFakeTimers()
-    const [end, cut] = [new AbortController(), vi.fn()]
-    using _ = afterGrace(end.signal, 10_000, cut)
-    vi.advanceTimersByTime(60_000)
-    end.abort()
-    vi.advanceTimersByTime(9_999)
-    expect(cut).not.toHaveBeenCalled()
-    vi.advanceTimersByTime(1)
-    expect(cut).toHaveBeenCalledOnce()
-    vi.useRealTimers()
-  })
-
-  test('is of no consequence when the job ended before', () => {
-    vi.useFakeTimers()
-    const cut = vi.fn()
-    afterGrace(AbortSignal.abort(), 10_000, cut)[Symbol.dispose]()
-    vi.advanceTimersByTime(60_000)
-    expect(cut).not.toHaveBeenCalled()
-    vi.useRealTimers()
-  })
-})
-
-describe('a claim', () => {
-  let stack: AsyncDisposableStack
-  let db: Database
-
-  beforeAll(async () => {
-    stack = new AsyncDisposableStack()
-    const database = stack.use(await createDatabase())
-    db = openDatabase(database.url)
-    stack.defer(() => db.destroy())
-  })
-  afterAll(() => stack.disposeAsync())
-
-  beforeEach(() =>
-    asOperator({ db }, async ({ db }) => {
-      await db.deleteFrom('mail').execute()
-      for (const kind of ['a', 'b', 'c'])
-        await db.insertInto('mail').values({ kind, recipient: 'ana@exemplo.com.br' }).execute()
+test('several processes carry each job out once', async () => {
+  const seen: string[] = []
+  const jobs = [
+    kind(async (_, { key }) => {
+      seen.push(key)
+      return null
     }),
-  )
+  ]
+  for (const key of ['x', 'y', 'z']) await queue(1, key)
+  await using _ = await startQueue(ctx, { jobs })
+  await using __ = await startQueue(ctx, { jobs })
+  await becomes()
+  expect(seen.sort()).toEqual(['x', 'y', 'z'])
+})
 
-  const lane = (kinds: string[]): Lane => ({ due: sql`kind = any (${kinds}::text[])`, order: sql`kind desc` })
-  const claim = (lanes: Lane[], { rowsMax, within = db }: { rowsMax?: number; within?: Database } = {}) =>
-    asOperator({ db: within }, async ({ db }) => {
-      const options = { table: sql`mail`, lanes, leaseMs: 60_000, rowsMax, returning: sql`kind` }
-      const claimed = await claimRows<{ kind: string }, Lane>(db, options)
-      return claimed?.rows.map(({ kind }) => kind).sort() ?? null
-    })
+test('a job that waits is queued once, for the earlier time', async () => {
+  await queue(1, '', 60_000)
+  await queue(1, '', 30_000)
+  await queue(1, '', 90_000)
+  expect(await rows()).toEqual([{ wait: 30, attempts: 0, error: null, held: false }])
+})
 
-  test('takes each row once, in the order of its lane, while the leases last', async () => {
-    const all = [lane(['a', 'b', 'c'])]
-    expect([await claim(all), await claim(all, { rowsMax: 5 })]).toEqual([['c'], ['a', 'b']])
-    expect(await claim(all)).toBeNull()
-    await asOperator({ db }, ({ db }) =>
-      sql`update mail set lease_until = now() - interval '1 ms' where kind = 'b'`.execute(db),
+test('a job that is queued while it runs, runs once more', async () => {
+  let runs = 0
+  const jobs = [
+    kind(async () => {
+      if (++runs === 1) await queue()
+      return null
+    }),
+  ]
+  await queue()
+  await using _ = await startQueue(ctx, { jobs })
+  await becomes()
+  expect(runs).toBe(2)
+})
+
+test('what fails is tried again later, and says why', async () => {
+  const jobs = [
+    kind(
+      async (_, { key }) => {
+        if (key === 'throws') throw new Error('a bug of ours')
+        return { waitMs: 7_000, error: 'the server is away' }
+      },
+      { waits: [5_000] },
+    ),
+  ]
+  await queue(1, 'throws')
+  await queue(1, 'returns')
+  {
+    await using _ = await startQueue(ctx, { jobs })
+    await becomes(
+      { wait: expect.any(Number), attempts: 1, error: 'a bug of ours', held: false },
+      { wait: expect.any(Number), attempts: 1, error: 'the server is away', held: false },
     )
-    expect(await claim(all)).toEqual(['b'])
-  })
+  }
+  expect(await listJobs(ctx)).toMatchObject([{ kind: 'a', waiting: 2, running: 0, failing: 2 }])
+})
 
-  test('takes rows of one lane only, the first that has any', async () => {
-    const lanes = [lane(['x']), lane(['b']), lane(['a', 'c'])]
-    expect([await claim(lanes, { rowsMax: 3 }), await claim(lanes, { rowsMax: 3 })]).toEqual([['b'], ['a', 'c']])
-  })
+test('a job of a process that was killed is taken when its lease has ended, and the killed one may not settle it', async () => {
+  await queue()
+  const jobs = [kind(async () => null)]
+  const claimed = await claimJob(ctx, jobs, [])
+  expect(claimed).toMatchObject({ kind: 'a', workspaceId: 1, failures: 0 })
+  expect(await claimJob(ctx, jobs, [])).toBeNull()
+  await operate(sql`update job set lease_until = now() - interval '1 second'`)
+  expect(await claimJob(ctx, jobs, [])).toMatchObject({ id: claimed!.id, failures: 1 })
+})
 
-  test('does not wait for a row that somebody else is taking', async () => {
-    const all = [lane(['a', 'b', 'c'])]
-    await db.transaction().execute(async (other) => {
-      expect(await claim(all, { within: other })).toEqual(['c'])
-      expect(await claim(all)).toEqual(['b'])
-    })
-  })
+test('the end of the program lets a job go as it was', async () => {
+  await queue()
+  const reached = Promise.withResolvers<void>()
+  const jobs = [
+    kind((_, __, signal) => {
+      reached.resolve()
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
+    }),
+  ]
+  {
+    await using _ = await startQueue(ctx, { jobs })
+    await reached.promise
+  }
+  expect(await rows()).toEqual([{ wait: 0, attempts: 0, error: null, held: false }])
+})
 
-  test('writes what its lane says, without a lease where there is none', async () => {
-    const lanes = [{ ...lane(['a']), set: sql`failures = 7` }]
-    const row = await asOperator({ db }, async ({ db }) => {
-      const returning = sql`failures, lease_until as until`
-      return (await claimRows(db, { table: sql`mail`, lanes, leaseMs: null, returning }))?.rows[0]
-    })
-    expect(row).toEqual({ failures: 7, until: null })
-  })
+test('a cron is done by one process, and again after its time', async () => {
+  let runs = 0
+  const crons = [{ name: 'c', everyMs: 60_000, run: async () => void runs++ }]
+  {
+    await using _ = await startQueue(ctx, { jobs: [], crons })
+    await using __ = await startQueue(ctx, { jobs: [], crons })
+    await becomes({ wait: expect.any(Number), attempts: 0, error: null, held: false })
+    await vi.waitFor(async () => expect((await rows())[0]!.wait).toBeGreaterThan(50))
+  }
+  expect(runs).toBe(1)
+})
 
-  test('serves workspaces in turn, whoever has more waiting', async () => {
-    await asOperator({ db }, async ({ db }) => {
-      await db.deleteFrom('mail').execute()
-      // The number stands for a workspace: one wants five things, another two, and a third one.
-      for (const failures of [1, 1, 1, 1, 1, 2, 2, 3])
-        await db.insertInto('mail').values({ kind: 'a', recipient: 'ana@exemplo.com.br', failures }).execute()
-    })
-    const next = () =>
-      asOperator({ db }, async ({ db }) => {
-        const claimed = await claimInTurn<{ of: number }, Lane>(db, {
-          kind: 'test',
-          table: sql`mail`,
-          workspaceOf: sql`failures`,
-          lanes: [{ due: sql`state = 'waiting'`, order: sql`id` }],
-          leaseMs: 60_000,
-          returning: sql`failures as of`,
-        })
-        return claimed?.rows[0]?.of ?? null
-      })
-    const served = []
-    for (let of = await next(); of !== null; of = await next()) served.push(of)
-    expect(served).toEqual([1, 2, 3, 1, 2, 1, 1, 1])
-  })
+test('workspaces are served in turn, and what failed takes half of the places', async () => {
+  for (const [workspaceId, key] of [
+    [1, 'a'],
+    [1, 'b'],
+    [1, 'c'],
+    [2, 'd'],
+    [3, 'e'],
+  ] as const)
+    await queue(workspaceId, key)
+  const one = kind(async () => null)
+  const running: Job[] = []
+  for (let job = await claimJob(ctx, [one], []); job; job = await claimJob(ctx, [one], [])) running.push(job)
+  expect(
+    running
+      .map(({ workspaceId }) => workspaceId)
+      .slice(0, 3)
+      .sort(),
+  ).toEqual([1, 2, 3])
+  await operate(sql`update job set lease = null, lease_until = null, run_at = now(), attempts = 1`)
+  const places = { ...one, concurrency: 2 }
+  const failed = await claimJob(ctx, [places], [])
+  expect(failed).toMatchObject({ failures: 1 })
+  expect(await claimJob(ctx, [places], [failed!])).toBeNull()
 })

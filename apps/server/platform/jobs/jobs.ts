@@ -1,332 +1,264 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Database } from '../context.ts'
-import { isDistributed } from '../database.ts'
-import type { Logger } from '../log.ts'
-import { pause } from '../pause.ts'
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Context, WithDatabase } from '../context.ts'
+import { asOperator, asScheduler } from '../database.ts'
+import { fromNow } from './claim.ts'
+import { LeaseLost, startJobs } from './loop.ts'
 
-/** A kind of job: rows of a table, of which every process takes those that are due. */
-export interface JobKind<Job> {
-  /** For the log. */
+/** A job that this process carries out. */
+export interface Job {
+  id: bigint
+  kind: string
+  workspaceId: number | null
+  /** Names what it is about among the jobs of its kind and workspace. */
+  key: string
+  /** Ids, never contents. */
+  payload: unknown
+  queuedAt: Date
+  /** Failures since it last succeeded or was queued. */
+  failures: number
+  lease: string
+}
+
+/** When a job runs again; with `error` it failed. */
+export interface Again {
+  waitMs: number
+  error?: string
+}
+
+/** A kind of jobs, and how they are carried out. */
+export interface JobKind {
   name: string
-  /** Takes the next job, or null when none is due; `running` are the jobs that this process carries out now. */
-  claim(running: readonly Job[]): Promise<Job | null>
-  /**
-   * Whether a claim may find something; asked instead of claiming after a claim that found nothing. It may say yes when there is nothing, and what it does not
-   * know of is found a little later.
-   */
-  mayFind?(): Promise<boolean>
-  /** Carries a job out and writes down what came of it. `signal` says that the process is about to end. */
-  run(job: Job, signal: AbortSignal): Promise<void>
-  /** Lets a job go whose `run` threw, to be tried later. Without it, and when it throws as well, the lease runs out by itself. */
-  postpone?(job: Job): Promise<void>
-  /** What the log says of a job that threw. */
-  describe?(job: Job): object
-  /** How many jobs this process carries out at the same time. */
+  /** How many this process carries out at the same time; failed ones take half of these at most. */
   concurrency: number
   /** None takes longer than this unless it hangs; two hours unless told otherwise. */
+  workMs?: number | undefined
+  /** What was queued before events were held waits for the release. */
+  isHeld?: boolean
+  /** The wait after each failure in a row; the last one repeats. */
+  waits?: readonly number[]
+  /** Carries a job out; null: it is done. `signal` says that the process is about to end; what throws then runs again at the next start. */
+  run(ctx: Context, job: Job, signal: AbortSignal): Promise<Again | null>
+}
+
+/** Work of the installation that is done again so long after it ended, by one process. */
+export interface Cron {
+  name: string
+  everyMs: number
   workMs?: number
-  /** About the wait after a claim that found nothing, unless a job ends meanwhile, and after a job that could not be let go. */
-  idleMs: number
+  run(ctx: Context, signal: AbortSignal): Promise<unknown>
 }
 
-/** Another process took a job over, because its lease ran out here: what this process still knows of it must not be written. */
-export class LeaseLost extends Error {
-  override name = 'LeaseLost'
-}
+const minuteMs = 60_000
+const defaultWaits = [minuteMs, 5 * minuteMs, 15 * minuteMs, 60 * minuteMs]
+const leaseMs = 2 * minuteMs
+const renewEveryMs = 30_000
+const idleMs = 500
+// Workspaces take turns among the jobs that wait longest.
+const seenMax = 5_000
 
-// The loops of this process, and until when (`performance.now`) each has to turn and what it carries out has to end.
-const loops = new Map<object, { name: string; dueBy(): number }>()
-// A claim takes moments, what is carried out minutes.
-const claimMs = 5 * 60_000
-const turnMs = 15 * 60_000
-// A claim does more than to take a job, and `mayFind` may not know of one.
-const claimEveryMs = 15_000
-/** What may rightly take long. */
-export const longMs = 2 * 3_600_000
-
-/** The loops of this process that should have turned by now: something that they wait for hangs. */
-export function lateLoops(): string[] {
-  const now = performance.now()
-  return [...loops.values()].filter(({ dueBy }) => dueBy() < now).map(({ name }) => name)
-}
-
-/** Claims and carries out jobs until disposed; then waits for those under way. */
-export function startJobs<Job>(kind: JobKind<Job>, log: Logger): AsyncDisposable {
-  const stop = new AbortController()
-  const running = new Map<Job, Promise<void>>()
-  const { workMs = longMs } = kind
-  // Each by itself: the loop goes on by the places of the others when one hangs.
-  const ends = new Map<Job, number>()
-  // Wait before the next claim: it could return the job that just failed.
-  let restFirst = false
-  // When a claim last found nothing, as long as nothing happened after it.
-  let foundNothingAt: number | null = null
-  // A job that ends leaves its place, and may leave more to do, to a claim that found nothing meanwhile.
-  let idle = new AbortController()
-  const wake = () => {
-    foundNothingAt = null
-    idle.abort()
-  }
-  stop.signal.addEventListener('abort', () => idle.abort(), { once: true })
-  const begin = (job: Job) => {
-    const done = carryOut(kind, job, stop.signal, log)
-      .then((letGo) => {
-        if (!letGo) restFirst = true
-      })
-      .finally(() => {
-        running.delete(job)
-        ends.delete(job)
-        wake()
-      })
-    running.set(job, done)
-    ends.set(job, performance.now() + workMs)
-  }
-  const loop = async (due: (ms: number) => void) => {
-    while (!stop.signal.aborted) {
-      if (restFirst) {
-        restFirst = false
-        due(kind.idleMs + claimMs)
-        await pause(kind.idleMs, stop.signal)
-      } else if (running.size >= kind.concurrency) {
-        due(workMs)
-        await Promise.race(running.values())
-      } else {
-        idle = new AbortController()
-        due(kind.idleMs + claimMs)
-        const begun = performance.now()
-        const isClaimed = foundNothingAt === null || begun - foundNothingAt >= claimEveryMs || !kind.mayFind
-        // A claim that fails says why in the log.
-        if (isClaimed || (await kind.mayFind?.().catch(() => true))) {
-          foundNothingAt = begun
-          due(kind.idleMs + claimMs)
-          const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
-            log.error({ err: error, job: kind.name }, 'no job could be claimed')
-            return null
-          })
-          if (job !== null) {
-            foundNothingAt = null
-            begin(job)
-            continue
-          }
-        }
-        await pause(kind.idleMs, idle.signal)
-      }
-    }
-    await Promise.all(running.values())
-  }
-  return untilDisposed(stop, kind.name, loop, ends)
-}
-
-// Returns whether the job was let go.
-async function carryOut<Job>(kind: JobKind<Job>, job: Job, signal: AbortSignal, log: Logger): Promise<boolean> {
-  const about = () => ({ job: kind.name, ...kind.describe?.(job) })
-  try {
-    await kind.run(job, signal)
-    return true
-  } catch (error) {
-    if (error instanceof LeaseLost) {
-      log.warn(about(), error.message)
-      return true
-    }
-    log.error({ err: error, ...about() }, 'a job failed')
-  }
-  if (!kind.postpone) return false
-  try {
-    await kind.postpone(job)
-    return true
-  } catch (error) {
-    if (error instanceof LeaseLost) log.warn(about(), error.message)
-    else log.error({ err: error, ...about() }, 'a job could not be let go; its lease will run out')
-    return false
-  }
-}
-
-/** Jobs of one kind that are claimed in an order of their own. */
-export interface Lane {
-  /** Which rows are due. */
-  due: RawBuilder<unknown>
-  /** A condition that is cheaper to find and holds for all rows that are due. */
-  maybeDue?: RawBuilder<unknown>
-  order: RawBuilder<unknown>
-  /** What a claim writes into a row besides its lease. */
-  set?: RawBuilder<unknown>
-}
-
-interface Claim<L extends Lane> {
-  /** The table, with the alias that the conditions use. Its rows have, where they are leased, `lease_until`. */
-  table: RawBuilder<unknown>
-  /** All columns of its primary key: without the first one the index is searched once for each workspace. */
-  key?: readonly string[]
-  /** The column with the workspace, where the rows belong to one and the key does not name it `workspace_id`. */
-  workspace?: string
-  /** Tried in this order; rows of one lane only are claimed. */
-  lanes: readonly L[]
-  /** How long the rows are left to this process; null: `set` of each lane makes them not due any more. */
-  leaseMs: number | null
-  rowsMax?: number
-  returning: RawBuilder<unknown>
+/** What `queueJob` needs. `waitMs`: not before. */
+export interface NewJob {
+  kind: string
+  workspaceId: number | null
+  key?: string
+  payload?: object
+  waitMs?: number
 }
 
 /**
- * Takes the first free rows of the first lane that has some. They come back unordered. `db` is a transaction that sees them. Two claims at
- * the same time never get the same row, and never wait for each other.
+ * Queues a job in the transaction that `ctx.db` is, if it is one. One that waits already runs at the earlier of both times; one that runs, runs once
+ * more. Jobs of no workspace are queued once.
  */
-export async function claimRows<Row, L extends Lane>(
-  db: Database,
-  { table, key = ['id'], workspace, lanes, leaseMs, rowsMax = 1, returning }: Claim<L>,
-): Promise<{ lane: L; rows: Row[] } | null> {
-  const free = leaseMs === null ? sql`true` : sql`(lease_until is null or lease_until < now())`
-  const lease = leaseMs === null ? [] : [sql`lease_until = ${fromNow(leaseMs)}`]
-  const columns = key.map((name) => ({ own: sql.ref(name), chosen: sql.ref(`chosen_${name}`) }))
-  const chosen = sql.join(columns.map(({ own, chosen }) => sql`${own} as ${chosen}`))
-  const isChosen = sql.join(
-    columns.map(({ own, chosen }) => sql`${own} = ${chosen}`),
-    sql` and `,
-  )
-  const take = async (lane: L, which: RawBuilder<unknown>, own = sql`true`) => {
-    const { rows } = await sql<Row>`
-      with chosen as materialized (
-        select ${chosen}, now() as chosen_at from ${table} where ${which} for no key update skip locked)
-      update ${table} set ${sql.join([...lease, ...(lane.set ? [lane.set] : [])])} from chosen where ${own} and ${isChosen}
-      returning ${returning}`.execute(db)
-    return rows
-  }
-  const firstOf = (lane: L, rowsMax: number) => sql`${lane.due} and ${free} order by ${lane.order} limit ${rowsMax}`
-  // Rows of several servers cannot be locked by one statement: it is asked whose turn it is, more than are wanted because another process may be
-  // taking the first, and then each is taken as it was seen, or not at all.
-  const takeSeen = async (lane: L, column: string) => {
-    const names = [...new Set([column, ...key])]
-    const { rows: seen } = await sql<Record<string, unknown> & { version: string }>`
-      select ${sql.join(names.map((name) => sql.ref(name)))}, xmin::text as version from ${table}
-       where ${firstOf(lane, rowsMax + 8)}`.execute(db)
-    const rows: Row[] = []
-    for (const row of seen) {
-      if (rows.length === rowsMax) break
-      const isIt = sql.join(
-        names.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
-        sql` and `,
-      )
-      rows.push(
-        ...(await take(lane, sql`${isIt} and xmin::text = ${row.version}`, sql`${sql.ref(column)} = ${row[column]}`)),
-      )
-    }
-    return rows
-  }
-  const column = workspace ?? key.find((name) => name === 'workspace_id')
-  const isFar = column !== undefined && (await isDistributed({ db }))
-  // A statement for each lane, so that each can use its own index.
-  for (const lane of lanes) {
-    const rows = isFar ? await takeSeen(lane, column) : await take(lane, firstOf(lane, rowsMax))
-    if (rows.length > 0) return { lane, rows }
-  }
-  return null
+export async function queueJob({ db }: WithDatabase, job: NewJob): Promise<void> {
+  const { kind, workspaceId, key = '', payload = {}, waitMs = 0 } = job
+  const again = sql`
+    on conflict (kind, workspace_id, key) do update set run_at = least(j.run_at, excluded.run_at), payload = excluded.payload`
+  await sql`
+    insert into job as j (kind, workspace_id, key, payload, run_at)
+    values (${kind}, ${workspaceId}, ${key}, ${JSON.stringify(payload)}, ${fromNow(waitMs)})
+    ${workspaceId === null ? sql`` : again}`.execute(db)
 }
 
-// The workspace that each kind of claim served last in this process.
+/** Carries out the jobs of these kinds that are due, until disposed; then waits for those under way. */
+export async function startQueue(
+  ctx: Context,
+  { jobs, crons = [] }: { jobs: readonly JobKind[]; crons?: readonly Cron[] },
+): Promise<AsyncDisposable> {
+  const kinds = [...jobs, ...crons.map(kindOf)]
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]))
+  const running = new Set<Job>()
+  await queueCrons(ctx, crons)
+  const renewing = setInterval(() => {
+    renew(ctx, running).catch((error: unknown) => ctx.log.warn({ err: error }, 'leases of jobs could not be renewed'))
+  }, renewEveryMs)
+  const loop = startJobs<Job>(
+    {
+      name: 'job',
+      claim: (running) => claimJob(ctx, kinds, running),
+      run: async (job, signal) => {
+        running.add(job)
+        try {
+          await carryOut(ctx, byName.get(job.kind)!, job, signal)
+        } finally {
+          running.delete(job)
+        }
+      },
+      describe: ({ kind, workspaceId, key }) => ({ kind, workspaceId, key }),
+      concurrency: kinds.reduce((sum, { concurrency }) => sum + concurrency, 0),
+      workMs: ({ kind }) => byName.get(kind)!.workMs,
+      idleMs,
+    },
+    ctx.log,
+  )
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]()
+      clearInterval(renewing)
+    },
+  }
+}
+
+const kindOf = ({ name, everyMs, workMs, run }: Cron): JobKind => ({
+  name,
+  concurrency: 1,
+  workMs,
+  run: async (ctx, _, signal) => {
+    await run(ctx, signal)
+    return { waitMs: everyMs }
+  },
+})
+
+async function queueCrons(ctx: WithDatabase, crons: readonly Cron[]): Promise<void> {
+  await asOperator(ctx, async ({ db }) => {
+    for (const { name, everyMs } of crons)
+      await sql`
+        insert into job as j (kind) values (${name})
+        on conflict (kind, workspace_id, key) do update set run_at = least(j.run_at, ${fromNow(everyMs)})`.execute(db)
+  })
+}
+
+async function carryOut(ctx: Context, kind: JobKind, job: Job, signal: AbortSignal): Promise<void> {
+  // Claimed while the program ended.
+  if (signal.aborted) return settle(ctx, job, { waitMs: 0 })
+  try {
+    await settle(ctx, job, await kind.run(ctx, job, signal))
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error
+    if (signal.aborted) return settle(ctx, job, { waitMs: 0 })
+    const { waits = defaultWaits } = kind
+    const { message } = error instanceof Error ? error : new Error(String(error))
+    await settle(ctx, job, { waitMs: waits[job.failures] ?? waits.at(-1)!, error: message })
+    throw error
+  }
+}
+
+const dueNow = sql`coalesce(lease_until, run_at) <= now()`
+
+// Which workspace each kind served last in this process.
 const servedLast = new Map<string, number>()
 
-interface Turns<L extends Lane> extends Claim<L> {
-  /** The kind of claim. */
+interface Waiting {
   kind: string
-  workspaceOf?: RawBuilder<unknown>
-  /** The workspaces (`id`) of the rows that are due, where a row is of several. */
-  workspaces?(due: RawBuilder<unknown>): RawBuilder<unknown>
-  /** Restricts `table` to the rows of a workspace. */
-  isOf?(workspaceId: number): RawBuilder<unknown>
+  workspaceId: number | null
+  failed: boolean
 }
 
-/** `claimRows` by workspaces in turn: each lane begins with the workspace after the one that was served last. */
-export async function claimInTurn<Row, L extends Lane>(
-  db: Database,
-  {
-    kind,
-    workspaceOf = sql`workspace_id`,
-    workspaces = (due) => sql`select distinct ${workspaceOf} as id from ${claim.table} where ${due}`,
-    isOf = (id) => sql`${workspaceOf} = ${id}`,
-    ...claim
-  }: Turns<L>,
-): Promise<{ lane: L; rows: Row[] } | null> {
-  for (const lane of claim.lanes) {
-    const isDue = sql`${lane.maybeDue ?? lane.due} and (lease_until is null or lease_until < now())`
-    const { rows: due } = await sql<{ id: number }>`${workspaces(isDue)}`.execute(db)
-    const last = servedLast.get(kind) ?? 0
-    const ids = due.map(({ id }) => id).sort((a, b) => Number(a <= last) - Number(b <= last) || a - b)
-    for (const id of ids) {
-      const claimed = await claimRows<Row, L>(db, {
-        ...claim,
-        lanes: [{ ...lane, due: sql`${lane.due} and ${isOf(id)}` }],
-      })
-      if (!claimed) continue
-      servedLast.set(kind, id)
-      return { lane, rows: claimed.rows }
+/** Takes the next job that is due of a kind that has places; null: none. */
+export async function claimJob(
+  ctx: WithDatabase,
+  kinds: readonly JobKind[],
+  running: readonly Job[],
+): Promise<Job | null> {
+  const places = (kind: JobKind) => {
+    const own = running.filter((job) => job.kind === kind.name)
+    const failed = own.filter(({ failures }) => failures > 0).length
+    return { any: own.length < kind.concurrency, failed: failed < Math.ceil(kind.concurrency / 2) }
+  }
+  const free = kinds.filter((kind) => places(kind).any)
+  const held = kinds.filter(({ isHeld }) => isHeld).map(({ name }) => name)
+  return asScheduler(ctx, async ({ db }) => {
+    const { rows } = await sql<Waiting>`
+      select distinct kind, workspace_id as "workspaceId", attempts > 0 as failed
+        from (select * from job where ${dueNow} and kind = any (${free.map(({ name }) => name)}::text[])
+                 and not (kind = any (${held}::text[]) and (queued_at < (select held_since from installation)) is true)
+               order by coalesce(lease_until, run_at) limit ${seenMax}) j`.execute(db)
+    const turn = ({ kind, workspaceId }: Waiting) => {
+      const id = workspaceId ?? 0
+      return id > (servedLast.get(kind) ?? -1) ? id : id + 2 ** 32
     }
-  }
-  return null
-}
-
-/** A time by the clock of the database, which all processes share. */
-export function fromNow(ms: number): RawBuilder<Date> {
-  return sql<Date>`now() + ${Math.round(ms)} * interval '1 ms'`
-}
-
-/** Calls `cut` a while after `signal`, unless disposed before: what is under way may end, but a process does not wait for ever. */
-export function afterGrace(signal: AbortSignal, graceMs: number, cut: () => void): Disposable {
-  let timer: NodeJS.Timeout | undefined
-  const begin = () => {
-    timer = setTimeout(cut, graceMs)
-  }
-  if (signal.aborted) begin()
-  signal.addEventListener('abort', begin, { once: true })
-  return {
-    [Symbol.dispose]: () => {
-      signal.removeEventListener('abort', begin)
-      clearTimeout(timer)
-    },
-  }
-}
-
-/**
- * Carries out `work` at once and then every `everyMs`, until disposed; when it fails it is tried the next time. What takes longer than `workMs`
- * hangs.
- */
-export function repeat(everyMs: number, work: () => Promise<void>, log: Logger, workMs = turnMs): AsyncDisposable {
-  const stop = new AbortController()
-  const loop = async (due: (ms: number) => void) => {
-    while (!stop.signal.aborted) {
-      due(workMs)
-      await work().catch((error: unknown) => log.error({ err: error }, 'periodic work failed'))
-      due(everyMs + claimMs)
-      await pause(everyMs, stop.signal)
+    for (const kind of free) {
+      const waiting = rows.filter(({ kind: name, failed }) => name === kind.name && (!failed || places(kind).failed))
+      for (const next of waiting.sort((a, b) => Number(b.failed) - Number(a.failed) || turn(a) - turn(b))) {
+        const job = await take({ db }, next)
+        if (!job) continue
+        servedLast.set(kind.name, next.workspaceId ?? 0)
+        return job
+      }
     }
-  }
-  return untilDisposed(stop, work.name || `every ${everyMs / 1000} s`, loop)
+    return null
+  })
 }
 
-/** Stops all at once, so that none goes on because it waits for another, and throws what the first that failed says, after the others. */
-export function together(loops: readonly AsyncDisposable[]): AsyncDisposable {
-  return {
-    [Symbol.asyncDispose]: async () => {
-      const ends = await Promise.allSettled(loops.map(async (loop) => loop[Symbol.asyncDispose]()))
-      for (const end of ends) if (end.status === 'rejected') throw end.reason
-    },
-  }
+async function take({ db }: WithDatabase, { kind, workspaceId, failed }: Waiting): Promise<Job | null> {
+  const { rows } = await sql<Job>`
+    update job set lease = ${randomUUID()}, lease_until = ${fromNow(leaseMs)}, run_at = 'infinity', attempts = attempts + 1
+     where id = (select id from job
+                  where ${dueNow} and kind = ${kind} and workspace_id is not distinct from ${workspaceId} and (attempts > 0) = ${failed}
+                  order by coalesce(lease_until, run_at), id limit 1 for no key update skip locked)
+    returning id, kind, workspace_id as "workspaceId", key, payload, queued_at as "queuedAt", attempts - 1 as failures, lease`.execute(
+    db,
+  )
+  return rows[0] ?? null
 }
 
-function untilDisposed(
-  stop: AbortController,
-  name: string,
-  loop: (due: (ms: number) => void) => Promise<void>,
-  ends: ReadonlyMap<unknown, number> = new Map(),
-): AsyncDisposable {
-  const due = (ms: number) => {
-    const turnBy = performance.now() + ms
-    loops.set(stop, { name, dueBy: () => Math.min(turnBy, ...ends.values()) })
-  }
-  const done = loop(due).finally(() => loops.delete(stop))
-  return {
-    [Symbol.asyncDispose]: async () => {
-      stop.abort()
-      await done
-    },
-  }
+async function renew(ctx: WithDatabase, running: ReadonlySet<Job>): Promise<void> {
+  const leases = [...running].map(({ lease }) => lease)
+  if (leases.length === 0) return
+  await asScheduler(ctx, ({ db }) =>
+    sql`update job set lease_until = ${fromNow(leaseMs)} where lease = any (${leases}::uuid[])`.execute(db),
+  )
+}
+
+/** Fails when another process has taken the job; else keeps the others from taking it until the transaction `db` ends. */
+export async function holdJob({ db }: WithDatabase, { id, lease }: Pick<Job, 'id' | 'lease'>): Promise<void> {
+  const { rows } = await sql`select from job where id = ${id} and lease = ${lease} for no key update`.execute(db)
+  if (rows.length === 0) throw new LeaseLost('another process has taken this job')
+}
+
+// One that was queued again while it ran has a time by now, and stays.
+async function settle(ctx: WithDatabase, { id, lease }: Job, again: Again | null): Promise<void> {
+  await asOperator(ctx, async ({ db }) => {
+    await holdJob({ db }, { id, lease })
+    if (again === null) await sql`delete from job where id = ${id} and run_at = 'infinity'`.execute(db)
+    const { waitMs, error = null } = again ?? {}
+    await sql`
+      update job set lease = null, lease_until = null, attempts = case when ${error === null} then 0 else attempts end, error = ${error},
+                     run_at = ${waitMs === undefined ? sql`run_at` : sql`least(run_at, ${fromNow(waitMs)})`}
+       where id = ${id}`.execute(db)
+  })
+}
+
+/** The jobs of a kind, for the operator. */
+export interface JobsOfKind {
+  kind: string
+  waiting: number
+  running: number
+  failing: number
+  /** When the first of them runs. */
+  next: Date | null
+  /** Of the one that failed most often. */
+  error: string | null
+}
+
+/** What waits, what fails, and when it is tried again. */
+export async function listJobs(ctx: WithDatabase): Promise<JobsOfKind[]> {
+  return asOperator(ctx, async ({ db }) => {
+    const { rows } = await sql<JobsOfKind>`
+      select kind, count(*) filter (where lease is null)::int as waiting, count(*) filter (where lease_until > now())::int as running,
+             count(*) filter (where error is not null)::int as failing, min(run_at) filter (where run_at < 'infinity') as next,
+             (array_agg(error order by attempts desc) filter (where error is not null))[1] as error
+        from job group by kind order by kind`.execute(db)
+    return rows
+  })
 }

@@ -7,7 +7,6 @@ type Pause = [table: string, column: string, longestMs: number, rows?: string]
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
-// The mail worker has the longest lease.
 const leaseMs = 10 * minuteMs
 
 /** The columns that make a row wait, with the longest wait that is ever written. `alert_position.next_at` follows the calendar of the documents. */
@@ -24,8 +23,8 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['capture_refusal', 'rests_until', 24 * sefaz.hourMs],
     ['outgoing_event', 'next_at', 16 * sefaz.hourMs + marginMs, "state in ('waiting', 'sending')"],
     ['outgoing_event', 'lease_until', leaseMs],
-    ['mail', 'next_at', 6 * hourMs, "state = 'waiting'"],
-    ['mail', 'lease_until', leaseMs, "state = 'waiting'"],
+    ['job', 'lease_until', leaseMs],
+    ['job', 'run_at', 6 * hourMs, 'attempts > 0'],
     ['webhook_delivery', 'next_at', dayMs, "state = 'waiting'"],
     ['webhook_delivery', 'lease_until', leaseMs],
     ['webhook', 'rest_until', 5 * minuteMs],
@@ -37,7 +36,6 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['alert_test', 'lease_until', leaseMs],
     ['certificate_file', 'lease_until', leaseMs],
     ['document_export', 'lease_until', leaseMs],
-    ['workspace', 'review_at', hourMs],
     ['happening', 'ready_at', sefaz.answerMs + minuteMs],
   ]
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { endTrouble, noteTrouble, type TroubleKey } from '../trouble.ts'
-import { repeat } from './jobs.ts'
+import { repeat } from './loop.ts'
 
 const everyMs = 10_000
 // What was killed is back within a second or two.

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../context.ts'
 import { asOperator } from '../database.ts'
 import { isHeldBack } from '../installation.ts'
+import { fromNow } from '../jobs/claim.ts'
+import { queueJob } from '../jobs/jobs.ts'
 
 /** The text of a letter; the layout is the same for all. */
 export interface Letter {
@@ -69,16 +72,13 @@ export async function queueMail(
   { db }: Pick<Context, 'db'>,
   mail: { workspaceId?: number; kind: string; recipient: string; payload?: object; usefulMs?: number },
 ): Promise<void> {
-  await db
-    .insertInto('mail')
-    .values({
-      workspace_id: mail.workspaceId ?? null,
-      kind: mail.kind,
-      recipient: mail.recipient,
-      payload: JSON.stringify(mail.payload ?? {}),
-      useless_at: mail.usefulMs === undefined ? null : sql<Date>`now() + ${mail.usefulMs} * interval '1 ms'`,
-    })
-    .execute()
+  const { workspaceId = null, kind, recipient, payload = {}, usefulMs } = mail
+  const messageId = randomUUID()
+  const uselessAt = usefulMs === undefined ? null : fromNow(usefulMs)
+  await sql`
+    insert into mail (workspace_id, kind, recipient, payload, useless_at, message_id)
+    values (${workspaceId}, ${kind}, ${recipient}, ${JSON.stringify(payload)}, ${uselessAt}, ${messageId})`.execute(db)
+  await queueJob({ db }, { kind: 'mail', workspaceId, key: messageId })
 }
 
 const held = sql`state = 'waiting' and ${isHeldBack}`
@@ -95,7 +95,10 @@ export async function countHeldMails(ctx: WithDatabase): Promise<number> {
 export async function dropHeldMails(ctx: WithDatabase): Promise<void> {
   const problem = 'O envio foi liberado sem o que já esperava: este e-mail podia já ter saído, e não foi enviado.'
   await asOperator(ctx, async ({ db }) => {
-    await sql`update mail set state = 'dropped', problem = ${problem}, payload = '{}', lease_until = null, settled_at = now() where ${held}`.execute(
+    await sql`delete from job where kind = 'mail' and key in (select message_id::text from mail where ${held})`.execute(
+      db,
+    )
+    await sql`update mail set state = 'dropped', problem = ${problem}, payload = '{}', settled_at = now() where ${held}`.execute(
       db,
     )
   })

@@ -11,35 +11,36 @@ import { readConfig } from '../../config.ts'
 import type { Context } from '../context.ts'
 import { asOperator, openDatabase } from '../database.ts'
 import { createPublicIds } from '../ids.ts'
-import { knownBefore } from '../jobs/testing.ts'
 import { testSigner } from '../signer/testing.ts'
 import { noPrinter, roomyStorage } from '../testing.ts'
 import { createVault } from '../vault.ts'
 import { type MailKind, queueMail } from './mail.ts'
-import { claimMail, deleteSettledMails, dueMails, leaseMs, listUnsentMails, retryFailedMails } from './queue.ts'
+import { deleteSettledMails, listUnsentMails, retryFailedMails } from './queue.ts'
 import { openMailServer, refusal, type TestMailServer } from './testing.ts'
 
 const patience = { timeout: 25_000, interval: 20 }
 
 // A copy of the worker whose pauses and grace at the end are as many as ever, and thirty times shorter.
 const shorter = 30
-let startMailWorker: typeof import('./worker.ts').startMailWorker
+let startQueue: typeof import('../jobs/jobs.ts').startQueue
+let mailJob: typeof import('./worker.ts').mailJob
 beforeAll(async () => {
   vi.resetModules()
   vi.doMock('../pause.ts', async (load) => {
     const { pause } = await load<typeof import('../pause.ts')>()
     return { pause: (ms: number, signal: AbortSignal) => pause(ms / shorter, signal) }
   })
-  vi.doMock('../jobs/jobs.ts', async (load) => {
-    const jobs = await load<typeof import('../jobs/jobs.ts')>()
-    const afterGrace: typeof jobs.afterGrace = (signal, ms, cut) => jobs.afterGrace(signal, ms / shorter, cut)
-    return { ...jobs, afterGrace }
+  vi.doMock('../jobs/loop.ts', async (load) => {
+    const loop = await load<typeof import('../jobs/loop.ts')>()
+    const afterGrace: typeof loop.afterGrace = (signal, ms, cut) => loop.afterGrace(signal, ms / shorter, cut)
+    return { ...loop, afterGrace }
   })
-  ;({ startMailWorker } = await import('./worker.ts'))
+  ;({ startQueue } = await import('../jobs/jobs.ts'))
+  ;({ mailJob } = await import('./worker.ts'))
 })
 afterAll(() => {
   vi.doUnmock('../pause.ts')
-  vi.doUnmock('../jobs/jobs.ts')
+  vi.doUnmock('../jobs/loop.ts')
   vi.resetModules()
 })
 
@@ -63,6 +64,7 @@ beforeEach(async () => {
   server = await openMailServer()
   logged = []
   await operate(sql`delete from mail`)
+  await operate(sql`delete from job`)
 })
 afterEach(() => server[Symbol.asyncDispose]())
 
@@ -90,7 +92,7 @@ const kinds: Record<string, MailKind> = {
     throw new Error('a bug of ours')
   },
 }
-const work = (ctx = context()) => startMailWorker(ctx, kinds)
+const work = (ctx = context()) => startQueue(ctx, { jobs: [mailJob(kinds)] })
 const queue = (change: Partial<Parameters<typeof queueMail>[1]> = {}) =>
   queueMail({ db }, { kind: 'aviso', recipient: 'ana@empresa.example', payload: { name: 'João' }, ...change })
 
@@ -110,23 +112,22 @@ async function operate<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
 }
 const rows = () =>
   operate(sql<Row>`
-    select state, failures, problem, payload, settled_at is not null as settled, recipient,
-           extract(epoch from next_at - now())::float8 as wait, coalesce(lease_until > now(), false) as leased
-      from mail order by id`)
+    select m.state, coalesce(j.attempts - (j.lease is not null)::int, m.failures) as failures, coalesce(j.error, m.problem) as problem, m.payload,
+           m.settled_at is not null as settled, m.recipient, extract(epoch from nullif(j.run_at, 'infinity') - now())::float8 as wait,
+           coalesce(j.lease_until > now(), false) as leased
+      from mail m left join job j on j.key = m.message_id::text order by m.id`)
+// What a job is set to, for the mails of a condition.
+const setJobs = (change: string, mails = 'true') =>
+  operate(
+    sql`update job set ${sql.raw(change)} where key in (select message_id::text from mail where ${sql.raw(mails)})`,
+  )
 const becomes = (...expected: Partial<Row>[]) =>
   vi.waitFor(async () => expect(await rows()).toMatchObject(expected), patience)
-const makeDue = () => operate(sql`update mail set next_at = now() where state = 'waiting'`)
-
-test.each([0, 2])('a mail that failed %i times is known to be due', async (failures) => {
-  const claim = knownBefore(dueMails, claimMail)
-  await queue()
-  await operate(sql`update mail set failures = ${failures}`)
-  expect(await claim({ db }, { retry: true })).toMatchObject({ failures })
-})
+const makeDue = () => setJobs('run_at = now()')
 
 test('a mail leaves, and keeps nothing of what it said', async () => {
   await queue()
-  await using _ = work()
+  await using _ = await work()
   await becomes({ state: 'sent', failures: 0, problem: null, payload: {}, settled: true, leased: false })
   expect(server.received).toHaveLength(1)
   expect(server.received[0]).toMatchObject({ from: 'avisos@vigia.example', to: ['ana@empresa.example'] })
@@ -141,7 +142,7 @@ test('a refusal for now is tried again as the same message', async () => {
     if (tries.length === 1) throw refusal(451, '4.7.1 greylisted')
   }
   await queue()
-  await using _ = work()
+  await using _ = await work()
   await becomes({ state: 'waiting', failures: 1, leased: false, payload: { name: 'João' } })
   const [row] = await rows()
   expect(row?.problem).toContain('greylisted')
@@ -158,7 +159,7 @@ test('a refusal for good is not repeated', async () => {
     throw refusal(550, '5.1.1 no such mailbox')
   }
   await queue()
-  await using _ = work()
+  await using _ = await work()
   await becomes({ state: 'failed', settled: true, payload: { name: 'João' } })
   expect((await rows())[0]?.problem).toContain('no such mailbox')
   expect(logged.filter(({ level }) => level === 50)).toHaveLength(1)
@@ -168,7 +169,7 @@ test('a server that is away is waited for', async () => {
   const { port } = server
   await server[Symbol.asyncDispose]()
   await queue()
-  await using _ = work()
+  await using _ = await work()
   await becomes({ state: 'waiting', failures: 1 })
   server = await openMailServer({}, port)
   await makeDue()
@@ -182,10 +183,11 @@ test('the waits grow from a minute to six hours, and end after three days', asyn
   }
   const minutes = [1, 5, 15, 60, 180, 360, 360]
   for (const failures of minutes.keys()) await queue({ payload: { name: String(failures) } })
-  await operate(sql`update mail set failures = (payload->>'name')::int`)
+  await operate(sql`
+    update job j set attempts = (m.payload->>'name')::int from (select message_id, payload from mail) m where j.key = m.message_id::text`)
   await queue({ payload: { name: 'x' } })
-  await operate(sql`update mail set failures = 16 where payload->>'name' = 'x'`)
-  await using _ = work()
+  await setJobs('attempts = 16', `payload->>'name' = 'x'`)
+  await using _ = await work()
   await becomes(...minutes.map((_, index) => ({ state: 'waiting', failures: index + 1 })), { state: 'failed' })
   const waits = (await rows()).slice(0, minutes.length).map(({ wait }) => Math.ceil(wait / 60))
   expect(waits).toEqual(minutes)
@@ -197,41 +199,13 @@ test('several workers send each mail once', async () => {
   const names = Array.from({ length: 20 }, (_, index) => `n${index}`)
   for (const name of names) await queue({ payload: { name } })
   {
-    await using _ = work()
-    await using __ = work()
-    await using ___ = work()
+    await using _ = await work()
+    await using __ = await work()
+    await using ___ = await work()
     await becomes(...names.map(() => ({ state: 'sent' })))
   }
   const subjects = server.received.map(({ mail }) => mail.subject)
   expect(subjects.sort()).toEqual(names.map((name) => `Aviso para ${name}`).sort())
-})
-
-test('a mail that another process holds is left alone until its lease ends', async () => {
-  await queue({ payload: { name: 'held' } })
-  await queue({ payload: { name: 'free' } })
-  await operate(sql`update mail set lease_until = now() + interval '5 minutes' where payload->>'name' = 'held'`)
-  await using _ = work()
-  await becomes({ state: 'waiting', leased: true, failures: 0 }, { state: 'sent' })
-  await operate(sql`update mail set lease_until = now() - interval '1 second' where state = 'waiting'`)
-  await becomes({ state: 'sent' }, { state: 'sent' })
-  expect(server.received).toHaveLength(2)
-  expect(leaseMs).toBeGreaterThan(4 * 60_000)
-})
-
-test('a mail whose lease another process took over is not put off by the first', async () => {
-  let taken = false
-  server.refuse = async () => {
-    if (taken) return
-    taken = true
-    await operate(sql`update mail set lease_until = now() + interval '7 minutes'`)
-    throw refusal(451, 'later')
-  }
-  await queue()
-  {
-    await using _ = work()
-    await vi.waitFor(() => expect(logged.some(({ msg }) => msg === 'a mail could not leave')).toBe(true), patience)
-  }
-  expect(await rows()).toMatchObject([{ state: 'waiting', failures: 0, leased: true }])
 })
 
 test('what cannot or need not be said does not leave', async () => {
@@ -241,7 +215,7 @@ test('what cannot or need not be said does not leave', async () => {
   await queue({ kind: 'constructor' })
   await queue({ recipient: 'a@b.example,c@d.example' })
   await queue({ usefulMs: -1_000 })
-  await using _ = work()
+  await using _ = await work()
   await becomes(
     { state: 'dropped', payload: {}, settled: true },
     { state: 'waiting', failures: 1 },
@@ -264,7 +238,7 @@ test('a mailbox that does not exist is for the operator to see, and no error of 
   await server[Symbol.asyncDispose]()
   server = await openMailServer({ onRcptTo: (_, __, done) => done(refusal(550, '5.1.1 no such mailbox')) })
   await queue()
-  await using _ = work()
+  await using _ = await work()
   await becomes({ state: 'failed', settled: true })
   expect(logged.filter(({ msg }) => msg === 'a mail was refused for good')).toMatchObject([{ level: 40 }])
 })
@@ -280,8 +254,8 @@ test('recipients whose server hangs keep no fresh mail from leaving', async () =
   })
   const slow = Array.from({ length: 8 }, (_, index) => `r${index}@lento.example`)
   for (const recipient of slow) await queue({ recipient })
-  await operate(sql`update mail set failures = 1, next_at = now() - interval '1 hour'`)
-  await using _ = work()
+  await setJobs(`attempts = 1, run_at = now() - interval '1 hour'`)
+  await using _ = await work()
   await vi.waitFor(() => expect(hanging.size).toBeGreaterThanOrEqual(2), patience)
   const fresh = Array.from({ length: 12 }, (_, index) => `f${index}@empresa.example`)
   for (const recipient of fresh) await queue({ recipient })
@@ -294,10 +268,10 @@ test('recipients whose server hangs keep no fresh mail from leaving', async () =
 test('retries leave although fresh mail never ends', async () => {
   const names = Array.from({ length: 30 }, (_, index) => `n${index}`)
   for (const name of names) await queue({ payload: { name } })
-  await operate(sql`update mail set next_at = now() - interval '1 hour'`)
+  await setJobs(`run_at = now() - interval '1 hour'`)
   await queue({ payload: { name: 'again' } })
-  await operate(sql`update mail set failures = 1 where payload->>'name' = 'again'`)
-  await using _ = work()
+  await setJobs('attempts = 1', `payload->>'name' = 'again'`)
+  await using _ = await work()
   await becomes(...Array(31).fill({ state: 'sent' }))
   const place = server.received.findIndex(({ mail }) => mail.subject === 'Aviso para again')
   expect(place).toBeLessThan(10)
@@ -305,7 +279,7 @@ test('retries leave although fresh mail never ends', async () => {
 
 test('without a mail server a mail becomes a file, and the log says where, not what', async () => {
   await queue({ payload: { name: 'Conceição' } })
-  await using _ = work(context({ SMTP_URL: '', MAIL_FROM: '' }))
+  await using _ = await work(context({ SMTP_URL: '', MAIL_FROM: '' }))
   await becomes({ state: 'sent' })
   const files = await readdir(join(folder, 'outbox'))
   expect(files).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-\d+\.eml$/)])
@@ -327,7 +301,7 @@ test('a database that goes away while a mail leaves does not make it leave twice
     await endConnections(admin)
   }
   await queue()
-  await using _ = work()
+  await using _ = await work()
   await vi.waitFor(
     () => expect(logged.some(({ msg }) => String(msg).includes('could not be written yet'))).toBe(true),
     patience,
@@ -347,7 +321,7 @@ test('a program that ends does not wait for a server that says nothing, and the 
   }
   await queue()
   {
-    await using _ = work()
+    await using _ = await work()
     await vi.waitFor(() => expect(reached).toBe(true), patience)
   }
   expect(await rows()).toMatchObject([{ state: 'waiting', failures: 0, leased: false, problem: null }])
@@ -367,12 +341,12 @@ test('the operator sees what did not leave and lets it be tried again', async ()
   await queue({ recipient: 'um@x.example' })
   await queue({ recipient: 'dois@x.example', usefulMs: -1_000 })
   await queue({ recipient: 'tres@x.example', kind: 'nada' })
-  await operate(sql`update mail set failures = 2 where recipient = 'dois@x.example'`)
+  await setJobs('attempts = 2', `recipient = 'dois@x.example'`)
   server.refuse = () => {
     throw refusal(550, 'no such mailbox')
   }
   {
-    await using _ = work()
+    await using _ = await work()
     await becomes({ state: 'failed' }, { state: 'dropped' }, { state: 'dropped' })
   }
   expect(await listUnsentMails({ db })).toMatchObject([
@@ -382,7 +356,7 @@ test('the operator sees what did not leave and lets it be tried again', async ()
   server.refuse = () => {}
   expect(await retryFailedMails({ db })).toBe(1)
   expect(await retryFailedMails({ db })).toBe(0)
-  await using _ = work()
+  await using _ = await work()
   await becomes({ state: 'sent', failures: 0 }, { state: 'dropped' }, { state: 'dropped' })
   expect(server.received).toHaveLength(1)
 })

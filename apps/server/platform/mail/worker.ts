@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
-import { isDue } from '../jobs/due.ts'
-import { afterGrace, startJobs } from '../jobs/jobs.ts'
+import type { Again, Job, JobKind } from '../jobs/jobs.ts'
+import { afterGrace } from '../jobs/loop.ts'
 import { pause } from '../pause.ts'
 import type { MailKind } from './mail.ts'
 import { isMailbox, writeMessage } from './message.ts'
-import { claimMail, dueMails, type HeldMail, leaseMs, type MailOutcome, settleMail } from './queue.ts'
+import { type HeldMail, type MailOutcome, readMail, settleMail } from './queue.ts'
 import { openTransport, readRefusal, type Transport } from './transport.ts'
 
 const minuteMs = 60_000
@@ -12,49 +12,48 @@ const hourMs = 60 * minuteMs
 // Each after one failure more; together three days.
 const waits = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, ...Array<number>(11).fill(6 * hourMs)]
 
-const atOnce = 4
-// Mails that failed before may fail slowly again; they must not delay mails that were never tried.
-const retriesAtOnce = 2
-const idleMs = 1_000
 const sendMs = 3 * minuteMs
 // How long a message under way may still take when the program ends.
 const graceMs = 5_000
+// What became of a mail is written as long as its job is held.
+const settleMs = 2 * minuteMs
 
-/** Sends the mails that are due, until disposed; `kinds` write the letters. */
-export function startMailWorker(ctx: Context, kinds: Readonly<Record<string, MailKind>>): AsyncDisposable {
-  const transport = openTransport(ctx.config)
-  return startJobs<HeldMail>(
-    {
-      name: 'mail',
-      mayFind: () => isDue(ctx, dueMails),
-      claim: (running) =>
-        claimMail(ctx, { retry: running.filter(({ failures }) => failures > 0).length < retriesAtOnce }),
-      run: async (mail, signal) => {
-        const claimedAt = performance.now()
-        const outcome = await sendMail(ctx, kinds, transport, mail, signal)
-        await settle(ctx, mail, outcome, claimedAt + leaseMs, signal)
-      },
-      describe: ({ id, kind }) => ({ mail: String(id), kind }),
-      concurrency: atOnce,
-      workMs: 2 * leaseMs,
-      idleMs,
+/** Sends the mails that wait; `kinds` write the letters. */
+export function mailJob(kinds: Readonly<Record<string, MailKind>>): JobKind {
+  let transport: Transport | null = null
+  return {
+    name: 'mail',
+    concurrency: 4,
+    workMs: 20 * minuteMs,
+    isHeld: true,
+    waits,
+    run: async (ctx, job, signal) => {
+      const mail = await readMail(ctx, job)
+      if (!mail) return null
+      transport ??= openTransport(ctx.config)
+      const outcome = await sendMail(ctx, kinds, transport, mail, job, signal)
+      if (outcome.state === 'waiting') return outcome.again
+      await settle(ctx, mail, job, outcome, signal)
+      return null
     },
-    ctx.log,
-  )
+  }
 }
+
+type Sent = MailOutcome | { state: 'waiting'; again: Again }
 
 async function sendMail(
   ctx: Context,
   kinds: Readonly<Record<string, MailKind>>,
   transport: Transport,
   mail: HeldMail,
+  job: Job,
   signal: AbortSignal,
-): Promise<MailOutcome> {
+): Promise<Sent> {
   const { log } = ctx
   const about = { mail: String(mail.id), kind: mail.kind }
   if (mail.tooLate) {
     // Without a failure, nothing ran in the meantime.
-    log[mail.failures > 0 ? 'error' : 'warn'](about, 'a mail did not leave while it was of use')
+    log[job.failures > 0 ? 'error' : 'warn'](about, 'a mail did not leave while it was of use')
     return { state: 'dropped', problem: 'Ficou tarde demais para este e-mail: o que ele diria já não serve.' }
   }
   const write = Object.hasOwn(kinds, mail.kind) ? kinds[mail.kind] : undefined
@@ -77,7 +76,7 @@ async function sendMail(
     message = await writeMessage(ctx.config, letter, mail)
   } catch (error) {
     log.error({ err: error, ...about }, 'a letter could not be written')
-    return retryLater(ctx, mail, 'O e-mail não pôde ser escrito por uma falha nossa, anotada no log.')
+    return retryLater(ctx, mail, job, 'O e-mail não pôde ser escrito por uma falha nossa, anotada no log.')
   }
   try {
     const path = await within(signal, (limit) => transport.deliver(mail, message, limit))
@@ -85,11 +84,11 @@ async function sendMail(
     else log.info(about, 'a mail left')
     return { state: 'sent' }
   } catch (error) {
-    if (signal.aborted) return { state: 'released' }
+    if (signal.aborted) throw error
     const { problem, final, facts } = readRefusal(error)
     if (!final) {
       log.warn({ ...about, ...facts }, 'a mail could not leave')
-      return retryLater(ctx, mail, problem)
+      return retryLater(ctx, mail, job, problem)
     }
     // Nor is a mailbox that does not exist.
     log[facts.command === 'RCPT TO' ? 'warn' : 'error']({ ...about, ...facts }, 'a mail was refused for good')
@@ -97,9 +96,9 @@ async function sendMail(
   }
 }
 
-function retryLater({ log }: Pick<Context, 'log'>, { id, kind, failures }: HeldMail, problem: string): MailOutcome {
+function retryLater({ log }: Pick<Context, 'log'>, { id, kind }: HeldMail, { failures }: Job, problem: string): Sent {
   const waitMs = waits[failures]
-  if (waitMs !== undefined) return { state: 'waiting', problem, waitMs }
+  if (waitMs !== undefined) return { state: 'waiting', again: { waitMs, error: problem } }
   log.error({ mail: String(id), kind }, 'a mail was given up')
   return { state: 'failed', problem }
 }
@@ -120,13 +119,14 @@ async function within<T>(end: AbortSignal, work: (limit: AbortSignal) => Promise
 async function settle(
   ctx: Context,
   mail: HeldMail,
+  job: Job,
   outcome: MailOutcome,
-  until: number,
   signal: AbortSignal,
 ): Promise<void> {
+  const until = performance.now() + settleMs
   for (;;) {
     try {
-      return await settleMail(ctx, mail, outcome)
+      return await settleMail(ctx, mail, job, outcome)
     } catch (error) {
       if (signal.aborted || performance.now() > until) throw error
       ctx.log.warn({ err: error, mail: String(mail.id) }, 'what became of a mail could not be written yet')

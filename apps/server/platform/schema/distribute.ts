@@ -8,7 +8,7 @@ import { InstallationError } from '../installation.ts'
  */
 export const sharedTables: readonly string[] = [
   ...['migration', 'installation', 'installation_key', 'throttle', 'circuit', 'clock_skew', 'trouble'],
-  ...['storage_probe', 'mail', 'contact_message', 'erasure'],
+  ...['storage_probe', 'job', 'mail', 'contact_message', 'erasure'],
   ...['capture_line', 'capture_subscription', 'capture_call', 'capture_gap', 'capture_refusal'],
   ...['account_directory', 'workspace_directory', 'token_directory', 'membership'],
 ]

@@ -1,0 +1,38 @@
+import { companyChangeRoutes } from '../capture/company-change-routes.ts'
+import { companyRoutes } from '../capture/company-routes.ts'
+import { askSoon, startCaptureWorker } from '../capture/worker.ts'
+import { startCertificateWorker } from '../companies/worker.ts'
+import { slice } from '../slice.ts'
+import { manifestationAnnouncements, manifestationMails } from './announcements.ts'
+import { reviewAsked } from './asked.ts'
+import { acknowledgePending, certificateFollowers, countRefusedCiencias, tellWithheld } from './events.ts'
+import { holdAfterSilence, markAlive, noteHold } from './hold.ts'
+import { manifestationRoutes } from './routes.ts'
+import { reviewSuggestions } from './suggestions.ts'
+import { startManifestationWorker } from './worker.ts'
+
+export const events = slice({
+  routes: [
+    ...companyRoutes(countRefusedCiencias),
+    ...companyChangeRoutes(certificateFollowers),
+    ...manifestationRoutes,
+  ],
+  crons: [{ name: 'mark-alive', everyMs: 60_000, run: markAlive }],
+  reviews: [tellWithheld, reviewSuggestions, reviewAsked],
+  mails: manifestationMails,
+  announcements: manifestationAnnouncements,
+  loops: [
+    (ctx) =>
+      startCaptureWorker(ctx, {
+        received: (workspaceId, companyId) => acknowledgePending(ctx, workspaceId, companyId),
+      }),
+    (ctx) => startCertificateWorker(ctx, certificateFollowers),
+    async (ctx) => {
+      await holdAfterSilence(ctx)
+      await noteHold(ctx)
+      await markAlive(ctx)
+      // A document that an event releases comes by the distribution.
+      return startManifestationWorker(ctx, { registered: (service, cnpj) => askSoon(ctx, service, cnpj) })
+    },
+  ],
+})

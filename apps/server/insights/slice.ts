@@ -1,0 +1,32 @@
+import { acknowledgePending } from '../events/events.ts'
+import { slice } from '../slice.ts'
+import { alertAnnouncements, forgetNews } from './alerts/news.ts'
+import { alertRoutes } from './alerts/routes.ts'
+import { startAlertWorker } from './alerts/worker.ts'
+import { calendarRoutes } from './calendar/calendar.ts'
+import { dashboardRoutes } from './dashboard/routes.ts'
+import { freightRoutes } from './freight/routes.ts'
+import { planMails } from './plans/mails.ts'
+import { planRoutes } from './plans/routes.ts'
+import { warnOfPlan } from './plans/warnings.ts'
+import { reformRoutes } from './reform/routes.ts'
+import { reportRoutes } from './reports/routes.ts'
+import { supplierRoutes } from './suppliers/routes.ts'
+
+export const insights = slice({
+  routes: [
+    ...reportRoutes,
+    ...reformRoutes,
+    ...alertRoutes,
+    ...freightRoutes,
+    ...supplierRoutes,
+    ...dashboardRoutes,
+    ...planRoutes,
+    ...calendarRoutes,
+  ],
+  crons: [{ name: 'forget-news', everyMs: 6 * 3_600_000, run: forgetNews }],
+  reviews: [warnOfPlan],
+  mails: planMails,
+  announcements: alertAnnouncements,
+  loops: [(ctx) => startAlertWorker(ctx, { judged: (...company) => acknowledgePending(ctx, ...company) })],
+})

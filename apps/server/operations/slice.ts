@@ -1,0 +1,35 @@
+import { shortenPauses } from '../platform/jobs/pauses.ts'
+import { operatorMails, startOperatorLetters, watchStorage } from '../platform/mail/operator.ts'
+import { deleteSettledMails } from '../platform/mail/queue.ts'
+import { forgetOutbox } from '../platform/mail/transport.ts'
+import { watchSigner } from '../platform/signer/watch.ts'
+import { slice } from '../slice.ts'
+import { startBackupWorker } from './backup/worker.ts'
+import { eraseDue, eraseUnused } from './deletion/deletion.ts'
+import { deletionMails } from './deletion/mails.ts'
+import { deletionRoutes } from './deletion/routes.ts'
+import { leavingRoutes } from './export/leaving.ts'
+import { startExportWorker } from './export/worker.ts'
+import { heldRoutes } from './held-routes.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+export const operations = slice({
+  routes: [...deletionRoutes, ...leavingRoutes, ...heldRoutes],
+  crons: [
+    { name: 'shorten-pauses', everyMs: minuteMs, run: shortenPauses },
+    { name: 'erase', everyMs: minuteMs, run: eraseDue },
+    { name: 'forget-mails', everyMs: 6 * hourMs, run: deleteSettledMails },
+    { name: 'forget-outbox', everyMs: 6 * hourMs, run: ({ config }) => forgetOutbox(config) },
+  ],
+  reviews: [eraseUnused],
+  mails: { ...deletionMails, ...operatorMails },
+  loops: [
+    (ctx) => startExportWorker(ctx, ctx.limited!),
+    startBackupWorker,
+    startOperatorLetters,
+    watchStorage,
+    watchSigner,
+  ],
+})

@@ -1,0 +1,101 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase } from '../../../../tests/support/database.ts'
+import type { Database } from '../context.ts'
+import { asOperator, openDatabase } from '../database.ts'
+import { claimInTurn, claimRows, type Lane } from './claim.ts'
+
+async function owned(url: string): Promise<void> {
+  const owner = new pg.Client({ connectionString: url })
+  await owner.connect()
+  await owner.query(
+    'create table thing (id int primary key generated always as identity, kind text, failures int, lease_until timestamptz)',
+  )
+  await owner.query('grant all on thing to vigia_app')
+  await owner.end()
+}
+
+describe('a claim', () => {
+  let stack: AsyncDisposableStack
+  let db: Database
+
+  beforeAll(async () => {
+    stack = new AsyncDisposableStack()
+    const database = stack.use(await createDatabase())
+    await owned(database.url)
+    db = openDatabase(database.url)
+    stack.defer(() => db.destroy())
+  })
+  afterAll(() => stack.disposeAsync())
+
+  beforeEach(() =>
+    asOperator({ db }, async ({ db }) => {
+      await sql`delete from thing`.execute(db)
+      await sql`insert into thing (kind) values ('a'), ('b'), ('c')`.execute(db)
+    }),
+  )
+
+  const lane = (kinds: string[]): Lane => ({ due: sql`kind = any (${kinds}::text[])`, order: sql`kind desc` })
+  const claim = (lanes: Lane[], { rowsMax, within = db }: { rowsMax?: number; within?: Database } = {}) =>
+    asOperator({ db: within }, async ({ db }) => {
+      const options = { table: sql`thing`, lanes, leaseMs: 60_000, rowsMax, returning: sql`kind` }
+      const claimed = await claimRows<{ kind: string }, Lane>(db, options)
+      return claimed?.rows.map(({ kind }) => kind).sort() ?? null
+    })
+
+  test('takes each row once, in the order of its lane, while the leases last', async () => {
+    const all = [lane(['a', 'b', 'c'])]
+    expect([await claim(all), await claim(all, { rowsMax: 5 })]).toEqual([['c'], ['a', 'b']])
+    expect(await claim(all)).toBeNull()
+    await asOperator({ db }, ({ db }) =>
+      sql`update thing set lease_until = now() - interval '1 ms' where kind = 'b'`.execute(db),
+    )
+    expect(await claim(all)).toEqual(['b'])
+  })
+
+  test('takes rows of one lane only, the first that has any', async () => {
+    const lanes = [lane(['x']), lane(['b']), lane(['a', 'c'])]
+    expect([await claim(lanes, { rowsMax: 3 }), await claim(lanes, { rowsMax: 3 })]).toEqual([['b'], ['a', 'c']])
+  })
+
+  test('does not wait for a row that somebody else is taking', async () => {
+    const all = [lane(['a', 'b', 'c'])]
+    await db.transaction().execute(async (other) => {
+      expect(await claim(all, { within: other })).toEqual(['c'])
+      expect(await claim(all)).toEqual(['b'])
+    })
+  })
+
+  test('writes what its lane says, without a lease where there is none', async () => {
+    const lanes = [{ ...lane(['a']), set: sql`failures = 7` }]
+    const row = await asOperator({ db }, async ({ db }) => {
+      const returning = sql`failures, lease_until as until`
+      return (await claimRows(db, { table: sql`thing`, lanes, leaseMs: null, returning }))?.rows[0]
+    })
+    expect(row).toEqual({ failures: 7, until: null })
+  })
+
+  test('serves workspaces in turn, whoever has more waiting', async () => {
+    await asOperator({ db }, async ({ db }) => {
+      await sql`delete from thing`.execute(db)
+      // The number stands for a workspace: one wants five things, another two, and a third one.
+      await sql`insert into thing (kind, failures) select 'a', unnest(array[1, 1, 1, 1, 1, 2, 2, 3])`.execute(db)
+    })
+    const next = () =>
+      asOperator({ db }, async ({ db }) => {
+        const claimed = await claimInTurn<{ of: number }, Lane>(db, {
+          kind: 'test',
+          table: sql`thing`,
+          workspaceOf: sql`failures`,
+          lanes: [{ due: sql`true`, order: sql`id` }],
+          leaseMs: 60_000,
+          returning: sql`failures as of`,
+        })
+        return claimed?.rows[0]?.of ?? null
+      })
+    const served = []
+    for (let of = await next(); of !== null; of = await next()) served.push(of)
+    expect(served).toEqual([1, 2, 3, 1, 2, 1, 1, 1])
+  })
+})

@@ -1,0 +1,131 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Database } from '../context.ts'
+import { isDistributed } from '../database.ts'
+
+/** Jobs of one kind that are claimed in an order of their own. */
+export interface Lane {
+  /** Which rows are due. */
+  due: RawBuilder<unknown>
+  /** A condition that is cheaper to find and holds for all rows that are due. */
+  maybeDue?: RawBuilder<unknown>
+  order: RawBuilder<unknown>
+  /** What a claim writes into a row besides its lease. */
+  set?: RawBuilder<unknown>
+}
+
+interface Claim<L extends Lane> {
+  /** The table, with the alias that the conditions use. Its rows have, where they are leased, `lease_until`. */
+  table: RawBuilder<unknown>
+  /** All columns of its primary key: without the first one the index is searched once for each workspace. */
+  key?: readonly string[]
+  /** The column with the workspace, where the rows belong to one and the key does not name it `workspace_id`. */
+  workspace?: string
+  /** Tried in this order; rows of one lane only are claimed. */
+  lanes: readonly L[]
+  /** How long the rows are left to this process; null: `set` of each lane makes them not due any more. */
+  leaseMs: number | null
+  rowsMax?: number
+  returning: RawBuilder<unknown>
+}
+
+/**
+ * Takes the first free rows of the first lane that has some. They come back unordered. `db` is a transaction that sees them. Two claims at
+ * the same time never get the same row, and never wait for each other.
+ */
+export async function claimRows<Row, L extends Lane>(
+  db: Database,
+  { table, key = ['id'], workspace, lanes, leaseMs, rowsMax = 1, returning }: Claim<L>,
+): Promise<{ lane: L; rows: Row[] } | null> {
+  const free = leaseMs === null ? sql`true` : sql`(lease_until is null or lease_until < now())`
+  const lease = leaseMs === null ? [] : [sql`lease_until = ${fromNow(leaseMs)}`]
+  const columns = key.map((name) => ({ own: sql.ref(name), chosen: sql.ref(`chosen_${name}`) }))
+  const chosen = sql.join(columns.map(({ own, chosen }) => sql`${own} as ${chosen}`))
+  const isChosen = sql.join(
+    columns.map(({ own, chosen }) => sql`${own} = ${chosen}`),
+    sql` and `,
+  )
+  const take = async (lane: L, which: RawBuilder<unknown>, own = sql`true`) => {
+    const { rows } = await sql<Row>`
+      with chosen as materialized (
+        select ${chosen}, now() as chosen_at from ${table} where ${which} for no key update skip locked)
+      update ${table} set ${sql.join([...lease, ...(lane.set ? [lane.set] : [])])} from chosen where ${own} and ${isChosen}
+      returning ${returning}`.execute(db)
+    return rows
+  }
+  const firstOf = (lane: L, rowsMax: number) => sql`${lane.due} and ${free} order by ${lane.order} limit ${rowsMax}`
+  // Rows of several servers cannot be locked by one statement: it is asked whose turn it is, more than are wanted because another process may be
+  // taking the first, and then each is taken as it was seen, or not at all.
+  const takeSeen = async (lane: L, column: string) => {
+    const names = [...new Set([column, ...key])]
+    const { rows: seen } = await sql<Record<string, unknown> & { version: string }>`
+      select ${sql.join(names.map((name) => sql.ref(name)))}, xmin::text as version from ${table}
+       where ${firstOf(lane, rowsMax + 8)}`.execute(db)
+    const rows: Row[] = []
+    for (const row of seen) {
+      if (rows.length === rowsMax) break
+      const isIt = sql.join(
+        names.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+        sql` and `,
+      )
+      rows.push(
+        ...(await take(lane, sql`${isIt} and xmin::text = ${row.version}`, sql`${sql.ref(column)} = ${row[column]}`)),
+      )
+    }
+    return rows
+  }
+  const column = workspace ?? key.find((name) => name === 'workspace_id')
+  const isFar = column !== undefined && (await isDistributed({ db }))
+  // A statement for each lane, so that each can use its own index.
+  for (const lane of lanes) {
+    const rows = isFar ? await takeSeen(lane, column) : await take(lane, firstOf(lane, rowsMax))
+    if (rows.length > 0) return { lane, rows }
+  }
+  return null
+}
+
+// The workspace that each kind of claim served last in this process.
+const servedLast = new Map<string, number>()
+
+interface Turns<L extends Lane> extends Claim<L> {
+  /** The kind of claim. */
+  kind: string
+  workspaceOf?: RawBuilder<unknown>
+  /** The workspaces (`id`) of the rows that are due, where a row is of several. */
+  workspaces?(due: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Restricts `table` to the rows of a workspace. */
+  isOf?(workspaceId: number): RawBuilder<unknown>
+}
+
+/** `claimRows` by workspaces in turn: each lane begins with the workspace after the one that was served last. */
+export async function claimInTurn<Row, L extends Lane>(
+  db: Database,
+  {
+    kind,
+    workspaceOf = sql`workspace_id`,
+    workspaces = (due) => sql`select distinct ${workspaceOf} as id from ${claim.table} where ${due}`,
+    isOf = (id) => sql`${workspaceOf} = ${id}`,
+    ...claim
+  }: Turns<L>,
+): Promise<{ lane: L; rows: Row[] } | null> {
+  for (const lane of claim.lanes) {
+    const isDue = sql`${lane.maybeDue ?? lane.due} and (lease_until is null or lease_until < now())`
+    const { rows: due } = await sql<{ id: number }>`${workspaces(isDue)}`.execute(db)
+    const last = servedLast.get(kind) ?? 0
+    const ids = due.map(({ id }) => id).sort((a, b) => Number(a <= last) - Number(b <= last) || a - b)
+    for (const id of ids) {
+      const claimed = await claimRows<Row, L>(db, {
+        ...claim,
+        lanes: [{ ...lane, due: sql`${lane.due} and ${isOf(id)}` }],
+      })
+      if (!claimed) continue
+      servedLast.set(kind, id)
+      return { lane, rows: claimed.rows }
+    }
+  }
+  return null
+}
+
+/** A time by the clock of the database, which all processes share. */
+export function fromNow(ms: number): RawBuilder<Date> {
+  return sql<Date>`now() + ${Math.round(ms)} * interval '1 ms'`
+}
