@@ -169,7 +169,7 @@ const latestOfToday = (workspaceId: number) => sql`
    order by d.created_at desc, d.id desc`
 
 // Documents of this month by type and day, until today, and how many NF-e of the last 90 days wait for an answer. Each day is a range of
-// document_list_ix: for all at once the planner reads the whole of a smaller index, and groups what it finds.
+// a covering index: for all at once the planner reads the whole of one that is not in their order, and groups what it finds.
 const byDay = (workspaceId: number) => {
   // The company is looked up only where something is hidden at all: a join costs as much as the counting.
   const shown = sql`(not ${hidesAnything(workspaceId)}
