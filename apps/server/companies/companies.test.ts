@@ -129,6 +129,17 @@ describe('a new company', () => {
   })
 })
 
+test('a company is found by its name and its CNPJ however they are written, and by no sign', async () => {
+  const { id } = await create(certificateOf(matriz))
+  await change(id, { name: 'Pão & Açaí Comércio Ltda' })
+  const found = async (text: string) => (await listCompanies({ db }, session.workspaceId, text)).length
+  for (const text of ['Pão & Açaí Comércio Ltda', 'Açaí', 'pao & acai comercio', 'AÇAÍ COMÉRCIO', ''])
+    expect(await found(text), text).toBe(1)
+  for (const text of [matriz, matriz.toLowerCase(), '12.ABC.345/01DE-35', '12.ABC.345', '12ABC345'])
+    expect(await found(text), text).toBe(1)
+  for (const text of ['Sorveteria', '99ABC345', '%', '_', '*', "'", '\\', '()']) expect(await found(text), text).toBe(0)
+})
+
 describe('a change', () => {
   test('keeps what it does not name', async () => {
     const { id, publicId } = await create(certificateOf(matriz))
