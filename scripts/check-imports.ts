@@ -53,16 +53,17 @@ const floors = [
 ]
 // The tables that each floor writes.
 const tablesOfFloors: Record<string, string> = {
-  platform: 'installation installation_key circuit clock_skew trouble storage_probe mail job happening throttle',
+  platform: 'installation installation_key trouble storage_probe mail job happening throttle',
   accounts: `workspace workspace_key workspace_directory account account_directory account_company membership session
     token_directory mail_link second_factor recovery_code passkey invitation api_key api_key_use audit notice
     contact_message calendar_feed`,
   companies: 'company company_logo certificate certificate_use certificate_batch certificate_file',
+  sefaz: 'circuit clock_skew capture_call capture_refusal',
   documents: `receipt issuer_certificate supplier document document_event count_month document_export export_part saved_view
     first_view document_remark document_reliance change_position document_change content
     content_position content_unread content_sum content_segment content_posting product product_sum installment
     freight freight_citation freight_finding`,
-  capture: 'capture_line capture_subscription capture_call capture_gap capture_refusal',
+  capture: 'capture_line capture_subscription capture_gap',
   events: 'outgoing_event outgoing_event_call manifestation_text answer_rule answer_setting answer_suggestion',
   insights: `alert alert_position alert_fact alert_citation alert_name alert_contact alert_histogram alert_verdict
     alert_known alert_setting alert_news alert_test alert_unjudged alert_due freight_mark`,

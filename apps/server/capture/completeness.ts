@@ -9,7 +9,7 @@ import { inCapture, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
-import { isLoss } from './ledger.ts'
+import { isLoss } from '../sefaz/ledger.ts'
 import { blockCause } from './rules.ts'
 import { findUnreadable, listUnreadable } from './unreadable.ts'
 

@@ -5,7 +5,7 @@ import {
   noteCertificateAccepted,
   noteCertificateRefused,
 } from '../companies/certificates.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { serviceOf } from '../platform/service.ts'
@@ -85,7 +85,7 @@ type CertificateCandidate = Omit<Holder, 'certificate'> & {
  * each may cost the line an hour, and anybody may upload many. `ctx.db` is a transaction of the capture.
  */
 async function listCandidates(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id' | 'cnpj'>,
 ): Promise<CertificateCandidate[]> {
   const { rows: tries } = await sql<{
@@ -138,7 +138,7 @@ async function listCandidates(
 
 /** The authority's response proves this certificate: its company may receive. `ctx.db` is a transaction of the capture. */
 export async function proveHolder(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   holder: Omit<Holder, 'certificate'>,
 ): Promise<void> {
@@ -187,7 +187,7 @@ export async function makeWay(
 
 /** Notes for the people of an unproved certificate why its query got no response. `ctx.db` is the transaction that writes it. */
 export async function noteFailureOfUnproved(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
   why: string,
@@ -203,10 +203,7 @@ export async function noteFailureOfUnproved(
 }
 
 /** Whether there is a certificate for queries of the line, now or later. `ctx.db` is a transaction of the capture. */
-export async function hasCandidates(
-  ctx: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id' | 'cnpj'>,
-): Promise<boolean> {
+export async function hasCandidates(ctx: WithDatabase, line: Pick<CaptureLine, 'id' | 'cnpj'>): Promise<boolean> {
   return (await listCandidates(ctx, line)).length > 0
 }
 
@@ -244,7 +241,7 @@ export async function setAside(
 }
 
 async function noteTry(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   { workspaceId, certificateId }: Pick<Holder, 'workspaceId' | 'certificateId'>,
   restMs: number,
@@ -266,7 +263,7 @@ async function noteTry(
 }
 
 async function noteRefusal(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
   why: string,

@@ -7,8 +7,8 @@ import { holdLock } from '../platform/locks.ts'
 import { announce } from '../platform/outbox.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
+import { conversationsNow } from '../sefaz/pace.ts'
 import type { Changed } from './announcements.ts'
-import { conversationsNow } from './pace.ts'
 import type { ConversationState, Decision } from './rules.ts'
 
 /** A capture line that this process holds, as it was when it was read: no other process asks for it while the lease lasts. */

@@ -1,28 +1,16 @@
 import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
-import { type DistributionRequest, type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
-import { isOfTheHost, SefazError, UnsentError } from '@vigia/sefaz/error'
+import { UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import { mayCall, noteAnswer, noteFailure } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
+import { mayCall } from '../sefaz/circuit.ts'
+import { distributionUrl, type Query, send } from '../sefaz/distribution.ts'
+import type { QueryOutcome } from '../sefaz/ledger.ts'
 import type { Holder } from './holder.ts'
 import { type CaptureLine, holdCursor, holdLine, lockLine } from './lease.ts'
-import type { QueryOutcome } from './ledger.ts'
-import { notePace } from './pace.ts'
-import { closedForHours } from './rules.ts'
-
-type QueryContext = Pick<Context, 'db' | 'config'>
 
 type AskContext = Pick<Context, 'db' | 'config' | 'storage'>
-
-/** Where the queries of a service go. */
-export function distributionUrl({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
-  return config.sefaz.endpoints.distribution[serviceOf(service)]
-}
-
-type Query = { ultNSU: bigint } | { NSU: bigint } | { chNFe: string }
 
 /** Sends one query. Null when it did not leave: `noteQueryAs` does not let it, that took too much of the lease, or nothing can be stored. */
 export async function ask(
@@ -76,7 +64,7 @@ async function sendInTime(
  * meanwhile, or when the service is down (`inOutage`: not then, because the query is to look into the outage).
  */
 export async function noteQueryAs(
-  ctx: QueryContext,
+  ctx: Pick<Context, 'db' | 'config'>,
   line: CaptureLine,
   holder: Pick<Holder, 'workspaceId' | 'companyId'>,
   query: Query,
@@ -117,49 +105,4 @@ export async function noteQuery(ctx: Pick<Context, 'db'>, line: CaptureLine, que
     ...(!('ultNSU' in query) && { gap_at: now }),
   })
   return at
-}
-
-/** Sends a query that was announced, or one for an unregistered CNPJ. */
-export async function send(
-  ctx: Pick<Context, 'config'>,
-  line: Pick<CaptureLine, 'service' | 'cnpj'>,
-  holder: Pick<Holder, 'uf'>,
-  connection: Connection,
-  query: Query,
-): Promise<QueryOutcome> {
-  const { sefaz } = ctx.config
-  const startedAt = performance.now()
-  try {
-    const response = await queryDistribution(connection, {
-      service: serviceOf(line.service),
-      url: distributionUrl(ctx, line.service),
-      tpAmb: sefaz.tpAmb,
-      cUFAutor: holder.uf,
-      cnpj: line.cnpj,
-      query: textOf(query),
-    })
-    notePace(sefaz, response.durationMs)
-    return { response, durationMs: response.durationMs }
-  } catch (error) {
-    if (!(error instanceof SefazError)) throw error
-    if (isOfTheHost(error)) notePace(sefaz, null)
-    return { error, durationMs: performance.now() - startedAt }
-  }
-}
-
-function textOf(query: Query): DistributionRequest['query'] {
-  if ('chNFe' in query) return query
-  return 'NSU' in query ? { NSU: nsuText(query.NSU) } : { ultNSU: nsuText(query.ultNSU) }
-}
-
-/** Notes for all lines what a response says about its service. */
-export async function reportResponse(
-  ctx: QueryContext,
-  service: ServiceCode,
-  { cStat, xMotivo }: Pick<DistributionResponse, 'cStat' | 'xMotivo'>,
-): Promise<void> {
-  const url = distributionUrl(ctx, service)
-  const closedHours = closedForHours[cStat]
-  if (closedHours === undefined) await noteAnswer(ctx, url)
-  else await noteFailure(ctx, url, xMotivo, closedHours * ctx.config.sefaz.hourMs)
 }

@@ -1,6 +1,7 @@
 import { SefazError } from '@vigia/sefaz/error'
 import { describe, expect, test } from 'vitest'
-import { brokenOff, decide, failed, interrupted, mayHaveBeenCounted } from './rules.ts'
+import { mayHaveBeenCounted } from '../sefaz/ledger.ts'
+import { brokenOff, decide, failed, interrupted } from './rules.ts'
 
 const rhythm = { hourMs: 3_600_000, pagePauseMs: 2_000, marginMs: 300_000 }
 const answer = (cStat: number, ultNSU: string | null, maxNSU: string | null, nsus: number[] = []) => ({

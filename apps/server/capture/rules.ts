@@ -1,5 +1,7 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { isOfTheHost, type SefazError, type SefazErrorKind } from '@vigia/sefaz/error'
+import { closedForHours } from '../sefaz/distribution.ts'
+import { mayHaveBeenCounted } from '../sefaz/ledger.ts'
 
 /** The authority's times, from configuration. */
 interface Rhythm {
@@ -173,9 +175,6 @@ export const finalRefusals: readonly number[] = [632, 640, 641, 653, 654]
 const isOfTheNote = ({ cStat }: Pick<DistributionResponse, 'cStat'>) =>
   cStat === unknownNote || finalRefusals.includes(cStat)
 
-/** How long a service that says it is down is left alone: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
-export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 109: 1 / 2 }
-
 // 280 to 286: the certificate itself; 472, 473, 593: it is not of the CNPJ in the query.
 const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 593])
 // The same certificate may be accepted later, for example after a clock was set right.
@@ -327,19 +326,6 @@ function unavailable(xMotivo: string, waitMs: number, rhythm: Rhythm, random: ()
     allowedInMs: waitMs,
     failures: 0,
   }
-}
-
-/** A failed call as the ledger keeps it, or as it was thrown. */
-type Failure = Pick<SefazError, 'kind' | 'detail' | 'sent'>
-
-const outright = /^HTTP 4|was not recognized|Unable to handle request/
-
-/**
- * Whether the authority may have counted a query without a response. Not when nothing left, nor when the certificate or the address was refused
- * before the query was read.
- */
-export function mayHaveBeenCounted({ kind, sent, detail = '' }: Failure): boolean {
-  return sent && isOfTheHost({ kind }) && !outright.test(detail)
 }
 
 const neverOfTheCertificate: ReadonlySet<SefazErrorKind> = new Set(['unreached', 'tls-chain', 'encryption', 'timeout'])

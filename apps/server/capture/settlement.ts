@@ -4,13 +4,23 @@ import { isOfTheHost, type SefazError } from '@vigia/sefaz/error'
 import { sql, type UpdateObject } from 'kysely'
 import type { Arrival } from '../documents/arrival.ts'
 import { prove } from '../documents/signatures/prover.ts'
-import { noteSilence, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
 import { nsuText } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
+import { noteSilence, outageSentence } from '../sefaz/circuit.ts'
+import { distributionUrl, reportResponse } from '../sefaz/distribution.ts'
+import {
+  countFetched,
+  isFirstSinceRestore,
+  noteCall,
+  type QueryOutcome,
+  wasNoted,
+  wasResponseLost,
+} from '../sefaz/ledger.ts'
+import { compareClocks } from '../sefaz/skew.ts'
 import { damagedPositions, deliverLate, deliverPage, proofWithinMs, readArrivals } from './delivery.ts'
 import { closePosition, takeOut } from './gaps/positions.ts'
 import { type Holder, makeWay, noteFailureOfUnproved, proveHolder } from './holder.ts'
@@ -23,8 +33,6 @@ import {
   releaseLine,
   withoutResponse,
 } from './lease.ts'
-import { countFetched, isFirstSinceRestore, noteCall, type QueryOutcome, wasNoted, wasResponseLost } from './ledger.ts'
-import { distributionUrl, reportResponse } from './query.ts'
 import {
   type Decision,
   decide,
@@ -35,7 +43,6 @@ import {
   mayBeOfTheCertificate,
   type NsuRange,
 } from './rules.ts'
-import { compareClocks } from './skew.ts'
 
 export type SettlementContext = Pick<Context, 'db' | 'config' | 'log'>
 

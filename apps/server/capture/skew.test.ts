@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inCapture } from '../platform/database.ts'
 import { listTroubles } from '../platform/trouble.ts'
+import { skewSentence } from '../sefaz/skew.ts'
 import { claimLine } from './lease.ts'
 import { noteQuery } from './query.ts'
 import { settle } from './settlement.ts'
-import { skewSentence } from './skew.ts'
 import { changeLines, newCompany, openInstallation, retireLines, type TestContext } from './testing.ts'
 
 const dayMs = 24 * 3_600_000

@@ -7,6 +7,7 @@ import { execute } from '../../../tests/support/database.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
 import { knownBefore } from '../platform/jobs/testing.ts'
+import { noteCall, quotaWait, wasResponseLost } from '../sefaz/ledger.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findHolder, makeWay } from './holder.ts'
@@ -21,7 +22,6 @@ import {
   lockLine,
   releaseLine,
 } from './lease.ts'
-import { noteCall, quotaWait, wasResponseLost } from './ledger.ts'
 import { ask, noteQuery } from './query.ts'
 import { brokenOff, type Decision, decide, failed } from './rules.ts'
 import { settle, settleSurely } from './settlement.ts'

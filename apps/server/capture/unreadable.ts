@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { damagedProblem } from '../documents/arrival.ts'
 import { receivedContent } from '../documents/received/column.ts'
 import type { WithDatabase } from '../platform/context.ts'
-import { damagedProblem } from '../platform/damage.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 
 /** A file of the authority that is kept and could not be read: nobody knows which document it is. */

@@ -5,8 +5,10 @@ import { localTime } from '@vigia/dfe/document'
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import type { Proof } from '@vigia/sefaz/proof'
-import { damagedProblem } from '../platform/damage.ts'
 import { bytesToRead, isPacked, openReceived, type Packed } from './received/bytes.ts'
+
+/** What is said of a received file that cannot be unpacked: damaged on the way, or already at the authority. */
+export const damagedProblem = 'O arquivo chegou corrompido da SEFAZ (não é possível descompactá-lo).'
 
 /** A docZip as it was received, or as its receipt keeps it. */
 export interface ReceivedDocZip {

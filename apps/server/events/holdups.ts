@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { findOutage, outageSentence } from '../platform/circuit.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
+import { findOutage, outageSentence } from '../sefaz/circuit.ts'
 import { findHold } from './hold.ts'
 import { blocksAuthor, comesBefore, eventUrl } from './queue.ts'
 

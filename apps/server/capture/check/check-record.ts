@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../../platform/context.ts'
 import type { Service } from '../../platform/service.ts'
-import { queriesAnHour } from '../ledger.ts'
+import { queriesAnHour } from '../../sefaz/ledger.ts'
 
 type RecordContext = Pick<Context, 'config'>
 

@@ -4,7 +4,8 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { explainFailure, type SefazError } from '@vigia/sefaz/error'
 import type { Context } from '../../platform/context.ts'
-import { blockCause, closedForHours, explainCode } from '../rules.ts'
+import { closedForHours } from '../../sefaz/distribution.ts'
+import { blockCause, explainCode } from '../rules.ts'
 
 /** What was found out about one service, for the operator. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import type { ServiceCode } from '../platform/service.ts'
 import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 
@@ -14,7 +14,7 @@ const newsSeconds = 30
  * that differ by more than five minutes are told; a response takes less. `ctx.db` is a transaction of the capture.
  */
 export async function compareClocks(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   service: ServiceCode,
   askedAt: Date | null,
   dhResp: string | undefined,

@@ -1,7 +1,7 @@
 import { formatBrasiliaShortMoment } from '@vigia/contract/text'
 import { explainFailure, isOfTheHost, type SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import type { Context } from './context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 
 // Five calls in a row without an answer, whoever made them; then one at a time, every sixth of an hour.
 const failuresMax = 5
@@ -34,13 +34,13 @@ export async function mayCall({ db, config }: Pick<Context, 'db' | 'config'>, ur
 }
 
 /** The addresses of the services that nobody may call now. */
-export async function pausedServices({ db }: Pick<Context, 'db'>): Promise<string[]> {
+export async function pausedServices({ db }: WithDatabase): Promise<string[]> {
   const rows = await db.selectFrom('circuit').select('address').where('open_until', '>', sql<Date>`now()`).execute()
   return rows.map((row) => row.address)
 }
 
 /** What the service at `url` does not do for anybody right now; null when it serves, or one failure has not yet become an outage. */
-export async function findOutage({ db }: Pick<Context, 'db'>, url: string): Promise<Outage | null> {
+export async function findOutage({ db }: WithDatabase, url: string): Promise<Outage | null> {
   const row = await db
     .selectFrom('circuit')
     .select(['since', 'reason', 'detail', 'open_until'])
@@ -53,7 +53,7 @@ export async function findOutage({ db }: Pick<Context, 'db'>, url: string): Prom
 }
 
 /** Notes that the service at `url` answered a call. */
-export async function noteAnswer({ db }: Pick<Context, 'db'>, url: string): Promise<void> {
+export async function noteAnswer({ db }: WithDatabase, url: string): Promise<void> {
   await sql`update circuit set failures = 0, open_until = null, since = null, reason = null, detail = null
              where address = ${addressOf(url)} and (failures > 0 or open_until is not null)`.execute(db)
 }

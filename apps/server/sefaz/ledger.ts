@@ -1,10 +1,8 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
-import type { SefazError, SefazErrorKind } from '@vigia/sefaz/error'
+import { isOfTheHost, type SefazError, type SefazErrorKind } from '@vigia/sefaz/error'
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
-import type { CaptureLine } from './lease.ts'
-import { mayHaveBeenCounted } from './rules.ts'
 
 /** The outcome of a query: a response, a failure, or a process that died before it could store either. */
 export type QueryOutcome = {
@@ -33,8 +31,8 @@ const interruptedText = 'interrupted: a process ended between the query and its 
 
 /** Records a call, with or without a response. */
 export async function noteCall(
-  ctx: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id'>,
+  ctx: WithDatabase,
+  line: { id: number },
   { query, chave = null, before, after, passedFrom = null, outcome }: Call,
 ): Promise<void> {
   const { response, error, durationMs } = outcome
@@ -64,6 +62,19 @@ function describe(error: SefazError | 'interrupted'): string {
   return `${error.kind}${error.sent ? '' : unsentMark}: ${error.detail ?? error.message}`
 }
 
+/** A failed call as the ledger keeps it, or as it was thrown. */
+type Failure = Pick<SefazError, 'kind' | 'detail' | 'sent'>
+
+const outright = /^HTTP 4|was not recognized|Unable to handle request/
+
+/**
+ * Whether the authority may have counted a query without a response. Not when nothing left, nor when the certificate or the address was refused
+ * before the query was read.
+ */
+export function mayHaveBeenCounted({ kind, sent, detail = '' }: Failure): boolean {
+  return sent && isOfTheHost({ kind }) && !outright.test(detail)
+}
+
 /** Whether a failure, as the ledger keeps it, is a lost response that the authority may have counted. */
 export function isLoss(written: string): boolean {
   const [, kind = '', unsent, detail] = /^([\w-]+)( before sending)?: (.*)$/s.exec(written) ?? []
@@ -75,7 +86,7 @@ export function isLoss(written: string): boolean {
  * Whether a response was lost that the authority may have counted, since the last response with its cursor. `ctx.db` is a transaction that
  * sees the line.
  */
-export async function wasResponseLost({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>): Promise<boolean> {
+export async function wasResponseLost({ db }: WithDatabase, line: { id: number }): Promise<boolean> {
   const { rows } = await sql<{ error: string }>`
     select error from capture_call
      where line_id = ${line.id} and query = 'distNSU' and error is not null
@@ -90,10 +101,7 @@ export async function wasResponseLost({ db }: Pick<Context, 'db'>, line: Pick<Ca
  * Whether the database may be a copy, and the line has had no response with the authority's cursor since. `ctx.db` is a transaction that
  * sees the line.
  */
-export async function isFirstSinceRestore(
-  { db }: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id'>,
-): Promise<boolean> {
+export async function isFirstSinceRestore({ db }: WithDatabase, line: { id: number }): Promise<boolean> {
   const { rows } = await sql`
     select from installation i
      where i.restored_at <= now()
@@ -104,11 +112,7 @@ export async function isFirstSinceRestore(
 }
 
 /** How often a position was fetched. `ctx.db` is a transaction that sees the line. */
-export async function countFetched(
-  { db }: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id'>,
-  position: bigint,
-): Promise<number> {
+export async function countFetched({ db }: WithDatabase, line: { id: number }, position: bigint): Promise<number> {
   const { n } = await db
     .selectFrom('capture_call')
     .select(sql<number>`count(*)::int`.as('n'))
@@ -121,7 +125,7 @@ export async function countFetched(
 }
 
 /** Whether the last query for something that is missing was for a note. `ctx.db` is a transaction that sees the line. */
-export async function wasNoteLast({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>): Promise<boolean> {
+export async function wasNoteLast({ db }: WithDatabase, line: { id: number }): Promise<boolean> {
   const row = await db
     .selectFrom('capture_call')
     .select('query')
@@ -137,8 +141,8 @@ export async function wasNoteLast({ db }: Pick<Context, 'db'>, line: Pick<Captur
  * Whether the response to a query that was announced at `askedAt` is in the ledger. `ctx.db` is a transaction that sees the line.
  */
 export async function wasNoted(
-  { db }: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id'>,
+  { db }: WithDatabase,
+  line: { id: number },
   askedAt: string,
   { cStat, bytes, documents }: DistributionResponse,
 ): Promise<boolean> {
@@ -158,10 +162,7 @@ const callsAnHourMax = 2_000
  * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after a restore is
  * left alone: when queries left before cannot be told. `ctx.db` is a transaction that sees the line.
  */
-export async function quotaWait(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  line: Pick<CaptureLine, 'id'>,
-): Promise<number> {
+export async function quotaWait({ db, config }: Pick<Context, 'db' | 'config'>, line: { id: number }): Promise<number> {
   const { hourMs, marginMs } = config.sefaz
   const hour = sql`${hourMs} * interval '1 ms'`
   const remaining = (at: RawBuilder<unknown>) => sql`extract(epoch from ${at} - now()) * 1000 + ${hourMs}`

@@ -1,0 +1,64 @@
+import type { Connection } from '@vigia/sefaz/connection'
+import { type DistributionRequest, type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
+import { isOfTheHost, SefazError } from '@vigia/sefaz/error'
+import type { Context } from '../platform/context.ts'
+import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
+import { noteAnswer, noteFailure } from './circuit.ts'
+import type { QueryOutcome } from './ledger.ts'
+import { notePace } from './pace.ts'
+
+/** How long a service that says it is down is left alone: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
+export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 109: 1 / 2 }
+
+/** Where the queries of a service go. */
+export function distributionUrl({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
+  return config.sefaz.endpoints.distribution[serviceOf(service)]
+}
+
+/** A query to the distribution. */
+export type Query = { ultNSU: bigint } | { NSU: bigint } | { chNFe: string }
+
+/** Sends a query that was announced, or one for an unregistered CNPJ. */
+export async function send(
+  ctx: Pick<Context, 'config'>,
+  line: { service: ServiceCode; cnpj: string },
+  holder: { uf: number },
+  connection: Connection,
+  query: Query,
+): Promise<QueryOutcome> {
+  const { sefaz } = ctx.config
+  const startedAt = performance.now()
+  try {
+    const response = await queryDistribution(connection, {
+      service: serviceOf(line.service),
+      url: distributionUrl(ctx, line.service),
+      tpAmb: sefaz.tpAmb,
+      cUFAutor: holder.uf,
+      cnpj: line.cnpj,
+      query: textOf(query),
+    })
+    notePace(sefaz, response.durationMs)
+    return { response, durationMs: response.durationMs }
+  } catch (error) {
+    if (!(error instanceof SefazError)) throw error
+    if (isOfTheHost(error)) notePace(sefaz, null)
+    return { error, durationMs: performance.now() - startedAt }
+  }
+}
+
+function textOf(query: Query): DistributionRequest['query'] {
+  if ('chNFe' in query) return query
+  return 'NSU' in query ? { NSU: nsuText(query.NSU) } : { ultNSU: nsuText(query.ultNSU) }
+}
+
+/** Notes for all lines what a response says about its service. */
+export async function reportResponse(
+  ctx: Pick<Context, 'db' | 'config'>,
+  service: ServiceCode,
+  { cStat, xMotivo }: Pick<DistributionResponse, 'cStat' | 'xMotivo'>,
+): Promise<void> {
+  const url = distributionUrl(ctx, service)
+  const closedHours = closedForHours[cStat]
+  if (closedHours === undefined) await noteAnswer(ctx, url)
+  else await noteFailure(ctx, url, xMotivo, closedHours * ctx.config.sefaz.hourMs)
+}
