@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithDatabase } from '../context.ts'
 import { asOperator, asScheduler } from '../database.ts'
 import { fromNow } from './claim.ts'
@@ -31,6 +31,10 @@ export interface JobKind {
   name: string
   /** How many this process carries out at the same time; failed ones take half of these at most. */
   concurrency: number
+  /** How many of these one workspace may take. */
+  placesOfEach?: number
+  /** Whether what it needs is there; without it jobs wait. */
+  mayRun?(ctx: Context): boolean
   /** None takes longer than this unless it hangs; two hours unless told otherwise. */
   workMs?: number | undefined
   /** What was queued before events were held waits for the release. */
@@ -153,8 +157,6 @@ async function carryOut(ctx: Context, kind: JobKind, job: Job, signal: AbortSign
   }
 }
 
-const dueNow = sql`coalesce(lease_until, run_at) <= now()`
-
 // Which workspace each kind served last in this process.
 const servedLast = new Map<string, number>()
 
@@ -165,32 +167,29 @@ interface Waiting {
 }
 
 /** Takes the next job that is due of a kind that has places; null: none. */
-export async function claimJob(
-  ctx: WithDatabase,
-  kinds: readonly JobKind[],
-  running: readonly Job[],
-): Promise<Job | null> {
-  const places = (kind: JobKind) => {
-    const own = running.filter((job) => job.kind === kind.name)
-    const failed = own.filter(({ failures }) => failures > 0).length
-    return { any: own.length < kind.concurrency, failed: failed < Math.ceil(kind.concurrency / 2) }
-  }
-  const free = kinds.filter((kind) => places(kind).any)
-  const held = kinds.filter(({ isHeld }) => isHeld).map(({ name }) => name)
+export async function claimJob(ctx: Context, kinds: readonly JobKind[], running: readonly Job[]): Promise<Job | null> {
+  const runningOf = (kind: JobKind) => running.filter((job) => job.kind === kind.name)
+  const free = kinds.filter((kind) => runningOf(kind).length < kind.concurrency && kind.mayRun?.(ctx) !== false)
+  const names = free.map(({ name }) => name)
+  const held = free.filter(({ isHeld }) => isHeld).map(({ name }) => name)
+  const isDue = sql`coalesce(lease_until, run_at) <= now() and kind = any (${names}::text[])
+    and not (kind = any (${held}::text[]) and (queued_at < (select held_since from installation)) is true)`
   return asScheduler(ctx, async ({ db }) => {
     const { rows } = await sql<Waiting>`
       select distinct kind, workspace_id as "workspaceId", attempts > 0 as failed
-        from (select * from job where ${dueNow} and kind = any (${free.map(({ name }) => name)}::text[])
-                 and not (kind = any (${held}::text[]) and (queued_at < (select held_since from installation)) is true)
-               order by coalesce(lease_until, run_at) limit ${seenMax}) j`.execute(db)
+        from (select * from job where ${isDue} order by coalesce(lease_until, run_at) limit ${seenMax}) j`.execute(db)
     const turn = ({ kind, workspaceId }: Waiting) => {
       const id = workspaceId ?? 0
       return id > (servedLast.get(kind) ?? -1) ? id : id + 2 ** 32
     }
     for (const kind of free) {
-      const waiting = rows.filter(({ kind: name, failed }) => name === kind.name && (!failed || places(kind).failed))
+      const own = runningOf(kind)
+      const mayRetry = own.filter(({ failures }) => failures > 0).length < Math.ceil(kind.concurrency / 2)
+      const hasPlace = ({ workspaceId }: Waiting) =>
+        own.filter((job) => job.workspaceId === workspaceId).length < (kind.placesOfEach ?? Infinity)
+      const waiting = rows.filter((row) => row.kind === kind.name && (!row.failed || mayRetry) && hasPlace(row))
       for (const next of waiting.sort((a, b) => Number(b.failed) - Number(a.failed) || turn(a) - turn(b))) {
-        const job = await take({ db }, next)
+        const job = await take({ db }, next, isDue)
         if (!job) continue
         servedLast.set(kind.name, next.workspaceId ?? 0)
         return job
@@ -200,11 +199,15 @@ export async function claimJob(
   })
 }
 
-async function take({ db }: WithDatabase, { kind, workspaceId, failed }: Waiting): Promise<Job | null> {
+async function take(
+  { db }: WithDatabase,
+  { kind, workspaceId, failed }: Waiting,
+  isDue: RawBuilder<unknown>,
+): Promise<Job | null> {
   const { rows } = await sql<Job>`
     update job set lease = ${randomUUID()}, lease_until = ${fromNow(leaseMs)}, run_at = 'infinity', attempts = attempts + 1
      where id = (select id from job
-                  where ${dueNow} and kind = ${kind} and workspace_id is not distinct from ${workspaceId} and (attempts > 0) = ${failed}
+                  where ${isDue} and kind = ${kind} and workspace_id is not distinct from ${workspaceId} and (attempts > 0) = ${failed}
                   order by coalesce(lease_until, run_at), id limit 1 for no key update skip locked)
     returning id, kind, workspace_id as "workspaceId", key, payload, queued_at as "queuedAt", attempts - 1 as failures, lease`.execute(
     db,
@@ -236,29 +239,5 @@ async function settle(ctx: WithDatabase, { id, lease }: Job, again: Again | null
       update job set lease = null, lease_until = null, attempts = case when ${error === null} then 0 else attempts end, error = ${error},
                      run_at = ${waitMs === undefined ? sql`run_at` : sql`least(run_at, ${fromNow(waitMs)})`}
        where id = ${id}`.execute(db)
-  })
-}
-
-/** The jobs of a kind, for the operator. */
-export interface JobsOfKind {
-  kind: string
-  waiting: number
-  running: number
-  failing: number
-  /** When the first of them runs. */
-  next: Date | null
-  /** Of the one that failed most often. */
-  error: string | null
-}
-
-/** What waits, what fails, and when it is tried again. */
-export async function listJobs(ctx: WithDatabase): Promise<JobsOfKind[]> {
-  return asOperator(ctx, async ({ db }) => {
-    const { rows } = await sql<JobsOfKind>`
-      select kind, count(*) filter (where lease is null)::int as waiting, count(*) filter (where lease_until > now())::int as running,
-             count(*) filter (where error is not null)::int as failing, min(run_at) filter (where run_at < 'infinity') as next,
-             (array_agg(error order by attempts desc) filter (where error is not null))[1] as error
-        from job group by kind order by kind`.execute(db)
-    return rows
   })
 }
