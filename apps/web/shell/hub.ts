@@ -3,8 +3,8 @@ import { hubPath, hubWithoutEcho } from '@vigia/contract/workspace'
 import type { WebSession } from '../lib/session.ts'
 import type { HubMessage } from './messages.ts'
 
-/** Section 9, but for the first: after a restart of the server all pages would be back in the same moment. */
-export const reconnectDelaysMs = (random = Math.random) => [random() * 3_000, 2_000, 10_000, 30_000]
+// Section 9.
+const reconnectDelaysMs = [0, 2_000, 10_000, 30_000]
 const serverTimeoutMs = 30_000
 const keepAliveMs = 15_000
 
@@ -30,7 +30,7 @@ export function createHubConnection(
 ): HubConnection {
   const hub = new HubConnectionBuilder()
     .withUrl(`${hubPath}?${hubWithoutEcho}=1`, { accessTokenFactory: () => token })
-    .withAutomaticReconnect(reconnectDelaysMs())
+    .withAutomaticReconnect(reconnectDelaysMs)
     .withServerTimeout(serverTimeoutMs)
     .withKeepAliveInterval(keepAliveMs)
     .configureLogging(LogLevel.None)
