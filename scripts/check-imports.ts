@@ -75,15 +75,12 @@ const tablesOfFloors: Record<string, string> = {
 const rootFiles = ['start.ts', 'open.ts', 'api.ts', 'worker.ts', 'slices.ts']
 // Reads of a floor above that wait for columns of the documents. No line is added here.
 const readsAbove: readonly string[] = [
-  'apps/server/accounts/ways-in.ts answer_rule',
-  'apps/server/accounts/ways-in.ts webhook',
   'apps/server/documents/deadlines.ts outgoing_event',
   'apps/server/documents/list/filter.ts alert',
   'apps/server/documents/list/rows.ts alert',
   'apps/server/documents/list/rows.ts answer_rule',
   'apps/server/documents/list/rows.ts answer_suggestion',
   'apps/server/documents/list/rows.ts outgoing_event',
-  'apps/server/documents/panel/timeline.ts outgoing_event',
   'apps/server/documents/workflow/remarks.ts answer_suggestion',
   'apps/server/documents/workflow/remarks.ts outgoing_event',
   'apps/server/events/answer-rules.ts alert',
@@ -100,7 +97,6 @@ const floorOfTable = new Map(
 const testExceptions: Record<string, string[]> = {
   'apps/server/capture/announcements.test.ts': ['notifications'],
   'apps/server/capture/certificate-warnings.test.ts': ['notifications'],
-  'apps/server/documents/panel/details.test.ts': ['events'],
   'apps/server/events/requests.test.ts': ['notifications'],
   'apps/server/events/sending.test.ts': ['notifications'],
   'apps/server/platform/signer/testing.ts': ['operations'],

@@ -98,13 +98,7 @@ export async function listWaysIn({ db }: WithDatabase, { workspaceId, accountId 
          and (expires_at is null or expires_at > now()) order by created_at`.execute(db)
     open.keys.push(...rows.map(nameOf))
     const { rows: sending } = await sql<Sending>`
-      select url as webhook, null as rule from webhook
-       where workspace_id = ${place.workspaceId} and saved_by = ${place.accountId} and paused_at is null
-      union all
-      select null, name from answer_rule
-       where workspace_id = ${place.workspaceId} and saved_by = ${place.accountId} and active and answer in ('ciencia', 'ciencia-apos')`.execute(
-      db,
-    )
+      select webhook, rule from sending_of(${place.workspaceId}, ${place.accountId})`.execute(db)
     const { webhooks, rules } = namesOf(sending)
     open.webhooks.push(...webhooks)
     open.rules.push(...rules)

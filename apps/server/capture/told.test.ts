@@ -83,22 +83,19 @@ describe('the list of companies', () => {
                     ${company}, ${roles}, 2, ${n}, 0)`.execute(db),
       )
     const counted = async () =>
-      new Map((await listCapturedCompanies(ctx, workspaceId, undefined)).map(({ id, documents }) => [id, documents]))
+      Object.fromEntries(
+        (await listCapturedCompanies(ctx, workspaceId, undefined)).map(({ id, documents }) => [id, documents]),
+      )
     await count(companyId, 0, 2, 3)
     await count(companyId, 0, 4, 5)
     await count(companyId, 2, 2, 7)
     await count(companyId, 0, 2, 100, 1)
     await count(other.companyId, 2, 128, 1)
-    const all = [
-      [companyId, 15],
-      [other.companyId, 1],
-      [empty.companyId, 0],
-    ] as const
-    expect(await counted()).toEqual(new Map(all))
+    expect(await counted()).toEqual({ [companyId]: 15, [other.companyId]: 1, [empty.companyId]: 0 })
     await inWorkspace(ctx, workspaceId, ({ db }) =>
       db.updateTable('company').set({ shown_nfe: 507, shown_cte: 509 }).where('id', '=', companyId).execute(),
     )
-    expect((await counted()).get(companyId)).toBe(3)
+    expect(await counted()).toMatchObject({ [companyId]: 3 })
   })
 
   test('tells the lines of each company apart', async () => {

@@ -41,7 +41,7 @@ import { toRow } from './list/rows.ts'
 import { getDetails } from './panel/details.ts'
 import type { ReformSaid } from './panel/reform-texts.ts'
 import type { PanelFact, PanelItem } from './panel/texts.ts'
-import type { TimelineRow } from './panel/timeline.ts'
+import type { ReadSent, TimelineRow } from './panel/timeline.ts'
 import { printDocument, printEvent } from './print/printing.ts'
 import { noteRead } from './reads.ts'
 import { findIssuers } from './search/suggestions.ts'
@@ -51,7 +51,7 @@ import { installmentRoutes } from './workflow/installments.ts'
 import { listRemarks, remarkRoutes } from './workflow/remarks.ts'
 import { viewRoutes } from './workflow/views.ts'
 
-export const documentRoutes = [
+export const documentRoutes = (readSent: ReadSent) => [
   ...viewRoutes,
   ...remarkRoutes,
   ...agendaRoutes,
@@ -100,7 +100,7 @@ export const documentRoutes = [
 
   handle(getDocument, async (ctx, { params, session }) => {
     const { workspaceId } = session
-    const details = await getDetails(ctx, workspaceId, params.idDfe)
+    const details = await getDetails(ctx, workspaceId, params.idDfe, readSent)
     const { row, name, sections, items, related, timeline, missing } = details
     return {
       data: {

@@ -154,7 +154,11 @@ test.each(['nfe', 'cte'] as const)(
           kinds.flatMap((one, index) => arrivalsOf(one, index + 1)),
         )
         await send(office, kinds)
-        const app = await serveRoutes(ctx, [...documentRoutes, ...manifestationRoutes], async () => office.session)
+        const app = await serveRoutes(
+          ctx,
+          [...documentRoutes(async () => []), ...manifestationRoutes],
+          async () => office.session,
+        )
         const call = async (path: string) =>
           (
             await app.inject({

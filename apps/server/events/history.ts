@@ -1,3 +1,6 @@
+import { sql } from 'kysely'
+import { nameOfAuthor } from '../accounts/authors.ts'
+import type { ReadSent, SentEvent } from '../documents/panel/timeline.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -76,4 +79,15 @@ async function readEvents({ db }: Pick<Context, 'db'>, workspaceId: number, { co
     .where('chave', '=', chave)
     .orderBy('id')
     .execute()
+}
+
+/** What left from here about a document, oldest first; `db` is inside the workspace. */
+export const readSent: ReadSent = async (db, workspaceId, { company_id, chave }) => {
+  const { rows } = await sql<SentEvent>`
+    select o.tp_evento, o.sequence, o.state, o.message, o.justification, o.why, o.requested_by, o.rule_id, o.approved_by,
+           ${nameOfAuthor(workspaceId, 'o.requested_by')} as name, o.requested_at, o.answered_at, o.registered_at, o.protocol
+      from outgoing_event o
+     where o.workspace_id = ${workspaceId} and o.company_id = ${company_id} and o.chave = ${chave}
+     order by o.id`.execute(db)
+  return rows
 }

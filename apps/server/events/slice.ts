@@ -2,10 +2,12 @@ import { companyChangeRoutes } from '../capture/company-change-routes.ts'
 import { companyRoutes } from '../capture/company-routes.ts'
 import { askSoon, startCaptureWorker } from '../capture/worker.ts'
 import { startCertificateWorker } from '../companies/worker.ts'
+import { documentRoutes } from '../documents/routes.ts'
 import { slice } from '../slice.ts'
 import { manifestationAnnouncements, manifestationMails } from './announcements.ts'
 import { reviewAsked } from './asked.ts'
 import { acknowledgePending, certificateFollowers, countRefusedCiencias, tellWithheld } from './events.ts'
+import { readSent } from './history.ts'
 import { holdAfterSilence, markAlive, noteHold } from './hold.ts'
 import { manifestationRoutes } from './routes.ts'
 import { reviewSuggestions } from './suggestions.ts'
@@ -15,6 +17,7 @@ export const events = slice({
   routes: [
     ...companyRoutes(countRefusedCiencias),
     ...companyChangeRoutes(certificateFollowers),
+    ...documentRoutes(readSent),
     ...manifestationRoutes,
   ],
   crons: [{ name: 'mark-alive', everyMs: 60_000, run: markAlive }],

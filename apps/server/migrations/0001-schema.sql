@@ -1990,6 +1990,15 @@ begin
   end if;
 end $$;
 
+-- The webhooks and the answer rules with which an account has something sent, one of both in each row.
+create function sending_of(p_ws int, p_account int) returns TABLE(webhook text, rule text) language sql stable set search_path to 'public', 'pg_temp'
+  as $$
+  select w.url, null from webhook w where w.workspace_id = p_ws and w.saved_by = p_account and w.paused_at is null
+  union all
+  select null, r.name from answer_rule r
+   where r.workspace_id = p_ws and r.saved_by = p_account and r.active and r.answer in ('ciencia', 'ciencia-apos')
+$$;
+
 -- Pauses the webhooks and switches off the answer rules with which an account has something sent, for a person who
 -- replaced a forgotten password; returns which: docs/decisions/0037-api-keys.md.
 create function pause_sending_of(p_ws int, p_account int) returns TABLE(webhook text, rule text) language sql set search_path to 'public', 'pg_temp'

@@ -236,7 +236,11 @@ describe('the call', () => {
       printer: createPrinter(),
       storage: roomyStorage,
     }
-    const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspace.id))
+    const app = await serveRoutes(
+      ctx,
+      documentRoutes(async () => []),
+      async () => testSession(workspace.id),
+    )
     call = async (query, path = '') => {
       const response = await app.inject({
         url: `/v1/api/DocumentosFiscais${path}?${query}`,

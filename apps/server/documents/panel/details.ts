@@ -11,7 +11,7 @@ import { toldEvents } from './event-texts.ts'
 import type { ReformSaid } from './reform-texts.ts'
 import type { Files, Said } from './said.ts'
 import { numberText, type PanelItem, type Section } from './texts.ts'
-import { readTimeline, type TimelineRow } from './timeline.ts'
+import { type ReadSent, readTimeline, type TimelineRow } from './timeline.ts'
 
 /** A document that another one names. */
 interface RelatedDocument {
@@ -39,6 +39,7 @@ export async function getDetails(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
   publicId: string,
+  readSent: ReadSent,
 ): Promise<Details> {
   const file = await getFile(ctx, workspaceId, publicId)
   // No connection waits for a thread. Documents stay, so what follows finds it again.
@@ -64,6 +65,7 @@ export async function getDetails(
         names,
         cnpj,
         protocol,
+        sent: await readSent(ctx.db, workspaceId, row!),
         texts: said.events,
       }),
       missing: missingText(row!, new Date()),

@@ -1,6 +1,5 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
-import { nameOfAuthor } from '../../accounts/authors.ts'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
@@ -33,6 +32,8 @@ interface TimelineSource {
   names: ReadonlyMap<string, string>
   cnpj: string
   protocol: string | null
+  /** What left from here about the document, oldest first. */
+  sent: readonly SentEvent[]
   /** What the files of events say beyond their names, by their ids. */
   texts: ReadonlyMap<string, string>
 }
@@ -47,28 +48,8 @@ export async function readTimeline(db: Database, workspaceId: number, subject: T
     .where('company_id', '=', company_id)
     .where('chave', '=', chave)
     .execute()
-  const sent = await db
-    .selectFrom('outgoing_event as o')
-    .select([
-      'o.tp_evento',
-      'o.sequence',
-      'o.state',
-      'o.message',
-      'o.justification',
-      'o.why',
-      'o.requested_by',
-      'o.rule_id',
-      'o.approved_by',
-    ])
-    .select(nameOfAuthor(workspaceId, 'o.requested_by').as('name'))
-    .select(['o.requested_at', 'o.answered_at', 'o.registered_at', 'o.protocol'])
-    .where('o.workspace_id', '=', workspaceId)
-    .where('o.company_id', '=', company_id)
-    .where('o.chave', '=', chave)
-    .orderBy('o.id')
-    .execute()
   const delivered = new Set<ReceivedEvent>()
-  const sendings = sent.map((event) => {
+  const sendings = subject.sent.map((event) => {
     const back = ['asked', 'rejected'].includes(event.state)
       ? undefined
       : received.find((one) => isSame(one, event, subject.cnpj))
@@ -98,7 +79,8 @@ interface ReceivedEvent {
   proof: KnownProof | null
 }
 
-interface SentManifestation {
+/** An event as this product sends it. */
+export interface SentEvent {
   tp_evento: number
   sequence: number
   state: 'asked' | 'waiting' | 'sending' | 'registered' | 'rejected' | 'unconfirmed'
@@ -115,8 +97,15 @@ interface SentManifestation {
   protocol: string | null
 }
 
+/** Reads what left from here about a document, oldest first; `db` is inside the workspace. Events stand above. */
+export type ReadSent = (
+  db: Database,
+  workspaceId: number,
+  about: Pick<DocumentListRow, 'company_id' | 'chave'>,
+) => Promise<SentEvent[]>
+
 // An event that we sent is delivered like any other once it is registered.
-function isSame(received: ReceivedEvent, sent: SentManifestation, cnpj: string): boolean {
+function isSame(received: ReceivedEvent, sent: SentEvent, cnpj: string): boolean {
   const { tp_evento, sequence, author, rank } = received
   return rank > 0 && tp_evento === sent.tp_evento && sequence === sent.sequence && author === cnpj
 }
@@ -184,7 +173,7 @@ function registration(event: ReceivedEvent, subject: TimelineSource): TimelineRo
 
 function sending(
   family: Service,
-  event: SentManifestation,
+  event: SentEvent,
   back: ReceivedEvent | undefined,
   texts: TimelineSource['texts'],
 ): TimelineRow {

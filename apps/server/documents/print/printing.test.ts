@@ -76,7 +76,11 @@ async function serve(options: Partial<PrinterOptions> = {}) {
     signer: testSigner(database.url),
     config: readConfig({}, '/'),
   }
-  const app = await serveRoutes(ctx, documentRoutes, async () => testSession(workspaceId))
+  const app = await serveRoutes(
+    ctx,
+    documentRoutes(async () => []),
+    async () => testSession(workspaceId),
+  )
   opened.push(printer, { [Symbol.asyncDispose]: async () => void (await app.close()) })
   return async (path: string, headers: Record<string, string> = {}) =>
     app.inject({

@@ -10,6 +10,7 @@ import { eventId, xmlName } from '../../documents/files.ts'
 import { getDetails } from '../../documents/panel/details.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
+import { readSent } from '../../events/history.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -35,7 +36,7 @@ export async function openEvidence(
   const { workspaceId } = session
   const alert = id === null ? null : await readWorkspace(ctx, workspaceId, (ctx) => findAlert(ctx, workspaceId, id))
   if (id === null || alert === null) throw new AppError('not-found', 'Não há alerta deste documento.')
-  const details = await getDetails(ctx, workspaceId, alert.idDFe)
+  const details = await getDetails(ctx, workspaceId, alert.idDFe, readSent)
   const text = `Baixou as evidências do alerta do documento ${alert.chave}.`
   await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) => recordRead({ db }, session, caller, text))
   const content = zip((abandoned) => entriesOf(ctx, session, { id, alert, details, abandoned }))

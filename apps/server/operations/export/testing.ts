@@ -36,7 +36,7 @@ export async function openExports() {
     storage: roomyStorage,
   }
   let session: Session
-  const app = await serveRoutes(ctx, [...documentRoutes, ...leavingRoutes], async () => session)
+  const app = await serveRoutes(ctx, [...documentRoutes(async () => []), ...leavingRoutes], async () => session)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   let worker: AsyncDisposable = startExportWorker(ctx, ctx.db)

@@ -2,7 +2,13 @@ import { gunzipSync } from 'node:zlib'
 import type { DocumentDetail } from '@vigia/contract/documents'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createDatabase, execute } from '../../../../tests/support/database.ts'
+import { createDatabase, execute } from '../../../tests/support/database.ts'
+import { documentRoutes } from '../documents/routes.ts'
+import { arrive, chaveOf, evento, eventoCte, type NoteOptions, nfeProc, resNFe } from '../documents/testing.ts'
+import type { Context } from '../platform/context.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { serveRoutes } from '../platform/http/http.ts'
+import { readSent } from './history.ts'
 import {
   author,
   type CteOptions,
@@ -13,12 +19,7 @@ import {
   newOffice,
   type Office,
   store,
-} from '../../events/testing.ts'
-import type { Context } from '../../platform/context.ts'
-import { inWorkspace } from '../../platform/database.ts'
-import { serveRoutes } from '../../platform/http/http.ts'
-import { documentRoutes } from '../routes.ts'
-import { arrive, chaveOf, evento, eventoCte, type NoteOptions, nfeProc, resNFe } from '../testing.ts'
+} from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -29,7 +30,7 @@ let caller: Office
 beforeAll(async () => {
   database = await createDatabase()
   ctx = contextOf(database.url)
-  app = await serveRoutes(ctx, documentRoutes, async () => caller.session)
+  app = await serveRoutes(ctx, documentRoutes(readSent), async () => caller.session)
 })
 afterAll(async () => {
   await app.close()
