@@ -10,7 +10,7 @@ const ceilings: Record<string, number> = {
   // The checker reads table names too; its list of reads that go upwards shrinks.
   'lines of scripts': 3_580,
   'lines of web': 31_850,
-  'lines of tests and benches': 73_710,
+  'lines of tests and benches': 73_640,
   settings: 37,
   decisions: 54,
 }
