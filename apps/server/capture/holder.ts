@@ -1,28 +1,22 @@
 import { sql } from 'kysely'
-import {
-  listCertificates,
-  noneAccepted,
-  noteCertificateAccepted,
-  noteCertificateRefused,
-} from '../companies/certificates.ts'
+import { noneAccepted, noteCertificateAccepted, noteCertificateRefused } from '../companies/certificates.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
-import { enterWorkspace, inCapture } from '../platform/database.ts'
-import { fromNow } from '../platform/jobs/claim.ts'
+import { inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
 import { type OpenedCertificate, UnreadableCertificate } from '../platform/signer/signer.ts'
+import {
+  type CertificateCandidate,
+  type Choice,
+  forgetTry,
+  noteTry,
+  rankCertificates,
+  type Subscription,
+} from '../sefaz/certificate-choice.ts'
 import { type CaptureLine, lockLine } from './lease.ts'
 import { type Decision, noCertificate } from './rules.ts'
 
 /** The company and the certificate with which a query is sent. */
-export interface Holder {
-  workspaceId: number
-  companyId: number
-  /** The certificate is proved: by its chain, or by a response of the authority. */
-  proved: boolean
-  uf: number
-  certificateId: number
-  /** The line has a recorded refusal of it, or of another certificate of its company; a response clears it. */
-  doubted: boolean
+export interface Holder extends Choice {
   certificate: OpenedCertificate
 }
 
@@ -66,82 +60,19 @@ export async function findHolder(
 
 const asking: Purpose = 'consultar documentos (distNSU)'
 
-/** A certificate that a query for the line may show. */
-type CertificateCandidate = Omit<Holder, 'certificate'> & {
-  refusedLately: boolean
-  validTo: Date
-  /** When a query with it last got no response. */
-  triedAt: Date | null
-  /** That was within a day. */
-  triedLately: boolean
-  /** For how long it is not used; 0 or less: it may be used. */
-  restsMs: number
-}
-
-/**
- * Every valid certificate of a workspace whose plan lasts, best first. Unproved ones come first, because a response proves them; then the one
- * whose last query without a response is longest ago; then the one that is valid longest. Those that got no response or were refused within
- * a day come after those that were not. When an unproved one got no response within a day, all unproved ones come after all proved ones:
- * each may cost the line an hour, and anybody may upload many. `ctx.db` is a transaction of the capture.
- */
+/** Every valid certificate of a workspace whose plan lasts, best first. `ctx.db` is a transaction of the capture. */
 async function listCandidates(
   { db }: WithDatabase,
   line: Pick<CaptureLine, 'id' | 'cnpj'>,
 ): Promise<CertificateCandidate[]> {
-  const { rows: tries } = await sql<{
-    workspaceId: number
-    certificateId: number
-    triedAt: Date
-    triedLately: boolean
-    restsMs: number
-  }>`
-    select workspace_id as "workspaceId", certificate_id as "certificateId", at as "triedAt", at > now() - interval '1 day' as "triedLately",
-           (extract(epoch from rests_until - now()) * 1000)::float8 as "restsMs"
-      from capture_refusal where line_id = ${line.id}`.execute(db)
-  const subscriptions = await db
-    .selectFrom('capture_subscription')
-    .select(['workspace_id as workspaceId', 'company_id as companyId'])
-    .select(sql<boolean>`proved_at is not null`.as('proved'))
-    .select(sql<boolean>`refused is not null`.as('refused'))
-    .where('line_id', '=', line.id)
-    .where('paused', '=', false)
-    .execute()
-  const found: CertificateCandidate[] = []
-  for (const { refused, ...subscription } of subscriptions) {
-    const { workspaceId, companyId } = subscription
-    await enterWorkspace({ db }, workspaceId)
-    const { uf } = await db
-      .selectFrom('company')
-      .select('uf')
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', companyId)
-      .executeTakeFirstOrThrow()
-    for (const { id, validTo, refusedLately } of await listCertificates({ db }, workspaceId, line.cnpj)) {
-      const tried = tries.find((row) => row.workspaceId === workspaceId && row.certificateId === id)
-      const { triedAt = null, triedLately = false, restsMs = 0 } = tried ?? {}
-      const doubted = refused || tried !== undefined
-      const certificate = { certificateId: id, validTo, refusedLately, triedAt, triedLately, restsMs }
-      found.push({ ...subscription, uf, doubted, ...certificate })
-    }
-  }
-  const strangerFailed = found.some(({ proved, triedLately }) => !proved && triedLately)
-  const rank = ({ proved, triedLately, refusedLately }: CertificateCandidate) =>
-    strangerFailed && !proved ? 2 : Number(triedLately || refusedLately)
-  return found.sort(
-    (a, b) =>
-      rank(a) - rank(b) ||
-      Number(a.proved) - Number(b.proved) ||
-      (a.triedAt?.getTime() ?? 0) - (b.triedAt?.getTime() ?? 0) ||
-      b.validTo.getTime() - a.validTo.getTime(),
-  )
+  const { rows } = await sql<Subscription>`
+    select workspace_id as "workspaceId", company_id as "companyId", proved_at is not null as proved, refused is not null as refused
+      from capture_subscription where line_id = ${line.id} and not paused`.execute(db)
+  return rankCertificates({ db }, line, rows)
 }
 
 /** The authority's response proves this certificate: its company may receive. `ctx.db` is a transaction of the capture. */
-export async function proveHolder(
-  ctx: WithDatabase,
-  line: Pick<CaptureLine, 'id'>,
-  holder: Omit<Holder, 'certificate'>,
-): Promise<void> {
+export async function proveHolder(ctx: WithDatabase, line: Pick<CaptureLine, 'id'>, holder: Choice): Promise<void> {
   if (holder.proved && !holder.doubted) return
   const { workspaceId, companyId, certificateId } = holder
   // Locks in the order of an upload: certificate, line, subscription.
@@ -154,12 +85,7 @@ export async function proveHolder(
     .where('workspace_id', '=', workspaceId)
     .where('company_id', '=', companyId)
     .execute()
-  await ctx.db
-    .deleteFrom('capture_refusal')
-    .where('line_id', '=', line.id)
-    .where('workspace_id', '=', workspaceId)
-    .where('certificate_id', '=', certificateId)
-    .execute()
+  await forgetTry(ctx, line, holder)
 }
 
 /**
@@ -238,28 +164,6 @@ export async function setAside(
     await noteTry(ctx, line, holder, ctx.config.sefaz.hourMs)
     await noteRefusal(ctx, line, holder, unreadable)
   })
-}
-
-async function noteTry(
-  { db }: WithDatabase,
-  line: Pick<CaptureLine, 'id'>,
-  { workspaceId, certificateId }: Pick<Holder, 'workspaceId' | 'certificateId'>,
-  restMs: number,
-): Promise<void> {
-  await db
-    .insertInto('capture_refusal')
-    .values({
-      line_id: line.id,
-      workspace_id: workspaceId,
-      certificate_id: certificateId,
-      rests_until: fromNow(restMs),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['line_id', 'workspace_id', 'certificate_id'])
-        .doUpdateSet({ at: sql<Date>`now()`, rests_until: fromNow(restMs) }),
-    )
-    .execute()
 }
 
 async function noteRefusal(
