@@ -95,10 +95,6 @@ const floorOfTable = new Map(
 
 // Tests that are fed with what a floor above makes.
 const testExceptions: Record<string, string[]> = {
-  'apps/server/capture/announcements.test.ts': ['notifications'],
-  'apps/server/capture/certificate-warnings.test.ts': ['notifications'],
-  'apps/server/events/requests.test.ts': ['notifications'],
-  'apps/server/events/sending.test.ts': ['notifications'],
   'apps/server/platform/signer/testing.ts': ['operations'],
 }
 

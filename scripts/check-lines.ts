@@ -8,7 +8,7 @@ const ceilings: Record<string, number> = {
   'lines of server': 49_810,
   'lines of packages': 27_000,
   // The checker reads table names too; its list of reads that go upwards shrinks.
-  'lines of scripts': 3_580,
+  'lines of scripts': 3_550,
   'lines of web': 31_850,
   'lines of tests and benches': 73_640,
   settings: 37,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { toldOf } from '../companies/testing.ts'
 import { documentAnnouncements } from '../documents/announcements.ts'
 import { arrive, cteProc, evento, nfeProc, resNFe } from '../documents/testing.ts'
-import { toldOf } from '../notifications/testing.ts'
 import { inCapture } from '../platform/database.ts'
 import { captureAnnouncements } from './announcements.ts'
 import { deliverPage } from './delivery.ts'

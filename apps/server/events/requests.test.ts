@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { companyRoutes } from '../capture/company-routes.ts'
 import { arrive, chaveOf, evento, nfeProc, resNFe } from '../documents/testing.ts'
-import { readChanges } from '../notifications/changes/changes.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -230,11 +229,12 @@ describe('a request', () => {
       [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
       [210220, 'waiting', 'Na fila de envio à SEFAZ.'],
     ])
-    const { changes } = await readChanges(ctx, office.workspaceId, null)
-    expect(changes.filter(({ kind }) => kind === 'answered')).toMatchObject([
-      { answer: { tpEvento: 210210, state: 'rejected' } },
-      { answer: { tpEvento: 210210, state: 'rejected' } },
-    ])
+    const { rows: settled } = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+      sql`select o.tp_evento, o.state from document_change c join outgoing_event o on o.workspace_id = c.workspace_id and o.id = c.event_id`.execute(
+        db,
+      ),
+    )
+    expect(settled).toEqual(Array(2).fill({ tp_evento: 210210, state: 'rejected' }))
   })
 
   test('that takes the place of a Ciência which met a block of the author waits for its end', async () => {
