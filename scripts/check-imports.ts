@@ -53,11 +53,11 @@ const floors = [
 ]
 // The tables that each floor writes.
 const tablesOfFloors: Record<string, string> = {
-  platform: 'installation installation_key trouble storage_probe mail job happening throttle',
-  accounts: `workspace workspace_key workspace_directory account account_directory account_company membership session
+  platform: 'installation trouble storage_probe mail job happening throttle',
+  accounts: `workspace workspace_directory account account_directory account_company membership session
     token_directory mail_link second_factor recovery_code passkey invitation api_key api_key_use audit notice
     contact_message calendar_feed`,
-  companies: 'company company_logo certificate certificate_use certificate_batch certificate_file',
+  companies: 'company company_logo workspace_key certificate certificate_use certificate_batch certificate_file',
   sefaz: 'circuit clock_skew capture_call capture_refusal',
   documents: `receipt issuer_certificate supplier document document_event count_month document_export export_part saved_view
     first_view document_remark document_reliance change_position document_change content
@@ -69,7 +69,7 @@ const tablesOfFloors: Record<string, string> = {
     alert_known alert_setting alert_news alert_test alert_unjudged alert_due freight_mark`,
   notifications: `announcement announcement_position announcement_reading webhook webhook_delivery letter_choice letter_turn
     monthly_report`,
-  operations: 'erasure',
+  operations: 'erasure installation_key',
 }
 // The files that put the floors together.
 const rootFiles = ['start.ts', 'open.ts', 'api.ts', 'worker.ts', 'slices.ts']

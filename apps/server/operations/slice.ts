@@ -1,8 +1,6 @@
-import { shortenPauses } from '../platform/jobs/pauses.ts'
 import { operatorMails, startOperatorLetters, watchStorage } from '../platform/mail/operator.ts'
 import { deleteSettledMails } from '../platform/mail/queue.ts'
 import { forgetOutbox } from '../platform/mail/transport.ts'
-import { watchSigner } from '../platform/signer/watch.ts'
 import { slice } from '../slice.ts'
 import { startBackupWorker } from './backup/worker.ts'
 import { eraseDue, eraseUnused } from './deletion/deletion.ts'
@@ -11,6 +9,8 @@ import { deletionRoutes } from './deletion/routes.ts'
 import { leavingRoutes } from './export/leaving.ts'
 import { startExportWorker } from './export/worker.ts'
 import { heldRoutes } from './held-routes.ts'
+import { shortenPauses } from './pauses.ts'
+import { watchSigner } from './signer/watch.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs

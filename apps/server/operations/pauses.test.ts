@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
+import { newCompany, openInstallation, type TestContext } from '../capture/testing.ts'
 import { asOperator, asScheduler, inWorkspace } from '../platform/database.ts'
-import { pausesOf, shortenPauses } from '../platform/jobs/pauses.ts'
 import { announce } from '../platform/outbox.ts'
-import { newCompany, openInstallation, type TestContext } from './testing.ts'
+import { pausesOf, shortenPauses } from './pauses.ts'
 
 let installation: Awaited<ReturnType<typeof openInstallation>>
 let ctx: TestContext

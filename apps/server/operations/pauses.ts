@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
-import { asScheduler } from '../database.ts'
+import type { Context } from '../platform/context.ts'
+import { asScheduler } from '../platform/database.ts'
 
 type Pause = [table: string, column: string, longestMs: number, rows?: string]
 
