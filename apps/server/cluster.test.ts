@@ -58,7 +58,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'whether it is the turn of any',
   },
   {
-    like: /^select distinct workspace_id as id from (outgoing_event o|webhook_delivery d|certificate_file) where /,
+    like: /^select distinct workspace_id as id from (outgoing_event o|webhook_delivery d) where /,
     why: 'which workspaces have something that is due',
   },
   {

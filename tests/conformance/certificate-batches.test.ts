@@ -97,6 +97,13 @@ const secrets = async () => {
   )
   return rows[0]!.n
 }
+/** Leases the job of the files with this name as another process does that was killed. */
+const leaseUntil = (until: string, name: string) =>
+  owner.query(
+    `update job set run_at = 'infinity', attempts = 1, lease = gen_random_uuid(), lease_until = ${until}
+      where kind = 'certificate' and key in (select id::text from certificate_file where name = $1)`,
+    [name],
+  )
 const auditOf = async () =>
   (await client.call<{ items: { acao: string; descricao: string }[] }>('GET', '/v1/api/Auditoria')).body.data.items.map(
     ({ descricao }) => descricao,
@@ -213,13 +220,11 @@ describe('a batch of certificates', () => {
       ['cópia.pfx', 'na-fila'],
     ])
     // As a process leaves it that ended after its claim; one that ends in the transaction has done nothing.
-    await owner.query(
-      "update certificate_file set attempt = 1, lease_until = now() + interval '1 hour' where name = 'certificado.pfx'",
-    )
+    await leaseUntil("now() + interval '5 minutes'", 'certificado.pfx')
     await startWorker()
     await expect.poll(async () => (await read(idLote)).cadastrados, { timeout: 20_000 }).toBe(1)
     expect(outcomes(await read(idLote))[0]).toEqual(['certificado.pfx', 'na-fila'])
-    await owner.query("update certificate_file set lease_until = now() where name = 'certificado.pfx'")
+    await leaseUntil('now()', 'certificado.pfx')
     expect(outcomes(await ended(idLote))).toEqual([
       ['certificado.pfx', 'sem-mudanca'],
       ['cópia.pfx', 'cadastrado'],
@@ -247,8 +252,9 @@ describe('a batch of certificates', () => {
     expect((await stranger.call('POST', `${path}/${idLote}/arquivos`, { arquivos: [file] })).status).toBe(404)
 
     // Nobody could decide it, and no more files came.
-    await owner.query("update certificate_file set lease_until = now() + interval '1 hour' where content is not null")
+    await leaseUntil("now() + interval '5 minutes'", file.nome)
     await owner.query("update certificate_batch set received_at = now() - interval '25 hours' where ended_at is null")
+    await owner.query("update job set run_at = now() where kind = 'tidy-batches'")
     await startWorker()
     const batch = await ended(idLote)
     expect(batch.arquivos).toMatchObject([

@@ -8,12 +8,10 @@ import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inWorkspace, openDatabase } from '../platform/database.ts'
 import type { Session } from '../platform/http/session.ts'
 import { createPublicIds } from '../platform/ids.ts'
-import { knownBefore } from '../platform/jobs/testing.ts'
 import { testSigner } from '../platform/signer/testing.ts'
 import { newWorkspace, roomyStorage, testSession } from '../platform/testing.ts'
 import { createVault } from '../platform/vault.ts'
-import { addFiles, getBatch, settleFile, startBatch } from './batches.ts'
-import { claimFile, waitingFiles } from './worker.ts'
+import { addFiles, getBatch, readWaitingFile, settleFile, startBatch } from './batches.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
@@ -47,17 +45,14 @@ const filesOf = (count: number, size = 100) =>
   Array.from({ length: count }, (_, n) => ({ name: `${n}.pfx`, bytes: randomBytes(size) }))
 const add = (id: string, files = filesOf(1), { last = true, within = ctx, of = session } = {}) =>
   addFiles(within, of, id, { files, last })
-const take = async () => (await claimFile(ctx, []))!
-
-test('a file is known to wait, and is the only one of its workspace that is opened', async () => {
-  await add(await begin(2), filesOf(2))
-  const file = await knownBefore(waitingFiles, claimFile)(ctx, [])
-  expect(file).toMatchObject({ name: '0.pfx' })
-  expect(await claimFile(ctx, [file!])).toBeNull()
-  const other = await newSession(3)
-  await add(await begin(1, other), filesOf(1), { of: other })
-  expect(await claimFile(ctx, [file!])).toMatchObject({ workspaceId: other.workspaceId })
-})
+const take = async () => {
+  const { rows } = await asOperator(ctx, ({ db }) =>
+    sql<{
+      key: string
+    }>`select id::text as key from certificate_file where state = 'waiting' order by id limit 1`.execute(db),
+  )
+  return (await readWaitingFile(ctx, { workspaceId: session.workspaceId, key: rows[0]!.key }))!
+}
 
 test.each([
   [1, 'Básico', 20],

@@ -7,6 +7,7 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
+import { type Job, queueJob } from '../platform/jobs/jobs.ts'
 import { announce } from '../platform/outbox.ts'
 import type { BatchEnded } from './announcements.ts'
 import { recordBatch } from './audit-entries.ts'
@@ -136,7 +137,10 @@ export async function addFiles(
     const bytes = rows.reduce((sum, { content }) => sum + content.length, 0)
     if ((await countWaitingBytes({ db }, workspaceId)) + bytes > batchLimits.waitingBytes)
       throw new AppError('too-many', workspaceFull, { retryAfterMs: 30_000 })
-    if (rows.length > 0) await db.insertInto('certificate_file').values(rows).execute()
+    if (rows.length > 0) {
+      const stored = await db.insertInto('certificate_file').values(rows).returning('id').execute()
+      for (const { id } of stored) await queueJob({ db }, { kind: 'certificate', workspaceId, key: String(id) })
+    }
     await db
       .updateTable('certificate_batch')
       .set({ received_at: sql<Date>`now()`, complete: last, total: last ? n : Math.max(batch.total, n) })
@@ -236,18 +240,35 @@ async function endWhenDone({ db }: WithDatabase, workspaceId: number, batchId: b
   await announce({ db }, workspaceId, { what: 'lote-conferido', payload })
 }
 
-/** A file that a worker has claimed. */
-export interface HeldFile {
+/** A file that is not decided yet. */
+export interface WaitingFile {
   workspaceId: number
   id: bigint
   batchId: bigint
   name: string
   content: Buffer
-  attempt: number
+}
+
+/** The file of a job; null: it was decided, or is gone with its batch. */
+export async function readWaitingFile(
+  ctx: WithDatabase,
+  { workspaceId, key }: Pick<Job, 'workspaceId' | 'key'>,
+): Promise<WaitingFile | null> {
+  return readWorkspace(ctx, workspaceId!, async ({ db }) => {
+    const { rows } = await sql<WaitingFile>`
+      select workspace_id as "workspaceId", id, batch_id as "batchId", name, content
+        from certificate_file where workspace_id = ${workspaceId} and id = ${key}::bigint and state = 'waiting'`.execute(
+      db,
+    )
+    return rows[0] ?? null
+  })
 }
 
 /** What a file of a batch is opened with, and in whose name it is taken. Null: it cannot be unsealed any more. */
-export async function openFile(ctx: Pick<Context, 'db' | 'vault'>, { workspaceId, batchId, name, content }: HeldFile) {
+export async function openFile(
+  ctx: Pick<Context, 'db' | 'vault'>,
+  { workspaceId, batchId, name, content }: WaitingFile,
+) {
   const [batch, done] = await readWorkspace(ctx, workspaceId, async ({ db }) => {
     const batch = await db
       .selectFrom('certificate_batch')
@@ -302,21 +323,20 @@ export interface Decision {
 }
 
 /**
- * Writes down what became of a claimed file and erases what it held; after a minute of failed files the rest of the batch is handed back. Returns
- * whether this claim still counts. `ctx.db` is a transaction inside the workspace: the one that did it.
+ * Writes down what became of a file and erases what it held; after a minute of failed files the rest of the batch is handed back. Returns
+ * whether it was still waiting. `ctx.db` is a transaction inside the workspace: the one that did it.
  */
 export async function settleFile(
   { db }: WithDatabase,
-  { workspaceId, id, batchId, attempt }: HeldFile,
+  { workspaceId, id, batchId }: WaitingFile,
   { state, message, companyId, failedMs = 0 }: Decision,
 ): Promise<boolean> {
   await lockBatch({ db }, workspaceId, batchId)
   const { numUpdatedRows } = await db
     .updateTable('certificate_file')
-    .set({ state, message, company_id: companyId ?? null, content: null, lease_until: null })
+    .set({ state, message, company_id: companyId ?? null, content: null })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-    .where('attempt', '=', attempt)
     .where('state', '=', 'waiting')
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
@@ -334,7 +354,7 @@ async function addFailure({ db }: WithDatabase, workspaceId: number, batchId: bi
      where workspace_id = ${workspaceId} and id = ${batchId} returning failed_ms as "failedMs"`.execute(db)
   if ((rows[0]?.failedMs ?? 0) < failedMsMax) return
   await sql`
-    update certificate_file set state = 'failed', message = ${handedBack}, content = null, lease_until = null
+    update certificate_file set state = 'failed', message = ${handedBack}, content = null
      where workspace_id = ${workspaceId} and batch_id = ${batchId} and state = 'waiting'`.execute(db)
   await sql`
     update certificate_batch set complete = true where workspace_id = ${workspaceId} and id = ${batchId}`.execute(db)
@@ -358,7 +378,7 @@ export async function tidyBatches(ctx: WithDatabase): Promise<void> {
       await sql`
         update certificate_batch set complete = true where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
       await sql`
-        update certificate_file f set state = 'failed', message = ${tooLate}, content = null, lease_until = null
+        update certificate_file f set state = 'failed', message = ${tooLate}, content = null
           from certificate_batch b
          where f.workspace_id = ${workspaceId} and f.batch_id = ${id} and f.state = 'waiting'
            and b.workspace_id = f.workspace_id and b.id = f.batch_id and b.received_at < now() - interval '1 day'`.execute(

@@ -1,6 +1,7 @@
 import { accountRoutes } from '../accounts/routes.ts'
 import { slice } from '../slice.ts'
 import { companyAnnouncements } from './announcements.ts'
+import { tidyBatches } from './batches.ts'
 import { findPublicIds } from './chosen-companies.ts'
 import { keyMails } from './keys/mails.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -11,7 +12,10 @@ import { teamRoutes } from './team/routes.ts'
 
 export const companies = slice({
   routes: [...accountRoutes(findPublicIds), ...logoRoutes, ...teamRoutes, ...keyRoutes],
-  crons: [{ name: 'key-uses', everyMs: 5 * 60_000, run: recordUses }],
+  crons: [
+    { name: 'key-uses', everyMs: 5 * 60_000, run: recordUses },
+    { name: 'tidy-batches', everyMs: 60_000, run: tidyBatches },
+  ],
   mails: { ...teamMails, ...keyMails },
   announcements: companyAnnouncements,
 })

@@ -1,7 +1,7 @@
 import { companyChangeRoutes } from '../capture/company-change-routes.ts'
 import { companyRoutes } from '../capture/company-routes.ts'
 import { askSoon, startCaptureWorker } from '../capture/worker.ts'
-import { startCertificateWorker } from '../companies/worker.ts'
+import { certificateJob } from '../companies/worker.ts'
 import { documentRoutes } from '../documents/routes.ts'
 import { slice } from '../slice.ts'
 import { manifestationAnnouncements, manifestationMails } from './announcements.ts'
@@ -20,6 +20,7 @@ export const events = slice({
     ...documentRoutes(readSent),
     ...manifestationRoutes,
   ],
+  jobs: [certificateJob(certificateFollowers)],
   crons: [{ name: 'mark-alive', everyMs: 60_000, run: markAlive }],
   reviews: [tellWithheld, reviewSuggestions, reviewAsked],
   mails: manifestationMails,
@@ -29,7 +30,6 @@ export const events = slice({
       startCaptureWorker(ctx, {
         received: (workspaceId, companyId) => acknowledgePending(ctx, workspaceId, companyId),
       }),
-    (ctx) => startCertificateWorker(ctx, certificateFollowers),
     async (ctx) => {
       await holdAfterSilence(ctx)
       await noteHold(ctx)

@@ -679,8 +679,6 @@ create table certificate_file (
   -- For the person.
   message text not null default '',
   company_id int,
-  attempt int not null default 0,
-  lease_until timestamptz,
   check ((state = 'waiting') = (content is not null)),
   primary key (workspace_id, id),
   unique (workspace_id, batch_id, name, digest),

@@ -398,8 +398,6 @@ export interface Tables {
     state: Optional<'waiting' | 'replaced' | 'registered' | 'unchanged' | 'failed'>
     message: Optional<string>
     company_id: Optional<number | null>
-    attempt: Optional<number>
-    lease_until: Optional<Date | null, Date | string | null>
   }
   certificate_use: {
     workspace_id: number

@@ -156,3 +156,14 @@ test('workspaces are served in turn, and what failed takes half of the places', 
   expect(failed).toMatchObject({ failures: 1 })
   expect(await claimJob(ctx, [places], [failed!])).toBeNull()
 })
+
+test('a workspace takes no more places of a kind than it may, and without what the kind needs none', async () => {
+  for (const key of ['a', 'b']) await queue(1, key)
+  await queue(2, 'c')
+  const one = kind(async () => null, { placesOfEach: 1 })
+  const first = await claimJob(ctx, [one], [])
+  const second = await claimJob(ctx, [one], [first!])
+  expect([first!.workspaceId, second!.workspaceId].sort()).toEqual([1, 2])
+  expect(await claimJob(ctx, [one], [first!, second!])).toBeNull()
+  expect(await claimJob(ctx, [kind(async () => null, { mayRun: () => false })], [])).toBeNull()
+})
