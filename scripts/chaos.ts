@@ -442,8 +442,10 @@ async function runChaos(): Promise<void> {
       m as (insert into mail (workspace_id, kind, recipient, payload)
             select workspace_id, 'webhook-pausado', 'ana@exemplo.com.br', jsonb_build_object('webhook', public_id) from w
             returning workspace_id, message_id),
-      j as (insert into job (kind, workspace_id, key) select 'mail', workspace_id, message_id::text from m)
-      insert into webhook_delivery (workspace_id, webhook_id, version, kind, body) select workspace_id, id, 1, 'x', '{}' from w`)
+      d as (insert into webhook_delivery (workspace_id, webhook_id, version, kind, body) select workspace_id, id, 1, 'x', '{}' from w
+            returning workspace_id, id)
+      insert into job (kind, workspace_id, key)
+      select 'mail', workspace_id, message_id::text from m union all select 'webhook', workspace_id, id::text from d`)
     const copiedAt = new Date()
     await whileClosed(`create database copy template ${own}`)
     const inCopy = await sendings()

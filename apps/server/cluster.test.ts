@@ -28,7 +28,6 @@ import { requestEvents } from './events/requests.ts'
 import { contextOf } from './events/testing.ts'
 import { saveTwoFrom } from './events/two-people.ts'
 import { noteRisen } from './insights/alerts/news.ts'
-import { claimDelivery } from './notifications/webhooks/deliveries.ts'
 import { countHeldDeliveries, dropHeldDeliveries } from './notifications/webhooks/webhooks.ts'
 import { eraseDue } from './operations/deletion/deletion.ts'
 import type { Context } from './platform/context.ts'
@@ -54,16 +53,12 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'whose turn it is among all workspaces; the row itself is taken on its server',
   },
   {
-    like: /^select from (outgoing_event|webhook_delivery) where state [^;]{0,40} and next_at <= now\(\) limit 1$/,
+    like: /^select from outgoing_event where state [^;]{0,40} and next_at <= now\(\) limit 1$/,
     why: 'whether it is the turn of any',
   },
   {
-    like: /^select distinct workspace_id as id from (outgoing_event o|webhook_delivery d) where /,
+    like: /^select distinct workspace_id as id from outgoing_event o where /,
     why: 'which workspaces have something that is due',
-  },
-  {
-    like: /^select workspace_id as id from webhook_delivery where lease_until > now\(\) group by 1 having /,
-    why: 'which workspaces have as many under way as they may',
   },
   { like: /^select h\.workspace_id as "workspaceId", h\.what from \( select distinct on /, why: 'what to tell first' },
   {
@@ -71,7 +66,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'the authority blocks a CNPJ, which several workspaces may have',
   },
   {
-    like: /^select count\(\*\)::int as count from webhook_delivery where state = 'waiting' and |^update webhook_delivery set state = 'failed', problem = \$1, lease_until = null where state = 'waiting' and |^update "outgoing_event" set "state" = \$1, "signed_xml" = \$2, "sent_at" = \$3, "lease_by" = \$4, "lease_until" = \$5 where "state" = \$6$|^select "id" from "outgoing_event" where "state" in \(\$1, \$2\) limit \$3$/,
+    like: /^select count\(\*\)::int as count from webhook_delivery where state = 'waiting' and |^update webhook_delivery set state = 'failed', problem = \$1 where state = 'waiting' and |^update "outgoing_event" set "state" = \$1, "signed_xml" = \$2, "sent_at" = \$3, "lease_by" = \$4, "lease_until" = \$5 where "state" = \$6$|^select "id" from "outgoing_event" where "state" in \(\$1, \$2\) limit \$3$/,
     why: 'what waits for a release, of all workspaces',
   },
   { like: /o\.workspace_id <> \$/, why: 'what other workspaces are about to send about the same note' },
@@ -405,7 +400,6 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
   test('what waits for a release is counted and let go', async () => {
     await hold(ctx, '')
     expect(await countHeldDeliveries(ctx)).toBe(0)
-    expect(await claimDelivery(ctx)).toBeNull()
     await dropHeldDeliveries(ctx)
     await release(ctx)
     await superuser.query(`update installation set marked_at = now() - interval '3 hours'`)

@@ -344,7 +344,7 @@ test('all loops of a worker hear of the end at once, before any of them has ende
   const later = vi.spyOn(performance, 'now').mockReturnValue(Number.MAX_VALUE)
   const loops = lateLoops()
   later.mockRestore()
-  expect(loops).toEqual(expect.arrayContaining(['capture', 'manifestation', 'job', 'webhook delivery']))
+  expect(loops).toEqual(expect.arrayContaining(['capture', 'manifestation', 'job']))
   const told = vi.spyOn(AbortController.prototype, 'abort')
   const ended = worker[Symbol.asyncDispose]()
   const toldAtOnce = told.mock.calls.length

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { asOperator, beforeCommit, inWorkspace } from '../platform/database.ts'
+import { queueJob } from '../platform/jobs/jobs.ts'
 
 // What changed in a workspace, in order: docs/decisions/0033-change-feed.md. Whoever changes a document notes it here, in the transaction that does
 // it, and the version is given right before its commit.
@@ -34,6 +35,9 @@ export function noteChanges({ db }: WithDatabase, workspaceId: number, changes: 
   beforeCommit({ db }, { lock: 'changes', workspaceId }, () => write({ db }, workspaceId, all))
 }
 
+// Changes of so long are told to other programs together.
+const togetherMs = 200
+
 // However much changed. The row of the position stays locked until the commit, which is about to come: a transaction that takes later versions commits
 // later. Version and companies are asked for by themselves: in one statement Citus would send them to all servers, and none may be away then.
 async function write({ db }: WithDatabase, workspaceId: number, noted: readonly NotedChange[]): Promise<void> {
@@ -54,6 +58,7 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
                   ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
                  with ordinality n (kind, document_id, company_id, event_id, place)
     returning version`.execute(db)
+  await queueJob({ db }, { kind: 'webhook-feed', workspaceId, waitMs: togetherMs })
 }
 
 async function readCompanies(

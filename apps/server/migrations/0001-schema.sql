@@ -1145,7 +1145,6 @@ create table webhook (
   created_at timestamptz not null default now(),
   -- Up to which change there is a delivery.
   version bigint not null,
-  fed_at timestamptz not null default now(),
   -- Null: it is told. Otherwise nothing leaves until a person wants it again.
   paused_at timestamptz,
   -- for the person: why
@@ -1173,9 +1172,8 @@ create table webhook_delivery (
   body text not null,
   created_at timestamptz not null default now(),
   state text not null default 'waiting' check (state in ('waiting', 'delivered', 'failed')),
-  next_at timestamptz not null default now(),
-  lease_until timestamptz,
   attempts int not null default 0,
+  -- in a row
   failures int not null default 0,
   failing_since timestamptz,
   tried_at timestamptz,
@@ -1190,9 +1188,7 @@ create table webhook_delivery (
   unique (workspace_id, webhook_id, version),
   foreign key (workspace_id, webhook_id) references webhook (workspace_id, id) on delete cascade
 );
-create index webhook_delivery_due_ix on webhook_delivery (next_at, id) where state = 'waiting';
 create index webhook_delivery_waiting_ix on webhook_delivery (workspace_id, webhook_id, document_id, id) where state = 'waiting';
-create index webhook_delivery_lease_ix on webhook_delivery (workspace_id, lease_until) where lease_until is not null;
 create index webhook_delivery_newest_ix on webhook_delivery (workspace_id, webhook_id, id);
 
 create table calendar_feed (
@@ -2004,10 +2000,7 @@ create function pause_sending_of(p_ws int, p_account int) returns TABLE(webhook 
   with paused as (
     update webhook w set paused_at = now(), problem = 'A senha da conta que criou ou mudou este webhook por último foi recuperada.'
      where w.workspace_id = p_ws and w.saved_by = p_account and w.paused_at is null
-    returning w.id, w.url),
-  held as (
-    update webhook_delivery d set next_at = 'infinity' from paused
-     where d.workspace_id = p_ws and d.webhook_id = paused.id and d.state = 'waiting' and d.version is not null),
+    returning w.url),
   switched as (
     update answer_rule r set active = false
      where r.workspace_id = p_ws and r.saved_by = p_account and r.active and r.answer in ('ciencia', 'ciencia-apos')

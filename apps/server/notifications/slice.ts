@@ -8,17 +8,18 @@ import { notificationRoutes } from './routes.ts'
 import { forgetDeliveries } from './webhooks/deliveries.ts'
 import { webhookMails } from './webhooks/mails.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
-import { startWebhookWorker } from './webhooks/worker.ts'
+import { webhookJobs } from './webhooks/worker.ts'
 
 const hourMs = 3_600_000
 
 export const notifications = slice({
   routes: [...letterRoutes, ...changeRoutes, ...webhookRoutes, ...notificationRoutes],
+  jobs: webhookJobs,
   crons: [
     { name: 'forget-announcements', everyMs: 6 * hourMs, run: forgetAnnouncements },
     { name: 'forget-changes', everyMs: 6 * hourMs, run: forgetChanges },
     { name: 'forget-deliveries', everyMs: 6 * hourMs, run: forgetDeliveries },
   ],
   mails: { ...letterMails, ...webhookMails },
-  loops: [startLetterWorker, startWebhookWorker],
+  loops: [startLetterWorker],
 })

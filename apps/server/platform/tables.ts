@@ -1015,7 +1015,6 @@ export interface Tables {
     old_until: Optional<Date | null, Date | string | null>
     created_at: Optional<Date, Date | string>
     version: Column<bigint, bigint | number>
-    fed_at: Optional<Date, Date | string>
     paused_at: Optional<Date | null, Date | string | null>
     problem: Optional<string | null>
     delivered_at: Optional<Date | null, Date | string | null>
@@ -1034,8 +1033,6 @@ export interface Tables {
     body: string
     created_at: Optional<Date, Date | string>
     state: Optional<'waiting' | 'delivered' | 'failed'>
-    next_at: Optional<Date, Date | string>
-    lease_until: Optional<Date | null, Date | string | null>
     attempts: Optional<number>
     failures: Optional<number>
     failing_since: Optional<Date | null, Date | string | null>

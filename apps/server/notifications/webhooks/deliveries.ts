@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { warn } from '../../accounts/warn.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -7,84 +7,66 @@ import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
 import { isHeldBack } from '../../platform/installation.ts'
-import { claimInTurn, claimRows, fromNow } from '../../platform/jobs/claim.ts'
+import { type Again, holdJob, type Job, queueJob } from '../../platform/jobs/jobs.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { readChanges } from '../changes/changes.ts'
 import type { Change } from '../changes/wire.ts'
 import { wireOf } from '../changes/wire.ts'
 import type { Attempt, Message } from './sending.ts'
-import { byHand, holdDeliveries, lockWebhook, webhookPurpose } from './webhooks.ts'
+import { byHand, lockWebhook, queueDeliveries, webhookPurpose } from './webhooks.ts'
 
 // More of them than this do not wait for one address: what comes after stays in the change feed until some have left.
 const waitingMax = 500
-const feedPauseMs = 200
-// Of all workspaces in one process, and of one workspace.
-export const deliveriesAtOnce = 16
-const placesOfEach = 4
-// An attempt takes ten seconds at most, and one that does not end is given up while the lease lasts.
-const leaseMs = 60_000
-export const attemptMsMax = 30_000
+const roomMs = 5_000
 const hourMs = 3_600_000
 const waitsMs = [10_000, 60_000, 300_000, 1_800_000, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
 const restMsMax = 300_000
 const keptDays = 30
 export const patienceDays = 3
 
-export interface FedWebhook {
-  workspaceId: number
-  id: number
-}
-
-const mayBeFed = sql`w.paused_at is null and w.fed_at < now() - ${feedPauseMs} * interval '1 ms'
-      and exists (select from change_position p where p.workspace_id = w.workspace_id and p.version > w.version)`
-
-/** Without these `claimFeeding` finds nothing. */
-export const dueFeedings = sql`select from webhook w where ${mayBeFed}`
-
-/** An address for which something may have changed, and which has room for it; null: none. */
-export async function claimFeeding(ctx: WithDatabase): Promise<FedWebhook | null> {
-  const lane = {
-    due: sql`${mayBeFed}
-      and (select count(*) from (select from webhook_delivery d
-                                  where d.workspace_id = w.workspace_id and d.webhook_id = w.id and d.state = 'waiting' limit ${waitingMax}) x) < ${waitingMax}`,
-    order: sql`w.fed_at`,
-    set: sql`fed_at = now()`,
-  }
-  return asOperator(ctx, async ({ db }) => {
-    const claimed = await claimRows<FedWebhook, typeof lane>(db, {
-      table: sql`webhook w`,
-      key: ['workspace_id', 'id'],
-      lanes: [lane],
-      leaseMs: null,
-      returning: sql`workspace_id as "workspaceId", id`,
-    })
-    return claimed?.rows[0] ?? null
-  })
+/** Makes deliveries of what changed in a workspace, and queues those that may leave. */
+export async function feedWebhooks(
+  ctx: Pick<Context, 'db' | 'ids' | 'config'>,
+  workspaceId: number,
+): Promise<Again | null> {
+  const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    sql<{
+      id: number
+    }>`select id from webhook where workspace_id = ${workspaceId} and paused_at is null order by id`.execute(db),
+  )
+  let waitMs = Infinity
+  for (const { id } of rows) waitMs = Math.min(waitMs, await feed(ctx, workspaceId, id))
+  return waitMs === Infinity ? null : { waitMs }
 }
 
 const goneText =
   'O que mudou enquanto ele esteve parado já não está guardado por inteiro. Reative-o e leia os documentos pelas listas.'
 
-/** Makes deliveries of what changed since those that are there, each once, whoever does the same meanwhile. */
-export async function feed(
-  ctx: Pick<Context, 'db' | 'ids' | 'config'>,
-  { workspaceId, id }: FedWebhook,
-): Promise<void> {
-  await inWorkspace(ctx, workspaceId, async ({ db, ids, config }) => {
-    const webhook = await db
-      .selectFrom('webhook')
-      .select(['version', 'kinds', 'company_ids as companyIds'])
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', id)
-      .where('paused_at', 'is', null)
-      .forUpdate()
-      .executeTakeFirst()
-    if (!webhook) return
+/**
+ * Makes deliveries of what changed since those that are there, each once, whoever does the same meanwhile. Returns when to look again: there is more,
+ * there is no room for more, or some wait for the release.
+ */
+async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, id: number): Promise<number> {
+  return inWorkspace(ctx, workspaceId, async ({ db, ids, config }) => {
+    const { rows: found } = await sql<{ version: bigint; kinds: string[]; companyIds: number[] | null }>`
+      select version, kinds, company_ids as "companyIds" from webhook
+       where workspace_id = ${workspaceId} and id = ${id} and paused_at is null for update`.execute(db)
+    const [webhook] = found
+    if (!webhook) return Infinity
+    await queueDeliveries({ db }, workspaceId, id)
+    const { rows: waiting } = await sql<{ count: number; held: boolean | null }>`
+      select count(*)::int as count, bool_or(${isHeldBack}) as held from webhook_delivery
+       where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting'`.execute(db)
+    const { count, held } = waiting[0]!
+    if (count >= waitingMax) return roomMs
     const page = await readChanges({ db }, workspaceId, Number(webhook.version)).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'gone') return null
       throw error
     })
-    if (page === null) return pauseWebhook({ db, config }, workspaceId, id, goneText, { behind: true })
+    if (page === null) {
+      await pauseWebhook({ db, config }, workspaceId, id, goneText, { behind: true })
+      return Infinity
+    }
     const wanted = page.changes
       .map((change) => ({ change, wire: wireOf({ ids }, workspaceId, change) }))
       .filter(
@@ -99,6 +81,8 @@ export async function feed(
     await sql`update webhook set version = ${page.version} where workspace_id = ${workspaceId} and id = ${id}`.execute(
       db,
     )
+    if (wanted.length > 0 || page.more) return 0
+    return held ? roomMs : Infinity
   })
 }
 
@@ -116,74 +100,34 @@ function rowOf(workspaceId: number, webhookId: number, kind: string, data: objec
   }
 }
 
-/** A delivery that this process holds. */
-export interface HeldDelivery {
-  workspaceId: number
-  id: bigint
-  /** Identifies the lease of this holder. */
-  lease: string
-}
-
-/** Without these `claimDelivery` finds nothing. */
-export const dueDeliveries = sql`select from webhook_delivery where state = 'waiting' and next_at <= now()`
-
-/** The next delivery: of one document one after the other, of one workspace a few at once, and none to an address that rests. */
-export async function claimDelivery(ctx: WithDatabase): Promise<HeldDelivery | null> {
-  const lane = {
-    due: sql`d.state = 'waiting' and d.next_at <= now() and not ${isHeldBack}
-      and exists (select from webhook w where w.workspace_id = d.workspace_id and w.id = d.webhook_id
-                                          and (d.version is null or (w.paused_at is null and w.rest_until <= now())))
-      and not exists (select from webhook_delivery e
-                       where e.workspace_id = d.workspace_id and e.webhook_id = d.webhook_id and e.document_id = d.document_id
-                         and e.id < d.id and e.state = 'waiting')`,
-    order: sql`d.next_at, d.id`,
-    set: sql`attempts = attempts + 1`,
-  }
-  return asOperator(ctx, async ({ db }) => {
-    // Mostly nothing is due, and to plan the statements of the lanes costs more than to look.
-    const { rows } = await sql`${dueDeliveries} limit 1`.execute(db)
-    if (rows.length === 0) return null
-    // Slow receivers of a few workspaces would otherwise take every place that becomes free.
-    const { rows: busy } = await sql<{ id: number }>`
-      select workspace_id as id from webhook_delivery where lease_until > now() group by 1 having count(*) >= ${placesOfEach}`.execute(
-      db,
-    )
-    const isNotBusy = sql`d.workspace_id <> all (${busy.map(({ id }) => id)}::int[])`
-    const claimed = await claimInTurn<HeldDelivery, typeof lane>(db, {
-      kind: 'delivery',
-      table: sql`webhook_delivery d`,
-      key: ['workspace_id', 'id'],
-      lanes: [{ ...lane, due: sql`${lane.due} and ${isNotBusy}` }],
-      leaseMs,
-      returning: sql`workspace_id as "workspaceId", id, (lease_until at time zone 'UTC') as lease`,
-    })
-    return claimed?.rows[0] ?? null
-  })
-}
-
-/** What leaves for a delivery that is held; null: somebody else has it by now. Without a secret when none can be opened. */
+/** What leaves for the delivery of a job, or when it may; null: never by this job. Without a secret when none can be opened. */
 export async function readMessage(
   ctx: Pick<Context, 'db' | 'vault'>,
-  { workspaceId, id, lease }: HeldDelivery,
-): Promise<Message | null> {
-  const row = await readWorkspace(ctx, workspaceId, async ({ db }) => {
+  { workspaceId, key }: Pick<Job, 'workspaceId' | 'key'>,
+): Promise<Message | Again | null> {
+  const row = await readWorkspace(ctx, workspaceId!, async ({ db }) => {
     const { rows } = await sql<{
       url: string
       publicId: string
       body: string
       secret: Buffer
       oldSecret: Buffer | null
+      restMs: number
     }>`
-      select w.url, d.public_id as "publicId", d.body, w.secret, case when w.old_until > now() then w.old_secret end as "oldSecret"
+      select w.url, d.public_id as "publicId", d.body, w.secret, case when w.old_until > now() then w.old_secret end as "oldSecret",
+             case when d.version is null then 0 else extract(epoch from greatest(w.rest_until, now()) - now())::float8 * 1000 end as "restMs"
         from webhook_delivery d join webhook w on w.workspace_id = d.workspace_id and w.id = d.webhook_id
-       where d.workspace_id = ${workspaceId} and d.id = ${id} and d.lease_until = ${lease}::timestamptz`.execute(db)
+       where d.workspace_id = ${workspaceId} and d.id = ${BigInt(key)} and d.state = 'waiting' and (d.version is null or w.paused_at is null)`.execute(
+      db,
+    )
     return rows[0]
   })
   if (!row) return null
-  const { secret, oldSecret, ...message } = row
+  const { secret, oldSecret, restMs, ...message } = row
+  if (restMs > 0) return { waitMs: restMs }
   const open = (sealed: Buffer | null) => {
     try {
-      return sealed ? [ctx.vault.decrypt(sealed, webhookPurpose(workspaceId))] : []
+      return sealed ? [ctx.vault.decrypt(sealed, webhookPurpose(workspaceId!))] : []
     } catch {
       // The master key was lost and replaced.
       return []
@@ -193,39 +137,20 @@ export async function readMessage(
   return { ...message, secrets: current.length > 0 ? [...current, ...open(oldSecret)] : [] }
 }
 
-/** Lets go of a delivery that was not tried, until `waitMs` have passed. */
-export async function releaseDelivery(
-  ctx: WithDatabase,
-  { workspaceId, id, lease }: HeldDelivery,
-  waitMs = 0,
-): Promise<void> {
-  await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { isPaused } = await lockWebhookOf({ db }, workspaceId, id)
-    await sql`update webhook_delivery set lease_until = null, attempts = attempts - 1, next_at = ${nextAt(isPaused, sql`c.at`)}
-                from (select ${fromNow(waitMs)} as at) c
-               where workspace_id = ${workspaceId} and id = ${id} and lease_until = ${lease}::timestamptz`.execute(db)
-  })
-}
-
 interface LockedWebhook {
-  isPaused: boolean
   failures: number
   deliveredAt: string | null
 }
 
-// Locks the webhook of a delivery, before the delivery, in the order in which everybody locks them.
+// Locks the webhook of a delivery before the delivery and its job, in the order in which everybody locks them.
 async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigint): Promise<LockedWebhook> {
   const { rows } = await sql<LockedWebhook>`
-    select paused_at is not null as "isPaused", failures, delivered_at::text as "deliveredAt" from webhook
+    select failures, delivered_at::text as "deliveredAt" from webhook
      where workspace_id = ${workspaceId}
        and id = (select webhook_id from webhook_delivery where workspace_id = ${workspaceId} and id = ${id})
        for no key update`.execute(db)
-  return rows[0] ?? { isPaused: false, failures: 0, deliveredAt: null }
+  return rows[0] ?? { failures: 0, deliveredAt: null }
 }
-
-// What waits for an address that is paused is not due, but for a test.
-const nextAt = (isPaused: boolean, time: RawBuilder<Date>) =>
-  sql`case when ${isPaused} and version is not null then 'infinity' else ${time} end`
 
 /**
  * Writes down what an attempt came to. One that failed is tried again, later each time. After three days in which the address took nothing, or when
@@ -233,41 +158,51 @@ const nextAt = (isPaused: boolean, time: RawBuilder<Date>) =>
  */
 export async function settleDelivery(
   ctx: Pick<Context, 'db' | 'config'>,
-  { workspaceId, id, lease }: HeldDelivery,
+  job: Pick<Job, 'id' | 'workspaceId' | 'key' | 'lease'>,
   { delivered, status, answer, problem, durationMs }: Attempt,
-): Promise<void> {
-  await inWorkspace(ctx, workspaceId, async (ctx) => {
-    const { isPaused, failures, deliveredAt } = await lockWebhookOf(ctx, workspaceId, id)
+): Promise<Again | null> {
+  const workspaceId = job.workspaceId!
+  const id = BigInt(job.key)
+  return inWorkspace(ctx, workspaceId, async (ctx) => {
+    const { failures, deliveredAt } = await lockWebhookOf(ctx, workspaceId, id)
+    await holdJob(ctx, job)
     const isExhausted = sql`coalesce(failing_since < c.patient_since, false)`
     const othersWereTaken = sql`${deliveredAt}::timestamptz > failing_since`
-    const wait = sql<Date>`(c.waits)[least(failures + 1, ${waitsMs.length})]`
-    const { rows } = await sql<{ webhookId: number; isTest: boolean; exhausted: boolean }>`
+    const { rows } = await sql<{
+      webhookId: number
+      isTest: boolean
+      isWaiting: boolean
+      exhausted: boolean
+      failures: number
+    }>`
       update webhook_delivery d
-         set lease_until = null, tried_at = now(), status = ${status}, answer = ${answer}, problem = ${problem}, duration_ms = ${durationMs},
+         set attempts = attempts + 1, tried_at = now(), status = ${status}, answer = ${answer}, problem = ${problem}, duration_ms = ${durationMs},
              failures = case when ${delivered} then 0 else failures + 1 end,
              failing_since = ${delivered ? sql`null` : sql`least(failing_since, now())`},
              state = case when ${delivered} then 'delivered' when version is null then 'failed'
-                          when ${status !== 410} and ${isExhausted} and ${othersWereTaken} then 'failed' else 'waiting' end,
-             next_at = ${nextAt(isPaused, wait)}
+                          when ${status !== 410} and ${isExhausted} and ${othersWereTaken} then 'failed' else 'waiting' end
         -- Beside the row: a distributed database takes no clock in a condition of what it writes.
-        from (select now() - ${patienceDays} * interval '1 day' as patient_since,
-                     array(select now() + ms * interval '1 ms' from unnest(${waitsMs}::bigint[]) with ordinality w (ms, n) order by n) as waits) c
-       where workspace_id = ${workspaceId} and id = ${id} and lease_until = ${lease}::timestamptz
-      returning webhook_id as "webhookId", version is null as "isTest", state = 'waiting' and ${isExhausted} as exhausted`.execute(
+        from (select now() - ${patienceDays} * interval '1 day' as patient_since) c
+       where workspace_id = ${workspaceId} and id = ${id}
+      returning webhook_id as "webhookId", version is null as "isTest", state = 'waiting' as "isWaiting", ${isExhausted} as exhausted, failures`.execute(
       ctx.db,
     )
     const [row] = rows
-    if (!row || row.isTest) return
-    const { webhookId } = row
+    if (!row || row.isTest) return null
+    const { webhookId, isWaiting } = row
     if (delivered)
       await sql`update webhook set delivered_at = now(), failures = 0, rest_until = '-infinity'
                  where workspace_id = ${workspaceId} and id = ${webhookId}`.execute(ctx.db)
-    else if (row.exhausted || status === 410) await pauseWebhook(ctx, workspaceId, webhookId, problem ?? '')
-    else
+    else if ((isWaiting && row.exhausted) || status === 410) {
+      await pauseWebhook(ctx, workspaceId, webhookId, problem ?? '')
+      return null
+    } else
       await sql`
         update webhook set failures = least(failures + 1, 30),
                rest_until = now() + ${Math.min(restMsMax, 1000 * 2 ** failures)} * interval '1 ms'
          where workspace_id = ${workspaceId} and id = ${webhookId}`.execute(ctx.db)
+    await queueDeliveries(ctx, workspaceId, webhookId)
+    return isWaiting ? { waitMs: waitsMs[row.failures - 1] ?? waitsMs.at(-1)!, error: problem ?? '' } : null
   })
 }
 
@@ -285,7 +220,6 @@ async function pauseWebhook(
     returning public_id as "publicId", paused_at as "pausedAt"`.execute(ctx.db)
   const [paused] = rows
   if (!paused) return
-  await holdDeliveries(ctx, workspaceId, webhookId)
   const key = `webhook/${paused.publicId}/${paused.pausedAt.toISOString()}`
   await warn(ctx, workspaceId, { key, kind: 'webhook-pausado', payload: { webhook: paused.publicId, ...why } })
 }
@@ -323,14 +257,26 @@ export async function listDeliveries(
     )
     if (!found[0]) throw new AppError('not-found', 'Webhook não encontrado.')
     const from = before === undefined ? null : await findDelivery({ db }, workspaceId, before)
-    const { rows } = await sql<Delivery>`
-      select public_id as "publicId", kind, state, body, created_at as "createdAt",
-             case when state = 'waiting' and not ${found[0].paused} then next_at end as "nextAt",
+    const { rows } = await sql<Delivery & { id: bigint }>`
+      select id, public_id as "publicId", kind, state, body, created_at as "createdAt",
+             case when state = 'waiting' and not ${found[0].paused} then created_at end as "nextAt",
              attempts, tried_at as "triedAt", duration_ms as "durationMs", status, answer, problem
         from webhook_delivery
        where workspace_id = ${workspaceId} and webhook_id = ${found[0].id} ${from ? sql`and id < ${from.id}` : sql``}
        order by id desc limit ${pageSize + 1}`.execute(db)
-    return { deliveries: rows.slice(0, pageSize), more: rows.length > pageSize }
+    const keys = rows.filter(({ nextAt }) => nextAt).map(({ id }) => String(id))
+    // By itself: the jobs are not on the server of the workspace.
+    const { rows: jobs } = await sql<{ key: string; at: Date }>`
+      select key, run_at as at from job
+       where kind = 'webhook' and workspace_id = ${workspaceId} and key = any (${keys}::text[]) and run_at < 'infinity'`.execute(
+      db,
+    )
+    const times = new Map(jobs.map(({ key, at }) => [key, at]))
+    const deliveries = rows.map(({ id, ...row }) => ({
+      ...row,
+      nextAt: row.nextAt && (times.get(String(id)) ?? row.nextAt),
+    }))
+    return { deliveries: deliveries.slice(0, pageSize), more: rows.length > pageSize }
   })
 }
 
@@ -348,9 +294,10 @@ export async function deliverAgain(ctx: WithDatabase, { workspaceId }: Session, 
   const { id } = await readWorkspace(ctx, workspaceId, (ctx) => findDelivery(ctx, workspaceId, publicId))
   await countTry(ctx, byHand, String(workspaceId))
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { isPaused } = await lockWebhookOf({ db }, workspaceId, id)
-    await sql`update webhook_delivery set state = 'waiting', next_at = ${nextAt(isPaused, sql`c.at`)}, failures = 0, failing_since = null
-                from (select now() as at) c where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+    await lockWebhookOf({ db }, workspaceId, id)
+    await queueJob({ db }, { kind: 'webhook', workspaceId, key: String(id) })
+    await sql`update webhook_delivery set state = 'waiting', failures = 0, failing_since = null
+               where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
   })
 }
 
@@ -362,7 +309,12 @@ export async function deliverTest(ctx: WithDatabase, { workspaceId }: Session, w
     const { id } = await lockWebhook({ db }, workspaceId, webhook)
     await countTry({ db }, byHand, String(workspaceId))
     const row = rowOf(workspaceId, id, testKind, { alteracao: null })
-    await db.insertInto('webhook_delivery').values(row).execute()
+    const { id: delivery } = await db
+      .insertInto('webhook_delivery')
+      .values(row)
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await queueJob({ db }, { kind: 'webhook', workspaceId, key: String(delivery) })
     return row.public_id
   })
 }

@@ -13,29 +13,17 @@ import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { createPublicIds } from '../../platform/ids.ts'
-import { knownBefore } from '../../platform/jobs/testing.ts'
+import { startQueue } from '../../platform/jobs/jobs.ts'
+import { carryOutDue } from '../../platform/jobs/testing.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, roomyStorage, testSession } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
-import {
-  claimDelivery as claimOwnDelivery,
-  claimFeeding as claimOwnFeeding,
-  deliverAgain,
-  deliverTest,
-  dueDeliveries,
-  dueFeedings,
-  feed,
-  listDeliveries,
-  releaseDelivery,
-} from './deliveries.ts'
+import { deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
 import { webhookMails } from './mails.ts'
 import { webhookRoutes } from './routes.ts'
 import { signatureOf } from './sending.ts'
 import { addWebhook, byHand, changeWebhook, listWebhooks, replaceSecret, webhooksMax } from './webhooks.ts'
-import { deliver, startWebhookWorker } from './worker.ts'
-
-const claimFeeding = knownBefore(dueFeedings, claimOwnFeeding)
-const claimDelivery = knownBefore(dueDeliveries, claimOwnDelivery)
+import { webhookJobs } from './worker.ts'
 
 interface Received {
   headers: IncomingHttpHeaders
@@ -54,7 +42,6 @@ const receiver = createServer((request, response) => {
   })
 })
 
-const { signal } = new AbortController()
 let database: Awaited<ReturnType<typeof createDatabase>>
 let owner: pg.Client
 let ctx: Context
@@ -87,6 +74,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await owner.query('delete from webhook')
+  await owner.query('delete from job')
   session = await newSession()
   const company = await insertCompany(ctx.db, session.workspaceId, { cnpj })
   companyId = company.id
@@ -114,18 +102,20 @@ const cancellation = (number: number) => arrive(100 + number, evento(110111, { n
 
 // What the worker does until there is nothing left to do.
 async function work() {
-  await owner.query(`update webhook set fed_at = '-infinity'`)
-  for (let one = await claimFeeding(ctx); one; one = await claimFeeding(ctx)) await feed(ctx, one)
-  for (let one = await claimDelivery(ctx); one; one = await claimDelivery(ctx)) await deliver(ctx, one, signal)
+  await owner.query(`update job set run_at = now() where kind = 'webhook-feed'`)
+  await carryOutDue(ctx, webhookJobs)
 }
 
 // An address that failed has rested.
-const rest = () => owner.query(`update webhook set rest_until = '-infinity'`)
+async function rest() {
+  await owner.query(`update webhook set rest_until = '-infinity'`)
+  await owner.query(`update job set run_at = now() where kind = 'webhook' and attempts = 0`)
+}
 
 // All waits are over.
 async function pass() {
   await rest()
-  await owner.query(`update webhook_delivery set next_at = now() where state = 'waiting'`)
+  await owner.query(`update job set run_at = now() where kind = 'webhook'`)
 }
 
 const told = () =>
@@ -223,9 +213,9 @@ test('what fails waits longer each time; after three days all is paused and told
     await pass()
     await work()
     const { rows } = await owner.query(
-      `select extract(epoch from next_at - tried_at)::float8 as wait from webhook_delivery`,
+      `select extract(epoch from j.run_at - d.tried_at)::float8 as wait from webhook_delivery d join job j on j.key = d.id::text`,
     )
-    waits.push(rows[0].wait)
+    waits.push(Math.floor(rows[0].wait))
   }
   expect(waits).toEqual([10, 60, 300, 1800, 7200, 21600, 43200, 86400, 86400])
   expect(await deliveries(publicId)).toMatchObject([
@@ -312,52 +302,16 @@ test('of an answer only the beginning is read and kept', async () => {
   expect(await deliveries(publicId)).toMatchObject([{ status: 400, answer: 'x'.repeat(500) }])
 })
 
-test('a process that ends has its delivery made by another; what the first one still says is not written', async () => {
-  const { publicId } = await add()
-  await arriveHere(note(1))
-  await owner.query(`update webhook set fed_at = '-infinity'`)
-  await feed(ctx, (await claimFeeding(ctx))!)
-  const first = (await claimDelivery(ctx))!
-  expect(await claimDelivery(ctx)).toBeNull()
-  const ended = AbortSignal.abort()
-  await deliver(ctx, first, ended)
-  const second = (await claimDelivery(ctx))!
-  await owner.query(`update webhook_delivery set lease_until = now() - interval '1 second'`)
-  const third = (await claimDelivery(ctx))!
-  await deliver(ctx, second, signal)
-  expect(received).toEqual([])
-  await deliver(ctx, third, signal)
-  expect(told()).toEqual([['documento-novo', 1]])
-  expect(await deliveries(publicId)).toMatchObject([{ state: 'delivered' }])
-})
-
-test('a workspace has four deliveries under way at most', async () => {
+test('of an address as many are queued as may be under way, and as one ends the next follows', async () => {
   await add()
   await arriveHere(...[1, 2, 3, 4, 5, 6].map(note))
-  await owner.query(`update webhook set fed_at = '-infinity'`)
-  await feed(ctx, (await claimFeeding(ctx))!)
-  const held = []
-  for (let one = await claimDelivery(ctx); one; one = await claimDelivery(ctx)) held.push(one)
-  expect(held).toHaveLength(4)
-  await deliver(ctx, held[0]!, signal)
-  expect(await claimDelivery(ctx)).not.toBeNull()
-})
-
-test('who has the fewest under way is served first', async () => {
-  await add()
-  await arriveHere(...[1, 2, 3].map(note))
-  await owner.query(`update webhook set fed_at = '-infinity'`)
-  await feed(ctx, (await claimFeeding(ctx))!)
-  const first = session.workspaceId
-  session = await newSession()
-  companyId = (await insertCompany(ctx.db, session.workspaceId, { cnpj })).id
-  await add()
-  await arriveHere(note(1))
-  await owner.query(`update webhook set fed_at = '-infinity'`)
-  for (let one = await claimFeeding(ctx); one; one = await claimFeeding(ctx)) await feed(ctx, one)
-  const served = []
-  for (let one = await claimDelivery(ctx); one; one = await claimDelivery(ctx)) served.push(one.workspaceId)
-  expect(served).toEqual([first, session.workspaceId, first, first])
+  await owner.query(`update job set run_at = now()`)
+  const [feed, deliver] = webhookJobs
+  await carryOutDue(ctx, [feed!])
+  const queued = await owner.query(`select from job where kind = 'webhook'`)
+  expect(queued.rowCount).toBe(4)
+  await carryOutDue(ctx, [deliver!])
+  expect(received).toHaveLength(6)
 })
 
 test('one that is always refused fails alone when others are taken, and is sent again when a person wants it', async () => {
@@ -384,20 +338,19 @@ test('one that is always refused fails alone when others are taken, and is sent 
   expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ state: 'delivered' })))
 })
 
-test('what waits for an address that is paused is not due, whoever holds or wants it, until the address is wanted again', async () => {
+test('what waits for an address that is paused does not leave, whoever wants it, until the address is wanted again', async () => {
   const { publicId } = await add()
-  await arriveHere(note(1), note(2), note(3))
-  await owner.query(`update webhook set fed_at = '-infinity'`)
-  await feed(ctx, (await claimFeeding(ctx))!)
-  const [released, refused] = [(await claimDelivery(ctx))!, (await claimDelivery(ctx))!]
-  await changeWebhook(ctx, session, publicId, { ...choice, url, active: false })
-  await releaseDelivery(ctx, released)
   respond = () => ({ status: 500 })
-  await deliver(ctx, refused, signal)
-  await deliverAgain(ctx, session, (await deliveries(publicId))[0]!.publicId)
-  const { rows } = await owner.query(`select next_at = 'infinity' as held from webhook_delivery`)
-  expect(rows).toEqual([1, 2, 3].map(() => ({ held: true })))
+  await arriveHere(note(1), note(2), note(3))
+  await work()
+  await changeWebhook(ctx, session, publicId, { ...choice, url, active: false })
+  received = []
   respond = () => ({ status: 200 })
+  await deliverAgain(ctx, session, (await deliveries(publicId))[0]!.publicId)
+  await pass()
+  await work()
+  expect(received).toEqual([])
+  expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ state: 'waiting', nextAt: null })))
   await changeWebhook(ctx, session, publicId, { ...choice, url, active: true })
   await work()
   expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ state: 'delivered' })))
@@ -472,7 +425,7 @@ test('a test says nothing, is tried once, and leaves also while paused; a delive
 
 test('the worker tells what changes while it runs', async () => {
   await add()
-  await using _worker = startWebhookWorker(ctx)
+  await using _worker = await startQueue(ctx, { jobs: webhookJobs })
   await arriveHere(note(1))
   await expect.poll(told, { timeout: 30_000 }).toEqual([['documento-novo', 1]])
 })

@@ -9,6 +9,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
 import { isHeldBack } from '../../platform/installation.ts'
+import { queueJob } from '../../platform/jobs/jobs.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { newestVersion } from '../changes/changes.ts'
@@ -126,7 +127,7 @@ export async function changeWebhook(
       // It takes away every wait.
       await countTry({ db }, byHand, String(workspaceId))
       await resume({ db }, workspaceId, id)
-    } else if (!active) await holdDeliveries({ db }, workspaceId, id)
+    }
     const what = active === (pausedAt === null) ? 'Mudou' : active ? 'Reativou' : 'Pausou'
     await recordAudit({ db }, session, 'conta', `${what} o webhook para ${new URL(choice.url).host}.`)
     if (choice.url !== url) await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'mudado')
@@ -146,13 +147,21 @@ async function tellOfAddress(
   await queueMail({ db }, { workspaceId, kind: 'webhook-novo', recipient, payload })
 }
 
-/** What waits for an address that was paused is not due, and claims do not walk over it. `ctx.db` is inside the workspace. */
-export async function holdDeliveries({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
-  await sql`
-    update webhook_delivery set next_at = 'infinity'
-     where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting' and version is not null`.execute(
-    db,
-  )
+/** How many of one workspace a process makes at the same time. */
+export const placesOfEach = 4
+
+/**
+ * Queues the first deliveries to an address that were not tried, as many as may be under way; as one ends, the next follows. Of each document it is the
+ * first that waits. `ctx.db` is inside the workspace and holds the webhook.
+ */
+export async function queueDeliveries({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
+  const { rows } = await sql<{ id: bigint }>`
+    select id from (
+      select distinct on (document_id) id, failures, created_at from webhook_delivery
+       where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting' and version is not null
+       order by document_id, id) d
+     where failures = 0 and not ${isHeldBack} order by id limit ${placesOfEach}`.execute(db)
+  for (const { id } of rows) await queueJob({ db }, { kind: 'webhook', workspaceId, key: String(id) })
 }
 
 // What is not kept any more cannot be told.
@@ -162,8 +171,10 @@ async function resume({ db }: WithDatabase, workspaceId: number, id: number): Pr
            version = greatest(w.version, (select p.forgotten from change_position p where p.workspace_id = ${workspaceId}))
      where w.workspace_id = ${workspaceId} and w.id = ${id}`.execute(db)
   await sql`
-    update webhook_delivery set next_at = now(), failures = 0, failing_since = null
+    update webhook_delivery set failures = 0, failing_since = null
      where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting'`.execute(db)
+  await queueDeliveries({ db }, workspaceId, id)
+  await queueJob({ db }, { kind: 'webhook-feed', workspaceId })
 }
 
 export async function removeWebhook(ctx: WithDatabase, session: Session, publicId: string): Promise<void> {
@@ -238,7 +249,10 @@ export async function countHeldDeliveries(ctx: WithDatabase): Promise<number> {
 export async function dropHeldDeliveries(ctx: WithDatabase): Promise<void> {
   const problem = 'O envio foi liberado sem o que já esperava: esta entrega podia já ter sido feita, e não foi enviada.'
   await asOperator(ctx, async ({ db }) => {
-    await sql`update webhook_delivery set state = 'failed', problem = ${problem}, lease_until = null
-               where state = 'waiting' and ${isHeldBack}`.execute(db)
+    const { rows } = await sql<{ key: string }>`
+      update webhook_delivery set state = 'failed', problem = ${problem} where state = 'waiting' and ${isHeldBack}
+      returning id::text as key`.execute(db)
+    const keys = rows.map(({ key }) => key)
+    await sql`delete from job where kind = 'webhook' and key = any (${keys}::text[])`.execute(db)
   })
 }

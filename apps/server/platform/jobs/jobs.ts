@@ -142,7 +142,8 @@ async function queueCrons(ctx: WithDatabase, crons: readonly Cron[]): Promise<vo
   })
 }
 
-async function carryOut(ctx: Context, kind: JobKind, job: Job, signal: AbortSignal): Promise<void> {
+/** Carries out a job that was claimed, and writes down what came of it. */
+export async function carryOut(ctx: Context, kind: JobKind, job: Job, signal: AbortSignal): Promise<void> {
   // Claimed while the program ended.
   if (signal.aborted) return settle(ctx, job, { waitMs: 0 })
   try {

@@ -1,7 +1,8 @@
 import type { RawBuilder } from 'kysely'
 import { expect } from 'vitest'
-import type { WithDatabase } from '../context.ts'
+import type { Context, WithDatabase } from '../context.ts'
 import { isDue } from './due.ts'
+import { carryOut, claimJob, type JobKind } from './jobs.ts'
 
 /** `claim`, of which a loop at rest makes no use while there are no `rows`: it fails when it finds something nevertheless. */
 export function knownBefore<C extends WithDatabase, Rest extends unknown[], Job>(
@@ -13,5 +14,14 @@ export function knownBefore<C extends WithDatabase, Rest extends unknown[], Job>
     const job = await claim(ctx, ...rest)
     if (job !== null) expect(isKnown).toBe(true)
     return job
+  }
+}
+
+/** Carries out the jobs of these kinds, one after the other, until none is due. */
+export async function carryOutDue(ctx: Context, kinds: readonly JobKind[]): Promise<void> {
+  const { signal } = new AbortController()
+  for (let job = await claimJob(ctx, kinds, []); job; job = await claimJob(ctx, kinds, [])) {
+    const { kind } = job
+    await carryOut(ctx, kinds.find(({ name }) => name === kind)!, job, signal)
   }
 }
