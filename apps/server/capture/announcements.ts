@@ -3,7 +3,6 @@ import { companyScreen, listScreen, named, type TopicItem, type Writer } from '.
 import type { Service } from '../platform/service.ts'
 import type { Decision } from './rules.ts'
 
-/** Documents that a company received. */
 export interface Arrived {
   service: Service
   /** Documents that were not here before. */
@@ -48,7 +47,6 @@ const arrived: Writer = {
   },
 }
 
-/** The state of a conversation with the authority has changed. */
 export interface Changed {
   service: Service
   before: Decision['state']
@@ -136,7 +134,6 @@ function reassured(message: string): string {
     : `${message} Os documentos já guardados estão seguros.`
 }
 
-/** The announcements of this slice. */
 export const captureAnnouncements: Readonly<Record<string, Writer>> = {
   'captura-concluida': arrived,
   'captura-estado': changed,

@@ -24,10 +24,7 @@ export async function isProved(ctx: Pick<Context, 'db'>, workspaceId: number): P
   return proved !== undefined
 }
 
-/**
- * Starts the capture lines of a new company, or joins those that other workspaces already have for its CNPJ. Until its certificate is proved
- * (by its chain, now, or by the authority's first response to it) nothing is delivered.
- */
+/** Starts or joins the capture lines of a new company. Nothing is delivered before its certificate is proved. */
 export async function subscribe(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,
@@ -78,10 +75,7 @@ async function countUnanswered({ db }: Pick<Context, 'db'>, workspaceId: number)
   return rows[0]!.n
 }
 
-/**
- * Lets the captures of a workspace's companies go on with a new certificate for `cnpj` or another of the same base, as soon as
- * the authority allows it. `proved`: its chain shows that it is real.
- */
+/** Continues captures with a new certificate for `cnpj` or its base, when the authority allows. `proved`: its chain is real. */
 export async function resume(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,
@@ -120,10 +114,7 @@ export async function resume(
   })
 }
 
-/**
- * Stops the capture lines of a workspace's companies with the base of `cnpj` (null: of all of them) for which no certificate is left, because
- * one was removed. A turn under way ends with the key that it has. `ctx.db` is the transaction that removed it.
- */
+/** Stops the lines of the base of `cnpj` (null: of all) that have no certificate left; in the transaction that removed one. */
 export async function stopWithoutCertificate(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,
@@ -183,7 +174,6 @@ async function linesOfBase(
               where s.workspace_id = ${workspaceId} and s.company_id = any (${rows.map(({ id }) => id)}::int[])`
 }
 
-/** When a query that a person asked for can leave. */
 export interface SyncRequest {
   service: ServiceCode
   /** Null: it follows from what other workspaces capture for the CNPJ, and this one is not proved. */
@@ -192,11 +182,7 @@ export interface SyncRequest {
   blocked: boolean
 }
 
-/**
- * Requests a company's next queries as early as the authority's rules allow: now, or when its pause ends. Returns that time for each line;
- * null where another workspace has proved its certificate for the CNPJ and this one has not: it does not learn when others query. Never
- * shortens a pause: a query during one starts a new hour of blocking. Refuses when neither trial nor plan lasts, or the company is archived.
- */
+/** Brings the next queries of a company as far forward as the authority's rules allow, and never shortens a pause. */
 export async function requestSync(
   ctx: Pick<Context, 'db' | 'config'>,
   workspaceId: number,

@@ -25,11 +25,7 @@ interface UsedCertificate {
   nights: number
 }
 
-/**
- * Warns of the proved certificates that end soon or have ended: once for each step, and only the most urgent one. A new certificate
- * begins anew.
- * Companies that share a certificate share the letter.
- */
+/** Warns of proved certificates that end soon or have ended, once for each step; companies that share one share the letter. */
 export async function warnOfCertificates(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
   for (const { id, daysLeft, companies, nights } of await listUsedCertificates(ctx, workspaceId)) {
     const step = steps.find((days) => daysLeft <= days)
@@ -118,5 +114,4 @@ function endsIn(nights: number): string {
   return nights === 1 ? 'vence amanhã' : `vence em ${nights} dias`
 }
 
-/** The letters of this slice. */
 export const certificateMails: Readonly<Record<string, MailKind>> = { certificado: writeCertificate }

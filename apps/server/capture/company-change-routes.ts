@@ -28,7 +28,6 @@ import { followSwitch, requestSync, type SyncRequest, stopWithoutCertificate } f
 import { followPlan } from './plan.ts'
 import { getCapturedCompany } from './state.ts'
 
-/** The calls that change what is captured of a company. */
 export const companyChangeRoutes = (captures: CapturesOfCertificates) => [
   handle(createCompany, 'slow', async (ctx, { form, session }) => {
     await requireProvedEmail(ctx, session)
@@ -117,7 +116,6 @@ async function setArchived(ctx: Context, session: Session, publicId: string, arc
   const companyId = await companies.getCompanyId(ctx, workspaceId, publicId)
   await inWorkspace(beyondLimit(ctx), workspaceId, async (ctx) => {
     const company = await lockSettings(ctx, workspaceId, companyId)
-    // Who asks twice is told the same twice.
     if (!(await companies.setArchived(ctx, workspaceId, companyId, archived))) return
     await followPlan(ctx, workspaceId)
     await recordArchiving(ctx, session, company, archived)

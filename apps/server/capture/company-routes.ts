@@ -30,7 +30,6 @@ const states = {
   stopped: 'parada',
 } as const
 
-/** How many automatic Ciências of each company were refused lately, by its number. */
 type CountRefused = (ctx: Pick<Context, 'db'>, workspaceId: number) => Promise<Map<number, number>>
 
 /** The calls that show companies with their captures. `countRefused` reads events, which stand above. */
@@ -52,12 +51,10 @@ export const companyRoutes = (countRefused: CountRefused) => [
   ),
 ]
 
-/** What people see besides the state of a capture. */
 interface Trouble {
   outages: Record<Service, Outage | null>
   /** Why nothing is asked for, of no company; null: it is. */
   standstill: string | null
-  /** By the number of the company. */
   refusedCiencias: Map<number, number>
   /** Why the captures that are paused are so. */
   pausedBecause: string

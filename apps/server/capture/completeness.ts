@@ -27,7 +27,6 @@ interface MonthGap {
   missing: number
 }
 
-/** What one conversation brought in a month of São Paulo. */
 interface CapturedMonth {
   /** `2026-11`. */
   month: string
@@ -44,10 +43,7 @@ interface CapturedMonth {
 
 const monthsMax = 13
 
-/**
- * The last months of a capture line from its ledger, oldest first; `until`: without what happened later. `ctx.db` is a transaction
- * that sees the line.
- */
+/** The last months of a line from its ledger, oldest first; `until`: without later ones. `ctx.db` sees the line. */
 export async function readCompleteness(
   { db }: Pick<Context, 'db'>,
   lineId: number,

@@ -19,10 +19,7 @@ export type CaptureContext = Pick<Context, 'db' | 'config' | 'log' | 'signer' | 
 // After this many certificates other lines have their turn.
 const certificatesMax = 5
 
-/**
- * Carries out one turn of a claimed line: pages until there is no more or the authority says stop, then lets it go. Each round queries with one
- * certificate; the next one is tried only when it is refused.
- */
+/** One turn of a claimed line: pages until there is no more or the authority says stop. Another certificate is tried only after a refusal. */
 export async function converse(ctx: CaptureContext, claimed: CaptureLine, signal: AbortSignal): Promise<void> {
   let line = claimed
   for (let round = 1; ; round++) {
@@ -46,7 +43,6 @@ const graceMs = 10_000
 // After this many pages other lines have their turn; a line with more pages goes to the end of the queue.
 const pagesMax = 20
 
-/** A line and the certificate that its queries show. */
 interface QueryTarget {
   line: CaptureLine
   holder: Holder

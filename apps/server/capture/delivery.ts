@@ -26,7 +26,6 @@ interface Subscriber {
   paused: boolean
 }
 
-/** The subscribers of a line; `ctx.db` is a transaction of the capture. */
 export async function listSubscribers(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
@@ -41,7 +40,6 @@ export async function listSubscribers(
     .execute()
 }
 
-/** Reads the documents of a response; one without a position gets one of ours. */
 export async function readArrivals(response: Pick<DistributionResponse, 'documents'>): Promise<Arrival[]> {
   return readAndPack(
     response.documents.map(({ nsu, schema, content }) => ({
@@ -81,9 +79,7 @@ function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
   return proved.filter((one) => !one.paused || one.deliveredNsu === cursor)
 }
 
-/**
- * Gives a page to every subscriber that stands where the page begins; the others catch up. `ctx.db` is a transaction of the capture.
- */
+/** Gives a page to each subscriber that stands where it begins; the others catch up. `ctx.db` is a transaction of the capture. */
 export async function deliverPage(
   ctx: DeliveryContext,
   line: CaptureLine,
@@ -99,9 +95,7 @@ export async function deliverPage(
   if (isBelow0) await beginAnew(ctx, line, all, here)
 }
 
-/**
- * Delivers documents of positions below the cursor to all subscribers that may receive; the others begin anew at 0 once they may.  `ctx.db` is a transaction of the capture.
- */
+/** Delivers late documents to all that may receive; the others begin anew at 0 once they may. `ctx.db` is a transaction of the capture. */
 export async function deliverLate(
   ctx: DeliveryContext,
   line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'lastNsu'>,
@@ -135,16 +129,12 @@ const beforeAll = -(2n ** 63n)
 // After this many other lines have their turn.
 const copyingsMax = 20
 
-/**
- * Copies to a workspace that joined an ongoing line what another one already received, because the authority does not send it again. Returns whether
- * there may be more to copy.
- */
+/** Copies pages to workspaces that joined the line later, because the authority does not send them again. Returns whether more may follow. */
 export async function catchUp(ctx: DeliveryContext, line: CaptureLine, signal?: AbortSignal): Promise<boolean> {
   for (let times = 0; times < copyingsMax && !signal?.aborted; times++) if (!(await copySome(ctx, line))) return false
   return true
 }
 
-/** Carries out one turn of a line that was claimed for copies. */
 export async function copyToOthers(ctx: DeliveryContext, line: CaptureLine, signal: AbortSignal): Promise<void> {
   await catchUp(ctx, line, signal)
   // To the end of the queue.

@@ -20,7 +20,6 @@ export interface Holder extends Choice {
   certificate: OpenedCertificate
 }
 
-/** Why a certificate is opened; its owner can read this. */
 type Purpose =
   | 'consultar documentos (distNSU)'
   | 'buscar documentos que faltam (consNSU, consChNFe)'
@@ -30,10 +29,7 @@ const webServices = { nfe: 'NFeDistribuicaoDFe', cte: 'CTeDistribuicaoDFe' }
 
 type HolderContext = Pick<Context, 'db' | 'config'>
 
-/**
- * Chooses the certificate for the next query among all of this CNPJ, of its matriz and of its filiais, in all workspaces; only its key is
- * opened. Null when none is valid, or when all rest and no person has requested a query: a request wakes one of them, once.
- */
+/** Chooses a certificate of this CNPJ's base. Null when none is valid, or all rest and no person asked: a request wakes one, once. */
 export async function findHolder(
   ctx: HolderContext & Pick<Context, 'signer' | 'log'>,
   line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'wanted'>,
@@ -88,10 +84,7 @@ export async function proveHolder(ctx: WithDatabase, line: Pick<CaptureLine, 'id
   await forgetTry(ctx, line, holder)
 }
 
-/**
- * Puts a certificate that got no response, or was not accepted, behind the others. Returns what follows for the line: the next certificate
- * is used at once, and only when there is none the line itself rests. `ctx.db` is the transaction that writes it.
- */
+/** Puts a certificate that was not accepted behind the others. The line rests only when there is no other. In the transaction of `ctx`. */
 export async function makeWay(
   ctx: HolderContext,
   line: CaptureLine,
@@ -154,7 +147,6 @@ async function orNext(ctx: HolderContext, line: CaptureLine, decision: Decision)
 const unreadable =
   'O certificado digital guardado não pôde ser aberto. Os documentos já guardados estão seguros; envie o certificado de novo.'
 
-/** Lets a certificate rest that cannot even be opened. */
 export async function setAside(
   ctx: HolderContext,
   line: Pick<CaptureLine, 'id'>,

@@ -61,11 +61,7 @@ export const dueLines = sql.join(
   sql` union all `,
 )
 
-/**
- * Takes the line whose turn it is, or null when there is none; `paused`: services that may not be called now. Lines that are due come first,
- * half of the places for those of which nothing was ever answered, each kind in turns by workspace; but one place is kept for each kind, which would
- * otherwise wait for as long as any line of another is due.
- */
+/** Takes the line whose turn it is, or null; `paused`: services that may not be called. Each kind of turn keeps one place. */
 export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
   const serves = sql`service <> all(${[...paused]}::smallint[])`
   const isDue = sql`${isTime} and ${serves}`
@@ -146,9 +142,7 @@ const receivingWorkspaces = (due: RawBuilder<unknown>) => sql`
 const isReceivedBy = (workspaceId: number) => sql`exists (
   select from capture_subscription s where s.line_id = capture_line.id and not s.paused and s.workspace_id = ${workspaceId})`
 
-// Each lane has an index in its order. Before the table is analysed, as when many companies have just been registered, the planner would rather
-// read and sort all that is due, for each claim. A lease that a crash takes back harms nobody: nothing is asked before a later commit, which waits
-// for the disk.
+// Plans by index before the table is analysed. A lost lease harms nobody: nothing is asked before a later commit that is on disk.
 async function prepareClaim(db: Context['db']): Promise<void> {
   await sql`select set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true),
                    set_config('synchronous_commit', 'off', true)`.execute(db)
@@ -190,10 +184,7 @@ async function survey(db: Context['db'], lanes: readonly TurnLane[]): Promise<{ 
   return rows[0]!
 }
 
-/**
- * As `holdLine`, and throws `LeaseLost` too when the cursor is another than this process knows: a database that lacks what it stored last, as a standby may that is promoted,
- * still has its lease. To go on would pass over that for good.
- */
+/** As `holdLine`; throws `LeaseLost` too when the cursor is not the known one, as on a standby that lost the last commits. */
 export async function holdCursor(
   ctx: Pick<Context, 'db'>,
   line: CaptureLine,
@@ -205,10 +196,7 @@ export async function holdCursor(
   return held
 }
 
-/**
- * Changes a held line and renews its lease; throws `LeaseLost` when it is no longer held. Returns when that was, as the database writes it,
- * when the query left that was not settled yet, and where the cursor was.
- */
+/** Changes a held line and renews its lease, or throws `LeaseLost`. Returns the time, the unsettled query and the cursor. */
 export async function holdLine(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id' | 'leaseBy' | 'leaseMs'>,
@@ -270,10 +258,7 @@ export async function releaseLine(
   await letGo(ctx, line, decision ? withoutResponse(decision) : {})
 }
 
-/**
- * Lets a line go after a fault of ours. A turn for new documents gets the pauses of `decision`; a turn that only copied or queried gaps
- * leaves them as they are and gets a pause of its own, `waitMs`.
- */
+/** Releases a line after a fault of ours. A turn for copies or gaps keeps the pauses and gets one of its own, `waitMs`. */
 export async function breakLine(
   ctx: Pick<Context, 'db'>,
   line: CaptureLine,
@@ -329,9 +314,7 @@ export function consequences(decision: Decision): UpdateObject<Tables, 'capture_
   }
 }
 
-/**
- * The same for a decision without a response: pauses only get longer, and while an older pause is longer its state and message stay.
- */
+/** The same for a decision without a response: pauses only get longer, and while an older pause is longer its state and message stay. */
 export function withoutResponse(decision: Decision): UpdateObject<Tables, 'capture_line'> {
   const { next_at, allowed_at, ...told } = consequences(decision)
   const stands = sql`allowed_at > ${allowed_at}`

@@ -6,10 +6,7 @@ import { enterWorkspace, inCapture, inTransaction } from '../platform/database.t
 import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
-/**
- * Pauses the capture of a workspace when neither its trial nor its plan lasts, and that of a company when it is archived; resumes it when
- * that is over. Does nothing where it is so already.
- */
+/** Pauses the capture of a workspace without trial and plan, and of archived companies; resumes it when that is over. Idempotent. */
 export async function followPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
   await inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, workspaceId)
@@ -101,10 +98,7 @@ async function listShared({ db }: WithDatabase, lineIds: number[]): Promise<numb
   return rows.map((row) => row.id)
 }
 
-/**
- * Gives the workspace of an account a paid plan and lets its capture go on at once. Returns whether that changed anything; null: there is no
- * such account.
- */
+/** Gives the workspace of an account a paid plan and resumes its capture. Returns whether that changed anything; null: no such account. */
 export async function grantPlan(
   ctx: Pick<Context, 'db' | 'config'>,
   email: string,
@@ -113,10 +107,7 @@ export async function grantPlan(
   return change(ctx, email, (ctx, workspaceId) => activatePlan(ctx, workspaceId, plan))
 }
 
-/**
- * Ends the paid plan of an account's workspace and pauses its capture at once, unless the trial still lasts. Returns false when there was no
- * paid plan; null: there is no such account.
- */
+/** Ends the paid plan of an account's workspace, and its capture unless the trial lasts. False: no paid plan; null: no such account. */
 export async function withdrawPlan(ctx: Pick<Context, 'db' | 'config'>, email: string): Promise<boolean | null> {
   return change(ctx, email, endPlan)
 }

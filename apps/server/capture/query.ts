@@ -58,11 +58,7 @@ async function sendInTime(
   }
 }
 
-/**
- * Records that a query leaves now, with the certificate of `holder`, and returns when. That is committed before it leaves: a process that finds
- * it without a response knows that the authority may have counted it. Null, and then no query may leave, when the holder's workspace was paused
- * meanwhile, or when the service is down (`inOutage`: not then, because the query is to look into the outage).
- */
+/** Commits that a query leaves now, and returns when. Null: it may not, because of a pause or an outage (but `inOutage` looks into one). */
 export async function noteQueryAs(
   ctx: Pick<Context, 'db' | 'config'>,
   line: CaptureLine,

@@ -3,7 +3,6 @@ import { isOfTheHost, type SefazError, type SefazErrorKind } from '@vigia/sefaz/
 import { closedForHours } from '../sefaz/distribution.ts'
 import { mayHaveBeenCounted } from '../sefaz/ledger.ts'
 
-/** The authority's times, from configuration. */
 interface Rhythm {
   hourMs: number
   pagePauseMs: number
@@ -32,7 +31,6 @@ export interface NsuRange {
   to: bigint
 }
 
-/** What follows from one response, or from none. */
 export interface Decision {
   nextPage: boolean
   state: 'waiting' | 'blocked' | 'failed' | 'stopped'
@@ -56,7 +54,6 @@ export interface Decision {
   keepsState?: boolean
 }
 
-/** There is no valid certificate for the CNPJ. */
 export const noCertificate: Decision = {
   nextPage: false,
   state: 'stopped',
@@ -139,10 +136,7 @@ export function decide(
   }
 }
 
-/**
- * What follows from the response to a query for one position or one note, or from none (null): how long to wait before the next one, and the
- * block when there is one.
- */
+/** Wait, and block if there is one, after the response to a query for one position or note, or after none (null). */
 export function decideSingle(
   response: Parameters<typeof decide>[0] | null,
   standing: Pick<ConversationState, 'lastNsu' | 'first' | 'failures'>,
@@ -180,16 +174,12 @@ const certificateCodes = new Set([280, 281, 282, 283, 284, 285, 286, 472, 473, 5
 // The same certificate may be accepted later, for example after a clock was set right.
 const passingCodes = new Set([281, 286])
 
-// 489: the CNPJ in the query is not one that the authority knows.
-/** Whether a refusal is about the certificate or the CNPJ, which its owner must mend, and not about us. */
+/** Whether a refusal is about the certificate or the CNPJ (489: unknown to the authority), which its owner must mend. */
 export function isOfTheCustomer(cStat: number): boolean {
   return certificateCodes.has(cStat) || cStat === 489
 }
 
-/**
- * Whether a response proves a certificate: these codes come after the authority compared it with the CNPJ (NT 2014.002, rule 593), the
- * others may come before.
- */
+/** Whether a response proves a certificate: these codes come after the authority compared it with the CNPJ (NT 2014.002, rule 593). */
 export function isProof({ cStat }: Pick<DistributionResponse, 'cStat'>): boolean {
   return cStat === 137 || cStat === 138 || cStat === 589 || cStat === 656
 }
@@ -211,7 +201,6 @@ const explanations: Record<number, string> = {
   593: 'O certificado é de outra empresa: os oito primeiros caracteres do CNPJ não são os mesmos.',
 }
 
-/** A refusal by its code, for the person. */
 export function explainCode(cStat: number): string {
   return explanations[cStat] ?? 'A SEFAZ recusou a consulta.'
 }

@@ -61,19 +61,15 @@ interface SettlementOptions {
   isLast?: (decision: Decision) => boolean
 }
 
-/** What follows from a query, now that it is written. */
 interface SettledQuery {
-  /** The line as it stands now. */
   line: CaptureLine
   /** Null: nothing changes for the line. */
   decision: Decision | null
-  /** How long to wait before the next query. */
   waitMs: number
   /** The line was let go with it. */
   released: boolean
 }
 
-/** What is to be written about a query. */
 interface QueryVerdict {
   decision: Decision | null
   waitMs: number
@@ -83,10 +79,7 @@ interface QueryVerdict {
   after: bigint
 }
 
-/**
- * Writes what came of a query: cursor, pauses, gaps, documents, ledger and circuit, in one transaction. After a crash either all of it is
- * here, or the line still says that a query left.
- */
+/** Writes cursor, pauses, gaps, documents, ledger and circuit of a query in one transaction. */
 export async function settle(
   ctx: SettlementContext,
   line: CaptureLine,
@@ -127,7 +120,6 @@ export async function settle(
   })
 }
 
-// The line as it stands after that.
 function movedTo(line: CaptureLine, decision: Decision | null): CaptureLine {
   if (!decision) return line
   return {
@@ -309,10 +301,7 @@ async function noteGaps(
   })
 }
 
-/**
- * Settles a query that this process sent. The authority has counted it and does not repeat the page, so storing is tried for half a minute;
- * then the response counts as lost.
- */
+/** Settles a query of this process. The authority does not repeat the page, so storing is tried for half a minute. */
 export async function settleSurely(
   ctx: SettlementContext & Pick<Context, 'storage'>,
   line: CaptureLine,

@@ -14,10 +14,7 @@ const gapsOfLine = sql<{ missing: number; passed: number; lost: number }>`(
          coalesce(sum(to_nsu - from_nsu + 1) filter (where lost and not passed and found_at > now() - interval '90 days'), 0)::float8 as lost
     from capture_gap where line_id = l.id)`
 
-/**
- * The captures of the companies of a workspace, or of one of them, as its people may know them. `db` is a transaction inside the workspace.
- * The tables of the capture and those of the workspace are never joined: they may come to stand in different places.
- */
+/** The captures of companies as people may know them; `db` is inside the workspace. Tables of capture and workspaces are never joined. */
 export async function readCaptureStates(db: Context['db'], workspaceId: number, companyId?: number) {
   const lines = await readLines(db, workspaceId, await readPauses(db, workspaceId), companyId)
   const received = await readReceived(db, workspaceId, lines)
@@ -151,7 +148,6 @@ export async function listCapturedCompanies(ctx: Pick<Context, 'db'>, workspaceI
   })
 }
 
-/** What `getCompany` finds, with the state of its captures. */
 export async function getCapturedCompany(ctx: Pick<Context, 'db'>, workspaceId: number, publicId: string) {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const company = await getCompany({ db }, workspaceId, publicId)

@@ -9,10 +9,7 @@ export async function lockLines({ db }: WithDatabase, chosen: RawBuilder<unknown
   return rows.map((row) => row.id)
 }
 
-/**
- * What changes in a line when a workspace receives from it again. Queries that were due during the pause do not count as overdue: lines that
- * waited meanwhile go first.
- */
+/** Changes in a line when a workspace receives from it again: a query that was due during the pause is not overdue. */
 export const awake = {
   paused: false,
   next_at: sql<Date | null>`case when paused then greatest(now(), allowed_at) else next_at end`,
@@ -20,10 +17,7 @@ export const awake = {
   gap_at: sql<Date | null>`case when paused and gap_at is not null and asked_at is distinct from gap_at then greatest(now(), gap_at) else gap_at end`,
 }
 
-/**
- * Sets whether a locked line is captured automatically: if one of its receiving subscribers has that switched on, or, when all are paused, one of
- * those. `ctx.db` is a transaction of the capture, which is in some workspace afterwards.
- */
+/** A locked line is automatic if one of its receiving subscribers wants it, or, when all are paused, one of those. Enters a workspace. */
 export async function setAutomatic({ db }: WithDatabase, lineId: number): Promise<void> {
   const subscribers = await db
     .selectFrom('capture_subscription')

@@ -26,10 +26,7 @@ interface Choice {
 const unreadableMax = 200
 const lookedAtMax = 1000
 
-/**
- * The files of companies of a workspace that could not be read, oldest first, and how many there are. A file that came damaged is among them only while its
- * position is still missing: otherwise a whole copy was fetched. `ctx.db` is a transaction inside the workspace.
- */
+/** Files that could not be read, oldest first, and their count; damaged ones only while no whole copy was fetched. Inside the workspace. */
 export async function listUnreadable(
   { db }: WithDatabase,
   workspaceId: number,

@@ -5,7 +5,6 @@ import { inCapture } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'
 import { lockLines } from './subscriptions.ts'
 
-/** Why lines have stopped and wait for a person. */
 export interface StopReason {
   /** The authority's response; null: there is no certificate that it accepts, and only a new one helps. */
   cStat: number | null
@@ -33,10 +32,7 @@ export async function listStopped(ctx: Pick<Context, 'db'>): Promise<StopReason[
   })
 }
 
-/**
- * Lets the lines that stopped with a refusal ask again, spread over an hour so that they do not come all at once, and none before the authority
- * allows it. Returns how many.
- */
+/** Lets lines that stopped with a refusal ask again, spread over an hour, none before the authority allows it. Returns how many. */
 export async function wakeStopped(ctx: Pick<Context, 'db' | 'config'>, cStat: number): Promise<number> {
   return inCapture(ctx, async ({ db, config }) => {
     const lineIds = await lockLines({ db }, sql`select id from (${stopped}) s where c_stat = ${cStat}`)

@@ -18,10 +18,7 @@ type WarningContext = Pick<Context, 'db' | 'config'>
 // all of them, and every line has its turn within an hour and a bit. After that, one that is still blocked was blocked again.
 const hours = { stopped: 1.5, blocked: 2.5, failed: 6 }
 
-/**
- * When a capture line in trouble becomes stuck: people should hear of it by then. Null for a line that is not in trouble, or that asks nothing.
- * The columns are those of `capture_line`.
- */
+/** When a line in trouble is stuck and people should know; null: no trouble. The columns are those of `capture_line`. */
 export function stuckAt({ config }: Pick<Context, 'config'>): RawBuilder<Date | null> {
   const after = (state: keyof typeof hours) =>
     sql`trouble_since + ${hours[state] * config.sefaz.hourMs} * interval '1 ms'`
@@ -31,7 +28,6 @@ export function stuckAt({ config }: Pick<Context, 'config'>): RawBuilder<Date | 
                   when state = 'failed' and (automatic or wanted) then ${after('failed')} end`
 }
 
-/** A capture of a company of the workspace that needs a person, or does not succeed for hours. */
 interface StuckCapture {
   companyId: number
   name: string
@@ -46,7 +42,6 @@ interface StuckCapture {
   tellableAt: Date
 }
 
-/** A company whose missing positions the authority has no more. */
 interface LostPositions {
   name: string
   cnpj: string
@@ -56,10 +51,7 @@ interface LostPositions {
   active: boolean
 }
 
-/**
- * Writes to the people of a workspace when captures are stuck and when positions are lost: one letter about all of them, at most one a day of
- * each kind, and only when there is something new.
- */
+/** Writes one letter about all stuck captures and lost positions, at most one a day of each kind, and only with news. */
 export async function warnOfCaptures(ctx: WarningContext, workspaceId: number): Promise<void> {
   const { stuck, lost, told } = await readWorkspace(ctx, workspaceId, async (ctx) => ({
     stuck: await listStuck(ctx, workspaceId),
@@ -91,10 +83,7 @@ async function readTold({ db }: Pick<Context, 'db'>, workspaceId: number, kind: 
 const isTold = sql`(s.proved_at is not null or not exists (
   select 1 from capture_subscription p where p.line_id = s.line_id and p.proved_at is not null))`
 
-/**
- * The captures that are stuck, and those that stopped just now. A certificate that ended has letters of its own; an outage of a service is on
- * every screen and nobody of the workspace can mend it. `ctx.db` is a transaction inside the workspace.
- */
+/** Captures that are stuck or stopped just now, without ended certificates and outages, which are told elsewhere. Inside the workspace. */
 async function listStuck(ctx: WarningContext, workspaceId: number): Promise<StuckCapture[]> {
   const out = await pausedServices(ctx)
   const served = Object.values(serviceCodes).filter((code) => !out.includes(addressOf(distributionUrl(ctx, code))))
@@ -151,7 +140,6 @@ const words = { stopped: 'parada', failed: 'com falha', blocked: 'bloqueada pela
 // More would be a list that nobody reads; the page has them all.
 const namedMax = 5
 
-// Of all that are in trouble when it leaves.
 const writeStuck: MailKind = async (ctx, { workspaceId }) => {
   if (workspaceId === null) return null
   const stuck = await readWorkspace(ctx, workspaceId, (ctx) => listStuck(ctx, workspaceId))
@@ -224,5 +212,4 @@ function toCompanies({ config }: Pick<Context, 'config'>, when: string): Pick<Le
   }
 }
 
-/** The letters of this slice. */
 export const captureMails: Readonly<Record<string, MailKind>> = { captura: writeStuck, 'captura-perda': writeLost }

@@ -17,10 +17,7 @@ import { brokenOff } from './rules.ts'
 
 const idleMs = 500
 
-/**
- * Carries out the turns of the lines that are due, until disposed; then waits for the pages under way. `received` follows each turn of NF-e, for
- * each company whose certificate is proved.
- */
+/** Carries out turns that are due until disposed. `received` follows each turn of NF-e for companies with a proved certificate. */
 export async function startCaptureWorker(
   ctx: CaptureContext,
   { received }: { received: (workspaceId: number, companyId: number) => Promise<unknown> },
@@ -75,7 +72,6 @@ async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
   return Object.values(serviceCodes).filter((service) => paused.includes(addressOf(distributionUrl(ctx, service))))
 }
 
-/** Ends a turn in which something of ours failed. */
 export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Promise<void> {
   // Pages may have been stored since it was claimed.
   const now = await readHeldLine(ctx, line)
@@ -86,10 +82,7 @@ export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Pr
   await breakLine(ctx, now, brokenOff(now.failures, sefaz), sefaz.hourMs / 12)
 }
 
-/**
- * Brings the next query for a CNPJ forward as far as the authority's rules allow, because an event was registered that releases a document there;
- * and has one that does not come be looked for later. A line that waits for a person's request goes on waiting.
- */
+/** Brings the next query for a CNPJ forward as far as the rules allow, because a registered event releases a document there. */
 export async function askSoon(ctx: Pick<Context, 'db' | 'config'>, service: Service, cnpj: string): Promise<void> {
   await inCapture(ctx, ({ db, config }) =>
     db

@@ -4,7 +4,6 @@ import { serviceOf } from '../platform/service.ts'
 import { eventName } from './list/rows.ts'
 import type { Altered } from './workflow/remarks.ts'
 
-/** An export, or a print of many documents, can be fetched. */
 export interface Ready {
   documents: number
   by: string
@@ -42,7 +41,6 @@ const ready: Writer = {
   },
 }
 
-/** Who issued a note has cancelled it although the company had confirmed it. */
 export interface Cancelled {
   chave: string
   number: number
@@ -100,7 +98,6 @@ const altered: Writer = {
   },
 }
 
-/** The announcements of this slice. */
 export const documentAnnouncements: Readonly<Record<string, Writer>> = {
   'exportacao-pronta': ready,
   'documento-cancelado': cancelled,

@@ -7,10 +7,8 @@ import { DocumentTooLargeError } from '@vigia/sefaz/error'
 import type { Proof } from '@vigia/sefaz/proof'
 import { bytesToRead, isPacked, openReceived, type Packed } from './received/bytes.ts'
 
-/** What is said of a received file that cannot be unpacked: damaged on the way, or already at the authority. */
 export const damagedProblem = 'O arquivo chegou corrompido da SEFAZ (não é possível descompactá-lo).'
 
-/** A docZip as it was received, or as its receipt keeps it. */
 export interface ReceivedDocZip {
   nsu: bigint
   schema: string
@@ -18,12 +16,10 @@ export interface ReceivedDocZip {
   content: Buffer
 }
 
-/** A docZip with what was read in it; made once for all companies that receive it. */
 export interface Arrival extends ReceivedDocZip {
   /** Sentence for people: why it could not be read, or what is odd in it. */
   problem: string | null
   facts: DocumentFacts | EventFacts | null
-  /** The XML, of a page that was opened at once. */
   xml?: Buffer
   /** What its receipt will keep; without it, the gzip stream. */
   packed?: Packed
@@ -61,9 +57,7 @@ export function readArrival(nsu: bigint, schema: string, content: Buffer): Arriv
 // So many bytes are read in one go, because a process that captures may serve people too.
 const bytesAtOnce = 128 * 1024
 
-/**
- * Reads a page of docZips, each as `readArrival` would. Lets other work in between large documents.
- */
+/** Reads a page of docZips, each as `readArrival` would. Lets other work in between large documents. */
 export async function readPage(page: readonly ReceivedDocZip[]): Promise<Arrival[]> {
   const unzipped = unzipTogether(page.map(({ content }) => content))
   const arrivals: Arrival[] = []

@@ -8,7 +8,6 @@ interface DeadlineRule {
   hours: number
   /** Documents authorised from this day on (São Paulo) follow it; a later row of the same event takes its place. */
   since: string
-  /** The act that says so. */
   source: string
 }
 
@@ -49,14 +48,12 @@ export function deadlineOf(
   return row ? new Date(authorizedAt.getTime() + row.hours * 3_600_000) : null
 }
 
-/** An event of the company about a document, registered or on its way. */
 export interface OwnAnswer {
   tpEvento: number
   sequence: number
   pending: boolean
 }
 
-/** What decides which answer of the company is due. */
 export interface Answerable {
   type: ServiceCode
   chave: string
@@ -70,7 +67,6 @@ export interface Answerable {
   own: OwnAnswer[]
 }
 
-/** The answer that a document waits for, and the last instant for it. */
 interface AnswerDeadline {
   answer: DueAnswer
   until: Date
@@ -82,10 +78,7 @@ const answeredStatuses = [4, 5, 6]
 const acknowledgedStatus = 8
 const gtv = '64'
 
-/**
- * The next answer whose deadline has not passed, or null. An event under way does not count yet: it may be refused, and the deadline runs on.
- * manifestation/rules.ts decides whether an event may be sent now.
- */
+/** The next answer whose deadline has not passed, or null. An event under way may be refused, so its answer stays due. */
 export function dueAnswer(document: Answerable, now: Date): AnswerDeadline | null {
   const { type, chave, roles, status, authorized_at, complete, own } = document
   if (authorized_at === null || ended.includes(status)) return null
@@ -111,10 +104,7 @@ function sequencesOf(tpEvento: number, own: OwnAnswer[]): Set<number> {
   return new Set(own.flatMap((event) => (event.tpEvento === tpEvento && !event.pending ? event.sequence : [])))
 }
 
-/**
- * The last instant of `dueAnswer` for a `document d`, as the database compares it: order and filter of lists need it for more documents than are
- * read. Made of the same table and codes, and a test holds the two together.
- */
+/** The last instant of `dueAnswer` for a `document d`, for order and filter of lists; a test holds the two together. */
 export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date): RawBuilder<unknown> {
   const until = (tpEvento: number | undefined) => untilInDatabase(tpEvento!, now)
   const open = (rest: RawBuilder<unknown>) =>
@@ -135,10 +125,7 @@ export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date)
     else coalesce(case when not (d.complete or d.status = ${acknowledgedStatus} or ${acknowledged}) then ${until(ciencia)} end, ${until(conclusive[0])})`)
 }
 
-/**
- * Condition of the `document d` whose `dueAnswer` can be given until `last` at most. Only what was authorised as long ago as a deadline of the table lasts
- * is read; with `first` only what may end after it.
- */
+/** Condition of the `document d` whose `dueAnswer` can be given until `last` at most; with `first`, not before it either. */
 export function dueUntil(
   workspaceId: number,
   type: ServiceCode,

@@ -8,10 +8,7 @@ import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
 import type { KnownProof } from './signatures/proof.ts'
 
-/**
- * The best file that arrived of a document of the workspace: the complete one, else the summary. Refuses unknown ids, those of others, and
- * documents that the switches of their company hide, all in the same words.
- */
+/** The complete file of a document, else its summary. Refuses unknown ids, those of others and hidden documents in the same words. */
 export async function getFile({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number, publicId: string) {
   const id = ids.decode(workspaceId, publicId)
   const found =
@@ -148,7 +145,6 @@ export function eventId(event: { tp_evento: number; sequence: number; orgao: num
   return `${event.tp_evento}-${event.sequence}-${event.orgao}`
 }
 
-/** The file as the authority delivered it, with a name to save it by. */
 export async function getXml(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
@@ -158,7 +154,6 @@ export async function getXml(
   return { content: openReceived(found.content), fileName: xmlName(found), chave: found.chave }
 }
 
-/** The name of the best file of a document. */
 export function xmlName({ chave, type, complete }: { chave: string; type: number; complete: boolean }): string {
   return `${chave}-${complete ? 'proc' : 'res'}${serviceOf(type) === 'nfe' ? 'NFe' : 'CTe'}.xml`
 }

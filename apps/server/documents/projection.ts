@@ -18,8 +18,6 @@ import {
   undoneOf,
 } from './standing.ts'
 
-// Arrivals as rows. The names are those of the columns.
-
 /** What the best copy of a document says. */
 interface DocumentCopy {
   chave: string
@@ -59,15 +57,12 @@ export const copyTypes: Types<DocumentCopy> = {
   proof: 'text',
 }
 
-/** A row of `supplier`, without its id. */
 export interface SupplierName {
   tax_id: string
   name: string
-  /** The name in lower case without accents. */
   search: string
 }
 
-/** A row of `document` with its supplier. */
 export type ProjectedDocument = DocumentCopy & DisplayedStanding & SupplierName
 
 /** A row of `document_event`. */
@@ -90,11 +85,9 @@ export type ExistingEvent = EventClaim & Pick<EventRow, 'chave' | 'undone'>
 /** Subtracts (-1) or adds (+1) one document in the counters. */
 export type Move = Pick<ProjectedDocument, 'issued_at' | 'amount' | 'roles' | 'status'> & { sign: 1 | -1 }
 
-/** What has to be written; everything else stays as it is. */
 export interface Changes {
   /** New documents, and those of which a better copy came. */
   documents: ProjectedDocument[]
-  /** Documents whose facts stay. */
   standings: (DisplayedStanding & { chave: string })[]
   /** New events, and those of which a better copy came. */
   events: EventRow[]
@@ -108,7 +101,6 @@ export interface Changes {
   told: { chave: string; kind: ChangeKind }[]
 }
 
-/** What arrivals say of one company, each as a row of its own. */
 interface ArrivedRows {
   documents: (DocumentCopy & SupplierName & Pick<DisplayedStanding, 'base_status' | 'roles'>)[]
   events: EventRow[]

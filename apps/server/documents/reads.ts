@@ -3,10 +3,7 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import type { Caller } from '../platform/http/session.ts'
 
-/**
- * Writes down that somebody took a file out of the product. When that fails they get the file all the same, because it may be needed on the
- * road right now; the log tells it.
- */
+/** Writes down that somebody took a file out. A failure is only logged, because the file may be needed on the road right now. */
 export async function noteRead(
   ctx: Pick<Context, 'db' | 'log'>,
   reader: Parameters<typeof recordRead>[1],

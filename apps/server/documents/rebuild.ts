@@ -22,10 +22,7 @@ export type Made = (ctx: { db: Database }, workspaceId: number) => Promise<void>
 
 export type RebuildContext = Pick<Context, 'db' | 'log'>
 
-/**
- * Makes the documents, events and counters of a company anew from its receipts, in one transaction: until it commits everybody sees what
- * was there before, and what arrives for this company waits; nothing else does. A document keeps its id and the time it first came.
- */
+/** Makes the documents, events and counters of a company anew in one transaction; arrivals of this company wait. Ids and times of arrival stay. */
 export async function rebuildProjection(
   ctx: RebuildContext,
   company: Recipient,
@@ -49,7 +46,6 @@ export async function rebuildProjection(
   })
 }
 
-/** Rebuilds every company, one after the other. */
 export async function rebuildAll(
   ctx: RebuildContext,
   done: (company: Recipient, rebuilt: Rebuilt, place: number, of: number) => void,
@@ -93,8 +89,7 @@ async function* readAgain(ctx: RebuildContext, company: Recipient, service: Serv
   }
 }
 
-// Suppliers belong to the whole workspace: a new name inserted by the long transaction would block another company that inserts the same one.
-// So names are committed before, in a short transaction.
+// Names of suppliers are committed before, because the long transaction would block other companies that insert the same one.
 async function introduceSuppliers(
   ctx: RebuildContext,
   { workspaceId, cnpj }: Recipient,

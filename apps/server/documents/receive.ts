@@ -30,10 +30,7 @@ export interface ReceiveResult {
   below0: boolean
 }
 
-/**
- * Stores arrivals for one company, bytes and projection together; `ctx.db` is a transaction inside its workspace.
- * What was received before changes nothing, unless it is read `again` after the projection forgot it. A document that the projection cannot take is kept as bytes with the problem said.
- */
+/** Stores arrivals for one company, bytes and projection together, in the transaction of `ctx`. `again`: they are read anew after `forget`. */
 export async function receive(
   { db, log }: Pick<Context, 'db' | 'log'>,
   to: Recipient,

@@ -67,7 +67,6 @@ export function effectOf(kind: EventKind | undefined, type: 'nfe' | 'cte'): { ra
 
 // Cancelled and denied weigh more than authorised, which weighs more than no protocol and a bare summary.
 const statusWeights = [1, 10, 2, 9, 3]
-/** The status of a document that was cancelled. */
 export const cancelled = 3
 const denied = 9
 

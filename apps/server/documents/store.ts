@@ -17,20 +17,15 @@ import { isPacked, packReceived, takeApart } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
 import type { DisplayedStanding, EventClaim } from './standing.ts'
 
-// The tables of the projection. What stands in them is decided in projection.ts; here it is read, written and counted. Nothing else writes
-// to document, document_event and the counters, but for a rebuild.
+// The tables of the projection: projection.ts decides, this file reads, writes and counts. Besides a rebuild nothing else writes them.
 
-/** Whose documents, and of which service. */
 interface Place {
   workspaceId: number
   companyId: number
   service: Service
 }
 
-/**
- * Adds receipts. Returns the arrivals that were not here before, as they are stored: received bytes never change, so what came for a position
- * that holds another document is stored beside it.
- */
+/** Adds receipts. Returns the new arrivals as stored; another document at a known position is stored beside the first. */
 export async function addReceipts(
   { db, log }: Pick<Context, 'db' | 'log'>,
   place: Place,
@@ -68,7 +63,6 @@ export async function addReceipts(
   return [...fresh, ...others.map(({ arrival }) => arrival).filter(({ nsu }) => beside.has(nsu))]
 }
 
-/** An arrival as its receipt keeps it. */
 interface Kept {
   arrival: Arrival
   content: Buffer
@@ -114,7 +108,6 @@ async function insertReceipts(
   return new Set(rows.map(({ nsu }) => nsu))
 }
 
-/** Updates what this version reads in stored receipts; their bytes are never changed. */
 export async function restateReceipts(
   { db }: WithDatabase,
   { workspaceId, companyId, service }: Place,
@@ -132,7 +125,6 @@ const receiptColumns = (arrivals: readonly Arrival[]) => ({
   unread: arrivals.map(({ facts }) => facts === null),
 })
 
-/** All that is here of these chaves. */
 export async function loadExisting(
   { db }: WithDatabase,
   { workspaceId, companyId }: Place,

@@ -11,7 +11,6 @@ import { z } from 'zod'
 import { listScreen, named, type Writer } from '../companies/topics.ts'
 import type { MailKind } from '../platform/mail/mail.ts'
 
-/** What the authority said of events. */
 export interface EventResults {
   registered: number
   refused: number
@@ -75,7 +74,6 @@ const results: Writer = {
   },
 }
 
-/** A note whose automatic Ciência an alert holds back, and whose time is running out. */
 export interface Withheld {
   chave: string
   number: number
@@ -104,7 +102,6 @@ const withheld: Writer = {
   },
 }
 
-/** Answers that wait for a second person. */
 export interface Asked {
   count: number
   /** Who asked for them. */
@@ -131,7 +128,6 @@ const asked: Writer = {
   },
 }
 
-/** An answer that waits for a second person, and whose time is running out. */
 export interface AskedEnding {
   chave: string
   number: number
@@ -174,7 +170,6 @@ const twoPeople: Writer = {
   },
 }
 
-/** The announcements of this slice. */
 export const manifestationAnnouncements: Readonly<Record<string, Writer>> = {
   'manifestacao-resultado': results,
   'ciencia-retida': withheld,
@@ -212,5 +207,4 @@ const changed: MailKind = async ({ config: { productName, publicUrl } }, { paylo
   }
 }
 
-/** The letters about answers, by kind. */
 export const manifestationMails: Record<string, MailKind> = { 'duas-pessoas-mudou': changed }

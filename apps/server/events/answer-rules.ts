@@ -37,7 +37,6 @@ export interface AnswerRuleDraft {
   afterDays: number | null
 }
 
-/** A stored rule. */
 export interface AnswerRule extends AnswerRuleDraft {
   id: bigint
   /** Null: somebody who has no account any more. */
@@ -59,10 +58,7 @@ export async function readAnswerRules({ db }: WithDatabase, workspaceId: number)
   return rows.map((row) => ({ ...row, conditions: row.conditions as AnswerConditions }))
 }
 
-/**
- * A query of one row for `document d` and its `supplier s`: which of the rules decides (`rule`, its place in the list; -1: none), and whether the
- * Ciência leaves now (`leaves`); `switched` says it where none decides.
- */
+/** One row for `document d` and `supplier s`: the deciding `rule` (-1: none) and whether the Ciência `leaves`; else `switched` says. */
 export function decide(
   workspaceId: number,
   rules: readonly AnswerRuleDraft[],

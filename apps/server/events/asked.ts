@@ -19,7 +19,6 @@ import { type Candidate, loadCandidates } from './subjects.ts'
 import { numbersText } from './texts.ts'
 import { approvedMark, areTwo, isLaterRequest, isRival, mayAnswerFor, personOf } from './two-people.ts'
 
-/** An answer that waits for a second person. */
 export interface AskedAnswer {
   id: bigint
   documentId: bigint
@@ -38,18 +37,15 @@ export interface AskedAnswer {
   authorizedAt: Date | null
   /** The one who asks is the one who asked, or a key of theirs. */
   own: boolean
-  /** With the one who asks there would be two. */
   approvable: boolean
   /** Who asked for it may still answer for the company. */
   askerMay: boolean
-  /** The one who asks may. */
   mayAnswer: boolean
   /** Another answer was asked for, or registered, after it. */
   overtaken: boolean
 }
 
-/** The answers that wait for a second person, the longest waiting first; of `ids` only those. `ctx.db` sees all of the workspace: of whom it names only
- * companies that the one who asks may see. */
+/** Answers that wait for a second person, the longest first; names only companies that the caller may see. */
 export async function listAsked(
   { db }: WithDatabase,
   { workspaceId, accountId, companies }: Pick<Session, 'workspaceId' | 'accountId' | 'companies'>,
@@ -106,17 +102,13 @@ export function refusalOf(answer: AskedAnswer): string | null {
   return answer.approvable ? null : sameHome
 }
 
-/** What became of one decision. */
 export interface AskedOutcome {
   answer: AskedAnswer
   /** Null: it was done. */
   refusal: string | null
 }
 
-/**
- * Approves answers that wait, or refuses them with a reason; who asked may take theirs back. What may not be sent any more is not approved, and waits on. An
- * id that is not among those that wait and are shown refuses the whole call.
- */
+/** Approves or refuses answers that wait, or takes back one's own; one that may not be sent waits on. Refuses the call for an unknown id. */
 export async function decideAsked(
   { db, ids }: Pick<Context, 'db' | 'ids'>,
   session: Session,

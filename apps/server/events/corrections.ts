@@ -63,7 +63,6 @@ function placeOf({ grupoAlterado, campoAlterado, nroItemAlterado }: Correction):
   return `${grupoAlterado}/${campoAlterado}/${nroItemAlterado ?? ''}`
 }
 
-/** What a Carta de Correção of a CT-e corrects, read from its stored bytes. */
 export function readCorrections(procEventoCTe: Uint8Array): Correction[] {
   const found: Correction[] = []
   const visit = (element: XmlElement) => {

@@ -25,11 +25,7 @@ const definitive = [575, 594, 596, 650, 655]
 // Time for the sending, and for clocks that differ.
 const reserveHours = 1
 
-/**
- * Queues the Ciência of every note of a company of which only the summary is here, when a rule or the switch of the company wants that: within its deadline, never
- * about a cancelled or denied note, and never where somebody has answered before or the authority has refused it for good; what was refused
- * otherwise is tried again once a day. What an alert stands against is left to a person. Returns how many were queued.
- */
+/** Queues the Ciência of the summaries of a company that a rule or its switch wants, once a day after a passing refusal. Returns how many. */
 export async function acknowledgePending(
   ctx: Pick<Context, 'db' | 'log'>,
   workspaceId: number,
@@ -156,10 +152,7 @@ export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number
   })
 }
 
-/**
- * Makes the events of a base that wait for a certificate due now, because there is a new one. Events that wait because of another response of
- * the authority go on waiting. `ctx.db` is a transaction.
- */
+/** Makes events of a base that wait for a certificate due now, because there is a new one. `ctx.db` is a transaction. */
 export async function wakeEvents(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     // Skip locked: a row that another transaction is writing will be tried soon anyway.

@@ -9,7 +9,6 @@ import { type Kind, manifestationKinds } from './kinds.ts'
 import { deadlineFor, judge } from './rules.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
 
-/** Whether an event may be sent about a document now, and until when. */
 interface Option {
   kind: Kind
   deadline: Date | null

@@ -11,10 +11,7 @@ export async function findHold({ db }: WithDatabase): Promise<{ since: Date; why
   return row?.since ? { since: row.since, why: row.why ?? '' } : null
 }
 
-/**
- * Keeps events, and the webhooks and mails of before, from leaving until a person releases them. `why` is a sentence for people. An event that
- * waits may have left already, so its response counts as lost: the authority is asked by sending it. Who has claimed it does not send it.
- */
+/** Keeps events, and older webhooks and mails, until a person releases them. `why` is for people. Held events may have left already. */
 export async function hold(ctx: WithDatabase, why: string): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await db
@@ -42,7 +39,6 @@ export async function noteHold(ctx: WithDatabase, options?: { anew: boolean }): 
   )
 }
 
-/** Lets everything leave again. */
 export async function release({ db }: WithDatabase): Promise<void> {
   await db.updateTable('installation').set({ held_since: null, held_why: null }).execute()
   await endTrouble({ db }, 'liberacao')
@@ -64,5 +60,4 @@ export async function markAlive({ db }: WithDatabase): Promise<void> {
   await db.updateTable('installation').set({ marked_at: sql<Date>`now()` }).execute()
 }
 
-/** True while no event leaves. */
 export const areEventsHeld = sql<boolean>`exists (select 1 from installation where held_since is not null)`

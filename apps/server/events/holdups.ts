@@ -6,7 +6,6 @@ import { findOutage, outageSentence } from '../sefaz/circuit.ts'
 import { findHold } from './hold.ts'
 import { blocksAuthor, comesBefore, eventUrl } from './queue.ts'
 
-/** What keeps an event from leaving when its own time has come. */
 interface Holdup {
   /** Not before this. */
   until: Date

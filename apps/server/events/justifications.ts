@@ -5,7 +5,6 @@ import { AppError } from '../platform/errors.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Kind } from './kinds.ts'
 
-/** Texts for the justification of a kind of manifestação. */
 interface Texts {
   /** With which a form begins. */
   suggestion: string | null

@@ -5,7 +5,6 @@ import type { Service } from '../platform/service.ts'
 
 export const letterOfCorrection = 110110
 
-/** What a person may choose about a document. */
 export interface Kind {
   /** `tipoManifestacao` of the call. */
   choice: number

@@ -32,17 +32,13 @@ const minutes = (count: number) => count / 60
 
 /** Rejections about the certificate (of the connection, of the signature, of another CNPJ): with another one the event can be sent. */
 export const certificateCodes = [213, 280, 281, 282, 283, 284, 285, 286, 290, 291, 292, 293, 294, 295, 296]
-/** Whether a rejection is about the certificate and not about the event. */
 export const isAboutCertificate = (cStat: number) => certificateCodes.includes(cStat)
 
 // dhEvento in the authority's future; before the emission or the authorisation of the document. It admits five minutes of difference.
 const clockCodes = { nfe: { ahead: 578, behind: [577, 579] }, cte: { ahead: 635, behind: [634, 637] } }
 const clockTriesMax = 5
 
-/**
- * Whether an event is signed again before it is sent again. Not when an earlier sending may have registered it, unless its bytes can never be
- * registered (bad certificate, or a time before the document's). Not when our clock was ahead: the same bytes become valid with time.
- */
+/** Whether an event is signed anew: not when an earlier sending may be registered, unless its bytes can never be, nor when our clock was ahead. */
 export function isSignedAnew(
   service: Service,
   { isUnknown, cStat }: Pick<QueuedEvent, 'isUnknown' | 'cStat'>,

@@ -20,7 +20,6 @@ export interface Batch {
   companyId: number
   service: Service
   cnpj: string
-  /** Where they go. */
   url: string
   events: QueuedEvent[]
 }
@@ -93,10 +92,7 @@ interface ClaimedEvent extends QueuedEvent {
 /** Without these `claimBatch` finds nothing. */
 export const dueEvents = sql`select from outgoing_event where state in ('waiting', 'sending') and next_at <= now()`
 
-/**
- * Claims the events that have waited longest of those that may be sent now, of the workspace whose turn it is. None while they are held; not to a paused service, not of an author with a batch under way or
- * blocked by the authority, and not before an earlier event about the same document is settled. Null when there are none.
- */
+/** Claims the events of one author that may be sent now and have waited longest; null when there are none or they are held. */
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
   const { sefaz } = ctx.config
   const leaseBy = crypto.randomUUID()

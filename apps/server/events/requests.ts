@@ -25,7 +25,6 @@ import { findSuggestions } from './suggestions.ts'
 import { numbersText } from './texts.ts'
 import { ofTwoPeople, readTwoFrom, tellAsked, waitsForSecond } from './two-people.ts'
 
-/** An event, and the documents of one family that it is for. */
 interface EventSelection {
   service: Service
   kind: Kind
@@ -33,7 +32,6 @@ interface EventSelection {
   documents: string[]
 }
 
-/** What a person requests. */
 export interface ManifestationRequest extends EventSelection {
   justification: string
   /** Of a Carta de Correção, when the person names fields instead of writing a text. */
@@ -52,10 +50,7 @@ export interface RequestOutcome {
   message: string
 }
 
-/**
- * Queues the events that a person requests, and waits a while for the authority's responses, so that the result is returned when there is
- * one already. An event that may not be sent is refused with the reason and not stored; an id of another workspace refuses the whole request.
- */
+/** Queues the events that a person requests and waits a while for responses. Refusals are returned; an unknown id refuses the request. */
 export async function requestEvents(
   shown: Pick<Context, 'db' | 'ids' | 'config'>,
   session: Session,
@@ -103,10 +98,7 @@ async function placeInTurn(
   })
 }
 
-/**
- * For each document, why a new request would be refused now, or null, and the last instant for it. Nothing is written, and nothing is sent. Unknown ids refuse the whole
- * call, as in `requestEvents`; a document that the switches hide by now is only refused itself, so that the others can be previewed.
- */
+/** Why a new request would be refused now, or null, and the last instant for it. Writes nothing; unknown ids refuse the call. */
 export async function previewEvents(
   ctx: Pick<Context, 'db' | 'ids'>,
   session: Session,
@@ -138,7 +130,6 @@ const hiddenMeanwhile =
   'Este documento não aparece mais para as suas empresas: as configurações mudaram. Ele continua guardado.'
 const documentNotFound = () => new AppError('not-found', 'Documento não encontrado.')
 
-// Each once.
 function decodeIds({ ids }: Pick<Context, 'ids'>, workspaceId: number, documents: string[]): bigint[] {
   return [...new Set(documents)].map((id) => {
     const decoded = ids.decode(workspaceId, id)
@@ -168,7 +159,6 @@ export async function lockRequests({ db }: Pick<Context, 'db'>, workspaceId: num
 // Either the row that carries it out already, or the number to send with, or why it is not sent.
 type RequestDecision = { candidate: Candidate } & ({ before: bigint } | Verdict)
 
-/** The content of a request; null: a text that no earlier request has. */
 interface EventText {
   kind: Kind
   justification: string | null

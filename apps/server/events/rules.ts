@@ -1,7 +1,6 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { ciencia, conclusive, deadlineOf, disagreement } from '../documents/deadlines.ts'
 
-/** What the rules look at in a document of the company that wants to register an event. */
 export interface EventSubject {
   type: 'nfe' | 'cte'
   /** Of the chave: 55; 57, 64 and 67. */
@@ -30,7 +29,6 @@ export interface OwnEvent {
 /** Either the sequence number to send with, or why it is not sent, as a sentence for people. */
 export type Verdict = { sequence: number } | { refusal: string }
 
-/** Bit of the participation code. */
 export const recipient = 1 << 1
 const issuer = 1 << 0
 const tomador = 1 << 7

@@ -20,7 +20,6 @@ export function noteSettled(
 
 const moreToFollowMs = 15_000
 
-/** Tells people what became of events. `ctx.db` is the transaction that settles them. */
 export async function announceResults(
   { db }: Pick<Context, 'db'>,
   { workspaceId, companyId }: Batch,

@@ -21,7 +21,6 @@ import type { Batch } from './queue.ts'
 import { announceResults, noteSettled } from './settled.ts'
 import type { ReadyEvent } from './signing.ts'
 
-/** What became of one sending. */
 export interface Settled {
   ready: ReadyEvent
   consequence: Consequence
@@ -31,11 +30,7 @@ export interface Settled {
   error?: string
 }
 
-/**
- * Stores the outcome of a sending, in one transaction. A registered event is kept like any other document, for the company and for every other
- * workspace that has proved a certificate of its CNPJ. Events that another process took over meanwhile are left to it. Returns whether an event
- * of the batch is registered now.
- */
+/** Stores the outcome of a sending in one transaction. Events that another process took are left to it. Returns whether one is registered. */
 export async function settle(
   ctx: Pick<Context, 'db' | 'config' | 'log'>,
   batch: Batch,

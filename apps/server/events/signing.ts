@@ -41,10 +41,7 @@ export interface ReadyEvent {
 
 type SigningContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
 
-/**
- * Prepares a batch: takes the certificate, signs the events that are not signed yet and stores the bytes before they are sent. An event that
- * cannot be made is settled with the reason, one that is registered already is settled without sending, and without a certificate all wait.
- */
+/** Prepares a batch: signs the unsigned events and stores the bytes before they are sent. Settles those that cannot or need not leave. */
 export async function prepareBatch(
   ctx: SigningContext,
   batch: Batch,

@@ -4,7 +4,6 @@ import type { Context } from '../platform/context.ts'
 import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
 import type { EventSubject, OwnEvent } from './rules.ts'
 
-/** A document of the workspace about which an event may leave. */
 export interface Candidate extends EventSubject {
   documentId: bigint
   companyId: number
@@ -19,7 +18,6 @@ export interface Candidate extends EventSubject {
   outgoing: Outgoing[]
 }
 
-/** What a document is called. */
 export type Named = Pick<Candidate, 'documentId' | 'number' | 'issuerName'>
 
 export interface Outgoing {
@@ -64,10 +62,7 @@ const lateCancellation = 240170
 // The authority has another sender's letter with this number: ours needs the next number, and a cancellation is no longer possible.
 const letterOfOthers = sql`(o.state = 'rejected' and o.tp_evento = 110110 and o.c_stat = 631)`
 
-/**
- * The documents with these ids, with everything that decides what may be sent about them. Those of other workspaces, of the other family
- * (when one is named) and those that the switches of the company hide are not among them. `ctx.db` is a transaction inside the workspace.
- */
+/** Documents with what decides which events may leave, without hidden ones; `ctx.db` is a transaction inside the workspace. */
 export async function loadCandidates(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,

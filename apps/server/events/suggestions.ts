@@ -7,15 +7,11 @@ import { type AnswerRule, decide, readAnswerRules, suggestedBy } from './answer-
 import { recipient } from './rules.ts'
 import type { Candidate } from './subjects.ts'
 
-// What rules suggest of notes stands in rows, so that lists can filter and count it. Nothing leaves because of one: a person sends it, and the event says which
-// rule suggested it.
+// Suggestions of rules as rows that lists filter and count. A person sends the event.
 
 const lookedBackDays = 90
 
-/**
- * Writes the marks anew after an edit of the rules, in a transaction of its own that no signature waits for. Where that does not work, the hourly review does it: the
- * rules hold already.
- */
+/** Writes the marks anew after an edit of the rules, in a transaction of its own; the hourly review repeats it after a failure. */
 export async function followRules(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number): Promise<void> {
   try {
     await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) =>
@@ -81,10 +77,7 @@ function isOpen(workspaceId: number): RawBuilder<unknown> {
   return sql`d.status in (1, 2, 8) and ${dueUntil(workspaceId, serviceCodes.nfe, now, beyondAll)}`
 }
 
-/**
- * Of which of these documents a rule suggests the answer: of those that are marked, decided once more, because a mark may be an hour old. `ctx.db` is inside the
- * workspace, and sees all of it.
- */
+/** Documents among these for which a rule suggests the answer, decided again because a mark may be an hour old. Sees all of the workspace. */
 export async function findSuggestions(
   { db }: WithDatabase,
   workspaceId: number,

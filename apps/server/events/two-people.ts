@@ -33,7 +33,6 @@ export async function readTwoFrom({ db }: WithDatabase, workspaceId: number): Pr
 
 // Each of these names the workspace by its number: a distributed database would not see that both rows are on one server.
 
-/** Whether the outgoing event `o` about the `document d` needs two people; one whose document is gone does, whatever it was worth. */
 export const needsTwo = (
   workspaceId: number,
 ) => sql<boolean>`(o.requested_by is not null and o.tp_evento = any (${sql.lit(`{${ofTwoPeople.join()}}`)}::int[])
@@ -125,10 +124,7 @@ export async function readTwoPeople(
   return { setting: rows[0] ?? null, alone: alone.map(({ name }) => name) }
 }
 
-/**
- * From which amount on, in reais, an answer needs a second person; null: none. What waits goes on waiting. Refused where nobody could approve: every answer
- * above it would be stuck. Everybody who administers is written to, the one who asked included.
- */
+/** Sets the amount in reais from which answers need a second person (null: none), and writes to administrators. Refused where nobody could approve. */
 export async function saveTwoFrom(
   { db, config }: Pick<Context, 'db' | 'config'>,
   session: Session,

@@ -11,10 +11,7 @@ const batchesMax = 4
 const workMs = 10 * 60_000
 const idleMs = 250
 
-/**
- * Sends the events that are due, until disposed; then waits for the responses under way. `registered` is called when the authority has
- * registered an event: what it has to say about the document comes by the distribution.
- */
+/** Sends due events until disposed. `registered` is called for each registration, because its document comes by the distribution. */
 export async function startManifestationWorker(
   ctx: SendingContext & Pick<Context, 'storage'>,
   { registered }: { registered: (service: Service, cnpj: string) => void | Promise<void> },

@@ -6,7 +6,6 @@ import { queriesAnHour } from '../../sefaz/ledger.ts'
 
 type RecordContext = Pick<Context, 'config'>
 
-/** When queries left for one CNPJ that is not registered here, in milliseconds of the epoch. */
 interface Checks {
   asked: number[]
   blocked?: number
@@ -18,10 +17,7 @@ export interface CheckRefusal {
   blocked: boolean
 }
 
-/**
- * Records that a query for an unregistered CNPJ leaves now, or returns why it must not. The authority counts it like any other: twenty an
- * hour, and each query during a block starts a new hour of it.
- */
+/** Records that a query for an unregistered CNPJ leaves now, or returns why it must not: the authority counts it like any other. */
 export async function noteCheck(ctx: RecordContext, service: Service, cnpj: string): Promise<CheckRefusal | null> {
   const { hourMs, marginMs } = ctx.config.sefaz
   const now = Date.now()
@@ -34,7 +30,6 @@ export async function noteCheck(ctx: RecordContext, service: Service, cnpj: stri
   return null
 }
 
-/** Records that the authority blocked an unregistered CNPJ. */
 export async function noteCheckBlocked(ctx: RecordContext, service: Service, cnpj: string): Promise<void> {
   const all = await readRecord(ctx)
   const { asked } = all[keyOf(service, cnpj)] ?? { asked: [] }
@@ -44,7 +39,6 @@ export async function noteCheckBlocked(ctx: RecordContext, service: Service, cnp
 const keyOf = (service: Service, cnpj: string) => `${service}:${cnpj}`
 const fileOf = ({ config }: RecordContext) => join(config.dataDir, 'checks.json')
 
-// Only what still counts.
 async function readRecord(ctx: RecordContext): Promise<Record<string, Checks>> {
   const { hourMs, marginMs } = ctx.config.sefaz
   const now = Date.now()

@@ -7,11 +7,9 @@ import type { Context } from '../../platform/context.ts'
 import { closedForHours } from '../../sefaz/distribution.ts'
 import { blockCause, explainCode } from '../rules.ts'
 
-/** What was found out about one service, for the operator. */
 export interface Finding {
   ok: boolean
   lines: string[]
-  /** The certificate that was shown. */
   certificate?: X509Certificate
 }
 
@@ -21,7 +19,6 @@ export function notAsked(title: string, lines: string[], when?: Date): Finding {
   return { ok: false, lines: [title, ...lines.map(text)] }
 }
 
-/** That a certificate is of another company than the one that it is to serve. */
 export function notOf(holder: string, wanted: string): Finding {
   return {
     ok: false,
@@ -32,7 +29,6 @@ export function notOf(holder: string, wanted: string): Finding {
   }
 }
 
-/** The holder of a certificate and how long it is valid. */
 export function describeCertificate(certificate: X509Certificate): string[] {
   const name = /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? certificate.subject
   const issuer = /^CN=(.*)$/m.exec(certificate.issuer)?.[1] ?? certificate.issuer
@@ -42,7 +38,6 @@ export function describeCertificate(certificate: X509Certificate): string[] {
   ]
 }
 
-/** What the response to a query for one position means for the access. */
 export function describeAnswer(
   { cStat, xMotivo }: Pick<DistributionResponse, 'cStat' | 'xMotivo'>,
   hasReceived: boolean,
@@ -77,7 +72,6 @@ export function describeAnswer(
   )
 }
 
-/** What it means that no response came, and what to do. */
 export function describeFailure(
   error: SefazError,
   { ambiente }: Pick<Context['config']['sefaz'], 'ambiente'>,

@@ -23,7 +23,6 @@ import { settle } from '../settlement.ts'
 import { type CheckRefusal, noteCheck, noteCheckBlocked } from './check-record.ts'
 import { describeAnswer, describeCertificate, describeFailure, type Finding, notAsked, notOf } from './check-texts.ts'
 
-/** The result of a check, in text lines for the operator. */
 export interface CheckReport {
   ok: boolean
   lines: string[]

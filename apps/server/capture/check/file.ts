@@ -10,10 +10,7 @@ import type { Config } from '../../config.ts'
 import type { CheckReport } from './check.ts'
 import { describeCertificate, describeFailure, notOf } from './check-texts.ts'
 
-/**
- * Examines a certificate file and shows its certificate once to each host of the distribution, without a query: nothing is counted and nobody
- * needs to be registered. `wanted`: the CNPJ that it is to serve.
- */
+/** Shows a certificate once to each host of the distribution, without a query. `wanted`: the CNPJ that it is to serve. */
 export async function examineFile(
   config: Pick<Config, 'sefaz'>,
   file: Uint8Array,

@@ -18,7 +18,6 @@ interface Options {
   lookup?: LookupFunction
 }
 
-/** What an examined host said, in lines for the operator. */
 export interface ExaminedHost extends CheckReport {
   report: HostReport
   /** How far apart the clocks are; null: the host did not tell. */

@@ -6,7 +6,6 @@ import { findChain } from '@vigia/sefaz/chain'
 import { explainConnectionError } from '@vigia/sefaz/connection'
 import { SefazError } from '@vigia/sefaz/error'
 
-/** What a host of the authority shows to whoever connects without a certificate. */
 export interface HostReport {
   host: string
   protocol: string | null

@@ -26,10 +26,7 @@ export async function runGapTurn(ctx: CaptureContext, line: CaptureLine, signal:
 
 type Missing = { NSU: bigint } | { chNFe: string }
 
-/**
- * What to query next of all that is missing, and in how many milliseconds; null: nothing is missing any more. Positions and notes take turns: the
- * positions of a large gap take weeks. `ctx.db` is a transaction of the capture.
- */
+/** The next missing position or note, in turns, and the milliseconds to wait; null: nothing is missing. In a transaction of the capture. */
 export async function planNext(
   ctx: Pick<CaptureContext, 'db' | 'config'>,
   line: CaptureLine,

@@ -21,11 +21,7 @@ const told = [138, 217]
 /** How long a released note may take to come by itself. */
 export const noteWaitMs = ({ sefaz }: Context['config']) => waitHours * sefaz.hourMs
 
-/**
- * The note to ask for by chave, and in how many milliseconds: the company has answered it, which releases it, and yet only its summary is here,
- * although all that the authority announced since has come. Null when there is none, or nobody asks for the line by itself: then another program
- * may need the quota. A CT-e cannot be asked for in this way. `ctx.db` is a transaction of the capture.
- */
+/** A released NF-e that did not come by itself, to be asked for by chave; null where the line is not automatic. In a transaction of the capture. */
 export async function findNote(
   ctx: NoteContext,
   line: Pick<CaptureLine, 'id' | 'service'>,

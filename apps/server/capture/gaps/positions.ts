@@ -5,17 +5,13 @@ import type { NsuRange } from '../rules.ts'
 
 type GapContext = Pick<Context, 'db' | 'config'>
 
-/** What became of a missing position that was queried. */
 type GapClosing = 'fetched' | 'expired' | 'damaged'
 
 // The authority keeps 90 days: when this many in a row have expired, all older ones are taken as expired, unless a probe finds one.
 const expiredInARow = 20
 const restHoursMax = 24
 
-/**
- * The missing position to query now: the newest, because the oldest may have expired already, without those that failed lately; those that were
- * passed over, where perhaps nothing is, after the others. Null when there is none. `ctx.db` is a transaction of the capture.
- */
+/** The missing position to query now: the newest, without recent failures, passed positions last. `ctx.db` is a transaction of the capture. */
 export async function findPosition(ctx: GapContext, line: Pick<CaptureLine, 'id'>): Promise<bigint | null> {
   // The newest position not paused is either the end of a gap or the one before a paused position.
   const { rows } = await sql<{ nsu: bigint }>`
@@ -80,9 +76,7 @@ export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): 
   return waitMs === null ? null : Math.max(waitMs, ctx.config.sefaz.pagePauseMs)
 }
 
-// Each failure doubles the pause of a position, up to a day. What was found and is still missing came damaged: whatever damages it may last for a
-// while. While a query is under way, the pauses are those at the time it was sent. A failure that lies ahead was noted while the clock was wrong.
-// The gap is looked for last, for the few that rest, and by its first position: a line has tens of thousands of calls and may have thousands of gaps.
+// A failure doubles the pause of a position, up to a day. The index finds gaps by their first position, so they are joined last.
 function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuilder<unknown> {
   const { hourMs } = config.sefaz
   return sql`
@@ -136,10 +130,7 @@ async function seemsExpired(
   return rows[0]!.expired
 }
 
-/**
- * Takes a position out of its gap. One that the authority has no more is recorded as lost, and with it all that is older once the queries
- * spread over the gap have found nothing either. `ctx.db` is a transaction of the capture.
- */
+/** Takes a position out of its gap. An expired one is lost, and after fruitless probes all older ones too. In a transaction of the capture. */
 export async function closePosition(
   ctx: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,

@@ -7,11 +7,7 @@ import { setAutomatic } from '../subscriptions.ts'
 
 type LeaveContext = Pick<Context, 'db' | 'log' | 'config'>
 
-/**
- * Ends what a workspace receives, because everything of it goes. Of a line that others receive too, one of them first gets all that it
- * brought: from that one the others catch up. A line that nobody else receives goes. Returns false when some of it has to wait: a turn is
- * under way, or the authority's pause.
- */
+/** Ends what a workspace receives. Others on a line first get all of it; false: a turn or a pause of the authority has to end first. */
 export async function leaveLines(ctx: LeaveContext, workspaceId: number, signal?: AbortSignal): Promise<boolean> {
   const own = await inCapture(ctx, ({ db }) =>
     db

@@ -3,9 +3,6 @@ import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../../platform/context.ts'
 import { type ProductTexts, unpack } from './packing.ts'
 
-// What is inside documents: items, taxes, parcels. Read by a worker after they arrive; found, summed and shown by what it stored.
-
-/** What notes call products, by id; `db` is inside the workspace. */
 export async function readProducts(
   db: Database,
   workspaceId: number,

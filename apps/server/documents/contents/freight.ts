@@ -67,7 +67,6 @@ const names = Object.keys(types)
 const columns = sql.join(names.map((name) => sql.ref(name)))
 const declared = sql.join(names.map((name) => sql`${sql.ref(name)} ${sql.raw(types[name as keyof Row])}`))
 
-/** Stores the bills among what was read, and marks those whose findings they may change. */
 export async function putFreight(db: Database, workspaceId: number, all: readonly ReadDocument[]): Promise<void> {
   const ids = all.map(({ documentId }) => documentId)
   const { rows: before } = await sql<Row>`
@@ -141,11 +140,9 @@ function rowOf({ documentId, document, answer }: ReadDocument): Row[] {
   ]
 }
 
-// What is no code of the layout is none that is judged.
 const codeOf = (text: string) => (/^\d$/.test(text) ? Number(text) : 9)
 const baseOf = (taxId: string | undefined) => (taxId?.length === 14 ? cnpjBase(taxId) : (taxId ?? ''))
 
-// By the key, backwards.
 const citing = (workspaceId: number) => sql`
   (select c.document_id from freight_citation c where c.workspace_id = ${workspaceId} and c.chave = n.chave
     order by c.document_id desc limit ${citingMax})`
@@ -171,7 +168,6 @@ async function markLater(db: Database, workspaceId: number, rows: readonly Row[]
   )
 }
 
-/** Marks the bills that cite one of these notes, of each the last `citingMax`. */
 export async function markCiting(db: Database, workspaceId: number, notes: readonly string[]): Promise<void> {
   if (notes.length === 0) return
   await sql`

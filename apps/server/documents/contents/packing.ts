@@ -4,7 +4,6 @@ import { decimalOne, scaled } from './sums.ts'
 
 // One value for each document: its items as columns, deflated. What is said of a product stands once in the workspace, and the items name it by place.
 
-/** What a note calls a product. */
 export interface ProductTexts {
   code: string
   name: string
@@ -33,7 +32,6 @@ const rated: readonly (readonly [amount: string, base: string, rate: string, of:
 const added: readonly (readonly [amount: string, one: string, other: string])[] = [
   ['IBSCBS.vIBS', 'gIBSUF.vIBSUF', 'gIBSMun.vIBSMun'],
 ]
-// The unit of its product.
 const taxedUnit = 'prod.uTrib'
 
 const productFields = { cProd: 'code', xProd: 'name', NCM: 'ncm', uCom: 'unit', cEAN: 'gtin' } as const
@@ -75,7 +73,6 @@ export function productsOf(contents: NfeContents | CteContents): { products: Pro
   return { products, places }
 }
 
-/** What is inside a document as it is stored; `unpack` gives it back. */
 export function pack(contents: NfeContents | CteContents): Uint8Array {
   if (contents.type === 'cte') return deflate(contents)
   const { places } = productsOf(contents)

@@ -7,12 +7,10 @@ import { newSegment, type Part, type Segment } from './segments.ts'
 // By which terms documents are found, as rows: docs/decisions/0055-postings.md. Whoever writes here holds the row of the workspace in `content_position`.
 
 interface Changed {
-  /** Documents whose terms are no more what they were. */
   dropped: readonly bigint[]
   added: readonly { id: bigint; month: string; terms: readonly string[] }[]
 }
 
-/** Stores by which terms documents are found. */
 export async function putPostings(db: Database, workspaceId: number, { dropped, added }: Changed): Promise<void> {
   if (dropped.length > 0) await drop(db, workspaceId, dropped)
   const named = added.filter(({ terms }) => terms.length > 0)

@@ -8,7 +8,6 @@ import type { Side } from './sums.ts'
 export interface ProductMove {
   product: number
   company: number
-  /** Its first day. */
   month: string
   side: Side
   documents: number

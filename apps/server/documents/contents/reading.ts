@@ -5,7 +5,6 @@ import type { ProductTexts } from './packing.ts'
 import type { Part, Segment } from './segments.ts'
 import type { DocumentSums, Side } from './sums.ts'
 
-/** A document to be read, and what it was counted with before. */
 export interface ReadQuestion {
   /** The stored bytes; null: it is here no more. */
   content: Uint8Array | null
@@ -29,9 +28,7 @@ export interface ReadContents {
   ibs: bigint | null
   cbs: bigint | null
   dues: { number: string; dueOn: string; amount: bigint }[]
-  /** Of a CT-e. */
   trip: TripInside | null
-  /** Of an NF-e. */
   note: Pick<Note, 'recipient' | 'tpNF' | 'modFrete'> | null
 }
 

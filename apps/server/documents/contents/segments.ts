@@ -11,17 +11,14 @@ import {
 
 // Segments of documents that are found together, and how several become one: docs/decisions/0055-postings.md.
 
-/** What a segment has but its number and its months. */
 export interface Segment {
   size: number
   first: bigint
   last: bigint
   ids: Uint8Array
-  /** Of each bucket, in their order. */
   values: Uint8Array[]
 }
 
-/** A segment to be merged, with what was dropped of it. */
 export interface Part {
   size: number
   first: bigint
@@ -40,7 +37,6 @@ function bucketsFor(size: number): number {
   return buckets
 }
 
-/** Documents with their terms as a segment. */
 export function newSegment(documents: readonly { id: bigint; terms: readonly string[] }[]): Segment {
   const inOrder = documents.toSorted((one, other) => Number(one.id - other.id))
   const places = new Map<string, number[]>()

@@ -10,7 +10,6 @@ import { type DocumentSums, type Side, type Sums, sumNames } from './sums.ts'
 
 // What is inside documents, as rows. Whoever writes here holds the row of the workspace in `content_position`.
 
-/** What the tables say of a document before it is read. */
 export interface KnownDocument {
   documentId: bigint
   companyId: number
@@ -21,11 +20,9 @@ export interface KnownDocument {
   /** The document received, and not cancelled, denied, disowned or not carried out. */
   standing: boolean
   received: boolean
-  /** Of a CT-e that the company pays, or receives. */
   bill: { at: number; utcOffset: number; pays: boolean; receives: boolean; companyBase: string } | null
 }
 
-/** As what a document was counted before, with the places of its products. */
 export interface CountedBefore {
   companyId: number
   month: string
@@ -43,7 +40,6 @@ export interface ReadDocument {
   answer: ReadAnswer
 }
 
-/** Stores what was read of documents, with all that is found and summed by. */
 export async function putContents(db: Database, workspaceId: number, all: readonly ReadDocument[]): Promise<void> {
   const kept = all.flatMap(({ document, answer }) => (document && answer.read ? [{ document, read: answer.read }] : []))
   const products = await productIds(db, workspaceId, kept)
@@ -113,7 +109,6 @@ interface Kept {
   read: ReadContents
 }
 
-// What tells one product from another.
 const keyOf = (issuer: string, { code, name, ncm, unit, gtin }: ProductTexts) =>
   JSON.stringify([issuer, code, name, ncm, unit, gtin])
 

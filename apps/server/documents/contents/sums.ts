@@ -1,8 +1,6 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import type { SumKind } from '../list/counted.ts'
 
-// What a document adds to the sums of its month.
-
 /** In the order of the columns of `content_sum`. */
 export const sumNames = ['value', 'icms', 'st', 'ipi', 'pis', 'cofins', 'ibs', 'cbs', 'is', 'fcp'] as const
 export type Sums = Record<(typeof sumNames)[number], bigint>

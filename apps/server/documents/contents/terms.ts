@@ -2,8 +2,6 @@ import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import { bareTerm, codeTerm, nameTerms } from '../../platform/text.ts'
 import type { TermKind } from '../search/terms.ts'
 
-// By which words a document is found: those of its products, and what it names.
-
 // 990 items of 20 words each are more than anybody looks for.
 const termsMax = 5_000
 

@@ -2,7 +2,6 @@ import { PassThrough, Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { ZipFile } from 'yazl'
 
-/** A file of a ZIP. */
 export interface Entry {
   /** With its folders, separated by slashes. */
   name: string
@@ -13,10 +12,7 @@ export interface Entry {
   stored?: boolean
 }
 
-/**
- * A stream whose bytes are made while it is read. When it is destroyed, nothing more is asked for, and the signal says so to what is being
- * made.
- */
+/** A stream whose bytes are made while it is read. The signal says that it was destroyed and nothing more is asked for. */
 export function streamOf(bytes: (abandoned: AbortSignal) => AsyncGenerator<Uint8Array>): Readable {
   const abandoning = new AbortController()
   const made = bytes(abandoning.signal)
@@ -60,7 +56,6 @@ async function* bytesOf(entries: AsyncIterable<Entry>, abandoned: AbortSignal): 
   }
 }
 
-// What the library keeps of an entry, and of the file.
 interface Written {
   utf8FileName: Buffer
   state: number
@@ -116,12 +111,10 @@ async function fill(file: ZipFile, output: PassThrough, entries: AsyncIterable<E
   file.end()
 }
 
-// Of an entry whose bytes have been written.
 const doneState = 3
 const listedAtOnce = 1_000
 
-// The library keeps the names until the end, and Node cuts short buffers from slabs of 64 kB: each name would hold whatever else was cut
-// from its slab, which is about as much as the whole ZIP.
+// A name is cut from a slab of 64 kB, which it would hold in memory until the end of the ZIP.
 function keepNameAlone(file: ZipFile): void {
   const entry = (file as unknown as Inside).entries.at(-1)!
   const alone = Buffer.alloc(entry.utf8FileName.length)

@@ -22,20 +22,15 @@ const takeDownload = createLimiter({
   full: 'Já há downloads demais desta conta em andamento. Seus documentos estão seguros: espere um deles terminar e abra o link de novo.',
 })
 const downloadMsMax = 3_600_000
-// How each link that is being fetched is broken off.
 const fetchedNow = new Map<string, () => void>()
 // A line that breaks every minute is still got through.
 const continuations: Limit = { name: 'export-continued', times: 200, withinMs: 3_600_000 }
-// Between two looks for the next part of an export that is being made.
 const partPauseMs = 250
 // Clients and proxies wait half a minute for the head of a response.
 const beginningMsMax = 20_000
 const never = new AbortController().signal
 
-/**
- * The file of an export, also while it is being made. Refuses tickets that are not ours and those whose time is over. A client that was cut off
- * and tells the name of the bytes it has goes on as long as the file is kept. All of it ends with the session or key that asked for the link.
- */
+/** The file of an export, also while it is being made; ends with the session or key that asked for the link. Refuses other tickets. */
 export async function openExport(
   ctx: Pick<Context, 'db' | 'vault' | 'log'>,
   ticket: string,
@@ -103,7 +98,6 @@ async function hasBegun(ctx: Pick<Context, 'db'>, ticket: Ticket, tag: string | 
   return tag !== null && (await findWhole(ctx, ticket))?.tag === tag
 }
 
-/** A file that is ready, with the name of its bytes: made anew, it has another one. */
 interface Whole {
   bytes: number
   parts: number

@@ -22,14 +22,12 @@ interface ExportRequest {
   contents: ExportContents | null
 }
 
-/** An export that a worker will make. */
 export interface PreparedExport extends Link {
   id: string
   fileName: string
   total: number
 }
 
-// Of a workspace.
 const waitingMax = 10
 
 /** Checks and counts an export and writes down who wanted it; a worker makes it. Refuses ids as everywhere, and more than one export can hold. */
@@ -77,7 +75,6 @@ export async function prepareExport(
   })
 }
 
-// Room for one more, and a place in the queue for it.
 async function requireTurn(db: Context['db'], workspaceId: number): Promise<void> {
   await makeRoom({ db }, workspaceId, 1)
   const { rows } = await sql<{ n: number }>`
@@ -91,7 +88,6 @@ async function requireTurn(db: Context['db'], workspaceId: number): Promise<void
     )
 }
 
-/** An export or a print as its people see it. */
 export interface ExportState {
   id: string
   fileName: string

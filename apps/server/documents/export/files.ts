@@ -18,7 +18,6 @@ import type { ExportRow } from './rows.ts'
 import { type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
 import { type ExportContents, families, readMe, type Tally } from './texts.ts'
 
-/** What is exported, in words too. */
 interface ExportTask {
   rows: AsyncIterable<ExportRow[]>
   contents: ExportContents
@@ -32,7 +31,6 @@ interface ExportTask {
   filter: string
   made: string
   at: Date
-  /** Filled as it goes on. */
   tally: Tally
   /** Lines about what could not be read and may belong here. */
   unread?: () => Promise<string[]>
@@ -65,7 +63,6 @@ export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 
   yield { name: 'leia-me.txt', content: readMe(task, tally), at }
 }
 
-/** The printed forms of documents, one after the other; what has none is a line of `tally`. */
 export async function* printedForms(
   { rows, tally, ...of }: Pick<ExportTask, 'rows' | 'few' | 'logoOf' | 'tally'>,
   ctx: Pick<Context, 'log' | 'printer'>,
@@ -85,10 +82,8 @@ export async function* printedForms(
 // Threads lay out the next documents while earlier ones are written. This is how many may wait, however long the export.
 const aheadMax = 4
 
-/** A printed form under way. */
 type Pdf = Promise<Uint8Array> | undefined
 
-/** Rows with their printed forms, of which a few are always under way. */
 export function* printAhead(
   rows: readonly ExportRow[],
   withPdf: boolean,
@@ -113,14 +108,12 @@ export function* printAhead(
   }
 }
 
-/** The folder of a company. */
 export function folderOf({ company, cnpj }: Pick<ExportRow, 'company' | 'cnpj'>): string {
   return `${safeName(company) || 'Empresa'} (${cnpj})`
 }
 
 type File = Omit<Entry, 'at'>
 
-/** Where the files of a document are. */
 export function placeOf({ issued_at, type }: Pick<ExportRow, 'issued_at' | 'type'>, folder: string): string {
   return `${folder}/${issued_at.slice(0, 7)}/${families[serviceOf(type)]}`
 }
@@ -165,7 +158,6 @@ export async function filesOf(
   return { entries, problem: '' }
 }
 
-// The printed form of a document, or in words why it has none.
 async function formOf(row: ExportRow, pdf: Pdf, log: Context['log']): Promise<Uint8Array | string> {
   if (!row.complete) return onlySummary
   const noDanfe = noDanfeText(chaveParts(row.chave).mod)
@@ -188,7 +180,6 @@ export function problemOf({ type, number, issuer, chave }: ExportRow, what: stri
 /** What is said of a document that has not arrived as a whole. */
 export const onlySummary = 'Só o resumo chegou até agora.'
 
-/** Of the spreadsheet of documents. */
 export const columns: SpreadsheetColumn[] = [
   { title: 'Tipo', width: 7, kind: 'text' },
   { title: 'Número', width: 11, kind: 'whole' },

@@ -5,18 +5,14 @@ import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.
 import type { Criteria } from '../list/filter.ts'
 import type { ExportContents } from './texts.ts'
 
-// Of a workspace, for a day.
 export const keptMax = 30
 const keptBytesMax = 1024 ** 3
 // What archives of everything take beside the exports.
 const leavingBytesMax = 20 * keptBytesMax
-// Megabytes.
 const partsAtOnce = 32
 const exportsAtOnce = 100
 
-// Nobody makes it now.
 const isFree = sql`(lease_until is null or lease_until < now())`
-/** Whether it is an archive of everything. */
 export const isLeaving = sql<boolean>`(request -> 'leaving' is not null)`
 /** Whether it is still kept: a day; of everything three, because so much may take a day to fetch. */
 export const isKept = sql<boolean>`(requested_at > now() - case when ${isLeaving} then interval '3 days' else interval '1 day' end)`
@@ -52,10 +48,8 @@ export interface Kept {
   secret?: string
 }
 
-/** A new secret of a row. */
 export const newSecret = () => randomBytes(16).toString('base64url')
 
-/** The row of an export that is still kept. */
 export async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: { workspaceId: number; id: bigint }) {
   const row = await readWorkspace(ctx, workspaceId, ({ db }) =>
     db

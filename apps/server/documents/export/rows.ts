@@ -10,7 +10,6 @@ import { readQuery } from '../search/search.ts'
 import type { KnownProof } from '../signatures/proof.ts'
 import { isAltered } from '../workflow/remarks.ts'
 
-/** A document as an export needs it. */
 export interface ExportRow {
   id: bigint
   type: number
@@ -41,7 +40,6 @@ export interface ExportRow {
   delivered_at: Date | null
   deliveredBy: string | null
   altered_by: number | null
-  /** What people wrote about it, in one text. */
   remarks: string | null
   /** Of the receipt; null: it was not asked for. */
   content: Buffer | null
@@ -56,10 +54,7 @@ export type ExportChoice = { criteria: Criteria } | { ids: bigint[] } | 'everyth
 
 const batchSize = 100
 
-/**
- * The chosen documents that are there and shown at this moment, newest first (everything: by id), in batches. Each batch is a short transaction of its own: who
- * downloads slowly keeps no connection. Throws at the next batch when `abandoned`.
- */
+/** The chosen documents that are shown, newest first (everything: by id). Each batch is a short transaction, so slow downloads keep no connection. */
 export async function* readInBatches(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,

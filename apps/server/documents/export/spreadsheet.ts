@@ -10,20 +10,15 @@ export interface SpreadsheetColumn {
   kind: 'text' | 'whole' | 'money' | 'date' | 'day'
 }
 
-/** A workbook under way. */
 interface Spreadsheet {
   /** Adds rows; an empty text is an empty cell. */
   add(rows: string[][]): Promise<void>
   end(): Promise<Buffer>
 }
 
-// Places in `cellXfs` of the styles below.
 const styles = { plain: 0, title: 1, header: 2, text: 3, whole: 4, money: 5, date: 6, day: 7 }
 
-/**
- * An XLSX file (ECMA-376) of one sheet called `name`: `lines` above the header, then the rows. Only its compressed bytes are held: a library that takes
- * all rows at once would hold hundreds of megabytes of them and stop everybody else for seconds.
- */
+/** An XLSX file (ECMA-376) of one sheet: `lines` above the header, then the rows. Only its compressed bytes are in memory. */
 export function startSpreadsheet(
   lines: string[],
   columns: SpreadsheetColumn[],
@@ -75,7 +70,6 @@ async function collect(stream: NodeJS.ReadableStream): Promise<Buffer> {
 
 const placeOf = (index: number, row: number) => `${String.fromCharCode(65 + index)}${row}`
 
-/** What a cell is, when it is told where it stands. */
 type CellWriter = (place: string) => string
 
 function rowXml(row: number, cells: CellWriter[]): string {

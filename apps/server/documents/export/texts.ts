@@ -4,7 +4,6 @@ import { roleNames } from '@vigia/dfe/roles'
 import { statusNames } from '@vigia/dfe/status'
 import type { Criteria, DueFilter } from '../list/filter.ts'
 
-/** What an export is made of, besides the documents. */
 export interface ExportContents {
   xml: boolean
   pdf: boolean
@@ -82,7 +81,6 @@ function localText(time: string, wholeDay: string): string {
   return `${day}/${month}/${year}${time.endsWith(wholeDay) ? '' : ` ${time.slice(11)}`}`
 }
 
-/** What came to be in an export. */
 export interface Tally {
   documents: number
   xml: number
@@ -108,7 +106,6 @@ export function missingText({ problems, summaries }: Tally): string | null {
   return lines.length > 0 ? lines.join('\n') : null
 }
 
-/** Of a file that has nothing yet. */
 export function newTally(): Tally {
   return { documents: 0, xml: 0, summaries: 0, pdf: 0, problems: [], doubts: [] }
 }
@@ -116,7 +113,6 @@ export function newTally(): Tally {
 interface Heading {
   productName: string
   filter: string
-  /** When and by whom. */
   made: string
   contents: ExportContents
 }

@@ -22,7 +22,6 @@ export interface Ticket extends Holder {
 const purpose = 'ticket of an export'
 const linkLifeMs = 10 * 60_000
 
-/** A link to an export for `holder`, from now on. */
 export function linkTo(
   { vault }: Pick<Context, 'vault'>,
   { workspaceId, publicId }: Holder,

@@ -22,10 +22,7 @@ export const kindsOfGroups: Record<Exclude<LineGroup, 'produto'>, number> = {
   classificacao: sumKinds.classification,
 }
 
-/**
- * The term of what a document counts in, by which it is found; null: it needs none. Issuers are known of every document, and CFOP and NCM of items are terms of
- * their own, but what stands beside the items.
- */
+/** The index term of what a document counts in; null: it needs none, because the issuer is known, and CFOP and NCM are terms of items. */
 export function countedTerm(side: number, kind: number, key: string): string | null {
   if (kind === sumKinds.issuer && side !== sides.emitidas) return null
   if ((kind === sumKinds.cfop || kind === sumKinds.ncm) && key !== '') return null

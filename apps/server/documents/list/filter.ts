@@ -4,7 +4,6 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../../companies/switches.ts'
 import type { Database } from '../../platform/context.ts'
 
-/** By what people did with documents, or are to do, a list can be filtered (desk/remarks.ts). */
 export type Mark =
   | 'checked'
   | 'unchecked'
@@ -17,7 +16,6 @@ export type Mark =
   | 'disown'
   | 'asked'
 
-/** An answer that has a deadline. */
 export type DueAnswer = 'ciencia' | 'manifestacao' | 'desacordo'
 
 /** Until when the next answer can be given: days of São Paulo, both inclusive; and which one it is. */
@@ -33,7 +31,6 @@ export interface Counted {
   line?: { group: LineGroup; key: string } | undefined
 }
 
-/** Which documents are asked for. */
 export interface Criteria {
   type: 0 | 2
   text?: string
@@ -73,14 +70,12 @@ export interface Range {
   until: string
 }
 
-/** By what a list is ordered. */
 export interface Order {
   by: 'issued' | 'amount' | 'arrived' | 'due' | 'issuer'
   ascending: boolean
 }
 export const usualOrder: Order = { by: 'issued', ascending: false }
 
-/** One page of them. */
 export interface Filter extends Criteria {
   page: number
   order?: Order
@@ -149,7 +144,6 @@ export function documentCondition(query: FilterQuery): RawBuilder<unknown> {
   return all([...placeConditions(query, 'd'), ...kindConditions(query, 'd'), ...query.found])
 }
 
-/** Inside the range too. */
 export function withinRange(
   query: FilterQuery,
   { from, until }: { from: unknown; until: unknown },

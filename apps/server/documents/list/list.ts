@@ -56,7 +56,6 @@ export async function selectIds(
   })
 }
 
-/** How many documents the criteria find; `ctx.db` is a transaction inside the workspace. */
 export async function countDocuments(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,

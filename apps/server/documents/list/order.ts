@@ -18,7 +18,6 @@ export async function readPart(query: FilterQuery, order: Order, { total, offset
     const ids = await readIds(near, order, { reversed: false, skipped: offset, take })
     if (ids.length === take) return ids
   }
-  // From the nearer end.
   return offset > (total - take) / 2
     ? (await readIds(query, order, { reversed: true, skipped: total - offset - take, take })).reverse()
     : readIds(query, order, { reversed: false, skipped: offset, take })

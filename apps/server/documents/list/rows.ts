@@ -14,7 +14,6 @@ import { holds, type KnownProof, proofSentence } from '../signatures/proof.ts'
 import { isAltered, isUnanswered } from '../workflow/remarks.ts'
 import { isOpenAlert, reformPresence } from './filter.ts'
 
-/** A document as lists show it. */
 export interface DocumentListRow extends Answerable {
   id: bigint
   number: number
@@ -41,7 +40,6 @@ export interface DocumentListRow extends Answerable {
   altered_at: Date | null
   altered_by: number | null
   remarks: number
-  /** Of an open alert. */
   alert_band: number | null
   /** What a rule suggests to answer. */
   suggestion: { tpEvento: number; rule: string } | null
@@ -128,7 +126,6 @@ async function addFromElsewhere(db: Database, workspaceId: number, documents: Do
   for (const { id, ...answer } of rows) byId.get(id)?.own.unshift(answer)
 }
 
-/** A row of a list as the contract defines it. */
 export function toRow(row: DocumentListRow, workspaceId: number, ids: PublicIds): DocumentRow {
   const family = serviceOf(row.type)
   const due = dueAnswer(row, new Date())
@@ -205,7 +202,6 @@ export function eventText(
   )
 }
 
-/** The name of an event, for people. */
 export function eventName(type: Service, tpEvento: number): string {
   return eventKind(type, tpEvento)?.description ?? `Evento ${tpEvento}`
 }

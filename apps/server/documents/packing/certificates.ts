@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
 
-/**
- * The ids under which the workspace keeps these certificates of signers, in their order; those that are new to it are added. `db` is a transaction
- * inside the workspace.
- */
+/** The ids of these certificates in the workspace, in their order; new ones are added. `db` is a transaction inside the workspace. */
 export async function keepCertificates(
   { db }: WithDatabase,
   workspaceId: number,

@@ -13,7 +13,6 @@ import type { Files, Said } from './said.ts'
 import { numberText, type PanelItem, type Section } from './texts.ts'
 import { type ReadSent, readTimeline, type TimelineRow } from './timeline.ts'
 
-/** A document that another one names. */
 interface RelatedDocument {
   relation: string
   chave: string
@@ -22,7 +21,6 @@ interface RelatedDocument {
   id: bigint | null
 }
 
-/** Everything that is known of a document, for people. */
 interface Details {
   row: DocumentListRow
   name: string

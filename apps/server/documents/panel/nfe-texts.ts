@@ -54,7 +54,6 @@ const nfeTexts = {
   },
 } satisfies Record<string, Record<string, string>>
 
-/** What an NF-e says, in the order of reading. */
 export function nfeSections(note: NfeDetails): Section[] {
   return [
     ...section('Identificação', identification(note)),
@@ -162,7 +161,6 @@ function transport({ transp, transporta, veicTransp, vol }: NfeDetails): Labelle
   ]
 }
 
-/** The products of an NF-e. */
 export function nfeItems({ det }: NfeDetails): PanelItem[] {
   return det.map((item, index) => ({
     number: Number.parseInt(item.nItem ?? '', 10) || index + 1,

@@ -28,7 +28,6 @@ export interface ReformItem {
   facts: PanelFact[]
 }
 
-/** What a document says of IBS, CBS and IS. */
 export interface ReformSaid {
   presence: ReformPresence
   /** What the values are not; null: nothing is to be said of the year. */

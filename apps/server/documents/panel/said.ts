@@ -5,19 +5,14 @@ import { nfeItems, nfeSections } from './nfe-texts.ts'
 import { type ReformSaid, reformOf } from './reform-texts.ts'
 import { type PanelItem, type Section, section } from './texts.ts'
 
-/** What a document itself says, for people. */
 export interface Said {
   sections: Section[]
   items: PanelItem[]
-  /** Documents that it names. */
   references: { relation: string; chave: string }[]
-  /** Of its parties, by CNPJ or CPF. */
   names: Map<string, string>
-  /** Of its authorization. */
   protocol: string | null
   /** Null of a document before the reform that says nothing of it. */
   reform: ReformSaid | null
-  /** What its events say, by their ids. */
   events: Map<string, string>
 }
 

@@ -2,13 +2,11 @@ import { formatInteger } from '@vigia/contract/text'
 import type { Fields } from '@vigia/dfe/read'
 import { cep, date, dateTime, joined, money, phone, quantity, taxId } from '@vigia/print/formats'
 
-/** A label and its words, for people. */
 export interface PanelFact {
   label: string
   value: string
 }
 
-/** Facts under one title, in the order of reading. */
 export interface Section {
   title: string
   facts: PanelFact[]
@@ -22,7 +20,6 @@ export interface PanelItem {
   quantity: string
   unit: string
   unitValue: string
-  /** Decimal text. */
   value: string
   /** NCM, CFOP and the like, in one line. */
   detail: string
@@ -66,7 +63,6 @@ export function moment(text: string | undefined): string | undefined {
   return dateTime(text)?.replace(/(\d\d:\d\d):\d\d$/, '$1')
 }
 
-/** The number of a document, 1.234. */
 export function numberText(number: number): string {
   return formatInteger(number)
 }
@@ -76,7 +72,6 @@ export function digitsText(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? numberText(Number(text)) : text
 }
 
-/** Somebody with his address, as far as the document tells. */
 export function partyLines(party: Fields): LabelledValue[] {
   const street = joined(', ', party.xLgr ?? party.xEnder, party.nro)
   const address = joined(
@@ -99,7 +94,6 @@ export function partyLines(party: Fields): LabelledValue[] {
   ]
 }
 
-/** The fatura, and number, due date and amount of each duplicata. */
 export function billLines(fat: Fields, dup: readonly Fields[]): LabelledValue[] {
   return [
     ['Fatura', fat.nFat],

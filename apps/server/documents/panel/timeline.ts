@@ -6,12 +6,10 @@ import { eventId } from '../files.ts'
 import { type DocumentListRow, eventName } from '../list/rows.ts'
 import type { KnownProof } from '../signatures/proof.ts'
 
-/** Something that happened to a document. */
 export interface TimelineRow {
   at: Date
   tpEvento: number | null
   description: string
-  /** Who did it, in words. */
   author: string
   origin: 'arrival' | 'authority' | 'sending'
   state: 'registered' | 'sending' | 'asked' | 'refused' | 'undone' | 'unconfirmed'
@@ -23,12 +21,10 @@ export interface TimelineRow {
   proof: KnownProof | null
 }
 
-/** What a timeline needs to know of its document. */
 interface TimelineSource {
   row: DocumentListRow
   /** When the file that is shown arrived. */
   receivedAt: Date
-  /** Names by CNPJ or CPF. */
   names: ReadonlyMap<string, string>
   cnpj: string
   protocol: string | null
@@ -79,7 +75,6 @@ interface ReceivedEvent {
   proof: KnownProof | null
 }
 
-/** An event as this product sends it. */
 export interface SentEvent {
   tp_evento: number
   sequence: number

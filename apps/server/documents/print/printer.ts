@@ -10,7 +10,6 @@ import {
   type ThreadsOptions,
 } from '../../platform/threads.ts'
 
-/** A form to be printed: everything on the paper comes from here. */
 export interface PrintOrder {
   form: 'danfe' | 'dacte' | 'evento'
   /** The document or the event as it is stored, compressed. */
@@ -20,15 +19,11 @@ export interface PrintOrder {
   options: PrintOptions & { undone?: boolean }
 }
 
-/** What a thread sends back. */
 export type PrintResult = { pdf: Uint8Array<ArrayBuffer> } | { refused: string } | { failed: unknown }
 
 /** Lays documents out in threads, away from the event loop, and caches the PDFs. */
 export interface Printer {
-  /**
-   * The PDF of an order; its bytes must not be changed. Rejects with `PrintError` when the document cannot be printed, and with a refusal for
-   * the person when its turn did not come, when it took too long, or when it brought its thread down.
-   */
+  /** The PDF of an order; its bytes must not be changed. Rejects with `PrintError`, or with a refusal when it took too long. */
   print(order: PrintOrder, options?: RunOptions): Promise<Uint8Array>
   [Symbol.asyncDispose](): Promise<void>
 }

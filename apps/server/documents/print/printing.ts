@@ -10,13 +10,11 @@ import { doubtOf, type KnownProof } from '../signatures/proof.ts'
 import { noDanfeText } from './no-danfe.ts'
 import type { PrintOrder } from './printer.ts'
 
-/** The printed form of a kind of document. */
 export const forms = {
   nfe: { form: 'danfe', name: 'DANFE' },
   cte: { form: 'dacte', name: 'DACTE' },
 } as const
 
-/** A printed form, and the chave of the document. */
 interface Printed {
   content: Uint8Array
   chave: string

@@ -22,15 +22,11 @@ export const newestDictionary = 1
 // Beyond it a thread or a worker would be busy too long with one file.
 const packedBytesMax = 4_000_000
 
-/** Where a dictionary stands in the program. */
 export const dictionaryFile = (id: number) => new URL(`./dictionary-${id}.zdict`, import.meta.url)
 
 const dictionaryOf = readDictionaries(dictionaryFile)
 
-/**
- * What a receipt keeps instead of received bytes, after it was opened again and found the same; null when it is better kept as it arrived: what cannot
- * be opened, a stream of which the end says something else than what is in it, and what would not become smaller.
- */
+/** A receipt's packed bytes, opened again and found the same; null when it is better kept as it arrived. */
 export function packReceived(received: Uint8Array): Packed | null {
   try {
     const content = Buffer.from(received.buffer, received.byteOffset, received.length)

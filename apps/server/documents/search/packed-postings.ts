@@ -1,5 +1,4 @@
-// How it is written which documents have a term: docs/decisions/0055-postings.md. Without the database, because a thread that merges them loads nothing
-// else.
+// The bytes of postings: docs/decisions/0055-postings.md. No import of the database, because threads load this file.
 
 /** A term, and the places of the documents of its segment that have it, in order. */
 export type Posting = readonly [term: string, places: readonly number[]]

@@ -4,13 +4,11 @@ import type { Range } from '../list/filter.ts'
 import { decodeIds, decodePostings, hashOf, isDropped } from './packed-postings.ts'
 import { isMeant, keysOf, type TermQuestion } from './terms.ts'
 
-// Which documents have a term: docs/decisions/0055-postings.md. Documents are in segments, and a segment has its terms in buckets, each with the places
-// of its documents. apps/server/documents/contents writes them.
+// Documents that have a term: docs/decisions/0055-postings.md. Segments have buckets of terms with the places of their documents.
 
 /** Documents by their segments: a byte for each place, 1 where it is one of them. A document is in one segment. */
 export type Places = ReadonlyMap<number, Uint8Array>
 
-/** What was found inside documents. */
 export interface Inside {
   /** Of each question the documents that answer it. */
   found: Places[]

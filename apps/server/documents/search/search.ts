@@ -19,11 +19,7 @@ import { common as commonPlaces, findInside, insideCondition, type Places } from
 import { type TermQuestion, termQuestion } from './terms.ts'
 import { type Amounts, readWords, type Word } from './words.ts'
 
-/**
- * Criteria as a question to the database, with what was typed as conditions on `document d`. Every word must be found, each in any field of
- * the document: the name, CNPJ or CPF of the issuer or of the company, the number, the amount, the date, the chave. Names are looked for in
- * the dictionary of suppliers, never in the documents.
- */
+/** Criteria as a question to the database. Every typed word must be found, each in any field; names are looked for among suppliers. */
 export async function readQuery(
   db: Database,
   workspaceId: number,

@@ -12,7 +12,6 @@ export interface Amounts {
   below?: string | undefined
 }
 
-/** A word that may stand in several fields, and how it would stand there; null: it cannot. */
 export interface Word {
   /** In the name of the issuer or of the company. */
   name: string | null
@@ -25,7 +24,6 @@ export interface Word {
   inside: TermQuestion | null
 }
 
-/** What a person typed. A document must meet all of it. */
 export interface Words {
   /** A whole chave, which says everything. */
   chave: string | null

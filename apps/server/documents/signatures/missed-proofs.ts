@@ -15,10 +15,7 @@ const tables = [
 const batchSize = 200
 const batchesMax = 5
 
-/**
- * Verifies documents and events of a workspace that have no proof, a thousand of each at most; those that are left wait for the next review. Each is
- * verified alone, so that what brings a thread down is known, and not tried again.
- */
+/** Verifies up to a thousand unproved documents and events of a workspace, each alone, so that one that ends its thread is known. */
 export async function proveMissed(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
   for (const one of tables)
     for (let batch = 0; batch < batchesMax; batch++) if (!(await proveBatch(ctx, workspaceId, one))) break

@@ -7,7 +7,6 @@ export type KnownProof = Proof | 'unable'
 const provedWithoutProtocol =
   'A assinatura digital e a chave de acesso conferem, mas esta cópia não traz o protocolo de autorização.'
 
-/** What the proof of a document says, for people. */
 export function proofSentence(proof: KnownProof, baseStatus: number): string {
   return proof === 'proved' && baseStatus === 10 ? provedWithoutProtocol : proofSentences[proof]
 }
@@ -24,7 +23,6 @@ const proofSentences: Record<KnownProof, string> = {
   unable: 'A assinatura digital não pôde ser conferida.',
 }
 
-/** What the proof of an event says, for people. */
 export const eventProofSentences: Record<KnownProof, string> = {
   ...proofSentences,
   proved: 'A assinatura digital e o registro do evento conferem.',

@@ -5,7 +5,6 @@ import { openReceived } from '../received/bytes.ts'
 
 // Runs in a thread of its own: XML or gzip streams in, proofs out.
 
-/** What a thread verifies; `zipped`: the files are gzip streams. */
 export interface Unproved {
   files: Uint8Array[]
   zipped: boolean

@@ -17,10 +17,7 @@ const threads = createThreads<Unproved, (Proof | null)[]>({
 
 const atOnce = 50
 
-/**
- * `arrivals` with the proof to come of each complete document and event, made away from the event loop. It does not come later than `withinMs`,
- * nor where one brings its thread down: these stay unverified until `proveMissed` finds them.
- */
+/** `arrivals` with the proofs to come, made in threads. One that takes longer than `withinMs` waits for `proveMissed`. */
 export function prove(
   { log }: Pick<Context, 'log'>,
   arrivals: readonly Arrival[],

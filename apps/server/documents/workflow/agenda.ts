@@ -30,10 +30,7 @@ interface DueRow {
 // Of all companies that `ctx.db` shows.
 const listed = { days: agendaDays, companies: null }
 
-/**
- * The next answers of documents by the day until which they can be given, of so many days, today included, and of these companies, null being all. `ctx.db`
- * is inside the workspace.
- */
+/** The next answers by the day until which they can be given, of so many days with today and of these companies (null: all). */
 export async function readDue(
   { db }: WithDatabase,
   workspaceId: number,

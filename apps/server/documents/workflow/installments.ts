@@ -215,7 +215,6 @@ interface Row {
   companyPublicId: string
 }
 
-/** Where a page ends: the due date, or the instant of the mark, and the parcel. */
 interface Place {
   at: string
   parcel: Parcel
@@ -487,10 +486,7 @@ async function writeSheet(ctx: WithDatabase, workspaceId: number, filter: Instal
   }
 }
 
-/**
- * What falls due on each of so many days, today included, and that nobody marked as paid, of these companies, null being all. `ctx.db` is inside the
- * workspace.
- */
+/** What nobody marked as paid and falls due on each of so many days with today, of these companies (null: all). */
 export async function readPayments(
   { db }: WithDatabase,
   workspaceId: number,

@@ -133,7 +133,6 @@ async function getDocument(
   return document
 }
 
-/** The remarks about a document, oldest first; `ctx.db` is inside the workspace. */
 export async function listRemarks(
   { db, ids }: Pick<Context, 'db' | 'ids'>,
   session: Pick<Session, 'workspaceId' | 'accountId' | 'role' | 'scopes'>,
@@ -204,17 +203,13 @@ export async function noteExported({ db }: WithDatabase, workspaceId: number, id
 const altering = [110111, 110112, 110110, 240140]
 const confirmation = 210200
 
-/** An event of a document, as it was projected. */
 interface NewEvent {
   chave: string
   tp_evento: number
   rank: number
 }
 
-/**
- * Marks documents that one of these events changes after somebody relied on them: checked, booked, delivered or exported them, or confirmed the
- * operation, and tells the people of the workspace. `ctx.db` is the transaction that stores the events, which were not here before.
- */
+/** Marks documents that new events change after somebody relied on them, and tells the people, in the transaction of `ctx`. */
 export async function noteAltered(
   { db }: WithDatabase,
   { workspaceId, companyId }: { workspaceId: number; companyId: number },
@@ -245,7 +240,6 @@ export async function noteAltered(
   await tellAltered({ db }, workspaceId, companyId, rows)
 }
 
-/** A document that changed after somebody had relied on it. */
 export interface Altered {
   chave: string
   type: number

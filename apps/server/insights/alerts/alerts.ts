@@ -3,10 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 // A document with an open alert of this score, in hundredths, is answered by nobody but a person.
 const withholdingScore = 60
 
-/**
- * Whether an open alert stands against an automatic answer about the `document d`, whichever of the companies it is of: a grave one, or one that a
- * person confirmed, of whichever score; or a confirmed one of another document of its issuer.
- */
+/** Whether an open alert keeps an automatic answer about `document d`: a grave one, or a confirmed one of it or of its issuer. */
 export const isDoubted = (workspaceId: number): RawBuilder<boolean> => sql<boolean>`(
   exists (select from alert a where a.workspace_id = ${workspaceId} and a.chave = d.chave and a.state <> 'conhecida'
                                 and (a.score >= ${sql.lit(withholdingScore)} or a.state = 'confirmada'))

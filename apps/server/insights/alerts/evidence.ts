@@ -105,7 +105,6 @@ const stateNames: Record<Alert['estado'], string> = {
   confirmada: 'suspeita confirmada',
 }
 
-/** What happened to the document and to its alert, oldest first. */
 function timeline(alert: Found, { timeline: happened }: Details): { quando: string; oQue: string; quem: string }[] {
   const us = 'Vigia Fiscal'
   return [

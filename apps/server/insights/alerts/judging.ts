@@ -41,7 +41,6 @@ import {
 
 export const bands: readonly Band[] = ['informativo', 'médio', 'alto', 'crítico']
 
-/** What a judgement needs besides what is stored. */
 export interface Judging {
   /** Milliseconds. */
   asOf: number
@@ -54,10 +53,7 @@ export interface Judging {
 /** A transaction inside the workspace that holds its position. */
 export type Within = Pick<Context, 'db' | 'log'>
 
-/**
- * Does `work` with all of these, or, when one of them is refused by the database or breaks a rule, with each by itself, so that the others are done.
- * `refused` is called with each that fails alone.
- */
+/** Does `work` with all of these, or, when that fails, with each by itself; `refused` is called with each that fails alone. */
 export async function together<T>(
   { db, log }: Within,
   all: readonly T[],
@@ -210,7 +206,6 @@ const misses = ({ facts, history }: { facts: AlertFacts; history: History }) =>
     ? askOf(facts).carried && !history.carried
     : isPurchase(facts) && facts.references.length > 0 && history.cited.length === 0
 
-/** A document as it would be without a rule and with it. */
 export interface Tried {
   documentId: bigint
   without: Verdict
@@ -325,7 +320,6 @@ interface Around {
   cited: (KeptText & { issuerBase: string; standing: boolean })[]
 }
 
-/** Packed facts in JSON. */
 interface KeptText {
   packed: string
 }
@@ -565,7 +559,6 @@ async function readTwins(
   return found
 }
 
-/** How many earlier verdicts of a document are kept. */
 const keptMax = 20
 
 interface Judged {

@@ -8,12 +8,9 @@ import type { Context, Database } from '../../platform/context.ts'
 import { companiesShown } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 
-// The alerts of a workspace for people.
-
 const pageSize = 50
 const countMax = 10_000
 
-/** Which alerts are asked for. */
 export interface AlertFilter {
   band?: AlertBand
   state: 'abertos' | 'em-aprendizado' | AlertState
@@ -22,10 +19,8 @@ export interface AlertFilter {
   after?: string
 }
 
-/** What the alerts of a workspace are read with. */
 export type ListContext = Pick<Context, 'db' | 'ids'>
 
-/** An alert as the database has it. */
 interface AlertRow {
   id: bigint
   chave: string
@@ -60,7 +55,6 @@ export const isUnanswered = sql`a.state <> 'conhecida' and a.rules <> '{}'`
 /** Whether none of its reasons counts yet, because the habits of the company are not known, and nobody took it up. */
 export const isLearning = sql`(a.learning and a.score = 0 and a.state = 'nova')`
 
-/** Whether it is work for somebody. */
 export const isOpen = sql`${isUnanswered} and not ${isLearning}`
 
 function stateCondition(state: AlertFilter['state']): RawBuilder<unknown> {
@@ -272,7 +266,6 @@ export function issuedText(at: string, offset: number | null): string {
 
 const names = new Map(rules.map(({ id, name }) => [id, name]))
 
-/** What a rule is called; that of the deadline is none of one document. */
 export function ruleName(id: string): string {
   return names.get(id) ?? (id === 'S49' ? 'Prazo com dúvida' : id)
 }

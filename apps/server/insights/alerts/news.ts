@@ -13,7 +13,6 @@ import { records } from './store.ts'
 
 const [high, critical] = [2, 3]
 
-/** An alert that is new, or graver than it was. */
 export interface Risen {
   document_id: string
   company_id: number
@@ -22,10 +21,7 @@ export interface Risen {
   again: boolean
 }
 
-/**
- * Writes down what has risen, in the order in which everybody will see it, and tells open pages of what is grave. `ctx.db` is a transaction inside the
- * workspace that holds its position.
- */
+/** Writes what has risen, in the order that everybody sees, and tells open pages of grave alerts. Holds the position of the workspace. */
 export async function noteRisen({ db }: WithDatabase, workspaceId: number, risen: readonly Risen[]): Promise<void> {
   if (risen.length === 0) return
   // Not within the insert: a number that another server gives would not be in one order with the others.
@@ -48,7 +44,6 @@ export async function noteRisen({ db }: WithDatabase, workspaceId: number, risen
   if (grave.length > 0) await tellOpenPages(db, workspaceId, grave)
 }
 
-/** What open pages are told of one company at a time. */
 interface Raised {
   high: number
   critical: number
@@ -121,7 +116,6 @@ const raised: Writer = {
   },
 }
 
-/** The announcements of this slice. */
 export const alertAnnouncements: Readonly<Record<string, Writer>> = { alerta: raised }
 
 /** Which news somebody is written of: those after one and up to another. */
@@ -132,10 +126,7 @@ export interface NewsRange {
   onlyCritical: boolean
 }
 
-/**
- * The alerts of these news that are still open and that `ctx.db` shows, the heaviest first and at most `most` of them, with how many there are, and of
- * which CNPJs (at most two). What only shows habits that are not known yet is none of them. `ctx.db` is inside the workspace.
- */
+/** Alerts of these news that are still open and shown, heaviest first, `most` of them, with their count and two CNPJs. Inside the workspace. */
 export async function readNews(
   ctx: ListContext,
   workspaceId: number,
@@ -165,7 +156,6 @@ export async function readNews(
 // As long as announcements; by then nobody waits for a letter of them.
 const keptDays = 30
 
-/** Removes old news. */
 export async function forgetNews(ctx: Pick<Context, 'db'>): Promise<void> {
   const { rows } = await asOperator(ctx, ({ db }) =>
     sql<{ id: number }>`select workspace_id as id from alert_position where news_id > 0`.execute(db),

@@ -60,10 +60,7 @@ interface Row {
 const ended = [3, 4, 5, 6, 9]
 const [recipient, tomador] = [1 << 1, 1 << 7]
 
-/**
- * Documents with what is known of them, before they are read; `ctx.db` is inside the workspace. One that another company of the same base has too is
- * judged once, as the one that came first; what is here no more has no question.
- */
+/** Documents with what is known of them, before they are read; one of several companies of a base is judged as the first. Inside the workspace. */
 export async function findDocuments(
   { db }: WithDatabase,
   workspaceId: number,
@@ -167,10 +164,7 @@ export async function readFacts(
 // Together this long at most, so that a turn ends while it is held.
 const apartMs = 40_000
 
-/**
- * Companies with the instant until which everything was captured, of each establishment; what is missing, or may still come, is not there because of us. `ctx.db` is a
- * transaction inside the workspace.
- */
+/** Companies with the instant until which everything was captured; `ctx.db` is a transaction inside the workspace. */
 export async function readCaptured(
   { db }: WithDatabase,
   workspaceId: number,

@@ -16,7 +16,6 @@ import { markDue } from './store.ts'
 
 // What people say of alerts and of rules. All of it holds the position of the workspace first, as the worker does.
 
-/** What a person says of alerts. */
 export interface Statement {
   state: 'em-analise' | 'conhecida' | 'confirmada'
   /** Of `conhecida`; undefined: all that an alert has. */
@@ -223,10 +222,8 @@ const families = {
   cancellation: 'cancelamento',
 } as const
 
-/** Decisions of people about the alerts of a rule. */
 interface Decided {
   confirmed: number
-  /** Said to be known. */
   known: number
 }
 

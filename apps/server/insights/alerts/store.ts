@@ -51,10 +51,7 @@ const touchedMax = 200
 // Purchases of a supplier among which those with a contact are looked for.
 const sharingMax = 1_000
 
-/**
- * Stores what is known of documents, and has them and all whose verdict that may change judged again (`alert_due`). `ctx.db` is a transaction inside
- * the workspace.
- */
+/** Stores facts and marks all documents whose verdict that may change (`alert_due`), in a transaction inside the workspace. */
 export async function putFacts(
   { db }: WithDatabase,
   workspaceId: number,
@@ -210,7 +207,6 @@ export async function readLearned(
   )
 }
 
-/** What was bought in a month: how often which amounts, and of which chapters. */
 interface MonthSums extends MonthChapters {
   counts: Map<number, number>
 }
@@ -220,7 +216,6 @@ export type Histograms = Map<string, Map<string, MonthSums>>
 
 export const histogramKey = (companyBase: string, type: string) => `${companyBase} ${type}`
 
-/** All histograms of these company bases. */
 export async function readHistograms(db: Database, workspaceId: number, bases: readonly string[]): Promise<Histograms> {
   const found: Histograms = new Map()
   if (bases.length === 0) return found
@@ -266,7 +261,6 @@ interface Moved {
   chapters: { companyBase: string; month: string; chapters: string[] | null }[]
 }
 
-/** By how much a month of a company base changes. */
 interface MonthSteps {
   facts: AlertFacts
   counts: Map<number, number>

@@ -35,7 +35,6 @@ interface Counts {
 
 const nothing: Counts = { marked: 0, learning: 0, known: 0, confirmed: 0, added: 0, moved: 0 }
 
-/** One of the strongest marked documents. */
 interface Marked {
   id: string
   score: number

@@ -1,4 +1,3 @@
-/** Something that lasts a day of a calendar. */
 export interface DayEvent {
   /** Always the same for the same thing. */
   uid: string

@@ -38,9 +38,7 @@ interface DashboardData {
   /** NF-e for which a rule suggests the Confirmação, and the Desconhecimento. */
   confirm: number
   disown: number
-  /** Answers that wait for a second person. */
   asked: number
-  /** Open alerts by band. */
   alerts: ReadonlyMap<number, number>
   overdue: number
   /** CT-e of this month and the two before with an open finding. */
@@ -67,10 +65,7 @@ const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo'
 const lastMonth = sql`(${thisMonth} - interval '1 month')::date`
 const since = sql`(${today} - 89)`
 
-/**
- * The month of the workspace by company and by day, what waits for an answer, and what arrived today, without what its companies hide; days
- * and months are São Paulo's. The documents in one statement; of the rest each list counts its own.
- */
+/** Month, waiting answers and today's arrivals of a workspace without hidden documents, by days of São Paulo. */
 export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<DashboardData> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<AsJson>`

@@ -24,13 +24,11 @@ import { absent, issuedText, readCompared } from '../alerts/list.ts'
 
 export type ListContext = Pick<Context, 'db' | 'ids'>
 
-/** Which findings are asked for. */
 export interface Question {
   /** Months, both included. */
   from: string
   to: string
   companyId: number | undefined
-  /** Name or CNPJ of the carrier; empty: all. */
   carrier: string
   code: FreightCode | undefined
   state: 'abertos' | 'certos'

@@ -13,7 +13,6 @@ import { readWorkspace } from '../../platform/database.ts'
 import { type Letter, type MailKind, type WaitingMail, whyReceived } from '../../platform/mail/mail.ts'
 import { countArrivals, thisMonth } from './usage.ts'
 
-/** The letters about plans, by kind. */
 export const planMails: Readonly<Record<string, MailKind>> = {
   'plano-termina': (ctx, mail) =>
     writeOf(ctx, mail, (plan, { endsAt }: { endsAt: string }) =>
@@ -35,7 +34,6 @@ export const planMails: Readonly<Record<string, MailKind>> = {
     }),
 }
 
-/** A letter about a plan before what all of them have. */
 type PlanLetter = Pick<Letter, 'subject' | 'paragraphs'> & { when: string }
 
 // Of the plan as it stands when the letter leaves.

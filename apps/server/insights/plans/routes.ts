@@ -42,10 +42,7 @@ const situations = { trial: 'teste', active: 'ativo', ended: 'encerrado' } as co
 
 const requestLimit: Limit = { name: 'pedido de plano', times: 5, withinMs: 24 * 3_600_000 }
 
-/**
- * Sends the wish for a plan to whoever runs the installation, with what they need to grant it; in a trial one with more room counts at once. Returns
- * the plan's name, where the answer goes, and the end of the trial that it counts for, or null.
- */
+/** Sends the wish for a plan to the operator; in a trial a larger one counts at once. Returns its name, the address and the trial's end, or null. */
 export async function sendRequest(
   { db, config }: Pick<Context, 'db' | 'config'>,
   session: Session,

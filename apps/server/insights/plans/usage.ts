@@ -7,10 +7,7 @@ import { asOperator, readWorkspace } from '../../platform/database.ts'
 
 const month = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')`
 
-/**
- * How many documents arrived in this month of São Paulo, whenever they were issued; counting ends at `max`. `ctx.db` is a transaction inside
- * the workspace.
- */
+/** How many documents arrived in this month of São Paulo, counted up to `max`; `ctx.db` is inside the workspace. */
 export async function countArrivals(
   { db }: WithDatabase,
   workspaceId: number,
@@ -29,7 +26,6 @@ export async function thisMonth({ db }: WithDatabase): Promise<string> {
   return rows[0]!.month
 }
 
-/** A plan with what of it is used. */
 interface DescribedPlan extends WorkspacePlan {
   /** The whole truth in a sentence or two. */
   message: string
@@ -64,7 +60,6 @@ export async function describePlan(ctx: WithContact, workspaceId: number): Promi
   })
 }
 
-/** A workspace as the operator lists it. */
 interface ListedPlan {
   plan: WorkspacePlan
   name: string

@@ -1,7 +1,6 @@
 import { formatCount, formatInteger, formatList, formatMoney, formatMonth } from '@vigia/contract/text'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 
-/** What a supplier of the normal regime did not inform in a month. */
 export interface MissingGroups {
   taxId: string
   name: string

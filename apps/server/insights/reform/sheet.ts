@@ -12,7 +12,6 @@ import { readBacklog } from '../../documents/unread.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { requestText } from './request-text.ts'
 
-/** Which month, and of which companies. */
 export interface SheetFilter {
   /** aaaa-MM */
   month: string

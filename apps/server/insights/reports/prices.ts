@@ -14,10 +14,7 @@ interface PriceQuestion {
   companyId: number | undefined
 }
 
-/**
- * What a product that was bought cost each month, and what those of other suppliers cost that have the same name or GTIN; null: no such product, or none of
- * the companies that the person sees bought it.
- */
+/** Monthly prices of a product and of similar ones (name or GTIN); null: none, or no company that the person sees bought it. */
 export async function readPrices(
   ctx: WithDatabase,
   workspaceId: number,

@@ -105,7 +105,6 @@ export interface Product {
   gtin: string | null
 }
 
-/** Products by id. `db` is inside the workspace. */
 export async function readProducts(
   { db }: WithDatabase,
   workspaceId: number,
@@ -120,7 +119,6 @@ export async function readProducts(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The newest names of issuers by CNPJ or CPF. `db` is inside the workspace. */
 export async function readNames(
   { db }: WithDatabase,
   workspaceId: number,

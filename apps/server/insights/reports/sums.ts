@@ -115,10 +115,7 @@ function toFigures(row: Row, taxed = true): Figures {
   return { documents: Number(documents), value, before, yearBefore, taxes: taxed ? taxes : null }
 }
 
-/**
- * The sums of a question: the lines from `skip` on, `take` at most, the largest value first (months in their order), and what all of them are. Products have
- * the value of their items; the total is that of the documents, unless a text chooses. `ctx.db` is inside the workspace.
- */
+/** Lines of a question from `skip` on, `take` at most, largest first (months in order), and the total of documents. Inside the workspace. */
 export async function readSums(
   { db }: WithDatabase,
   workspaceId: number,

@@ -99,7 +99,6 @@ const ofCompany = (column: string, { companyId }: Chosen): RawBuilder<unknown>[]
 
 const every = (conditions: RawBuilder<unknown>[]) => sql.join(conditions, sql` and `)
 
-// The names under which documents are shown, the newest first.
 async function readNames({ db }: WithDatabase, chosen: Chosen): Promise<Name[]> {
   const { workspaceId, issuer } = chosen
   const shown = [...ofCompany('d.company_id', chosen), ...shownConditions(await readHiding({ db }, workspaceId), 'd')]
