@@ -1,6 +1,6 @@
 import type { RouteDefinition } from '@vigia/contract/route'
 import { z } from 'zod'
-import { fieldTexts, introduction, rateTexts, statusTexts, tagTexts } from './openapi-texts.ts'
+import { fieldCodes, fieldTexts, introduction, rateTexts, statusTexts, tagTexts } from './openapi-texts.ts'
 
 type Json = Record<string, unknown>
 
@@ -191,9 +191,9 @@ function tidy(schema: unknown): unknown {
 function describeProperties(properties: Record<string, unknown>): Json {
   return Object.fromEntries(
     Object.entries(properties).map(([name, property]) => {
-      const words = fieldTexts[name]
-      const schema = words?.enum ? { type: typeof words.enum[0], enum: words.enum } : (tidy(property) as Json)
-      return [name, { ...(words ? { description: words.description } : {}), ...schema }]
+      const [description, codes] = [fieldTexts[name], fieldCodes[name]]
+      const schema = codes ? { type: typeof codes[0], enum: codes } : (tidy(property) as Json)
+      return [name, { ...(description ? { description } : {}), ...schema }]
     }),
   )
 }
