@@ -848,16 +848,15 @@ create table document_export (
   form text not null default 'zip' check (form in ('zip', 'pdf')),
   total int not null default 0,
   state text not null default 'waiting' check (state in ('waiting', 'ready', 'failed')),
+  -- How often it was begun: a file that is made anew has other bytes.
   attempt int not null default 0,
   done int not null default 0,
   parts int not null default 0,
   bytes bigint not null default 0,
   problem text,
-  lease_until timestamptz,
   company_ids int[],
   primary key (workspace_id, id)
 );
-create index document_export_due_ix on document_export (requested_at) where state = 'waiting';
 
 -- Can be made anew from the documents, so it is not in the log of the database: a crash empties it.
 create unlogged table export_part (

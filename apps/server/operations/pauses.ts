@@ -31,7 +31,6 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['content_position', 'lease_until', leaseMs],
     ['alert_position', 'lease_until', leaseMs],
     ['alert_test', 'lease_until', leaseMs],
-    ['document_export', 'lease_until', leaseMs],
     ['happening', 'ready_at', sefaz.answerMs + minuteMs],
   ]
 }

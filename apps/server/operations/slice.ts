@@ -7,7 +7,7 @@ import { eraseDue, eraseUnused } from './deletion/deletion.ts'
 import { deletionMails } from './deletion/mails.ts'
 import { deletionRoutes } from './deletion/routes.ts'
 import { leavingRoutes } from './export/leaving.ts'
-import { startExportWorker } from './export/worker.ts'
+import { exportJobs } from './export/worker.ts'
 import { heldRoutes } from './held-routes.ts'
 import { shortenPauses } from './pauses.ts'
 import { watchSigner } from './signer/watch.ts'
@@ -17,6 +17,7 @@ const hourMs = 60 * minuteMs
 
 export const operations = slice({
   routes: [...deletionRoutes, ...leavingRoutes, ...heldRoutes],
+  jobs: exportJobs,
   crons: [
     { name: 'shorten-pauses', everyMs: minuteMs, run: shortenPauses },
     { name: 'erase', everyMs: minuteMs, run: eraseDue },
@@ -25,11 +26,5 @@ export const operations = slice({
   ],
   reviews: [eraseUnused],
   mails: { ...deletionMails, ...operatorMails },
-  loops: [
-    (ctx) => startExportWorker(ctx, ctx.limited!),
-    startBackupWorker,
-    startOperatorLetters,
-    watchStorage,
-    watchSigner,
-  ],
+  loops: [startBackupWorker, startOperatorLetters, watchStorage, watchSigner],
 })

@@ -614,7 +614,6 @@ export interface Tables {
     parts: Optional<number>
     bytes: Optional<bigint, bigint | number>
     problem: Optional<string | null>
-    lease_until: Optional<Date | null, Date | string | null>
     company_ids: Optional<number[] | null>
   }
   document_reliance: {

@@ -11,7 +11,7 @@ import { createLimiter } from '../../platform/limiter.ts'
 import { pause } from '../../platform/pause.ts'
 import { noteRead } from '../reads.ts'
 import { streamOf } from './archive.ts'
-import { findKept } from './keeping.ts'
+import { findKept, isLeaving, queueExport } from './keeping.ts'
 import { notMade } from './texts.ts'
 import { type Form, notThere, openTicket, type Ticket } from './tickets.ts'
 
@@ -191,13 +191,12 @@ async function* partsOf(
 }
 
 async function makeAnew(ctx: Pick<Context, 'db'>, workspaceId: number, id: bigint): Promise<void> {
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .updateTable('document_export')
-      .set({ state: 'waiting', parts: 0, bytes: 0n, done: 0 })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', id)
-      .where('state', '=', 'ready')
-      .execute(),
-  )
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql<{ form: Form; leaving: boolean }>`
+      update document_export set state = 'waiting', parts = 0, bytes = 0, done = 0
+       where workspace_id = ${workspaceId} and id = ${id} and state = 'ready'
+      returning form, ${isLeaving} as leaving`.execute(db)
+    for (const { form, leaving } of rows)
+      await queueExport({ db }, { workspaceId, id, queue: leaving ? 'leaving' : form })
+  })
 }

@@ -11,7 +11,17 @@ import { isAdministrator, type Session } from '../../platform/http/session.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { all, type Criteria } from '../list/filter.ts'
 import { countDocuments } from '../list/list.ts'
-import { findKept, isKept, isLeaving, type Kept, keptMax, makeRoom, newSecret } from './keeping.ts'
+import {
+  findKept,
+  isKept,
+  isLeaving,
+  type Kept,
+  keptMax,
+  makeRoom,
+  newSecret,
+  queueExport,
+  readRunning,
+} from './keeping.ts'
 import { contentsText, criteriaText, type ExportContents, families } from './texts.ts'
 import { type Form, type Link, linkTo, notThere } from './tickets.ts'
 
@@ -62,6 +72,7 @@ export async function prepareExport(
       })
       .returning('id')
       .executeTakeFirstOrThrow()
+    await queueExport({ db }, { workspaceId, id, queue: form })
     const count = formatCount(total, 'documento', 'documentos')
     await recordAudit(
       { db },
@@ -110,12 +121,12 @@ const listedMax = 2 * keptMax
 /** What people of the workspace wanted exported or printed and is kept, newest first; archives of everything are shown to administrators. */
 export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Session): Promise<ExportState[]> {
   const { workspaceId } = session
-  const rows = await readWorkspace(ctx, workspaceId, ({ db }) =>
-    db
+  const { rows, running } = await readWorkspace(ctx, workspaceId, async ({ db }) => ({
+    running: await readRunning({ db }, workspaceId),
+    rows: await db
       .selectFrom('document_export')
       .select(['id', 'form', 'state', 'done', 'total', 'problem', 'requested_at as requestedAt'])
       .select(sql<number>`bytes::float8`.as('bytes'))
-      .select(sql<boolean>`coalesce(lease_until > now(), false)`.as('running'))
       .select(sql<Pick<Kept, 'fileName' | 'requestedBy'>>`request - 'ids'`.as('request'))
       .select(isLeaving.as('leaving'))
       .where('workspace_id', '=', workspaceId)
@@ -124,11 +135,11 @@ export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Ses
       .orderBy('id', 'desc')
       .limit(listedMax)
       .execute(),
-  )
-  return rows.map(({ id, state, running, request: { fileName, requestedBy }, ...row }) => ({
+  }))
+  return rows.map(({ id, state, request: { fileName, requestedBy }, ...row }) => ({
     ...row,
     id: ctx.ids.encode(workspaceId, id),
-    state: state === 'waiting' && running ? 'running' : state,
+    state: state === 'waiting' && running.has(String(id)) ? 'running' : state,
     fileName,
     requestedBy,
   }))

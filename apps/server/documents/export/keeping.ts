@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Context } from '../../platform/context.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { queueJob } from '../../platform/jobs/jobs.ts'
 import type { Criteria } from '../list/filter.ts'
 import type { ExportContents } from './texts.ts'
+import type { Form } from './tickets.ts'
 
 export const keptMax = 30
 const keptBytesMax = 1024 ** 3
@@ -12,7 +14,6 @@ const leavingBytesMax = 20 * keptBytesMax
 const partsAtOnce = 32
 const exportsAtOnce = 100
 
-const isFree = sql`(lease_until is null or lease_until < now())`
 export const isLeaving = sql<boolean>`(request -> 'leaving' is not null)`
 /** Whether it is still kept: a day; of everything three, because so much may take a day to fetch. */
 export const isKept = sql<boolean>`(requested_at > now() - case when ${isLeaving} then interval '3 days' else interval '1 day' end)`
@@ -48,6 +49,27 @@ export interface Kept {
   secret?: string
 }
 
+type ExportQueue = Form | 'leaving'
+
+export const exportKind = (queue: ExportQueue) => `export-${queue}`
+
+/** Has the file of a row that waits made. */
+export async function queueExport(
+  ctx: WithDatabase,
+  { workspaceId, id, queue }: { workspaceId: number; id: bigint; queue: ExportQueue },
+): Promise<void> {
+  await queueJob(ctx, { kind: exportKind(queue), workspaceId, key: String(id) })
+}
+
+/** Which rows of a workspace a process makes now. */
+export async function readRunning({ db }: WithDatabase, workspaceId: number): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ key: string }>`
+    select key from job where workspace_id = ${workspaceId} and kind like 'export-%' and lease_until > now()`.execute(
+    db,
+  )
+  return new Set(rows.map(({ key }) => key))
+}
+
 export const newSecret = () => randomBytes(16).toString('base64url')
 
 export async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: { workspaceId: number; id: bigint }) {
@@ -71,7 +93,7 @@ export async function makeRoom({ db }: Pick<Context, 'db'>, workspaceId: number,
     delete from document_export using (
       select id as old, row_number() over newest as n, sum(bytes) over newest as upto
         from document_export where workspace_id = ${workspaceId} and not ${isLeaving} window newest as (order by id desc)) k
-     where workspace_id = ${workspaceId} and id = old and ${isFree}
+     where workspace_id = ${workspaceId} and id = old and state <> 'waiting'
        and (not ${isKept} or n + ${more}::int > ${keptMax} or upto > ${keptBytesMax})`.execute(db)
 }
 
@@ -100,7 +122,7 @@ export async function forgetExports(ctx: Pick<Context, 'db'>): Promise<void> {
   for (;;) {
     const { rows } = await asOperator(ctx, ({ db }) =>
       sql<{ workspaceId: number; id: bigint }>`
-        select workspace_id as "workspaceId", id from document_export where ${isFree} and not ${isKept} limit ${exportsAtOnce}`.execute(
+        select workspace_id as "workspaceId", id from document_export where state <> 'waiting' and not ${isKept} limit ${exportsAtOnce}`.execute(
         db,
       ),
     )
@@ -112,9 +134,9 @@ export async function forgetExports(ctx: Pick<Context, 'db'>): Promise<void> {
 // Some of the parts, and with the last of them the export. Returns whether there is more.
 async function forgetSome(ctx: Pick<Context, 'db'>, workspaceId: number, id: bigint): Promise<boolean> {
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
-    // Locked: no worker begins it meanwhile.
+    // Locked: nobody has it made anew meanwhile.
     const { rows } = await sql`
-      select from document_export where workspace_id = ${workspaceId} and id = ${id} and ${isFree} and not ${isKept} for update`.execute(
+      select from document_export where workspace_id = ${workspaceId} and id = ${id} and state <> 'waiting' and not ${isKept} for update`.execute(
       db,
     )
     if (!rows[0]) return false

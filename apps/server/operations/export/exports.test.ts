@@ -8,19 +8,17 @@ import { readZip } from '../../../../tests/support/zip.ts'
 import { readConfig } from '../../config.ts'
 import { zip } from '../../documents/export/archive.ts'
 import { exportFiles, printAhead } from '../../documents/export/files.ts'
-import { forgetExports } from '../../documents/export/keeping.ts'
+import { forgetExports, queueExport } from '../../documents/export/keeping.ts'
 import { readInBatches } from '../../documents/export/rows.ts'
 import { newTally } from '../../documents/export/texts.ts'
 import { createPrinter } from '../../documents/print/printer.ts'
 import { arrive, chaveOf, cteChaveOf, cteProc, evento, nfce, nfeProc, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
-import { inWorkspace, openDatabase } from '../../platform/database.ts'
-import { knownBefore } from '../../platform/jobs/testing.ts'
-import { newWorkspace, roomyStorage } from '../../platform/testing.ts'
+import { asOperator, inWorkspace, openDatabase } from '../../platform/database.ts'
+import { roomyStorage } from '../../platform/testing.ts'
 import type { RunOptions } from '../../platform/threads.ts'
 import { createVault } from '../../platform/vault.ts'
 import { type Exports, openExports } from './testing.ts'
-import { claimExport, waitingExports } from './worker.ts'
 
 let exports: Exports
 let ctx: Context
@@ -547,23 +545,29 @@ describe('a worker', () => {
     await owner.query('delete from export_part where workspace_id = $1', [workspaceId])
     expect(await again()).toBe(readZip(whole).size)
     await owner.query(`update export_part set content = 'half' where workspace_id = $1`, [workspaceId])
-    await owner.query(
-      `update document_export set state = 'waiting', parts = 1, lease_until = now() - interval '1 s' where workspace_id = $1`,
-      [workspaceId],
-    )
+    await makeAgain('parts = 1')
     await expect.poll(async () => (await state())?.situacao).toBe('pronta')
     expect(await again()).toBe(readZip(whole).size)
   })
 
+  // As a process leaves it that was killed after its claim, when its lease has ended.
+  const makeAgain = async (change = 'parts = parts') => {
+    const { rows } = await owner.query(
+      `update document_export set state = 'waiting', ${change} where workspace_id = $1 returning id`,
+      [workspaceId],
+    )
+    await asOperator(ctx, (ctx) => queueExport(ctx, { workspaceId, id: rows[0].id, queue: 'zip' }))
+    return rows[0].id
+  }
   // A worker with `more` in the place of the usual one.
   const workingWith = async (more: Partial<Context>, work: () => Promise<void>) => {
     await exports.stopWorker()
-    exports.startWorker(more)
+    await exports.startWorker(more)
     try {
       await work()
     } finally {
       await exports.stopWorker()
-      exports.startWorker()
+      await exports.startWorker()
     }
   }
   const fails = async () => {
@@ -628,74 +632,18 @@ describe('a worker', () => {
     await exports.stopWorker()
     const old = await keep(1024 ** 3)
     await linkOf(all)
-    exports.startWorker()
+    await exports.startWorker()
     await expect.poll(async () => (await state())?.situacao).toBe('pronta')
     expect((await owner.query('select from document_export where id = $1', [old])).rows).toEqual([])
     await exports.stopWorker()
-    const { rows } = await owner.query(
-      `update document_export set state = 'waiting' where workspace_id = $1 returning id`,
-      [workspaceId],
-    )
+    const id = await makeAgain()
     expect(await partsHeld()).toBeGreaterThan(0)
     await keep(1024 ** 3)
-    exports.startWorker()
+    await exports.startWorker()
     const failed = async () =>
-      (await owner.query('select problem, bytes from document_export where id = $1', [rows[0].id])).rows[0]
+      (await owner.query('select problem, bytes from document_export where id = $1', [id])).rows[0]
     await expect.poll(failed).toEqual({ problem: expect.stringMatching(/1 GB.*seguros/), bytes: '0' })
     expect(await partsHeld()).toBe(0)
-  })
-
-  test('is known to wait, whatever is asked for', async () => {
-    await exports.stopWorker()
-    try {
-      for (const [queue, form, request] of [
-        ['zip', 'zip', {}],
-        ['pdf', 'pdf', {}],
-        ['leaving', 'zip', { leaving: {} }],
-      ] as const) {
-        await owner.query('insert into document_export (workspace_id, form, total, request) values ($1, $2, 0, $3)', [
-          workspaceId,
-          form,
-          request,
-        ])
-        expect(await knownBefore(waitingExports, claimExport)(ctx, queue)).toMatchObject({ workspaceId, request })
-        await owner.query('delete from document_export where workspace_id = $1', [workspaceId])
-      }
-    } finally {
-      exports.startWorker()
-    }
-  })
-
-  // A trigger notes the order, and a cluster has none.
-  onOneServer('serves a workspace that had none before others that asked for many', async () => {
-    await exports.stopWorker()
-    await owner.query(`
-      create table begun (n int generated always as identity, workspace_id int);
-      create function note_begun() returns trigger language plpgsql security definer as
-        'begin insert into public.begun (workspace_id) values (new.workspace_id); return null; end';
-      create trigger begun after update on document_export for each row when (old.attempt < new.attempt) execute function note_begun()`)
-    const many = [workspaceId, await newWorkspace(ctx.db)]
-    const few = await newWorkspace(ctx.db)
-    const ask = (of: number, minutesAgo: number) =>
-      owner.query(
-        `insert into document_export (workspace_id, total, request, requested_at)
-         select $1, 0, request, now() - $2 * interval '1 minute' from document_export where id = $3`,
-        [of, minutesAgo, pattern],
-      )
-    await linkOf(all)
-    const { rows } = await owner.query('select id from document_export where workspace_id = $1', [workspaceId])
-    const pattern = rows[0].id
-    for (let minutes = 30; minutes > 27; minutes--) for (const of of many) await ask(of, minutes)
-    await ask(few, 1)
-    await owner.query('delete from document_export where id = $1', [pattern])
-    exports.startWorker()
-    const begun = async () =>
-      (await owner.query('select workspace_id from begun order by n')).rows.map((row) => row.workspace_id)
-    await expect.poll(async () => (await begun()).length, { timeout: 20_000 }).toBe(7)
-    const order = await begun()
-    expect(new Set(order.slice(0, 2))).toEqual(new Set(many))
-    expect(order[2]).toBe(few)
-    await owner.query('drop table begun; drop function note_begun cascade')
   })
 
   // Forms that are laid out only when somebody says so.
@@ -708,21 +656,11 @@ describe('a worker', () => {
     return { printer, release: resolve }
   }
 
-  test('keeps its lease while no byte comes, and tells how far it is', async () => {
+  test('tells how far it is while no byte comes', async () => {
     const { printer, release } = held()
     await workingWith({ printer }, async () => {
       await linkOf({ ...all, xml: false, pdf: true, planilha: true })
-      const lease = async () => {
-        const { rows } = await owner.query(
-          'select lease_until, bytes, done from document_export where workspace_id = $1',
-          [workspaceId],
-        )
-        return rows[0]
-      }
-      await expect.poll(async () => (await lease()).lease_until).not.toBeNull()
-      const first = (await lease()).lease_until
-      await expect.poll(async () => (await lease()).lease_until > first, { timeout: 20_000 }).toBe(true)
-      expect(await lease()).toMatchObject({ bytes: '0', done: 1 })
+      await expect.poll(state, { timeout: 20_000 }).toMatchObject({ situacao: 'em-andamento', bytes: 0, feitos: 1 })
       release()
       await expect.poll(async () => (await state())?.situacao).toBe('pronta')
     })
@@ -730,8 +668,8 @@ describe('a worker', () => {
 
   test('lets a workspace have ten in the queue', async () => {
     await owner.query(
-      `insert into document_export (workspace_id, account_id, form, total, request, lease_until)
-       select $1, 1, 'zip', 1, '{}', now() + interval '1 hour' from generate_series(1, 10) returning 1`,
+      `insert into document_export (workspace_id, account_id, form, total, request)
+       select $1, 1, 'zip', 1, '{}' from generate_series(1, 10) returning 1`,
       [workspaceId],
     )
     expect(await ask(all)).toMatchObject({ status: 429, body: { message: expect.stringMatching(/^Já há dez/) } })
@@ -757,18 +695,6 @@ describe('a print', () => {
     const items = await call<ExportItem[]>('GET', '/v1/api/DocumentosFiscais/exportacoes')
     expect(items.body.data[0]).toMatchObject({ formato: 'pdf', situacao: 'pronta', feitos: 3 })
     expect(items.body.data[0]!.problema).toMatch(/^NF-e 2 de .*: Só o resumo chegou até agora\.$/)
-  })
-
-  test('does not wait for an export that is being made', async () => {
-    const { id } = await newCompany('SOL')
-    await store(id, 'nfe', [arrive(1, note(1))])
-    await owner.query(
-      `insert into document_export (workspace_id, account_id, form, total, request, lease_until)
-       select $1, id, 'zip', 1, '{}', now() + interval '1 hour' from account where workspace_id = $1 returning 1`,
-      [workspaceId],
-    )
-    const { body } = await print(all)
-    expect(await download(body.data.endereco)).toMatchObject({ status: 200 })
   })
 
   test('of nothing that can be printed fails in words', async () => {

@@ -199,7 +199,7 @@ describe('everything', () => {
     await exports.stopWorker()
     const answers = await Promise.all([ask(), ask()])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
-    exports.startWorker()
+    await exports.startWorker()
     const [first] = await made()
     for (let time = 0; time < 2; time++) {
       expect(await ask()).toMatchObject({ status: 200 })
@@ -236,7 +236,7 @@ describe('everything', () => {
     await store(id, 'nfe', [arrive(1, note(1))])
     const { promise, resolve } = Promise.withResolvers<void>()
     await exports.stopWorker()
-    exports.startWorker({
+    await exports.startWorker({
       printer: { ...ctx.printer, print: (...about) => promise.then(() => ctx.printer.print(...about)) },
     })
     await ask({ pdf: true })
@@ -260,13 +260,18 @@ describe('everything', () => {
   test('is begun anew when its worker was cut off, and never half of it looks whole', async () => {
     await ask()
     const whole = readZip((await download(await addressOf())).bytes).size
-    await owner.query(
-      `update document_export set state = 'waiting', parts = 1, lease_until = now() + interval '1 hour' where workspace_id = $1`,
+    const { rows } = await owner.query(
+      `update document_export set state = 'waiting', parts = 1 where workspace_id = $1 returning id`,
       [workspaceId],
+    )
+    await owner.query(
+      `insert into job (kind, workspace_id, key, run_at, lease, lease_until)
+       values ('export-leaving', $1, $2, 'infinity', gen_random_uuid(), now() + interval '5 minutes')`,
+      [workspaceId, rows[0].id],
     )
     await owner.query(`update export_part set content = 'half' where workspace_id = $1`, [workspaceId])
     expect((await list())[0]).toMatchObject({ situacao: 'em-andamento' })
-    await owner.query('update document_export set lease_until = now() where workspace_id = $1', [workspaceId])
+    await owner.query('update job set lease_until = now() where workspace_id = $1', [workspaceId])
     expect(readZip((await download(await addressOf())).bytes).size).toBe(whole)
   })
 })

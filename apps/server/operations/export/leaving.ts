@@ -2,7 +2,7 @@ import { exportMax, takeEverything } from '@vigia/contract/documents'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
-import { isLeaving, type Kept, newSecret, type Place } from '../../documents/export/keeping.ts'
+import { isLeaving, type Kept, newSecret, type Place, queueExport } from '../../documents/export/keeping.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -72,10 +72,12 @@ export async function prepareLeaving(
         secret: newSecret(),
       }
       const total = number < of ? exportMax.documents : receipts - exportMax.documents * (of - 1)
-      await db
+      const { id } = await db
         .insertInto('document_export')
         .values({ workspace_id: workspaceId, account_id: accountId, form: 'zip', total, request: JSON.stringify(kept) })
-        .execute()
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      await queueExport({ db }, { workspaceId, id, queue: 'leaving' })
     }
     await recordAudit(
       { db },

@@ -11,12 +11,13 @@ import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { serveRoutes } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { createPublicIds } from '../../platform/ids.ts'
+import { startQueue } from '../../platform/jobs/jobs.ts'
 import { createLogger } from '../../platform/log.ts'
 import { testSigner } from '../../platform/signer/testing.ts'
 import { newWorkspace, openTestSession, roomyStorage } from '../../platform/testing.ts'
 import { createVault } from '../../platform/vault.ts'
 import { leavingRoutes } from './leaving.ts'
-import { startExportWorker } from './worker.ts'
+import { exportJobs } from './worker.ts'
 
 export type Exports = Awaited<ReturnType<typeof openExports>>
 
@@ -25,8 +26,10 @@ export async function openExports() {
   const database = await createDatabase()
   const owner = new pg.Client({ connectionString: database.url })
   await owner.connect()
+  const db = openDatabase(database.url)
   const ctx: Context = {
-    db: openDatabase(database.url),
+    db,
+    limited: db,
     config: readConfig({}, '/'),
     log: createLogger('silent'),
     vault: createVault(Buffer.alloc(32, 7)),
@@ -39,7 +42,7 @@ export async function openExports() {
   const app = await serveRoutes(ctx, [...documentRoutes(async () => []), ...leavingRoutes], async () => session)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
-  let worker: AsyncDisposable = startExportWorker(ctx, ctx.db)
+  let worker = await startQueue(ctx, { jobs: exportJobs })
 
   return {
     database,
@@ -61,8 +64,8 @@ export async function openExports() {
     },
     stopWorker: () => worker[Symbol.asyncDispose](),
     /** In the place of one that was stopped. */
-    startWorker(more: Partial<Context> = {}): void {
-      worker = startExportWorker({ ...ctx, ...more }, ctx.db)
+    async startWorker(more: Partial<Context> = {}): Promise<void> {
+      worker = await startQueue({ ...ctx, ...more }, { jobs: exportJobs })
     },
     store: (companyId: number, service: 'nfe' | 'cte', arrivals: Arrival[], cnpj = '12ABC34501DE35') =>
       inWorkspace(ctx, session.workspaceId, (ctx) =>

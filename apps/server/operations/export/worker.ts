@@ -1,20 +1,19 @@
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { mergeForms } from '@vigia/print/merge'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { listUnreadable, type Unreadable } from '../../capture/unreadable.ts'
 import { findLogoOf } from '../../companies/logo.ts'
 import type { Ready } from '../../documents/announcements.ts'
 import { zip } from '../../documents/export/archive.ts'
 import { exportFiles, printedForms } from '../../documents/export/files.ts'
-import { isWithinRoom, type Kept } from '../../documents/export/keeping.ts'
+import { exportKind, isWithinRoom, type Kept } from '../../documents/export/keeping.ts'
 import { type ExportRow, readInBatches } from '../../documents/export/rows.ts'
 import { missingText, newTally, notMade, type Tally } from '../../documents/export/texts.ts'
 import { noteExported } from '../../documents/workflow/remarks.ts'
-import type { Context, Database } from '../../platform/context.ts'
-import { asOperator, inWorkspace, limitTo, readWorkspace } from '../../platform/database.ts'
-import { claimRows, fromNow } from '../../platform/jobs/claim.ts'
-import { isDue } from '../../platform/jobs/due.ts'
-import { LeaseLost, startJobs, together } from '../../platform/jobs/loop.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
+import { inWorkspace, limitTo, readWorkspace } from '../../platform/database.ts'
+import { holdJob, type Job, type JobKind } from '../../platform/jobs/jobs.ts'
+import { LeaseLost } from '../../platform/jobs/loop.ts'
 import { announce } from '../../platform/outbox.ts'
 import { pause } from '../../platform/pause.ts'
 import { serviceOf } from '../../platform/service.ts'
@@ -22,16 +21,7 @@ import { leavingFiles } from './leaving-files.ts'
 
 // Somebody waits in front of the printer, and an archive of everything may take hours: none of the three waits for another. Layouts wait for
 // threads that all share, so more at once would not be quicker.
-const queues = {
-  zip: { name: 'export', atOnce: 2 },
-  pdf: { name: 'print', atOnce: 2 },
-  leaving: { name: 'leaving', atOnce: 1 },
-}
-type Queue = keyof typeof queues
-const queueOf = (alias: string) =>
-  sql`case when ${sql.ref(`${alias}.request`)} -> 'leaving' is null then ${sql.ref(`${alias}.form`)} else 'leaving' end`
-const idleMs = 500
-const leaseMs = 60_000
+const queues = { zip: 2, pdf: 2, leaving: 1 }
 const attemptsMax = 4
 const retryMs = 2_000
 const partBytes = 1024 * 1024
@@ -42,91 +32,74 @@ const fewMax = 50
 // Space that documents still to come may need goes before files that can be made anew.
 const freeBytesMin = 1024 ** 3
 
-interface HeldExport {
+interface Order {
   workspaceId: number
   id: bigint
-  attempt: number
   total: number
-  /** Identifies the lease of this holder. */
-  lease: string
   request: Kept
   /** What who asked for it may see; null: everything. */
   companies: number[] | null
 }
 
-/** Makes the exports that people want, of each workspace one of each queue at a time, until disposed. */
-export function startExportWorker(ctx: Context, limited: Database): AsyncDisposable {
-  return together(
-    (['zip', 'pdf', 'leaving'] as const).map((queue) =>
-      startJobs<HeldExport>(
-        {
-          name: queues[queue].name,
-          mayFind: () => isDue(ctx, waitingExports),
-          claim: () => claimExport(ctx, queue),
-          run: (job, signal) => makeExport(ctx, limited, job, signal),
-          postpone: (job) => letGo(ctx, job),
-          describe: ({ workspaceId, id }) => ({ workspaceId, export: String(id) }),
-          concurrency: queues[queue].atOnce,
-          idleMs,
-          // An archive of everything may take hours.
-          workMs: 48 * 3_600_000,
-        },
-        ctx.log,
-      ),
-    ),
-  )
-}
+/** Makes the exports that people want, of each workspace one of each queue at a time. */
+export const exportJobs: readonly JobKind[] = (['zip', 'pdf', 'leaving'] as const).map((queue) => ({
+  name: exportKind(queue),
+  concurrency: queues[queue],
+  placesOfEach: 1,
+  // An archive of everything may take hours.
+  workMs: 48 * 3_600_000,
+  waits: [retryMs],
+  run: async (ctx, job, signal) => {
+    const order = await begin(ctx, job)
+    if (order) await makeExport(ctx, order, job, signal)
+    return null
+  },
+}))
 
-/** Without these `claimExport` finds nothing. */
-export const waitingExports = sql`select from document_export where state = 'waiting'`
-
-export async function claimExport(ctx: Pick<Context, 'db'>, queue: Queue): Promise<HeldExport | null> {
-  const lane = {
-    due: sql`state = 'waiting' and ${queueOf('document_export')} = ${queue} and not exists (
-      select from document_export o
-       where o.workspace_id = document_export.workspace_id and o.lease_until > now() and ${queueOf('o')} = ${queue})`,
-    // Who was served longest ago: a workspace that asks for ten waits with each for those that had none.
-    order: sql`(
-      select max(o.lease_until) from document_export o
-       where o.workspace_id = document_export.workspace_id and o.lease_until > now() - interval '1 hour') nulls first, requested_at, id`,
-    set: sql`attempt = attempt + 1, done = 0, parts = 0, bytes = 0`,
-  }
-  return asOperator(ctx, async ({ db }) => {
-    const claimed = await claimRows<HeldExport, typeof lane>(db, {
-      table: sql`document_export`,
-      key: ['workspace_id', 'id'],
-      lanes: [lane],
-      leaseMs,
-      returning: sql`workspace_id as "workspaceId", id, attempt, total, (lease_until at time zone 'UTC') as lease, request, company_ids as companies`,
-    })
-    return claimed?.rows[0] ?? null
+// From its first byte, whatever another process had made; null: nobody wants it any more.
+async function begin(ctx: WithDatabase, job: Job): Promise<Order | null> {
+  return inWorkspace(ctx, job.workspaceId!, async (ctx) => {
+    await holdJob(ctx, job)
+    const { rows } = await sql<Order>`
+      update document_export set attempt = attempt + 1, done = 0, parts = 0, bytes = 0
+       where workspace_id = ${job.workspaceId} and id = ${job.key}::bigint and state = 'waiting'
+      returning workspace_id as "workspaceId", id, total, request, company_ids as companies`.execute(ctx.db)
+    const [order] = rows
+    if (order) await dropParts(ctx, order)
+    return order ?? null
   })
 }
 
-async function makeExport(ctx: Context, limited: Database, job: HeldExport, signal: AbortSignal): Promise<void> {
+async function makeExport(ctx: Context, order: Order, job: Job, signal: AbortSignal): Promise<void> {
+  const { workspaceId, request, companies } = order
+  const about = { workspaceId, export: job.key }
   const tally = newTally()
-  const file = await startFile(ctx, job, tally)
-  const shown = job.companies ? { ...ctx, db: limitTo(limited, job.companies, ctx.db) } : ctx
+  const file = startFile(ctx, order, job, tally)
+  const shown = companies ? { ...ctx, db: limitTo(ctx.limited!, companies, ctx.db) } : ctx
   try {
     const taken: bigint[] = []
-    await storeAll(file, (ended) => contentOf(shown, job, tally, taken, ended), signal)
-    await noteTaken(shown, job, taken)
-    const printed = job.request.contents !== null || tally.pdf > 0
+    await storeAll(file, (ended) => contentOf(shown, order, tally, taken, ended), signal)
+    await noteTaken(shown, order, taken)
+    const printed = request.contents !== null || tally.pdf > 0
     await file.finish({ state: printed ? 'ready' : 'failed', problem: missingText(tally) })
   } catch (error) {
     if (error === tooLarge)
-      return file.finish({ state: 'failed', problem: job.request.leaving ? leavingTooLargeText : tooLargeText })
-    if (error !== noSpace && !isDiskFull(error)) throw error
-    if (error !== noSpace) ctx.storage.noteFailure(error)
-    ctx.log.error({ workspaceId: job.workspaceId, export: String(job.id) }, 'too little space is free for an export')
-    await file.finish({ state: 'failed', problem: noSpaceText })
+      return file.finish({ state: 'failed', problem: request.leaving ? leavingTooLargeText : tooLargeText })
+    if (error === noSpace || isDiskFull(error)) {
+      if (error !== noSpace) ctx.storage.noteFailure(error)
+      ctx.log.error(about, 'too little space is free for an export')
+      return file.finish({ state: 'failed', problem: noSpaceText })
+    }
+    if (signal.aborted || error instanceof LeaseLost || job.failures + 1 < attemptsMax) throw error
+    ctx.log.error({ err: error, ...about }, 'an export was given up')
+    await file.finish({ state: 'failed', problem: notMade })
   }
 }
 
 // Whoever takes documents out of the product relies on them. A file that is made is not thrown away because that could not be written down.
 async function noteTaken(
   ctx: Pick<Context, 'db' | 'log'>,
-  { workspaceId, id }: HeldExport,
+  { workspaceId, id }: Order,
   taken: readonly bigint[],
 ): Promise<void> {
   try {
@@ -174,7 +147,7 @@ async function isSettled(work: Promise<unknown>, ms: number): Promise<boolean> {
 
 function contentOf(
   ctx: Context,
-  { workspaceId, total, request: { criteria, ids = [], contents, filter, fileName, requestedBy, leaving } }: HeldExport,
+  { workspaceId, total, request: { criteria, ids = [], contents, filter, fileName, requestedBy, leaving } }: Order,
   tally: Tally,
   taken: bigint[],
   ended: AbortSignal,
@@ -232,51 +205,42 @@ function unreadableLines({ total, files }: { total: number; files: readonly Unre
 }
 
 interface FileInTheMaking {
-  /** Renews the lease, and tells how far it is. */
+  /** Tells how far it is, and fails when nobody wants it any more. */
   keep(): Promise<void>
   add(bytes: Uint8Array, signal: AbortSignal): Promise<void>
   finish(end: { state: 'ready' | 'failed'; problem: string | null }): Promise<void>
 }
 
 // Stores a file part by part, each in a transaction of its own that shows that nobody has taken the job over.
-async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<FileInTheMaking> {
-  const { workspaceId, id, attempt, total, request } = job
-  let { lease } = job
+function startFile(ctx: Context, order: Order, job: Job, tally: Tally): FileInTheMaking {
+  const { workspaceId, id, total, request, companies } = order
   let parts = 0
   let waiting: Uint8Array[] = []
   let waitingBytes = 0
   let storedAt = performance.now()
-  const change = async ({ db }: Pick<Context, 'db'>, set: RawBuilder<unknown>) => {
-    const { rows } = await sql<{ lease: string }>`
-      update document_export set ${set}, done = ${tally.documents}
-       where workspace_id = ${workspaceId} and id = ${id} and attempt = ${attempt} and lease_until = ${lease}::timestamptz
-       returning (lease_until at time zone 'UTC') as lease`.execute(db)
-    if (!rows[0]) throw new LeaseLost('an export was taken over by another process, or nobody wants it any more')
-    return rows[0].lease
+  const change = async (ctx: WithDatabase, set = sql``) => {
+    await holdJob(ctx, job)
+    const { numAffectedRows } = await sql`
+      update document_export set done = ${tally.documents} ${set}
+       where workspace_id = ${workspaceId} and id = ${id} and state = 'waiting'`.execute(ctx.db)
+    if (numAffectedRows === 0n) throw new LeaseLost('nobody wants an export any more')
   }
   const store = async () => {
     await requireSpace(ctx)
     const content = Buffer.concat(waiting)
-    lease = await inWorkspace(ctx, workspaceId, async (ctx) => {
+    await inWorkspace(ctx, workspaceId, async (ctx) => {
       const row = { workspace_id: workspaceId, export_id: id, n: parts, content }
-      const next = await change(
-        ctx,
-        sql`lease_until = ${fromNow(leaseMs)}, parts = ${parts + 1}, bytes = bytes + ${content.length}`,
-      )
+      await change(ctx, sql`, parts = ${parts + 1}, bytes = bytes + ${content.length}`)
       if (!(await isWithinRoom(ctx, workspaceId, { leaving: request.leaving !== undefined }))) throw tooLarge
       await ctx.db.insertInto('export_part').values(row).execute()
-      return next
     })
     parts++
     waiting = []
     waitingBytes = 0
     storedAt = performance.now()
   }
-  await inWorkspace(ctx, workspaceId, (ctx) => dropParts(ctx, job))
   return {
-    async keep() {
-      lease = await inWorkspace(ctx, workspaceId, (ctx) => change(ctx, sql`lease_until = ${fromNow(leaseMs)}`))
-    },
+    keep: () => inWorkspace(ctx, workspaceId, (ctx) => change(ctx)),
     async add(bytes, signal) {
       signal.throwIfAborted()
       waiting.push(bytes)
@@ -287,15 +251,14 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
       if (state === 'ready' && waitingBytes > 0) await store()
       await inWorkspace(ctx, workspaceId, async (ctx) => {
         const dropped = state === 'failed' ? sql`, parts = 0, bytes = 0` : sql``
-        // When a lease ended tells when the workspace was served.
-        await change(ctx, sql`lease_until = now(), state = ${state}, problem = ${problem}${dropped}`)
-        if (state === 'failed') await dropParts(ctx, job)
+        await change(ctx, sql`, state = ${state}, problem = ${problem}${dropped}`)
+        if (state === 'failed') await dropParts(ctx, order)
         const payload: Ready = {
           documents: total,
           by: request.requestedBy,
           printed: request.contents === null,
           leaving: request.leaving !== undefined,
-          ...(job.companies && { companyIds: job.companies }),
+          ...(companies && { companyIds: companies }),
         }
         if (state === 'ready') await announce(ctx, workspaceId, { what: 'exportacao-pronta', payload })
       })
@@ -303,7 +266,7 @@ async function startFile(ctx: Context, job: HeldExport, tally: Tally): Promise<F
   }
 }
 
-async function dropParts({ db }: Pick<Context, 'db'>, { workspaceId, id }: HeldExport): Promise<void> {
+async function dropParts({ db }: Pick<Context, 'db'>, { workspaceId, id }: Order): Promise<void> {
   await db.deleteFrom('export_part').where('workspace_id', '=', workspaceId).where('export_id', '=', id).execute()
 }
 
@@ -326,27 +289,6 @@ async function requireSpace({ storage, config }: Pick<Context, 'storage' | 'conf
   const stores = await storage.prove()
   const freeBytes = config.databaseUrl ? null : storage.freeBytes
   if (!stores || (freeBytes ?? freeBytesMin) < freeBytesMin) throw noSpace
-}
-
-// Another try, by whichever process comes first, after a while that others of the workspace wait too.
-async function letGo(ctx: Context, job: HeldExport): Promise<void> {
-  const { workspaceId, id, attempt } = job
-  const failed = attempt >= attemptsMax
-  await inWorkspace(ctx, workspaceId, async (ctx) => {
-    const { numUpdatedRows } = await ctx.db
-      .updateTable('document_export')
-      .set({
-        lease_until: fromNow(failed ? 0 : retryMs),
-        parts: 0,
-        bytes: 0n,
-        ...(failed && { state: 'failed' as const, problem: notMade }),
-      })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', id)
-      .where('attempt', '=', attempt)
-      .executeTakeFirst()
-    if (numUpdatedRows > 0n) await dropParts(ctx, job)
-  })
 }
 
 // One query for each issuer: an export has thousands of documents and few issuers with a logo.

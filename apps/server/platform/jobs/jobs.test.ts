@@ -165,5 +165,7 @@ test('a workspace takes no more places of a kind than it may, and without what t
   const second = await claimJob(ctx, [one], [first!])
   expect([first!.workspaceId, second!.workspaceId].sort()).toEqual([1, 2])
   expect(await claimJob(ctx, [one], [first!, second!])).toBeNull()
+  await asOperator(ctx, (ctx) => queueJob(ctx, { kind: 'b', workspaceId: 1 }))
+  expect(await claimJob(ctx, [one, { ...one, name: 'b' }], [first!, second!])).toMatchObject({ kind: 'b' })
   expect(await claimJob(ctx, [kind(async () => null, { mayRun: () => false })], [])).toBeNull()
 })
