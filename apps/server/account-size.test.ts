@@ -51,7 +51,6 @@ const ownBytes: Record<string, number> = {
   first_view: peopleMax * 2 * row,
   invitation: peopleMax * (row + ofCompanies),
   letter_choice: peopleMax * row,
-  letter_turn: row,
   manifestation_text: keptTextsMax * answerTypes * (row + 4_000),
   membership: peopleMax * row,
   monthly_report: peopleMax * monthlyReportsMax * row,

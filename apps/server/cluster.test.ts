@@ -71,7 +71,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
   },
   { like: /o\.workspace_id <> \$/, why: 'what other workspaces are about to send about the same note' },
   {
-    like: /^insert into ("(content|alert)_position"|letter_turn) \(workspace_id, .* limit 100 on conflict do nothing$/,
+    like: /^insert into "(content|alert)_position" \(workspace_id, .* limit 100 on conflict do nothing$/,
     why: 'begins to follow the changes of workspaces that are new',
   },
   {
@@ -93,10 +93,6 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
   { like: /^select workspace_id as id, version from change_position where true$/, why: 'how far each server is' },
   { like: /^select max\(id\) from workspace where true$/, why: 'whether all servers respond' },
   { like: /^select from receipt$/, why: 'of this test' },
-  {
-    like: /^with chosen as materialized .* letter_turn t .* alert_position p where p\.workspace_id = t\.workspace_id/,
-    why: 'the news of the workspace, but the planner does not see it',
-  },
   {
     like: /^update "\w+" set "\w+" = now\(\) \+ \$1::float8 \* interval '1 ms' where .* < 'infinity'$/,
     why: 'pauses of all workspaces that are longer than any rule allows',

@@ -2,7 +2,7 @@ import { slice } from '../slice.ts'
 import { changeRoutes, forgetChanges } from './changes/changes.ts'
 import { letterMails } from './letters/mails.ts'
 import { letterRoutes } from './letters/routes.ts'
-import { startLetterWorker } from './letters/worker.ts'
+import { lettersJob } from './letters/worker.ts'
 import { forgetAnnouncements } from './notifications.ts'
 import { notificationRoutes } from './routes.ts'
 import { forgetDeliveries } from './webhooks/deliveries.ts'
@@ -14,12 +14,11 @@ const hourMs = 3_600_000
 
 export const notifications = slice({
   routes: [...letterRoutes, ...changeRoutes, ...webhookRoutes, ...notificationRoutes],
-  jobs: webhookJobs,
+  jobs: [lettersJob, ...webhookJobs],
   crons: [
     { name: 'forget-announcements', everyMs: 6 * hourMs, run: forgetAnnouncements },
     { name: 'forget-changes', everyMs: 6 * hourMs, run: forgetChanges },
     { name: 'forget-deliveries', everyMs: 6 * hourMs, run: forgetDeliveries },
   ],
   mails: { ...letterMails, ...webhookMails },
-  loops: [startLetterWorker],
 })

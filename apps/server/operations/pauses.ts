@@ -26,7 +26,6 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['job', 'lease_until', leaseMs],
     ['job', 'run_at', dayMs, 'attempts > 0'],
     ['webhook', 'rest_until', 5 * minuteMs],
-    ['letter_turn', 'next_at', 32 * dayMs],
     ['content_position', 'next_at', dayMs],
     ['content_position', 'lease_until', leaseMs],
     ['alert_position', 'lease_until', leaseMs],

@@ -793,11 +793,6 @@ export interface Tables {
     deadlines_at: Optional<Date | null, Date | string | null>
     reports_at: Optional<Date | null, Date | string | null>
   }
-  letter_turn: {
-    workspace_id: number
-    news_id: Column<bigint, bigint | number>
-    next_at: Optional<Date, Date | string>
-  }
   mail: {
     id: Optional<bigint, bigint | number>
     workspace_id: Optional<number | null>

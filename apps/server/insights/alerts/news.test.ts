@@ -65,6 +65,8 @@ test('an alert of what arrives is news once; what was here before, and what goes
   expect(await news()).toEqual([])
   await deliver(...twins(5))
   expect(await news()).toEqual([[6, 1]])
+  const { rows: letters } = await inside((db) => sql`select kind from job where kind = 'letters'`.execute(db))
+  expect(letters).toHaveLength(1)
   await deliver(...twins(5))
   await inside((db) => sql`delete from alert where workspace_id = ${workspaceId}`.execute(db))
   await inside((db) =>

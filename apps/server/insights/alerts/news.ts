@@ -5,6 +5,7 @@ import { readHiding, shownConditions, shownTo } from '../../companies/switches.t
 import { named, type Writer } from '../../companies/topics.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace } from '../../platform/database.ts'
+import { queueJob } from '../../platform/jobs/jobs.ts'
 import { announce } from '../../platform/outbox.ts'
 import { gravestFirst, isOpen, type ListContext, readRows, ruleName, toAlerts } from './list.ts'
 import { records } from './store.ts'
@@ -40,6 +41,7 @@ export async function noteRisen({ db }: WithDatabase, workspaceId: number, risen
   await sql`
     update alert_position set news_id = (select max(id) from alert_news where workspace_id = ${workspaceId})
      where workspace_id = ${workspaceId}`.execute(db)
+  await queueJob({ db }, { kind: 'letters', workspaceId })
   const grave = rows.flatMap(({ documentId, band }) => (band >= high ? documentId : []))
   if (grave.length > 0) await tellOpenPages(db, workspaceId, grave)
 }

@@ -9,6 +9,7 @@ import { arrive, company, resNFe } from '../../documents/testing.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { asOperator, inWorkspace, limitedRole, openDatabase } from '../../platform/database.ts'
 import { createPublicIds } from '../../platform/ids.ts'
+import type { Job } from '../../platform/jobs/jobs.ts'
 import { createLogger } from '../../platform/log.ts'
 import type { Letter } from '../../platform/mail/mail.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
@@ -17,7 +18,7 @@ import { keepChoice, nextMorning, queueLetters, scheduleReports } from './letter
 import { letterMails } from './mails.ts'
 import { addMonthly } from './monthly.ts'
 import { letterRoutes } from './routes.ts'
-import { claimTurn, takeTurn } from './worker.ts'
+import { lettersJob } from './worker.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -417,33 +418,21 @@ test('of certificates only those are told that end soon or ended some days ago, 
   expect(await write(mail!)).toBeNull()
 })
 
-test('a workspace is looked at when there is news or something is due, and again when its process ended in between', async () => {
-  const { workspaceId, inside, person, alert, queued } = await newOffice()
-  await person()
-  const take = async () => {
-    for (;;) {
-      const turn = await claimTurn(ctx)
-      if (turn === null || turn.workspaceId === workspaceId) return turn
-      await takeTurn(ctx, turn)
-    }
-  }
-  const set = (change: ReturnType<typeof sql>) => inside((db) => sql`update letter_turn set ${change}`.execute(db))
-  await inside((db) => sql`insert into alert_position (workspace_id, version) values (${workspaceId}, 0)`.execute(db))
-  expect(await take()).toBeNull()
+test('a workspace is looked at when somebody chose something, and again when something is due', async () => {
+  const { workspaceId, inside, person, alert, queued, choose } = await newOffice()
+  const ana = await person()
+  const look = () => lettersJob.run(ctx, { workspaceId } as Job, new AbortController().signal)
+  expect(await look()).toBeNull()
   await alert(90)
-  await inside((db) => sql`update alert_position set news_id = (select max(id) from alert_news)`.execute(db))
-  // It ends before it has done anything.
-  expect(await take()).not.toBeNull()
-  expect(await take()).toBeNull()
-  await set(sql`next_at = now()`)
-  const turn = (await take())!
-  await takeTurn(ctx, { ...turn, now: later(1) })
-  expect([await queued(), await take()]).toEqual([[], null])
-  await set(sql`next_at = now()`)
-  await takeTurn(ctx, { ...(await take())!, now: later(3) })
+  const again = (await look())!
+  expect(again.waitMs).toBeGreaterThan(60_000)
+  expect(again.waitMs).toBeLessThanOrEqual(120_000)
+  await inside((db) => sql`update alert_news set at = at - interval '2 minutes'`.execute(db))
+  expect(await look()).toBeNull()
   expect(await queued()).toHaveLength(1)
-  // Nothing is due any more, until there is news.
-  expect(await take()).toBeNull()
+  await choose(ana, { alerts: 'resumo' })
+  const { rows } = await inside((db) => sql`select kind from job where kind = 'letters'`.execute(db))
+  expect(rows).toHaveLength(1)
 })
 
 test('a report of the month that ended comes on the first day at seven, once, until its person no longer wants it', async () => {

@@ -6,6 +6,7 @@ import { moveMonth } from '../../insights/reports/sums.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
+import { queueJob } from '../../platform/jobs/jobs.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { readMonthly } from './monthly.ts'
 
@@ -255,13 +256,7 @@ export async function scheduleReports(
        set reports_at = case when excluded.reports_at is not null then coalesce(letter_choice.reports_at, excluded.reports_at) end`.execute(
     db,
   )
-  await lookAgain({ db }, workspaceId, now)
-}
-
-async function lookAgain({ db }: WithDatabase, workspaceId: number, now: Date): Promise<void> {
-  await sql`
-    insert into letter_turn (workspace_id, news_id, next_at) values (${workspaceId}, 0, ${now}::timestamptz)
-    on conflict (workspace_id) do update set next_at = least(letter_turn.next_at, excluded.next_at)`.execute(db)
+  await queueJob({ db }, { kind: 'letters', workspaceId })
 }
 
 /** What the person of a session is written. `ctx.db` is inside the workspace. */
@@ -319,7 +314,7 @@ export async function keepChoice(
     .where('workspace_id', '=', workspaceId)
     .where('account_id', '=', accountId)
     .execute()
-  await lookAgain({ db }, workspaceId, now)
+  await queueJob({ db }, { kind: 'letters', workspaceId })
   return before
 }
 

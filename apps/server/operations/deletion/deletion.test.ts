@@ -200,7 +200,6 @@ describe('a deletion', () => {
             select workspace_id, id, company_id, now(), 0, 0, '{}', '' from document`,
         sql`insert into alert_news (workspace_id, document_id, company_id, band) select workspace_id, id, company_id, 3 from document`,
         sql`insert into letter_choice (workspace_id, account_id) values (${workspaceId}, ${office.id})`,
-        sql`insert into letter_turn (workspace_id, news_id) values (${workspaceId}, 0)`,
         sql`insert into monthly_report (workspace_id, account_id, subject, grouping) values (${workspaceId}, ${office.id}, 'compras', 'mes')`,
         sql`insert into alert_known (workspace_id, document_id, company_id, until, said_by, rule, company_base, issuer_base)
             select workspace_id, id, company_id, now(), 1, '', '', '' from document`,
