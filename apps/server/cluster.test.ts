@@ -60,7 +60,6 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     like: /^select distinct workspace_id as id from outgoing_event o where /,
     why: 'which workspaces have something that is due',
   },
-  { like: /^select h\.workspace_id as "workspaceId", h\.what from \( select distinct on /, why: 'what to tell first' },
   {
     like: /^(with blocked as materialized \( )?select b\.cnpj, b\.type, .* group by b\.cnpj, b\.type/,
     why: 'the authority blocks a CNPJ, which several workspaces may have',
@@ -98,7 +97,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'pauses of all workspaces that are longer than any rule allows',
   },
   {
-    like: /^with ready as \( select h\.company_id from \( select distinct on \(workspace_id, what, company_id\)/,
+    like: /^with ready as \( select h\.company_id from \( select distinct on \(company_id\)/,
     why: 'the happenings of a workspace, but the planner does not see it',
   },
   {

@@ -1,4 +1,4 @@
-import { startTeller } from './notifications/teller.ts'
+import { announcementJob } from './notifications/teller.ts'
 import type { Context } from './platform/context.ts'
 import { type JobKind, startQueue } from './platform/jobs/jobs.ts'
 import { together } from './platform/jobs/loop.ts'
@@ -13,8 +13,8 @@ export async function startWorker(ctx: Context): Promise<AsyncDisposable> {
   // Whatever a webhook or a mail server still takes, no query begins.
   begun.use(together(loops))
   for (const loop of slices.flatMap(({ loops }) => loops)) loops.push(await loop(ctx))
-  loops.push(startTeller(ctx, Object.assign({}, ...slices.map(({ announcements }) => announcements))))
   const jobs = [
+    announcementJob(Object.assign({}, ...slices.map(({ announcements }) => announcements))),
     mailJob(Object.assign({}, ...slices.map(({ mails }) => mails))),
     reviewJob(slices.flatMap(({ reviews }) => reviews)),
     ...slices.flatMap(({ jobs }) => jobs),

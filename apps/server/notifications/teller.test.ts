@@ -5,16 +5,16 @@ import type { Writer } from '../companies/topics.ts'
 import { readConfig } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace, openDatabase } from '../platform/database.ts'
-import { knownBefore } from '../platform/jobs/testing.ts'
+import { startQueue } from '../platform/jobs/jobs.ts'
 import { createLogger } from '../platform/log.ts'
 import { announce } from '../platform/outbox.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { forgetAnnouncements } from './notifications.ts'
-import { findDue, happenings, startTeller, tellTogether, type Writers } from './teller.ts'
+import { announcementJob, tellTogether } from './teller.ts'
 
 const patience = { timeout: 25_000, interval: 25 }
 let database: Awaited<ReturnType<typeof createDatabase>>
-let ctx: Pick<Context, 'db' | 'config' | 'log'>
+let ctx: Context
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -22,14 +22,14 @@ beforeAll(async () => {
     db: openDatabase(database.url),
     config: readConfig({}, process.cwd()),
     log: createLogger('silent'),
-  }
+  } as Context
 })
 afterAll(async () => {
   await ctx.db.destroy()
   await database[Symbol.asyncDispose]()
 })
 
-const writers: Writers = {
+const writers: Record<string, Writer> = {
   news: {
     topic: 'captura',
     write: (items) => {
@@ -74,6 +74,8 @@ const untold = (workspaceId: number) =>
     return rows[0]!.n
   })
 
+const startTeller = () => startQueue(ctx, { jobs: [announcementJob(writers)] })
+
 test('a thousand companies at once are one announcement, and what comes within the pause waits', async () => {
   const office = await newWorkspace(ctx.db)
   const companies = await newCompanies(office, 1000)
@@ -82,8 +84,8 @@ test('a thousand companies at once are one announcement, and what comes within t
       await announce(ctx, office, { what: 'news', companyId, payload: { n: 2 }, waitMs: 0 })
   })
   {
-    await using _ = startTeller(ctx, writers)
-    await using __ = startTeller(ctx, writers)
+    await using _ = await startTeller()
+    await using __ = await startTeller()
     await vi.waitFor(async () => expect(await told(office)).toHaveLength(1), patience)
     for (const companyId of companies.slice(0, 20)) await happen(office, 'news', companyId)
     await happen(office, 'last')
@@ -97,18 +99,12 @@ test('a thousand companies at once are one announcement, and what comes within t
   await inWorkspace(ctx, office, ({ db }) =>
     sql`update announcement set at = now() - interval '61 seconds' where workspace_id = ${office}`.execute(db),
   )
+  await inWorkspace(ctx, office, ({ db }) => sql`update job set run_at = now()`.execute(db))
   {
-    await using _ = startTeller(ctx, writers)
+    await using _ = await startTeller()
     await vi.waitFor(async () => expect(await told(office)).toHaveLength(3), patience)
   }
   expect((await told(office)).at(-1)?.body).toBe('20 de 20: EMPRESA 1')
-})
-
-test('what is to be told is known to be due', async () => {
-  const office = await newWorkspace(ctx.db)
-  await happen(office, 'last')
-  expect(await knownBefore(happenings, findDue)(ctx, ['last'])).toEqual({ workspaceId: office, what: 'last' })
-  await tellTogether(ctx, { workspaceId: office, what: 'last' }, writers.last!)
 })
 
 test('a company that shares its name with another is announced with its CNPJ', async () => {
@@ -162,7 +158,7 @@ test('nobody is told of what was undone, nor of what has no words', async () => 
   await happen(office, 'broken')
   await happen(office, 'of-a-newer-version')
   {
-    await using _ = startTeller(ctx, writers)
+    await using _ = await startTeller()
     await vi.waitFor(async () => expect(await untold(office)).toBe(1), patience)
   }
   expect(await told(office)).toEqual([])

@@ -1,78 +1,57 @@
 import { sql } from 'kysely'
 import { type Announcement, companyNameIn, type TopicItem, type Writer } from '../companies/topics.ts'
 import type { Context } from '../platform/context.ts'
-import { asOperator, inWorkspace } from '../platform/database.ts'
-import { isDue } from '../platform/jobs/due.ts'
-import { startJobs } from '../platform/jobs/loop.ts'
+import { inWorkspace } from '../platform/database.ts'
+import type { Again, JobKind } from '../platform/jobs/jobs.ts'
 import { lockTelling, tell } from './notifications.ts'
-
-export type Writers = Readonly<Record<string, Writer>>
 
 type TellerContext = Pick<Context, 'db' | 'config' | 'log'>
 
-interface DueHappening {
+/** What happened of one kind in a workspace. */
+interface Kind {
   workspaceId: number
   what: string
 }
 
-const idleMs = 500
+const unknownMs = 3_600_000
 
-/**
- * Turns what happened into announcements, until disposed: of each kind at most one to a workspace in `announcementPauseMs`, however much
- * happens.
- */
-export function startTeller(ctx: TellerContext, writers: Writers): AsyncDisposable {
-  return startJobs(
-    {
-      name: 'announcement',
-      mayFind: () => isDue(ctx, happenings),
-      claim: () => findDue(ctx, Object.keys(writers)),
-      run: (due) => tellTogether(ctx, due, writers[due.what]!),
-      describe: ({ workspaceId, what }) => ({ workspaceId, what }),
-      concurrency: 1,
-      idleMs,
-    },
-    ctx.log,
-  )
+/** Turns what happened into announcements: of each kind at most one to a workspace in `announcementPauseMs`, however much happens. */
+export function announcementJob(writers: Readonly<Record<string, Writer>>): JobKind {
+  return {
+    name: 'announcement',
+    concurrency: 1,
+    run: (ctx, { workspaceId, key }) => tellTogether(ctx, { workspaceId: workspaceId!, what: key }, writers[key]),
+  }
 }
 
 // The last happening of each company decides, since more may follow it.
-const newest = (further = sql``) => sql`
-  select distinct on (workspace_id, what, company_id) workspace_id, what, company_id, ready_at,
-         ready_at <= clock_timestamp() as ready
-    from happening where true ${further} order by workspace_id, what, company_id, id desc`
+const newestOf = ({ workspaceId, what }: Kind) => sql`
+  select distinct on (company_id) company_id, ready_at
+    from happening where workspace_id = ${workspaceId} and what = ${what} order by company_id, id desc`
 
-const toldLately = (pauseMs: number, further = sql``) => sql`exists (
-  select 1 from announcement a
-   where a.workspace_id = h.workspace_id and a.what = h.what
-     and a.at > clock_timestamp() - ${pauseMs} * interval '1 ms' ${further})`
-
-/** Without these `findDue` finds nothing. */
-export const happenings = sql`select from happening`
-
-export async function findDue(ctx: TellerContext, kinds: readonly string[]): Promise<DueHappening | null> {
-  const { rows } = await asOperator(ctx, ({ db }) =>
-    sql<DueHappening>`
-      select h.workspace_id as "workspaceId", h.what from (${newest()}) h
-       where h.ready and h.what = any (${kinds}::text[]) and not ${toldLately(ctx.config.announcementPauseMs)}
-       order by h.ready_at limit 1`.execute(db),
-  )
-  return rows[0] ?? null
+// How long until there is something to announce; null: nothing happened.
+async function readWait({ db, config }: TellerContext, kind: Kind): Promise<number | null> {
+  const pause = sql`${config.announcementPauseMs} * interval '1 ms'`
+  const { rows } = await sql<{ ms: number }>`
+    select 1000 * extract(epoch from
+      greatest(min(h.ready_at), (select max(a.at) + ${pause} from announcement a
+                                  where a.workspace_id = ${kind.workspaceId} and a.what = ${kind.what} and a.at > clock_timestamp() - ${pause}))
+      - clock_timestamp())::float8 as ms from (${newestOf(kind)}) h having count(*) > 0`.execute(db)
+  return rows[0]?.ms ?? null
 }
 
-/** Announces to a workspace what happened of one kind, in one announcement, unless another process has just done so. */
-export async function tellTogether(
-  ctx: TellerContext,
-  { workspaceId, what }: DueHappening,
-  writer: Writer,
-): Promise<void> {
-  await inWorkspace(ctx, workspaceId, async (ctx) => {
+/** Announces to a workspace what happened of one kind, in one announcement, if it is time; returns when it is for the rest. */
+export async function tellTogether(ctx: TellerContext, kind: Kind, writer: Writer | undefined): Promise<Again | null> {
+  const { workspaceId, what } = kind
+  return inWorkspace(ctx, workspaceId, async (ctx) => {
     await lockTelling(ctx, workspaceId)
+    const waitMs = await readWait(ctx, kind)
+    if (waitMs === null) return null
+    if (waitMs > 0) return { waitMs }
+    // A newer version may have one.
+    if (!writer) return { waitMs: unknownMs, error: `nothing writes of "${what}"` }
     const { rows } = await sql<TopicItem & { id: bigint; sessionId: string | null }>`
-      with ready as (
-        select h.company_id from (${newest(sql`and workspace_id = ${workspaceId}`)}) h
-         where h.workspace_id = ${workspaceId} and h.what = ${what} and h.ready
-           and not ${toldLately(ctx.config.announcementPauseMs, sql`and a.workspace_id = ${workspaceId}`)}),
+      with ready as (select h.company_id from (${newestOf(kind)}) h where h.ready_at <= clock_timestamp()),
       taken as (
         delete from happening h
          where h.workspace_id = ${workspaceId} and h.what = ${what}
@@ -82,12 +61,13 @@ export async function tellTogether(
       select t.id, t.company_id as "companyId", ${companyNameIn(workspaceId)} as company, c.public_id as "companyPublicId", t.payload, t.session_id as "sessionId"
         from taken t left join company c on c.workspace_id = ${workspaceId} and c.id = t.company_id
        order by t.id`.execute(ctx.db)
-    if (rows.length === 0) return
-    const text = writeText(ctx, { workspaceId, what }, writer, rows)
+    const text = writeText(ctx, kind, writer, rows)
     const sessions = new Set(rows.map(({ sessionId }) => sessionId))
     const sessionId = sessions.size === 1 ? rows[0]!.sessionId : null
     if (text)
       await tell(ctx, workspaceId, { topic: writer.topic, ...text }, { what, sessionId, companies: companiesOf(rows) })
+    const nextMs = await readWait(ctx, kind)
+    return nextMs === null ? null : { waitMs: nextMs }
   })
 }
 
@@ -105,14 +85,14 @@ function companiesOf(items: readonly TopicItem[]): number[] | null {
 // A text that cannot be written must not keep the other announcements waiting for ever.
 function writeText(
   { log }: TellerContext,
-  due: DueHappening,
+  kind: Kind,
   writer: Writer,
   items: readonly TopicItem[],
 ): Omit<Announcement, 'topic'> | null {
   try {
     return writer.write(items)
   } catch (error) {
-    log.error({ err: error, ...due }, 'a text could not be written: what happened is not announced')
+    log.error({ err: error, ...kind }, 'a text could not be written: what happened is not announced')
     return null
   }
 }

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
-import type { Context } from './context.ts'
+import type { Context, Database } from './context.ts'
+import { beforeCommit } from './database.ts'
+import { queueJob } from './jobs/jobs.ts'
 
 /** Something that open pages should show; its text is written when it is announced, together with others of its kind. */
 interface Happening {
@@ -15,6 +17,9 @@ interface Happening {
 
 // One action may cause several transactions; their happenings are grouped when they come within this time.
 const togetherMs = 1_500
+
+// By workspace and kind: how soon a transaction has it told.
+const waitsOf = new WeakMap<Database, Map<string, number>>()
 
 /**
  * Notes something to be announced to a workspace, grouped with others of its kind. `ctx.db` is the transaction of the action, in the workspace
@@ -36,4 +41,12 @@ export async function announce(
       session_id: sessionId ?? null,
     })
     .execute()
+  const key = `${workspaceId} ${what}`
+  const waits = waitsOf.get(db) ?? new Map<string, number>()
+  waitsOf.set(db, waits)
+  if (!waits.has(key))
+    beforeCommit({ db }, { lock: `announcement ${what}`, workspaceId }, () =>
+      queueJob({ db }, { kind: 'announcement', workspaceId, key: what, waitMs: waits.get(key)! }),
+    )
+  waits.set(key, Math.min(waits.get(key) ?? Infinity, waitMs))
 }
