@@ -5,6 +5,7 @@ import { manageAccounts } from './admin/accounts.ts'
 import { manageBackup, restoreDatabase } from './admin/backup.ts'
 import { showContacts } from './admin/contacts.ts'
 import { manageHold } from './admin/hold.ts'
+import { showJobs } from './admin/jobs.ts'
 import { showMails } from './admin/mails.ts'
 import { notify } from './admin/notify.ts'
 import { managePlans } from './admin/plans.ts'
@@ -22,6 +23,7 @@ const help = `Tarefas de quem cuida do servidor:
   npm run admin -- conta        cria ou exclui uma conta com tudo o que ela guarda, desfaz o pedido ou confirma o e-mail dela
   npm run admin -- contatos     mostra o que visitantes escreveram em "Fale com a Gente"
   npm run admin -- emails       mostra os e-mails que não saíram, e por quê
+  npm run admin -- jobs         mostra o que o sistema tem a fazer, o que falha e quando é tentado de novo
   npm run admin -- notify       mostra uma mensagem a quem está com o sistema aberto
   npm run admin -- wake         mostra as capturas paradas por motivo, e as acorda
   npm run admin -- restauracao  mostra, libera e segura o que espera para sair
@@ -107,6 +109,7 @@ const tasks: Record<string, (config: Config, args: string[]) => Promise<void>> =
   conta: manageAccounts,
   contatos: showContacts,
   emails: showMails,
+  jobs: showJobs,
   notify,
   restauracao: manageHold,
   wake,

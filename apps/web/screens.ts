@@ -45,6 +45,7 @@ export const workspaceScreens = [
     import('./integrations/integrations-page.tsx').then((module) => module.IntegrationsPage),
   ),
   screen('/equipe', () => import('./team/team-page.tsx').then((module) => module.TeamPage)),
+  screen('/sistema', () => import('./account/system-page.tsx').then((module) => module.SystemPage)),
   screen('/auditoria', () => import('./account/audit-page.tsx').then((module) => module.AuditPage)),
 ]
 

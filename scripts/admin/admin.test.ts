@@ -43,7 +43,7 @@ test.each(['', '__proto__', 'toString --help', 'contatos todos'])('"%s" is no ta
   const { code, said } = await run(line)
   expect(code).toBe(1)
   expect(said).toMatch(
-    /^\nUse: npm run admin -- backup, restore, rotate-key, rebuild, plano, conta, contatos, emails, notify, restauracao ou wake\./,
+    /^\nUse: npm run admin -- backup, restore, rotate-key, rebuild, plano, conta, contatos, emails, jobs, notify, restauracao ou wake\./,
   )
 })
 

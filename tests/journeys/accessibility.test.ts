@@ -69,6 +69,7 @@ const workspaceScreens = [
   '/alertas/regras',
   '/respostas',
   '/aprovacoes',
+  '/sistema',
   '/auditoria',
 ]
 

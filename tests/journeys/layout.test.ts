@@ -110,6 +110,7 @@ test("the header: 'Sistema' with the name of the product, 'Usuário' and 'Sair';
     '/respostas',
     '/integracoes',
     '/auditoria',
+    '/sistema',
   ])
   await expect.poll(() => textOf(items.nth(1))).toMatch(/^PlanoTeste até \d\d\/\d\d\/\d{4}$/)
   expect(await menu.getByRole('menuitemradio').allTextContents()).toEqual(['Claro', 'Escuro', 'Igual ao sistema'])

@@ -616,6 +616,7 @@ export const goodCalls: Record<string, (two: TwoWorkspaces) => Good | Promise<Go
   }),
   'GET /v1/api/SegundaPessoa': () => ({}),
   'GET /v1/api/SegundaPessoa/retidas': () => ({}),
+  'GET /v1/api/Sistema/trabalhos': () => ({}),
   'POST /v1/api/SegundaPessoa/liberar': () => ({}),
   'GET /v1/api/SegundaPessoa/valor': () => ({}),
   'PUT /v1/api/SegundaPessoa/valor': () => ({ body: { valor: null } }),

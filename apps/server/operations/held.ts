@@ -161,7 +161,12 @@ export async function whyNotRelease(
   { role, companies }: Pick<Session, 'role' | 'companies'>,
 ): Promise<string | null> {
   if (role !== 'administrador' || companies !== null) return notKeeper
-  return (await listWorkspaces(ctx)).length > 1 ? ofSeveral : null
+  return (await isAlone(ctx)) ? null : ofSeveral
+}
+
+/** Whether the installation has one workspace, whose administrator looks after it. */
+export async function isAlone(ctx: WithDatabase): Promise<boolean> {
+  return (await listWorkspaces(ctx)).length === 1
 }
 
 /** Lets everything leave again where the installation has one workspace, in the name of its administrator. */

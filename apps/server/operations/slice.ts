@@ -9,6 +9,7 @@ import { deletionRoutes } from './deletion/routes.ts'
 import { leavingRoutes } from './export/leaving.ts'
 import { exportJobs } from './export/worker.ts'
 import { heldRoutes } from './held-routes.ts'
+import { jobRoutes } from './jobs.ts'
 import { shortenPauses } from './pauses.ts'
 import { watchSigner } from './signer/watch.ts'
 
@@ -16,8 +17,8 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
 export const operations = slice({
-  routes: [...deletionRoutes, ...leavingRoutes, ...heldRoutes],
   jobs: exportJobs,
+  routes: [...deletionRoutes, ...leavingRoutes, ...heldRoutes, ...jobRoutes],
   crons: [
     { name: 'shorten-pauses', everyMs: minuteMs, run: shortenPauses },
     { name: 'erase', everyMs: minuteMs, run: eraseDue },

@@ -9,6 +9,7 @@ import {
   Moon,
   Plug,
   ScrollText,
+  Server,
   Sun,
   Users,
 } from 'lucide-react'
@@ -39,6 +40,7 @@ const managing = [
   { to: '/respostas', label: 'Respostas por regra', Icon: ListChecks },
   { to: '/integracoes', label: 'Integrações', Icon: Plug },
   { to: '/auditoria', label: 'Auditoria', Icon: ScrollText },
+  { to: '/sistema', label: 'Trabalhos do sistema', Icon: Server },
 ] as const
 
 interface UserMenuProps extends TriggerProps {

@@ -345,6 +345,7 @@ export const tagTexts: Record<string, string> = {
   Convites: 'Aceitar um convite, com o link da mensagem.',
   RegrasDeResposta: 'A quais notas a Ciência vai sem uma pessoa.',
   SegundaPessoa: 'Respostas que só são enviadas com duas pessoas.',
+  Sistema: 'O que o sistema tem a fazer; só onde a instalação tem um workspace.',
   Alertas: 'Quais documentos parecem errados, e por quê.',
   Relatorios: 'Compras, documentos emitidos e fretes somados pelo que está dentro dos documentos.',
   Fretes: 'O que não fecha nos CT-e que as empresas pagam ou recebem.',

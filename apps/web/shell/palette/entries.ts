@@ -46,6 +46,7 @@ const screens: readonly (readonly [label: string, to: string, words: string])[] 
   ['Equipe', '/equipe', 'pessoas convidar usuarios papeis acesso'],
   ['Integrações', '/integracoes', 'chaves api webhooks erp sistemas'],
   ['Auditoria', '/auditoria', 'historico quem'],
+  ['Trabalhos do sistema', '/sistema', 'fila falhas'],
 ]
 
 const companiesMax = 5

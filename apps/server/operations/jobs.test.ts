@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Context } from '../platform/context.ts'
+import { asOperator, openDatabase } from '../platform/database.ts'
+import { queueJob } from '../platform/jobs/jobs.ts'
+import { listJobs } from './jobs.ts'
+
+let stack: AsyncDisposableStack
+let db: Context['db']
+beforeAll(async () => {
+  stack = new AsyncDisposableStack()
+  const database = stack.use(await createDatabase())
+  db = openDatabase(database.url)
+  stack.defer(() => db.destroy())
+})
+afterAll(() => stack.disposeAsync())
+
+test('what waits and what fails is counted by kind, what fails first', async () => {
+  await asOperator({ db }, async (ctx) => {
+    await queueJob(ctx, { kind: 'review', workspaceId: 1, waitMs: 60_000 })
+    for (const key of ['a', 'b']) await queueJob(ctx, { kind: 'mail', workspaceId: 1, key })
+    await ctx.db.updateTable('job').set({ error: 'o servidor recusou', attempts: 1 }).where('key', '=', 'b').execute()
+  })
+  const next = expect.any(Date)
+  expect(await listJobs({ db })).toEqual([
+    { kind: 'mail', name: 'E-mails', waiting: 2, running: 0, failing: 1, next, error: 'o servidor recusou' },
+    { kind: 'review', name: 'Conferência de cada conta', waiting: 1, running: 0, failing: 0, next, error: null },
+  ])
+})
