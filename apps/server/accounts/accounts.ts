@@ -122,11 +122,9 @@ export async function insertMember(
 ): Promise<number | null> {
   const accountId = await claimEmail({ db }, workspaceId, email)
   if (accountId === null) return null
-  const values = { workspace_id: workspaceId, id: accountId, email, name, password_hash: passwordHash }
-  await db
-    .insertInto('account')
-    .values({ ...values, email_proved_at: sql<Date>`now()` })
-    .execute()
+  await sql`
+    insert into account (workspace_id, id, email, name, password_hash, email_proved_at)
+    values (${workspaceId}, ${accountId}, ${email}, ${name}, ${passwordHash}, now())`.execute(db)
   return accountId
 }
 
@@ -164,15 +162,20 @@ async function insertAccount(
     select 'review', ${workspaceId}::int from unnest(${rows.map((row) => row.public_id)}::uuid[])`.execute(db)
 }
 
-// While its link may work.
-const currentNewEmail = sql<string | null>`case when a.new_email_until > now() then a.new_email end`.as('new_email')
-
 /** The public ids of companies that somebody may see; null: all. The companies stand above. */
 export type FindPublicIds = (
   ctx: WithDatabase,
   workspaceId: number,
   ids: readonly number[] | null,
 ) => Promise<string[] | null>
+
+interface OwnAccount {
+  name: string
+  email: string
+  new_email: string | null
+  phone: string | null
+  created_at: Date
+}
 
 /** The account of the session's person, and what its workspace is; `proved`: the e-mail needs no confirmation (any more). */
 export async function getAccount(
@@ -182,25 +185,20 @@ export async function getAccount(
 ) {
   const { home } = session
   const account = await inWorkspace({ db }, home.workspaceId, async ({ db }) => {
-    const row = await db
-      .selectFrom('account as a')
-      .select(['a.name', 'a.email', currentNewEmail, 'a.phone', 'a.created_at'])
-      .where('a.workspace_id', '=', home.workspaceId)
-      .where('a.id', '=', home.accountId)
-      .executeTakeFirst()
-    if (!row) return undefined
+    // The new e-mail while its link may work.
+    const { rows: own } = await sql<OwnAccount>`
+      select name, email, case when new_email_until > now() then new_email end as new_email, phone, created_at
+        from account where workspace_id = ${home.workspaceId} and id = ${home.accountId}`.execute(db)
+    if (!own[0]) return undefined
     const proved = (await findUnproved({ db, config }, home)) === null
     const secondFactor = await findSecondFactor({ db }, home)
     const isElsewhere = (await placesOf({ db }, home)).length > 1
     const passkeys = await findPasskeys({ db }, home)
     await enterWorkspace({ db }, session.workspaceId)
-    const workspace = await db
-      .selectFrom('workspace')
-      .select(['name as workspace', 'erase_at as eraseAt'])
-      .where('id', '=', session.workspaceId)
-      .executeTakeFirstOrThrow()
+    const { rows } = await sql<{ workspace: string; eraseAt: Date | null }>`
+      select name as workspace, erase_at as "eraseAt" from workspace where id = ${session.workspaceId}`.execute(db)
     const companies = await findPublicIds({ db }, session.workspaceId, session.companies)
-    return { ...row, proved, secondFactor, isElsewhere, passkeys, ...workspace, companies }
+    return { ...own[0], proved, secondFactor, isElsewhere, passkeys, ...rows[0]!, companies }
   })
   if (!account) throw new AppError('not-found', 'Conta não encontrada.')
   return account
@@ -238,31 +236,20 @@ export async function updateAccount(
 ): Promise<void> {
   const { workspaceId, accountId } = session
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
-    const before = await db
-      .selectFrom('account')
-      .select(['name', 'phone'])
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .forUpdate()
-      .executeTakeFirstOrThrow()
+    const { rows } = await sql<{ name: string; phone: string | null }>`
+      select name, phone from account where workspace_id = ${workspaceId} and id = ${accountId} for update`.execute(db)
+    const before = rows[0]!
     const changes = [
       ...(before.name === name ? [] : [`nome de “${before.name}” para “${name}”`]),
       ...(before.phone === phone ? [] : [`celular de ${before.phone ?? 'nenhum'} para ${phone ?? 'nenhum'}`]),
     ]
     if (changes.length === 0) return
-    await db
-      .updateTable('account')
-      .set({ phone })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .execute()
+    await sql`
+      update account set phone = ${phone} where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
     await inEachPlace({ db }, session, async (place) => {
-      await db
-        .updateTable('account')
-        .set({ name })
-        .where('workspace_id', '=', place.workspaceId)
-        .where('id', '=', place.accountId)
-        .execute()
+      await sql`
+        update account set name = ${name}
+         where workspace_id = ${place.workspaceId} and id = ${place.accountId}`.execute(db)
     })
     await recordAudit({ db }, session, 'conta', `Alterou os dados da conta: ${changes.join('; ')}.`)
   })
@@ -284,19 +271,13 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
         'conflict',
         'A pessoa desta conta participa de outros workspaces. Nada foi alterado: remova-a deles antes.',
       )
-    const own = { workspace_id: workspaceId, account_id: accountId }
-    await db
-      .updateTable('account')
-      // Whose password everybody knows has no owner who could confirm anything.
-      .set({ shared: true, email_proved_at: sql<Date>`least(email_proved_at, now())`, new_email: null })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .execute()
-    await db
-      .updateTable('session')
-      .set({ address: null, agent: null })
-      .where((where) => where.and(own))
-      .execute()
+    // Whose password everybody knows has no owner who could confirm anything.
+    await sql`
+      update account set shared = true, email_proved_at = least(email_proved_at, now()), new_email = null
+       where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
+    await sql`
+      update session set address = null, agent = null
+       where workspace_id = ${workspaceId} and account_id = ${accountId}`.execute(db)
     await removeSecondFactor({ db }, account)
     await removePasskeys({ db }, account)
     await endLinks({ db }, account)
@@ -324,12 +305,8 @@ export async function endAllSessions({ db }: Pick<Context, 'db'>, workspaceId: n
  * Removes the accounts of a workspace: nobody enters it any more. Returns the e-mails of those who are in no other. `ctx.db` is a transaction inside it.
  */
 export async function removeAccounts(ctx: Pick<Context, 'db' | 'vault'>, workspaceId: number): Promise<string[]> {
-  const rows = await ctx.db
-    .selectFrom('account')
-    .select(['id', 'email'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('id')
-    .execute()
+  const { rows } = await sql<{ id: number; email: string }>`
+    select id, email from account where workspace_id = ${workspaceId} order by id`.execute(ctx.db)
   const gone: string[] = []
   for (const { id, email } of rows) if (await removeAccount(ctx, { workspaceId, accountId: id })) gone.push(email)
   await endAllSessions(ctx, workspaceId)

@@ -53,13 +53,11 @@ export async function requestEmailChange(
     await countTry({ db }, networkLimit, networkOf(address))
     const isWritten = await mayTry({ db }, recipientLimit, recipient)
     await endLinks({ db }, session, ['new-email'])
-    const { email: old, writtenTo } = await db
-      .updateTable('account')
-      .set({ new_email: recipient, new_email_until: sql<Date>`now() + interval '24 hours'` })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .returning(['email', isWrittenTo({ config }).as('writtenTo')])
-      .executeTakeFirstOrThrow()
+    const { rows } = await sql<{ old: string; writtenTo: boolean }>`
+      update account set new_email = ${recipient}, new_email_until = now() + interval '24 hours'
+       where workspace_id = ${workspaceId} and id = ${accountId}
+      returning email as old, ${isWrittenTo({ config })} as "writtenTo"`.execute(db)
+    const { old, writtenTo } = rows[0]!
     const at = new Date().toISOString()
     const letter = { workspaceId, payload: { at, address, accountId }, usefulMs: 24 * hourMs }
     if (isWritten) await queueMail({ db }, { ...letter, kind: 'novo-email', recipient })
@@ -76,12 +74,9 @@ export async function dropEmailChange({ db }: WithDatabase, session: Session): P
     const email = await findNewEmail({ db }, session)
     if (email === null) return false
     await endLinks({ db }, session, ['new-email'])
-    await db
-      .updateTable('account')
-      .set({ new_email: null, new_email_until: null })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .execute()
+    await sql`
+      update account set new_email = null, new_email_until = null
+       where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
     await recordAudit({ db }, session, 'conta', `Desistiu da troca do e-mail da conta para ${email}.`)
     return true
   })
@@ -109,15 +104,11 @@ async function findNewEmail(
   { db }: WithDatabase,
   { workspaceId, accountId }: { workspaceId: number; accountId: number },
 ): Promise<string | null> {
-  const row = await db
-    .selectFrom('account')
-    .select('new_email')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .where('shared', '=', false)
-    .where('new_email_until', '>', sql<Date>`now()`)
-    .executeTakeFirst()
-  return row?.new_email ?? null
+  const { rows } = await sql<{ new_email: string | null }>`
+    select new_email from account
+     where workspace_id = ${workspaceId} and id = ${accountId} and shared = false
+     and new_email_until > now()`.execute(db)
+  return rows[0]?.new_email ?? null
 }
 
 /** Changes the e-mail of an account by the link in the letter to the new one, once; returns the new one. The old one is told. */
@@ -145,29 +136,20 @@ export async function changeEmail(
       .catch((cause: { code?: string }) => {
         throw cause.code === '23505' ? taken : cause
       })
-    const { writtenTo } = await db
-      .selectFrom('account')
-      .select(isWrittenTo({ config }).as('writtenTo'))
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .executeTakeFirstOrThrow()
-    await db
-      .updateTable('account')
-      .set({ new_email: null, new_email_until: null, email_proved_at: sql<Date>`now()` })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .execute()
+    const { rows } = await sql<{ writtenTo: boolean }>`
+      select ${isWrittenTo({ config })} as "writtenTo" from account
+       where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
+    await sql`
+      update account set new_email = null, new_email_until = null, email_proved_at = now()
+       where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
     await inEachPlace({ db }, owner, async (place) => {
-      await db
-        .updateTable('account')
-        .set({ email })
-        .where('workspace_id', '=', place.workspaceId)
-        .where('id', '=', place.accountId)
-        .execute()
+      await sql`
+        update account set email = ${email}
+         where workspace_id = ${place.workspaceId} and id = ${place.accountId}`.execute(db)
     })
     // Those in letters to the old e-mail too.
     await endLinks({ db }, owner)
-    if (writtenTo) {
+    if (rows[0]!.writtenTo) {
       const payload = { at: new Date().toISOString(), address }
       await queueMail({ db }, { workspaceId, kind: 'email-trocado', recipient: account.email, payload })
     }

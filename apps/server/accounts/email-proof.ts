@@ -20,14 +20,10 @@ export async function findRecipient(
   { db, config }: Pick<Context, 'db' | 'config'>,
   { workspaceId, accountId }: Owner,
 ): Promise<string | null> {
-  const account = await db
-    .selectFrom('account')
-    .select('email')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .where(isWrittenTo({ config }))
-    .executeTakeFirst()
-  return account?.email ?? null
+  const { rows } = await sql<{ email: string }>`
+    select email from account
+     where workspace_id = ${workspaceId} and id = ${accountId} and ${isWrittenTo({ config })}`.execute(db)
+  return rows[0]?.email ?? null
 }
 
 /** The e-mail that the account has yet to confirm; null: there is nothing to confirm (any more). `ctx.db` is a transaction inside the workspace. */
@@ -36,18 +32,15 @@ export async function findUnproved(
   { workspaceId, accountId }: Owner,
 ): Promise<string | null> {
   if (!isAsked({ config })) return null
-  const account = await db
-    .selectFrom('account')
-    .select('email')
-    .where('workspace_id', '=', workspaceId)
-    // Of a key: who made it.
-    .where(
-      sql<boolean>`id = case when ${accountId}::int < 0
-        then (select created_by from api_key where workspace_id = ${workspaceId} and id = ${accountId}) else ${accountId} end`,
-    )
-    .where('email_proved_at', 'is', null)
-    .executeTakeFirst()
-  return account?.email ?? null
+  // Of a key: who made it.
+  const { rows } = await sql<{ email: string }>`
+    select email from account
+     where workspace_id = ${workspaceId} and email_proved_at is null
+       and id = case when ${accountId}::int < 0
+         then (select created_by from api_key where workspace_id = ${workspaceId} and id = ${accountId}) else ${accountId} end`.execute(
+    db,
+  )
+  return rows[0]?.email ?? null
 }
 
 /** Refuses what only an account with a confirmed e-mail may do; `deed` and `nothing` name it, and what did not happen. */
@@ -66,11 +59,8 @@ export async function requireProvedEmail(
 
 /** Notes that the e-mail of an account is its person's. `ctx.db` is a transaction inside the workspace. */
 export async function prove({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner) {
-  return db
-    .updateTable('account')
-    .set({ email_proved_at: sql<Date>`least(email_proved_at, now())` })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .returning(['name', 'email'])
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ name: string; email: string }>`
+    update account set email_proved_at = least(email_proved_at, now())
+     where workspace_id = ${workspaceId} and id = ${accountId} returning name, email`.execute(db)
+  return rows[0]!
 }

@@ -36,29 +36,18 @@ export async function createLink(
 ): Promise<{ token: string; expiresAt: Date; first: boolean } | null> {
   const secret = `${kind.purpose} ${mail.id} ${mail.at} ${workspaceId}/${accountId}`
   const token = vault.derive(secret).toString('base64url')
-  const link = await db
-    .insertInto('mail_link')
-    .values({
-      token_hash: tokenHash(token),
-      workspace_id: workspaceId,
-      account_id: accountId,
-      purpose: kind.purpose,
-      expires_at: sql<Date>`now() + ${kind.hours} * interval '1 hour'`,
-      mail_id: mail.id,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'mail_id'])
-        .doUpdateSet(({ ref }) => ({ token_hash: ref('excluded.token_hash'), expires_at: ref('excluded.expires_at') }))
-        .where('mail_link.used_at', 'is', null),
-    )
-    // A row that was updated bears the mark of this transaction.
-    .returning(['expires_at', sql<boolean>`xmax = 0`.as('first')])
-    .executeTakeFirst()
-  if (!link) return null
+  // A row that was updated bears the mark of this transaction.
+  const { rows } = await sql<{ expiresAt: Date; first: boolean }>`
+    insert into mail_link as l (token_hash, workspace_id, account_id, purpose, expires_at, mail_id)
+    values (${tokenHash(token)}, ${workspaceId}, ${accountId}, ${kind.purpose},
+            now() + ${kind.hours} * interval '1 hour', ${mail.id})
+    on conflict (workspace_id, mail_id) do update
+       set token_hash = excluded.token_hash, expires_at = excluded.expires_at where l.used_at is null
+    returning expires_at as "expiresAt", xmax = 0 as first`.execute(db)
+  if (!rows[0]) return null
   // Used and expired links are told apart for as long as they are kept.
   await listToken({ db }, workspaceId, token, sql`now() + interval '30 days'`)
-  return { token, expiresAt: link.expires_at, first: link.first }
+  return { token, ...rows[0] }
 }
 
 /** The link that still works; refuses one that is unknown, expired or used, each in its own words. `text` is its token or all of it. */
@@ -111,12 +100,8 @@ export async function endLinks(
   { workspaceId, accountId }: Owner,
   purposes?: readonly LinkPurpose[],
 ): Promise<void> {
-  await db
-    .updateTable('mail_link')
-    .set({ used_at: sql<Date>`now()` })
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .where('used_at', 'is', null)
-    .$if(purposes !== undefined, (query) => query.where('purpose', 'in', purposes!))
-    .execute()
+  await sql`
+    update mail_link set used_at = now()
+     where workspace_id = ${workspaceId} and account_id = ${accountId} and used_at is null
+       and (${purposes ?? null}::text[] is null or purpose = any (${purposes ?? null}::text[]))`.execute(db)
 }

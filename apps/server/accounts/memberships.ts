@@ -17,30 +17,15 @@ export async function addMembership(
   workspaceId: number,
   { email, name }: { email: string; name: string },
 ): Promise<Place> {
-  const { id: accountId } = await db
-    .insertInto('account')
-    .values({
-      workspace_id: workspaceId,
-      email,
-      name,
-      password_hash: null,
-      home_workspace_id: home.workspaceId,
-      home_account_id: home.accountId,
-      // By a letter that let them in.
-      entered_at: sql<Date>`now()`,
-      email_proved_at: sql<Date>`now()`,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await db
-    .insertInto('membership')
-    .values({
-      workspace_id: workspaceId,
-      account_id: accountId,
-      home_workspace_id: home.workspaceId,
-      home_account_id: home.accountId,
-    })
-    .execute()
+  // A letter let them in, which proves their e-mail.
+  const { rows } = await sql<{ id: number }>`
+    insert into account (workspace_id, email, name, home_workspace_id, home_account_id, entered_at, email_proved_at)
+    values (${workspaceId}, ${email}, ${name}, ${home.workspaceId}, ${home.accountId}, now(), now())
+    returning id`.execute(db)
+  const accountId = rows[0]!.id
+  await sql`
+    insert into membership (workspace_id, account_id, home_workspace_id, home_account_id)
+    values (${workspaceId}, ${accountId}, ${home.workspaceId}, ${home.accountId})`.execute(db)
   return { workspaceId, accountId }
 }
 
@@ -105,9 +90,8 @@ async function moveHome(
       from account where workspace_id = ${from.workspaceId} and id = ${from.accountId} for update`.execute(db)
   const account = accounts[0]!
   const { rows: factors } = await sql<{ secret: Buffer; begun: Date; confirmed: Date | null; step: string }>`
-    select secret, begun_at as begun, confirmed_at as confirmed, last_step::text as step from second_factor where ${own}`.execute(
-    db,
-  )
+    select secret, begun_at as begun, confirmed_at as confirmed, last_step::text as step from second_factor
+     where ${own}`.execute(db)
   const [factor] = factors
   const { rows: codes } = await sql<{ hash: Buffer; used: Date | null }>`
     select code_hash as hash, used_at as used from recovery_code where ${own}`.execute(db)
@@ -141,9 +125,8 @@ async function moveHome(
            email_proved_at = coalesce(email_proved_at, ${account.provedAt}::timestamptz), entered_at = coalesce(entered_at, ${account.enteredAt})
      where workspace_id = ${to.workspaceId} and id = ${to.accountId}`.execute(db)
   await sql`
-    insert into account_directory (email, workspace_id, account_id) values (${account.email}, ${to.workspaceId}, ${to.accountId})`.execute(
-    db,
-  )
+    insert into account_directory (email, workspace_id, account_id)
+     values (${account.email}, ${to.workspaceId}, ${to.accountId})`.execute(db)
   if (factor) {
     const secret = vault.encrypt(
       vault.decrypt(factor.secret, secondFactorPurpose(from.workspaceId, from.accountId)),
@@ -157,9 +140,8 @@ async function moveHome(
   }
   for (const { hash, used } of codes)
     await sql`
-      insert into recovery_code (workspace_id, account_id, code_hash, used_at) values (${to.workspaceId}, ${to.accountId}, ${hash}, ${used})`.execute(
-      db,
-    )
+      insert into recovery_code (workspace_id, account_id, code_hash, used_at)
+       values (${to.workspaceId}, ${to.accountId}, ${hash}, ${used})`.execute(db)
   for (const { digest, credential, key, counter, transports, name, made, used, ...passkey } of passkeys) {
     await sql`
       insert into passkey (workspace_id, account_id, digest, public_id, credential_id, public_key, counter, transports, name, created_at, used_at)

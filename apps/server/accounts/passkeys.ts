@@ -34,12 +34,9 @@ export async function removePasskey(
 
 /** Removes all passkeys of an account without a word; returns their names. `ctx.db` is a transaction inside the workspace. */
 export async function removePasskeys({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<string[]> {
-  const removed = await db
-    .deleteFrom('passkey')
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .returning(['name', 'digest'])
-    .execute()
+  const { rows: removed } = await sql<{ name: string; digest: Buffer }>`
+    delete from passkey where workspace_id = ${workspaceId} and account_id = ${accountId}
+    returning name, digest`.execute(db)
   await unlistPasskeys(
     { db },
     removed.map(({ digest }) => digest),

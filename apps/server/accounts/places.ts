@@ -21,13 +21,9 @@ export function atHome<S extends Pick<Session, 'home'>>(session: S): S & Place {
 
 /** All accounts of a person, the one at home first. `ctx.db` is a transaction inside the home. */
 export async function placesOf({ db }: WithDatabase, { workspaceId, accountId }: Place): Promise<Place[]> {
-  const elsewhere = await db
-    .selectFrom('membership')
-    .select(['workspace_id as workspaceId', 'account_id as accountId'])
-    .where('home_workspace_id', '=', workspaceId)
-    .where('home_account_id', '=', accountId)
-    .orderBy('workspace_id')
-    .execute()
+  const { rows: elsewhere } = await sql<{ workspaceId: number; accountId: number }>`
+    select workspace_id as "workspaceId", account_id as "accountId" from membership
+     where home_workspace_id = ${workspaceId} and home_account_id = ${accountId} order by workspace_id`.execute(db)
   return [{ workspaceId, accountId }, ...elsewhere]
 }
 
@@ -61,12 +57,10 @@ export async function reconnectPagesOf(ctx: WithDatabase, home: Place): Promise<
 
 /** Where an account is at home: itself, or another one. `ctx.db` is a transaction inside its workspace. */
 export async function homeOf({ db }: WithDatabase, { workspaceId, accountId }: Place): Promise<Place> {
-  const row = await db
-    .selectFrom('account')
-    .select(['home_workspace_id', 'home_account_id'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .executeTakeFirst()
+  const { rows } = await sql<{ home_workspace_id: number | null; home_account_id: number | null }>`
+    select home_workspace_id, home_account_id from account
+     where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
+  const row = rows[0]
   if (!row) throw new AppError('not-found', 'Esta pessoa não está mais no workspace.')
   return row.home_workspace_id === null || row.home_account_id === null
     ? { workspaceId, accountId }

@@ -155,11 +155,9 @@ export function standing(plan: WorkspacePlan, config: ContactConfig): string {
 
 /** Writes down whether capture is paused because neither trial nor plan lasts. `ctx.db` is a transaction inside the workspace. */
 export async function notePaused({ db }: WithDatabase, workspaceId: number, paused: boolean): Promise<void> {
-  await db
-    .updateTable('workspace')
-    .set({ paused_at: paused ? sql<Date>`least(paused_at, ${now})` : null })
-    .where('id', '=', workspaceId)
-    .execute()
+  await sql`
+    update workspace set paused_at = ${paused ? sql<Date>`least(paused_at, ${now})` : null}
+     where id = ${workspaceId}`.execute(db)
 }
 
 const operator = 'Quem administra o sistema'

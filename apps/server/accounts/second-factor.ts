@@ -63,15 +63,11 @@ export async function takeCode(
   const digits = code.replace(/\s/g, '')
   if (/^\d{6}$/.test(digits)) return takeTimedCode({ db, vault, config }, actor, digits, { confirmed: true })
   const { workspaceId, accountId, address } = actor
-  const { numUpdatedRows } = await db
-    .updateTable('recovery_code')
-    .set({ used_at: sql<Date>`now()` })
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .where('code_hash', '=', hashOf(code))
-    .where('used_at', 'is', null)
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
+  const { numAffectedRows } = await sql`
+    update recovery_code set used_at = now()
+     where workspace_id = ${workspaceId} and account_id = ${accountId} and code_hash = ${hashOf(code)}
+       and used_at is null`.execute(db)
+  if (numAffectedRows === 0n) return false
   await recordAudit({ db }, actor, 'senha', 'Usou um código de recuperação da verificação em duas etapas.')
   await tellOfFactor({ db, config }, actor, 'codigo-usado', address)
   return true
@@ -164,13 +160,9 @@ export async function beginSecondFactor(
           .where('second_factor.confirmed_at', 'is', null),
       )
       .execute()
-    const account = await db
-      .selectFrom('account')
-      .select('email')
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .executeTakeFirstOrThrow()
-    return account.email
+    const { rows } = await sql<{ email: string }>`
+      select email from account where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
+    return rows[0]!.email
   })
   return { secret: secret.base32, uri: generatorOf({ config }, secret, email).toString() }
 }
@@ -192,13 +184,10 @@ export async function confirmSecondFactor(
       throw new AppError('invalid-input', wrongCode)
     // What the password alone proved elsewhere does not switch it off again.
     await inEachPlace({ db }, session, async ({ workspaceId, accountId }) => {
-      await db
-        .updateTable('session')
-        .set({ proved_at: new Date(0) })
-        .where('workspace_id', '=', workspaceId)
-        .where('account_id', '=', accountId)
-        .where('public_id', '<>', session.publicId)
-        .execute()
+      await sql`
+        update session set proved_at = ${new Date(0)}
+         where workspace_id = ${workspaceId} and account_id = ${accountId}
+         and public_id <> ${session.publicId}`.execute(db)
     })
     await recordAudit({ db }, session, 'senha', 'Ligou a verificação em duas etapas.')
     await tellOfFactor({ db, config }, session, 'ligada', session.address)

@@ -114,12 +114,8 @@ export async function openSession(
     // Of those who share an account nobody keeps the others out.
     await countTry({ db }, entranceLimit, account.shared ? `${who} ${networkOf(caller.address)}` : who)
     if (!account.entered_at)
-      await db
-        .updateTable('account')
-        .set({ entered_at: sql<Date>`now()` })
-        .where('workspace_id', '=', workspaceId)
-        .where('id', '=', accountId)
-        .execute()
+      await sql`
+        update account set entered_at = now() where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
     const from = account.shared ? null : caller
     if (from && account.entered_at && account.writtenTo && !(await isKnownDevice({ db }, home, from))) {
       const payload = {
@@ -155,14 +151,11 @@ const accessIsOver =
   'O seu acesso a esse workspace terminou no dia combinado. Nada foi alterado: para voltar a entrar, peça a quem o administra que mude a data.'
 
 async function isLetIn({ db }: WithDatabase, { workspaceId, accountId }: Place): Promise<boolean> {
-  const row = await db
-    .selectFrom('account')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .where(sql<boolean>`(access_until is null or access_until > now())`)
-    .executeTakeFirst()
-  return row !== undefined
+  const { rows } = await sql`
+    select from account
+     where workspace_id = ${workspaceId} and id = ${accountId}
+     and (access_until is null or access_until > now())`.execute(db)
+  return rows.length > 0
 }
 
 // `ctx.db` is a transaction inside the workspace of the account. `carried`: what a session before it has shown already, and when that began.
@@ -187,11 +180,9 @@ async function insertSession(
       ...carried,
     })
     .execute()
-  const { public_id: workspacePublicId } = await db
-    .selectFrom('workspace')
-    .select('public_id')
-    .where('id', '=', workspaceId)
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ public_id: string }>`
+    select public_id from workspace where id = ${workspaceId}`.execute(db)
+  const { public_id: workspacePublicId } = rows[0]!
   return { token, workspacePublicId }
 }
 
@@ -334,15 +325,12 @@ export async function requireShownFactor(ctx: WithDatabase, session: Session): P
 }
 
 async function hasShownFactor(ctx: WithDatabase, { workspaceId, token }: Session): Promise<boolean> {
-  const row = await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .selectFrom('session')
-      .select('with_factor')
-      .where('workspace_id', '=', workspaceId)
-      .where('token_hash', '=', tokenHash(token))
-      .executeTakeFirst(),
+  const { rows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql<{ with_factor: boolean }>`
+      select with_factor from session
+       where workspace_id = ${workspaceId} and token_hash = ${tokenHash(token)}`.execute(db),
   )
-  return row?.with_factor ?? false
+  return rows[0]?.with_factor ?? false
 }
 
 /** Notes that the person of the session has just proved to be the account's, `withFactor` by more than the password. */
@@ -352,12 +340,9 @@ export async function noteProof(
   { withFactor = false } = {},
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .updateTable('session')
-      .set({ proved_at: sql<Date>`now()`, ...(withFactor && { with_factor: true }) })
-      .where('workspace_id', '=', workspaceId)
-      .where('token_hash', '=', tokenHash(token))
-      .execute(),
+    sql`
+      update session set proved_at = now(), with_factor = with_factor or ${withFactor}
+       where workspace_id = ${workspaceId} and token_hash = ${tokenHash(token)}`.execute(db),
   )
 }
 
@@ -366,14 +351,10 @@ async function isKnownDevice(ctx: WithDatabase, home: Place, { agent }: Caller):
   const device = describeDevice(agent ?? null)
   let isKnown = false
   await inEachPlace(ctx, home, async ({ workspaceId, accountId }) => {
-    const known = await ctx.db
-      .selectFrom('session')
-      .select('agent')
-      .distinct()
-      .where('workspace_id', '=', workspaceId)
-      .where('account_id', '=', accountId)
-      .execute()
-    isKnown ||= known.some((session) => describeDevice(session.agent) === device)
+    const { rows } = await sql<{ agent: string | null }>`
+      select distinct agent from session
+       where workspace_id = ${workspaceId} and account_id = ${accountId}`.execute(ctx.db)
+    isKnown ||= rows.some((session) => describeDevice(session.agent) === device)
   })
   return isKnown
 }
@@ -452,16 +433,13 @@ async function noteSeen(
 ): Promise<void> {
   const { sessionMs, sessionIdleMs } = config
   // In UTC, because what depends on the zone of a connection may not be written into several servers.
-  const end = sql<Date>`least((created_at at time zone 'UTC' + ${sessionMs}::float8 * interval '1 ms') at time zone 'UTC', now() + ${sessionIdleMs}::float8 * interval '1 ms')`
+  const end = sql`least((created_at at time zone 'UTC' + ${sessionMs}::float8 * interval '1 ms') at time zone 'UTC', now() + ${sessionIdleMs}::float8 * interval '1 ms')`
   const { address, agent } = session.shared ? { address: null, agent: null } : caller
   await inWorkspace({ db }, session.workspaceId, ({ db }) =>
-    db
-      .updateTable('session')
-      .set({ seen_at: sql<Date>`now()`, expires_at: end, address, agent })
-      .where('token_hash', '=', tokenHash(session.token))
-      .where('workspace_id', '=', session.workspaceId)
-      .where('seen_at', '<=', sql<Date>`now() - interval '1 hour'`)
-      .execute(),
+    sql`
+      update session set seen_at = now(), expires_at = ${end}, address = ${address}, agent = ${agent}
+       where workspace_id = ${session.workspaceId} and token_hash = ${tokenHash(session.token)}
+         and seen_at <= now() - interval '1 hour'`.execute(db),
   )
 }
 
@@ -526,9 +504,8 @@ export async function findAccess(
         from session s
         join account a on a.workspace_id = s.workspace_id and a.id = s.account_id
         join workspace w on w.id = s.workspace_id
-       where s.workspace_id = ${workspaceId} and w.id = ${workspaceId} and s.public_id = any (${publicIds}::uuid[])`.execute(
-      db,
-    ),
+       where s.workspace_id = ${workspaceId} and w.id = ${workspaceId}
+       and s.public_id = any (${publicIds}::uuid[])`.execute(db),
   )
   return new Map(rows.map(({ id, ...access }) => [id, access]))
 }

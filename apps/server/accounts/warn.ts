@@ -26,25 +26,16 @@ export async function warn(
   { key, ...letter }: Warning,
 ): Promise<boolean> {
   return inWorkspace({ db }, workspaceId, async (ctx) => {
-    const accounts = await ctx.db
-      .selectFrom('account as a')
-      .innerJoin('workspace as w', 'w.id', 'a.workspace_id')
-      .select('a.email')
-      .where('a.workspace_id', '=', workspaceId)
-      .where(isWrittenTo({ config }))
-      // Who only looks mends nothing, and a letter may name any company.
-      .where('a.role', 'in', ['administrador', 'fiscal'])
-      .where('a.all_companies', '=', true)
-      .where(sql<boolean>`(a.access_until is null or a.access_until > now())`)
-      // Who leaves needs no warning that the capture stands still.
-      .where('w.erase_at', 'is', null)
-      .orderBy('a.id')
-      .execute()
+    // Somebody who only looks mends nothing, and a letter may name any company. A workspace that leaves needs no warning.
+    const { rows: accounts } = await sql<{ email: string }>`
+      select a.email from account a join workspace w on w.id = a.workspace_id
+       where a.workspace_id = ${workspaceId} and ${isWrittenTo({ config })} and a.role in ('administrador', 'fiscal')
+         and a.all_companies and (a.access_until is null or a.access_until > now()) and w.erase_at is null
+       order by a.id`.execute(ctx.db)
     if (accounts.length === 0) return false
     const { rows } = await sql`
-      insert into notice (workspace_id, key) values (${workspaceId}, ${key}) on conflict do nothing returning key`.execute(
-      ctx.db,
-    )
+      insert into notice (workspace_id, key) values (${workspaceId}, ${key}) on conflict do nothing
+       returning key`.execute(ctx.db)
     if (rows.length === 0) return false
     for (const { email } of accounts) await queueMail(ctx, { ...letter, workspaceId, recipient: email })
     return true

@@ -63,11 +63,7 @@ export async function closeWaysIn(
         `Trocou uma senha esquecida${sentence}.`,
       )
     // Whoever else knew the password may have asked a mailbox of their own to come in.
-    await db
-      .deleteFrom('invitation')
-      .where('workspace_id', '=', workspaceId)
-      .where('invited_by', '=', accountId)
-      .execute()
+    await sql`delete from invitation where workspace_id = ${workspaceId} and invited_by = ${accountId}`.execute(db)
   })
   return { ...closed, atHome }
 }
@@ -83,13 +79,9 @@ function sentenceOf({ passkeys, keys, webhooks, rules }: Omit<WaysIn, 'people'>)
 
 /** What is open. `ctx.db` is a transaction inside the workspace. */
 export async function listWaysIn({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<WaysIn> {
-  const passkeys = await db
-    .selectFrom('passkey')
-    .select('name')
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .orderBy('created_at')
-    .execute()
+  const { rows: passkeys } = await sql<{ name: string }>`
+    select name from passkey where workspace_id = ${workspaceId} and account_id = ${accountId}
+    order by created_at`.execute(db)
   const open: WaysIn = { passkeys: passkeys.map(({ name }) => name), keys: [], webhooks: [], rules: [], people: [] }
   await inEachPlace({ db }, { workspaceId, accountId }, async (place) => {
     const { rows } = await sql<NamedKey>`
@@ -104,9 +96,8 @@ export async function listWaysIn({ db }: WithDatabase, { workspaceId, accountId 
     open.rules.push(...rules)
     const { rows: letIn } = await sql<{ email: string }>`
       select email from account
-       where workspace_id = ${place.workspaceId} and invited_by = ${place.accountId} and created_at > ${recently} order by created_at`.execute(
-      db,
-    )
+       where workspace_id = ${place.workspaceId} and invited_by = ${place.accountId} and created_at > ${recently}
+       order by created_at`.execute(db)
     open.people.push(...letIn.map(({ email }) => email))
   })
   return open
@@ -139,17 +130,13 @@ export async function endCalendar(
   { workspaceId, accountId }: Place,
   kind?: number,
 ): Promise<boolean> {
-  const ended = await db
-    .deleteFrom('calendar_feed')
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
-    .returning('token_hash')
-    .execute()
+  const { rows: ended } = await sql<{ token_hash: Buffer }>`
+    delete from calendar_feed
+     where workspace_id = ${workspaceId} and account_id = ${accountId}
+       and kind = coalesce(${kind ?? null}::int, kind) returning token_hash`.execute(db)
   const hashes = ended.map(({ token_hash }) => token_hash)
   await sql`
-    delete from token_directory where workspace_id = ${workspaceId} and token_hash = any (${hashes}::bytea[])`.execute(
-    db,
-  )
+    delete from token_directory where workspace_id = ${workspaceId}
+     and token_hash = any (${hashes}::bytea[])`.execute(db)
   return ended.length > 0
 }

@@ -103,13 +103,9 @@ export async function challengeForPasskey(ctx: Pick<Context, 'config' | 'vault'>
 export async function challengeForRegistration(ctx: Pick<Context, 'db' | 'config' | 'vault'>, session: Session) {
   const { hostname } = requireOffered(ctx)
   const { email, known } = await readWorkspace(ctx, session.workspaceId, async ({ db }) => {
-    const account = await db
-      .selectFrom('account')
-      .select('email')
-      .where('workspace_id', '=', session.workspaceId)
-      .where('id', '=', session.accountId)
-      .executeTakeFirstOrThrow()
-    return { email: account.email, known: await findPasskeys({ db }, session) }
+    const { rows } = await sql<{ email: string }>`
+      select email from account where workspace_id = ${session.workspaceId} and id = ${session.accountId}`.execute(db)
+    return { email: rows[0]!.email, known: await findPasskeys({ db }, session) }
   })
   requireRoom(known.length)
   const { generateRegistrationOptions } = await webauthn()
@@ -182,27 +178,18 @@ export async function addPasskey(
       db,
     )
     requireRoom((await findPasskeys({ db }, session)).length)
-    const { numInsertedOrUpdatedRows } = await db
-      .insertInto('passkey')
-      .values({
-        workspace_id: session.workspaceId,
-        account_id: session.accountId,
-        digest: tokenHash(credential.id),
-        credential_id: credential.id,
-        public_key: Buffer.from(credential.publicKey),
-        counter: BigInt(credential.counter),
-        transports: (credential.transports ?? []).slice(0, 10),
-        name,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst()
+    const transports = (credential.transports ?? []).slice(0, 10)
+    const { numAffectedRows } = await sql`
+      insert into passkey (workspace_id, account_id, digest, credential_id, public_key, counter, transports, name)
+      values (${session.workspaceId}, ${session.accountId}, ${tokenHash(credential.id)}, ${credential.id},
+        ${Buffer.from(credential.publicKey)}, ${credential.counter}, ${transports}, ${name})
+      on conflict do nothing`.execute(db)
     // A call whose response was lost comes again.
-    if (numInsertedOrUpdatedRows === 0n) return
+    if (numAffectedRows === 0n) return
     const { rows } = await sql`
       insert into token_directory (token_hash, workspace_id, kept_until)
-      values (${tokenHash(credential.id)}, ${session.workspaceId}, 'infinity') on conflict do nothing returning 1`.execute(
-      db,
-    )
+      values (${tokenHash(credential.id)}, ${session.workspaceId}, 'infinity') on conflict do nothing
+      returning 1`.execute(db)
     // An authenticator that gives its key the name of another one.
     if (rows.length === 0) throw new AppError('invalid-input', notTaken)
     await recordAudit({ db }, session, 'senha', `Cadastrou a passkey “${name}”.`)
@@ -239,16 +226,12 @@ async function checkPasskey(ctx: Pick<Context, 'db' | 'config' | 'vault'>, respo
     throw new AppError('unauthenticated', late ? tooLate : unknown, { cause })
   })
   if (!verified) throw new AppError('unauthenticated', unknown)
-  const { numUpdatedRows } = await inWorkspace(ctx, account.workspaceId, ({ db }) =>
-    db
-      .updateTable('passkey')
-      .set({ counter: BigInt(authenticationInfo.newCounter), used_at: sql<Date>`now()` })
-      .where('workspace_id', '=', account.workspaceId)
-      .where('digest', '=', digest)
-      .executeTakeFirst(),
+  const { numAffectedRows } = await inWorkspace(ctx, account.workspaceId, ({ db }) =>
+    sql`update passkey set counter = ${authenticationInfo.newCounter}, used_at = now()
+         where workspace_id = ${account.workspaceId} and digest = ${digest}`.execute(db),
   )
   // It was removed in this moment.
-  if (numUpdatedRows === 0n) throw new AppError('unauthenticated', unknown)
+  if (numAffectedRows === 0n) throw new AppError('unauthenticated', unknown)
   return account
 }
 

@@ -3,6 +3,7 @@ import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { ufByCode } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
+import { sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -24,13 +25,20 @@ interface Settings {
 
 /** The settings of a company, which nobody else changes until the transaction ends. `ctx.db` is a transaction inside the workspace. */
 export async function lockSettings({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<Settings> {
-  const { acknowledges_since, ...row } = await db
-    .selectFrom('company')
-    .select(['name', 'cnpj', 'email', 'uf', 'automatic', 'shown_nfe', 'shown_cte', 'acknowledges_since', 'active'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', companyId)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{
+    name: string
+    cnpj: string
+    email: string | null
+    uf: number
+    automatic: boolean
+    shown_nfe: number
+    shown_cte: number
+    acknowledges_since: Date | null
+    active: boolean
+  }>`
+    select name, cnpj, email, uf, automatic, shown_nfe, shown_cte, acknowledges_since, active from company
+     where workspace_id = ${workspaceId} and id = ${companyId} for no key update`.execute(db)
+  const { acknowledges_since, ...row } = rows[0]!
   return { ...row, acknowledges: acknowledges_since !== null }
 }
 
@@ -108,13 +116,9 @@ export async function recordArchiving(
 
 /** Writes down that somebody asked for a query. */
 export async function recordSync(ctx: WithDatabase, session: Session, companyId: number): Promise<void> {
-  const company = await ctx.db
-    .selectFrom('company')
-    .select(['name', 'cnpj'])
-    .where('workspace_id', '=', session.workspaceId)
-    .where('id', '=', companyId)
-    .executeTakeFirstOrThrow()
-  await recordAudit(ctx, session, 'sincronizacao', `Pediu a sincronização da empresa ${called(company)}.`)
+  const { rows } = await sql<{ name: string; cnpj: string }>`
+    select name, cnpj from company where workspace_id = ${session.workspaceId} and id = ${companyId}`.execute(ctx.db)
+  await recordAudit(ctx, session, 'sincronizacao', `Pediu a sincronização da empresa ${called(rows[0]!)}.`)
 }
 
 // As the screens name them.

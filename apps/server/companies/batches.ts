@@ -76,9 +76,8 @@ async function requireRoom({ db }: WithDatabase, workspaceId: number): Promise<v
     db,
   )
   const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from certificate_batch where workspace_id = ${workspaceId} and ended_at is null`.execute(
-    db,
-  )
+    select count(*)::int as n from certificate_batch where workspace_id = ${workspaceId}
+     and ended_at is null`.execute(db)
   if (rows[0]!.n >= batchLimits.open)
     throw new AppError(
       'too-many',
@@ -141,12 +140,10 @@ export async function addFiles(
       const stored = await db.insertInto('certificate_file').values(rows).returning('id').execute()
       for (const { id } of stored) await queueJob({ db }, { kind: 'certificate', workspaceId, key: String(id) })
     }
-    await db
-      .updateTable('certificate_batch')
-      .set({ received_at: sql<Date>`now()`, complete: last, total: last ? n : Math.max(batch.total, n) })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', batchId)
-      .execute()
+    await sql`
+      update certificate_batch
+         set received_at = now(), complete = ${last}, total = ${last ? n : Math.max(batch.total, n)}
+       where workspace_id = ${workspaceId} and id = ${batchId}`.execute(db)
     await endWhenDone({ db }, workspaceId, batchId)
     return n
   })
@@ -227,14 +224,10 @@ async function endWhenDone({ db }: WithDatabase, workspaceId: number, batchId: b
   if (!batch?.complete) return
   const counts = await countFiles({ db }, workspaceId, batchId)
   if (counts.waiting > 0) return
-  const { numUpdatedRows } = await db
-    .updateTable('certificate_batch')
-    .set({ ended_at: sql<Date>`now()`, passwords: null })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', batchId)
-    .where('ended_at', 'is', null)
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return
+  const { numAffectedRows } = await sql`
+    update certificate_batch set ended_at = now(), passwords = null
+     where workspace_id = ${workspaceId} and id = ${batchId} and ended_at is null`.execute(db)
+  if (numAffectedRows === 0n) return
   const { n, ...states } = counts
   const payload: BatchEnded = { ...states, missing: batch.total - n, by: batch.by }
   await announce({ db }, workspaceId, { what: 'lote-conferido', payload })
@@ -257,9 +250,8 @@ export async function readWaitingFile(
   return readWorkspace(ctx, workspaceId!, async ({ db }) => {
     const { rows } = await sql<WaitingFile>`
       select workspace_id as "workspaceId", id, batch_id as "batchId", name, content
-        from certificate_file where workspace_id = ${workspaceId} and id = ${key}::bigint and state = 'waiting'`.execute(
-      db,
-    )
+        from certificate_file where workspace_id = ${workspaceId} and id = ${key}::bigint
+        and state = 'waiting'`.execute(db)
     return rows[0] ?? null
   })
 }
@@ -332,14 +324,11 @@ export async function settleFile(
   { state, message, companyId, failedMs = 0 }: Decision,
 ): Promise<boolean> {
   await lockBatch({ db }, workspaceId, batchId)
-  const { numUpdatedRows } = await db
-    .updateTable('certificate_file')
-    .set({ state, message, company_id: companyId ?? null, content: null })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('state', '=', 'waiting')
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
+  const { numAffectedRows } = await sql`
+    update certificate_file
+       set state = ${state}, message = ${message}, company_id = ${companyId ?? null}, content = null
+     where workspace_id = ${workspaceId} and id = ${id} and state = 'waiting'`.execute(db)
+  if (numAffectedRows === 0n) return false
   if (failedMs > 0) await addFailure({ db }, workspaceId, batchId, failedMs)
   await endWhenDone({ db }, workspaceId, batchId)
   return true
@@ -381,9 +370,8 @@ export async function tidyBatches(ctx: WithDatabase): Promise<void> {
         update certificate_file f set state = 'failed', message = ${tooLate}, content = null
           from certificate_batch b
          where f.workspace_id = ${workspaceId} and f.batch_id = ${id} and f.state = 'waiting'
-           and b.workspace_id = f.workspace_id and b.id = f.batch_id and b.received_at < now() - interval '1 day'`.execute(
-        db,
-      )
+           and b.workspace_id = f.workspace_id and b.id = f.batch_id
+           and b.received_at < now() - interval '1 day'`.execute(db)
       await endWhenDone({ db }, workspaceId, id)
     })
 }

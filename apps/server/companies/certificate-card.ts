@@ -40,15 +40,10 @@ export async function readCertificateCard(
     const [found] = rows
     if (!found) return null
     const { id, ...card } = found
-    const uses = await db
-      .selectFrom('certificate_use')
-      .select(['at', 'service', 'purpose'])
-      .where('workspace_id', '=', workspaceId)
-      .where('certificate_id', '=', id)
-      .orderBy('at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(usesMax)
-      .execute()
+    const { rows: uses } = await sql<{ at: Date; service: string; purpose: string }>`
+      select at, service, purpose from certificate_use
+       where workspace_id = ${workspaceId} and certificate_id = ${id}
+      order by at desc, id desc limit ${usesMax}`.execute(db)
     return { ...card, uses }
   })
 }

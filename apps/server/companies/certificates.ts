@@ -100,31 +100,16 @@ export async function storeCertificate(
       { cause },
     )
   })
-  await db
-    .insertInto('certificate')
-    .values({
-      workspace_id: workspaceId,
-      company_id: companyId,
-      holder_cnpj: certificate.cnpj,
-      holder_name: certificate.name,
-      issuer: certificate.issuer,
-      serial_number: certificate.serialNumber,
-      valid_from: certificate.validFrom,
-      valid_to: certificate.validTo,
-      certificate_pem: certificate.certificate,
-      chain_pem: certificate.chain,
-      key_encrypted: sealed,
-      key_id: keyId,
-      uploaded_by: session.accountId,
-    })
-    .execute()
+  await sql`
+    insert into certificate (workspace_id, company_id, holder_cnpj, holder_name, issuer, serial_number,
+      valid_from, valid_to, certificate_pem, chain_pem, key_encrypted, key_id, uploaded_by)
+    values (${workspaceId}, ${companyId}, ${certificate.cnpj}, ${certificate.name}, ${certificate.issuer},
+      ${certificate.serialNumber}, ${certificate.validFrom}, ${certificate.validTo},
+      ${certificate.certificate}, ${certificate.chain}, ${sealed}, ${keyId}, ${session.accountId})`.execute(db)
   // After the insert, which a rotation of the master key holds back until it has ended.
-  const current = await db
-    .selectFrom('workspace_key')
-    .select('key_id')
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirst()
-  if (current?.key_id !== keyId)
+  const { rows } = await sql<{ key_id: string }>`
+    select key_id from workspace_key where workspace_id = ${workspaceId}`.execute(db)
+  if (rows[0]?.key_id !== keyId)
     throw new AppError(
       'unavailable',
       'A chave com que o certificado foi selado acaba de ser trocada. Nada foi guardado; envie o certificado de novo. Se a mensagem se repetir, peça a quem cuida do servidor para reiniciar o programa.',
@@ -196,11 +181,7 @@ export async function destroyKeys({ db }: Pick<Context, 'db'>, workspaceId: numb
      where workspace_id = ${workspaceId} and key_id <> '' returning id`.execute(db)
   await db.deleteFrom('workspace_key').where('workspace_id', '=', workspaceId).execute()
   // With their files, which hold keys too.
-  await db
-    .deleteFrom('certificate_batch')
-    .where('workspace_id', '=', workspaceId)
-    .where('ended_at', 'is', null)
-    .execute()
+  await sql`delete from certificate_batch where workspace_id = ${workspaceId} and ended_at is null`.execute(db)
   return rows.length
 }
 

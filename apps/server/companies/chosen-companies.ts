@@ -13,9 +13,8 @@ export async function findCompanyIds(
   if (publicIds === null) return null
   const wanted = [...new Set(publicIds.map((id) => id.toLowerCase()))]
   const { rows } = await sql<{ id: number }>`
-    select id from company where workspace_id = ${workspaceId} and public_id::text = any (${wanted}::text[]) order by id`.execute(
-    db,
-  )
+    select id from company where workspace_id = ${workspaceId} and public_id::text = any (${wanted}::text[])
+     order by id`.execute(db)
   if (rows.length < wanted.length) throw new AppError('not-found', 'Empresa não encontrada. Nada foi alterado.')
   return rows.map(({ id }) => id)
 }
@@ -28,8 +27,7 @@ export async function findPublicIds(
 ): Promise<string[] | null> {
   if (ids === null) return null
   const { rows } = await sql<{ id: string }>`
-    select public_id::text as id from company where workspace_id = ${workspaceId} and id = any (${ids}::int[]) order by company.id`.execute(
-    db,
-  )
+    select public_id::text as id from company where workspace_id = ${workspaceId} and id = any (${ids}::int[])
+     order by company.id`.execute(db)
   return rows.map(({ id }) => id)
 }

@@ -37,13 +37,9 @@ export async function requireActive(
   workspaceId: number,
   companyId: number,
 ): Promise<void> {
-  const row = await db
-    .selectFrom('company')
-    .select('archived_at')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', companyId)
-    .executeTakeFirst()
-  if (row?.archived_at) throw new AppError('conflict', archivedSentence(row.archived_at))
+  const { rows } = await sql<{ archived_at: Date | null }>`
+    select archived_at from company where workspace_id = ${workspaceId} and id = ${companyId}`.execute(db)
+  if (rows[0]?.archived_at) throw new AppError('conflict', archivedSentence(rows[0].archived_at))
 }
 
 /**
@@ -95,12 +91,9 @@ export async function requireRoomForCompany(ctx: WithContact, workspaceId: numbe
 
 /** How many companies a workspace has, without those that it archived. `ctx.db` is a transaction inside it. */
 export async function countCompanies({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
-  const { n } = await db
-    .selectFrom('company')
-    .select(sql<number>`count(*)::int`.as('n'))
-    .where('workspace_id', '=', workspaceId)
-    .where('active', '=', true)
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from company where workspace_id = ${workspaceId} and active = true`.execute(db)
+  const { n } = rows[0]!
   return n
 }
 
@@ -161,13 +154,9 @@ export async function createCompany(
 }
 
 async function isArchived({ db }: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('company')
-    .select('active')
-    .where('workspace_id', '=', workspaceId)
-    .where('cnpj', '=', cnpj)
-    .executeTakeFirst()
-  return row?.active === false
+  const { rows } = await sql<{ active: boolean }>`
+    select active from company where workspace_id = ${workspaceId} and cnpj = ${cnpj}`.execute(db)
+  return rows[0]?.active === false
 }
 
 /** What a person changes in a company; what is undefined keeps its value. */
@@ -192,13 +181,10 @@ export async function updateCompany(
 ): Promise<Company> {
   const { workspaceId, accountId } = session
   await enterWorkspace(ctx, workspaceId)
-  const before = await ctx.db
-    .selectFrom('company')
-    .select(['cnpj', 'shown_nfe', 'shown_cte'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', companyId)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ cnpj: string; shown_nfe: number; shown_cte: number }>`
+    select cnpj, shown_nfe, shown_cte from company where workspace_id = ${workspaceId} and id = ${companyId}
+    for no key update`.execute(ctx.db)
+  const before = rows[0]!
   if (certificate) await replaceCertificate(ctx, session, companyId, before.cnpj, certificate)
   return ctx.db
     .updateTable('company')

@@ -38,12 +38,9 @@ export async function setLogo(
 
 /** Takes the logo of a company away. Refuses when it has none. `ctx.db` is a transaction inside the workspace. */
 export async function removeLogo({ db }: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void> {
-  const { numDeletedRows } = await db
-    .deleteFrom('company_logo')
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .executeTakeFirstOrThrow()
-  if (numDeletedRows === 0n) throw noLogo()
+  const { numAffectedRows } = await sql`
+    delete from company_logo where workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db)
+  if (numAffectedRows === 0n) throw noLogo()
 }
 
 /** The logo of a company, a PNG in eight bits a colour without transparency. */

@@ -84,13 +84,10 @@ export async function registerOrRenew(
     return { state: 'registered', companyId: id, message: `Empresa cadastrada, com o certificado ${until}.` }
   }
   const before = await lockSettings(ctx, workspaceId, companyId)
-  const current = await ctx.db
-    .selectFrom('certificate')
-    .select(['certificate_pem as pem', 'valid_to as validTo', 'refused_at as refusedAt'])
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .where('replaced_at', 'is', null)
-    .executeTakeFirst()
+  const { rows } = await sql<{ pem: string; validTo: Date; refusedAt: Date | null }>`
+    select certificate_pem as pem, valid_to as "validTo", refused_at as "refusedAt" from certificate
+     where workspace_id = ${workspaceId} and company_id = ${companyId} and replaced_at is null`.execute(ctx.db)
+  const current = rows[0]
   if (current?.pem === certificate.certificate)
     return { state: 'unchanged', companyId, message: `Já é o certificado cadastrado, ${until}. Nada foi alterado.` }
   // Folders of offices hold the files of last year too. One that the authority refuses is worth less than an older one.

@@ -100,12 +100,9 @@ export async function releaseHeld(
   for (const { workspaceId, companyId, name, acknowledgesSince } of held?.companies ?? []) {
     if (acknowledgesSince === null) continue
     await inWorkspace(ctx, workspaceId, async ({ db }) => {
-      await db
-        .updateTable('company')
-        .set({ acknowledges_since: null, acknowledges_by: null })
-        .where('workspace_id', '=', workspaceId)
-        .where('id', '=', companyId)
-        .execute()
+      await sql`
+        update company set acknowledges_since = null, acknowledges_by = null
+         where workspace_id = ${workspaceId} and id = ${companyId}`.execute(db)
       const what = `Desligou a Ciência automática de ${name}, antes de liberar o envio de manifestações.`
       await recordAudit({ db }, { workspaceId, accountName: operator }, 'empresa', what)
     })
@@ -183,14 +180,10 @@ export async function releaseAlone(ctx: Pick<Context, 'db'>, session: Session): 
 async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
   for (const workspaceId of await listWorkspaces(ctx))
     await inWorkspace(ctx, workspaceId, async ({ db }) => {
-      const rules = await db
-        .updateTable('answer_rule')
-        .set({ active: false })
-        .where('workspace_id', '=', workspaceId)
-        .where('active', '=', true)
-        .where('answer', 'in', ['ciencia', 'ciencia-apos'])
-        .returning('name')
-        .execute()
+      const { rows: rules } = await sql<{ name: string }>`
+        update answer_rule set active = false
+         where workspace_id = ${workspaceId} and active = true and answer in ('ciencia', 'ciencia-apos')
+        returning name`.execute(db)
       if (rules.length === 0) return
       const names = formatList(rules.map(({ name }) => `“${name}”`))
       const what = `Desligou regras de resposta (${names}), antes de liberar o envio de manifestações.`

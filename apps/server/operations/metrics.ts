@@ -33,14 +33,12 @@ function read(ctx: MetricsContext): Promise<MetricRow[]> {
         union all select 'capture_lost_positions', null, coalesce(sum(to_nsu - from_nsu + 1), 0) from capture_gap
          where lost and not passed and found_at > now() - interval '90 days'
         union all select 'circuits_open', null, count(*) from circuit where open_until is not null
-        union all select 'clock_skew_seconds', null, (array_agg(seconds order by abs(seconds) desc))[1] from clock_skew`.execute(
-          db,
-        ),
+        union all select 'clock_skew_seconds', null, (array_agg(seconds order by abs(seconds) desc))[1]
+         from clock_skew`.execute(db),
         await sql<MetricRow>`
         select 'mails_waiting_seconds' as name, null as of,
-               coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as value from mail where state = 'waiting'`.execute(
-          db,
-        ),
+               coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as value from mail
+                where state = 'waiting'`.execute(db),
         await sql<MetricRow>`
         select 'outgoing_events_due_seconds' as name, null as of,
                greatest(0, coalesce(extract(epoch from now() - min(next_at)), 0))::float8 as value

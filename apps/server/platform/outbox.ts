@@ -30,17 +30,10 @@ export async function announce(
   workspaceId: number,
   { what, companyId, payload = {}, waitMs = togetherMs, sessionId }: Happening,
 ): Promise<void> {
-  await db
-    .insertInto('happening')
-    .values({
-      workspace_id: workspaceId,
-      what,
-      company_id: companyId ?? null,
-      payload: JSON.stringify(payload),
-      ready_at: sql<Date>`clock_timestamp() + ${Math.round(waitMs)} * interval '1 ms'`,
-      session_id: sessionId ?? null,
-    })
-    .execute()
+  await sql`
+    insert into happening (workspace_id, what, company_id, payload, ready_at, session_id)
+    values (${workspaceId}, ${what}, ${companyId ?? null}, ${JSON.stringify(payload)},
+      clock_timestamp() + ${Math.round(waitMs)} * interval '1 ms', ${sessionId ?? null})`.execute(db)
   const key = `${workspaceId} ${what}`
   const waits = waitsOf.get(db) ?? new Map<string, number>()
   waitsOf.set(db, waits)

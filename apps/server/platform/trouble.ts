@@ -76,13 +76,8 @@ export async function endTrouble({ db }: WithDatabase, key: TroubleKey): Promise
 
 /** What is wrong now, the oldest first. */
 export async function listTroubles({ db }: WithDatabase): Promise<Trouble[]> {
-  const rows = await db
-    .selectFrom('trouble')
-    .select(['key', 'since', 'sentence'])
-    .where('ended_at', 'is', null)
-    .orderBy('since')
-    .orderBy('key')
-    .execute()
+  const { rows } = await sql<{ key: string; since: Date; sentence: string }>`
+    select key, since, sentence from trouble where ended_at is null order by since, key`.execute(db)
   return rows
 }
 

@@ -85,16 +85,14 @@ export async function noteTry(
   await sql`
     insert into capture_refusal (line_id, workspace_id, certificate_id, rests_until)
     values (${line.id}, ${workspaceId}, ${certificateId}, ${fromNow(restMs)})
-    on conflict (line_id, workspace_id, certificate_id) do update set at = now(), rests_until = excluded.rests_until`.execute(
-    db,
-  )
+    on conflict (line_id, workspace_id, certificate_id) do update
+    set at = now(), rests_until = excluded.rests_until`.execute(db)
 }
 
 /** Forgets what `noteTry` noted: the authority accepted the certificate. */
 export async function forgetTry({ db }: WithDatabase, line: { id: number }, tried: Tried): Promise<void> {
   await sql`
     delete from capture_refusal
-     where line_id = ${line.id} and workspace_id = ${tried.workspaceId} and certificate_id = ${tried.certificateId}`.execute(
-    db,
-  )
+     where line_id = ${line.id} and workspace_id = ${tried.workspaceId}
+     and certificate_id = ${tried.certificateId}`.execute(db)
 }

@@ -41,12 +41,15 @@ export async function pausedServices({ db }: WithDatabase): Promise<string[]> {
 
 /** What the service at `url` does not do for anybody right now; null when it serves, or one failure has not yet become an outage. */
 export async function findOutage({ db }: WithDatabase, url: string): Promise<Outage | null> {
-  const row = await db
-    .selectFrom('circuit')
-    .select(['since', 'reason', 'detail', 'open_until'])
-    .where('address', '=', addressOf(url))
-    .where('open_until', '>', sql<Date>`now()`)
-    .executeTakeFirst()
+  const { rows } = await sql<{
+    since: Date | null
+    reason: string | null
+    detail: string | null
+    open_until: Date | null
+  }>`
+    select since, reason, detail, open_until from circuit
+     where address = ${addressOf(url)} and open_until > now()`.execute(db)
+  const row = rows[0]
   return row?.since && row.open_until
     ? { ...row, since: row.since, reason: row.reason ?? '', until: row.open_until }
     : null

@@ -113,28 +113,19 @@ export async function isFirstSinceRestore({ db }: WithDatabase, line: { id: numb
 
 /** How often a position was fetched. `ctx.db` is a transaction that sees the line. */
 export async function countFetched({ db }: WithDatabase, line: { id: number }, position: bigint): Promise<number> {
-  const { n } = await db
-    .selectFrom('capture_call')
-    .select(sql<number>`count(*)::int`.as('n'))
-    .where('line_id', '=', line.id)
-    .where('query', '=', 'consNSU')
-    .where('nsu_before', '=', position)
-    .where('c_stat', '=', 138)
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from capture_call
+     where line_id = ${line.id} and query = 'consNSU' and nsu_before = ${position} and c_stat = 138`.execute(db)
+  const { n } = rows[0]!
   return n
 }
 
 /** Whether the last query for something that is missing was for a note. `ctx.db` is a transaction that sees the line. */
 export async function wasNoteLast({ db }: WithDatabase, line: { id: number }): Promise<boolean> {
-  const row = await db
-    .selectFrom('capture_call')
-    .select('query')
-    .where('line_id', '=', line.id)
-    .where('query', '<>', 'distNSU')
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.query === 'consChNFe'
+  const { rows } = await sql<{ query: 'distNSU' | 'consNSU' | 'consChNFe' }>`
+    select query from capture_call where line_id = ${line.id} and query <> 'distNSU' order by id desc
+     limit 1`.execute(db)
+  return rows[0]?.query === 'consChNFe'
 }
 
 /**

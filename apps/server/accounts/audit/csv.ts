@@ -29,9 +29,8 @@ export async function* writeAudit(ctx: WithDatabase, workspaceId: number): Async
         select id, to_char(at at time zone 'America/Sao_Paulo', 'YYYY-MM-DD"T"HH24:MI:SS.US')
                    || to_char((at at time zone 'America/Sao_Paulo') - (at at time zone 'UTC'), 'HH24:MI') as when,
                actor, action, description, address
-          from audit where workspace_id = ${workspaceId} and id > ${last} and id <= ${end} order by id limit ${batchSize}`.execute(
-        db,
-      ),
+          from audit where workspace_id = ${workspaceId} and id > ${last} and id <= ${end} order by id
+          limit ${batchSize}`.execute(db),
     )
     if (rows.length === 0) return
     let text = ''

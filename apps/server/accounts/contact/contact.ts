@@ -45,37 +45,41 @@ export async function keepMessage(
 ): Promise<void> {
   const recipient = ctx.config.contactEmail
   await asOperator(ctx, async (ctx) => {
-    const { id } = await ctx.db
-      .insertInto('contact_message')
-      .values({ name, email, phone: phone ?? null, company: company || null, message, suspect })
-      .returning('id')
-      .executeTakeFirstOrThrow()
+    const { rows } = await sql<{ id: bigint }>`
+      insert into contact_message (name, email, phone, company, message, suspect)
+      values (${name}, ${email}, ${phone ?? null}, ${company || null}, ${message}, ${suspect})
+      returning id`.execute(ctx.db)
+    const { id } = rows[0]!
     if (recipient && !suspect) await queueMail(ctx, { kind: 'contato', recipient, payload: { message: String(id) } })
   })
 }
 
+interface ContactRow {
+  name: string
+  email: string
+  phone: string | null
+  company: string | null
+  message: string
+}
+
 /** What visitors wrote, newest first. */
 export async function listContactMessages(ctx: Pick<Context, 'db'>) {
-  return asOperator(ctx, ({ db }) =>
-    db
-      .selectFrom('contact_message')
-      .select(['at', 'name', 'email', 'phone', 'company', 'message', 'suspect'])
-      .orderBy('at', 'desc')
-      .orderBy('id', 'desc')
-      .execute(),
-  )
+  return asOperator(ctx, async ({ db }) => {
+    const { rows } = await sql<ContactRow & { at: Date; suspect: boolean }>`
+      select at, name, email, phone, company, message, suspect
+        from contact_message order by at desc, id desc`.execute(db)
+    return rows
+  })
 }
 
 const writeContact: MailKind = async (ctx, { payload }) => {
   const { message: id } = payload as { message: string }
-  const row = await asOperator(ctx, ({ db }) =>
-    db
-      .selectFrom('contact_message')
-      .select(['name', 'email', 'phone', 'company', 'message'])
-      .select(sql<string>`to_char(at at time zone 'America/Sao_Paulo', 'DD/MM/YYYY HH24:MI')`.as('at'))
-      .where('id', '=', BigInt(id))
-      .executeTakeFirst(),
+  const { rows } = await asOperator(ctx, ({ db }) =>
+    sql<ContactRow & { at: string }>`
+      select name, email, phone, company, message, to_char(at at time zone 'America/Sao_Paulo', 'DD/MM/YYYY HH24:MI') as at
+        from contact_message where id = ${BigInt(id)}`.execute(db),
   )
+  const row = rows[0]
   if (!row) return null
   const [name, email, company] = [row.name, row.email, row.company ?? ''].map(onOneLine) as [string, string, string]
   const from = [

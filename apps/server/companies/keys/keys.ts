@@ -68,12 +68,9 @@ export async function addKey(
   const granted = allScopes.filter((scope) => scopes.includes(scope))
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     await lockKeys({ db }, workspaceId)
-    const { n } = await db
-      .selectFrom('api_key')
-      .select(sql<number>`count(*)::int`.as('n'))
-      .where('workspace_id', '=', workspaceId)
-      .where('token_hash', 'is not', null)
-      .executeTakeFirstOrThrow()
+    const { rows } = await sql<{ n: number }>`
+      select count(*)::int as n from api_key where workspace_id = ${workspaceId} and token_hash is not null`.execute(db)
+    const { n } = rows[0]!
     if (n >= keysMax)
       throw new AppError(
         'conflict',
@@ -117,12 +114,7 @@ export async function renameKey({ db }: WithDatabase, session: Session, publicId
     const before = await getKey({ db }, workspaceId, publicId)
     if (before.name === name) return
     await refuseTaken({ db }, workspaceId, name, before.id)
-    await db
-      .updateTable('api_key')
-      .set({ name })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', before.id)
-      .execute()
+    await sql`update api_key set name = ${name} where workspace_id = ${workspaceId} and id = ${before.id}`.execute(db)
     const what = `Mudou o nome da chave de API “${before.name}” (${before.start}…) para “${name}”.`
     await recordAudit({ db }, session, 'chave', what)
   })
@@ -153,11 +145,8 @@ async function forget({ db }: WithDatabase, workspaceId: number, id: number | nu
     returning ended.token_hash as hash`.execute(db)
   if (rows.length === 0) return
   const hashes = rows.map(({ hash }) => hash)
-  await db
-    .deleteFrom('token_directory')
-    .where('workspace_id', '=', workspaceId)
-    .where('token_hash', 'in', hashes)
-    .execute()
+  await sql`
+    delete from token_directory where workspace_id = ${workspaceId} and token_hash = any (${hashes})`.execute(db)
 }
 
 // Changes of the keys of a workspace take turns.
@@ -168,9 +157,8 @@ async function lockKeys({ db }: WithDatabase, workspaceId: number): Promise<void
 // In the audit the name says which key it was.
 async function refuseTaken({ db }: WithDatabase, workspaceId: number, name: string, but = 0): Promise<void> {
   const { rows } = await sql`
-    select from api_key where workspace_id = ${workspaceId} and token_hash is not null and lower(name) = lower(${name}) and id <> ${but}`.execute(
-    db,
-  )
+    select from api_key where workspace_id = ${workspaceId} and token_hash is not null
+     and lower(name) = lower(${name}) and id <> ${but}`.execute(db)
   if (rows.length > 0)
     throw new AppError(
       'conflict',

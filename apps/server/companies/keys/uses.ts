@@ -25,9 +25,8 @@ export async function noteCall(
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     await sql`
       update api_key set used_at = now()
-       where workspace_id = ${workspaceId} and id = ${id} and (used_at is null or used_at <= now() - interval '1 hour')`.execute(
-      db,
-    )
+       where workspace_id = ${workspaceId} and id = ${id}
+       and (used_at is null or used_at <= now() - interval '1 hour')`.execute(db)
     if (wasLetIn && method !== 'GET' && (await mayTry({ db }, eachByItself, `${workspaceId}/${id}`)))
       return recordAudit({ db }, key, 'chave', `Chamou ${call}.`)
     const times = wasLetIn ? 1 : 0
@@ -45,9 +44,8 @@ export async function noteCall(
 export async function recordUses(ctx: Pick<Context, 'db' | 'log'>): Promise<void> {
   const { rows: due } = await asOperator(ctx, ({ db }) =>
     sql<{ id: number }>`
-      select distinct workspace_id as id from api_key_use where hour < date_trunc('hour', now()) order by 1`.execute(
-      db,
-    ),
+      select distinct workspace_id as id from api_key_use where hour < date_trunc('hour', now())
+       order by 1`.execute(db),
   )
   for (const { id: workspaceId } of due)
     await recordUsesOf(ctx, workspaceId).catch((err: unknown) =>

@@ -112,16 +112,10 @@ async function send(
 ): Promise<void> {
   const at = new Date().toISOString()
   const token = linkOf({ vault }, workspaceId, id, at)
-  await db
-    .updateTable('invitation')
-    .set({
-      token_hash: tokenHash(token),
-      sent_at: sql<Date>`now()`,
-      expires_at: sql<Date>`now() + ${days} * interval '1 day'`,
-    })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .execute()
+  await sql`
+    update invitation
+       set token_hash = ${tokenHash(token)}, sent_at = now(), expires_at = now() + ${days} * interval '1 day'
+     where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
   // Whoever comes too late is told that, for a while.
   await listToken({ db }, workspaceId, token, sql<Date>`now() + interval '30 days'`)
   await queueMail(
@@ -174,14 +168,11 @@ export async function withdraw(ctx: WithDatabase, session: Session, publicId: st
 }
 
 async function getOpen({ db }: WithDatabase, workspaceId: number, publicId: string) {
-  const row = await db
-    .selectFrom('invitation')
-    .select(['id', 'email'])
-    .where('workspace_id', '=', workspaceId)
-    .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
-    .executeTakeFirst()
-  if (!row) throw new AppError('not-found', 'Este convite não existe mais: ele foi aceito ou cancelado.')
-  return row
+  const { rows } = await sql<{ id: number; email: string }>`
+    select id, email from invitation
+     where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid`.execute(db)
+  if (!rows[0]) throw new AppError('not-found', 'Este convite não existe mais: ele foi aceito ou cancelado.')
+  return rows[0]
 }
 
 async function remove({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
@@ -290,13 +281,16 @@ export async function acceptWithSession(
 async function take(ctx: WithDatabase, workspaceId: number, link: string) {
   const { db } = ctx
   await lockWorkspace(ctx, workspaceId)
-  const row = await db
-    .deleteFrom('invitation')
-    .where('workspace_id', '=', workspaceId)
-    .where('token_hash', '=', tokenHash(tokenOf(link)))
-    .where('expires_at', '>', sql<Date>`now()`)
-    .returning(['role', 'company_ids as companyIds', 'access_until as accessUntil', 'invited_by as invitedBy'])
-    .executeTakeFirst()
+  const { rows } = await sql<{
+    role: MemberRole
+    companyIds: number[] | null
+    accessUntil: Date | null
+    invitedBy: number
+  }>`
+    delete from invitation
+     where workspace_id = ${workspaceId} and token_hash = ${tokenHash(tokenOf(link))} and expires_at > now()
+    returning role, company_ids as "companyIds", access_until as "accessUntil", invited_by as "invitedBy"`.execute(db)
+  const row = rows[0]
   // Another call took it in this moment, or withdrew it.
   if (!row) throw new AppError('gone', 'Este convite acaba de ser aceito ou cancelado.')
   if (row.accessUntil && row.accessUntil <= new Date())

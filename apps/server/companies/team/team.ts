@@ -94,11 +94,8 @@ export async function changeWorkspace(
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const before = await lockPeople({ db }, session)
     if (requiresFactor && !before.requiresFactor) await requireOwnFactor({ db }, session)
-    await db
-      .updateTable('workspace')
-      .set({ name, requires_factor: requiresFactor })
-      .where('id', '=', workspaceId)
-      .execute()
+    await sql`
+      update workspace set name = ${name}, requires_factor = ${requiresFactor} where id = ${workspaceId}`.execute(db)
     // Pages that are open have to show it as well.
     if (requiresFactor && !before.requiresFactor) await reconnect({ db }, workspaceId, null)
     const changes = [
@@ -114,9 +111,8 @@ export async function changeWorkspace(
 // Or the first call afterwards would shut out who asked: as the session is judged by then.
 async function requireOwnFactor(ctx: WithDatabase, { home, workspaceId, publicId }: Session): Promise<void> {
   const { rows: shown } = await sql`
-    select from session where workspace_id = ${workspaceId} and public_id = ${publicId}::uuid and with_factor`.execute(
-    ctx.db,
-  )
+    select from session where workspace_id = ${workspaceId} and public_id = ${publicId}::uuid
+     and with_factor`.execute(ctx.db)
   await enterWorkspace(ctx, home.workspaceId)
   const { rows: factors } = await sql`
     select 1 from second_factor
@@ -201,9 +197,8 @@ export async function settle(ctx: WithDatabase, workspaceId: number, choice: Rig
   const companyIds = await findCompanyIds(ctx, workspaceId, choice.companies)
   if (choice.lastDay === null) return { role: choice.role, companyIds, accessUntil: null }
   const { rows } = await sql<{ at: Date; gone: boolean }>`
-    select at, at <= now() as gone from (select (${choice.lastDay}::date + 1)::timestamp at time zone 'America/Sao_Paulo' as at) d`.execute(
-    ctx.db,
-  )
+    select at, at <= now() as gone
+     from (select (${choice.lastDay}::date + 1)::timestamp at time zone 'America/Sao_Paulo' as at) d`.execute(ctx.db)
   const { at, gone } = rows[0]!
   if (gone)
     throw new AppError('invalid-input', 'O último dia do acesso já passou. Nada foi alterado: escolha hoje ou depois.')
@@ -227,11 +222,7 @@ export async function writeRights(
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', accountId)
     .execute()
-  await db
-    .deleteFrom('account_company')
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .execute()
+  await sql`delete from account_company where workspace_id = ${workspaceId} and account_id = ${accountId}`.execute(db)
   await sql`
     insert into account_company (workspace_id, account_id, company_id)
     select ${workspaceId}, ${accountId}, id from unnest(${companyIds ?? []}::int[]) id
@@ -299,9 +290,8 @@ export async function lockPeople(
 ) {
   const workspace = await lockWorkspace(ctx, workspaceId)
   const { rows } = await sql`
-    select from account where workspace_id = ${workspaceId} and id = ${accountId} and (role = 'administrador' or ${leaves})`.execute(
-    ctx.db,
-  )
+    select from account where workspace_id = ${workspaceId} and id = ${accountId}
+     and (role = 'administrador' or ${leaves})`.execute(ctx.db)
   if (rows.length === 0) throw new AppError('forbidden', 'Você não administra mais este workspace. Nada foi alterado.')
   return workspace
 }
@@ -318,22 +308,15 @@ export async function lockWorkspace({ db }: WithDatabase, workspaceId: number) {
 
 // Who asked them to come in may not do so any more. `ctx.db` is a transaction inside the workspace.
 async function endInvitationsOf({ db }: WithDatabase, workspaceId: number, accountId: number): Promise<void> {
-  await db
-    .deleteFrom('invitation')
-    .where('workspace_id', '=', workspaceId)
-    .where('invited_by', '=', accountId)
-    .execute()
+  await sql`delete from invitation where workspace_id = ${workspaceId} and invited_by = ${accountId}`.execute(db)
 }
 
 async function getMember({ db }: WithDatabase, workspaceId: number, publicId: string) {
-  const row = await db
-    .selectFrom('account')
-    .select(['id', 'name', 'email', 'role'])
-    .where('workspace_id', '=', workspaceId)
-    .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
-    .executeTakeFirst()
-  if (!row) throw new AppError('not-found', 'Esta pessoa não está mais no workspace.')
-  return row
+  const { rows } = await sql<{ id: number; name: string; email: string; role: MemberRole }>`
+    select id, name, email, role from account
+     where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid`.execute(db)
+  if (!rows[0]) throw new AppError('not-found', 'Esta pessoa não está mais no workspace.')
+  return rows[0]
 }
 
 // Somebody has to be left who can let others in. The people are locked.
@@ -343,14 +326,12 @@ async function requireAnotherAdministrator(
   accountId: number,
 ): Promise<void> {
   const { rows } = await sql`
-    select from account where workspace_id = ${workspaceId} and id <> ${accountId} and role = 'administrador' limit 1`.execute(
-    db,
-  )
+    select from account where workspace_id = ${workspaceId} and id <> ${accountId} and role = 'administrador'
+     limit 1`.execute(db)
   if (rows.length > 0) return
   const { rows: own } = await sql`
-    select from account where workspace_id = ${workspaceId} and id = ${accountId} and role = 'administrador'`.execute(
-    db,
-  )
+    select from account where workspace_id = ${workspaceId} and id = ${accountId}
+     and role = 'administrador'`.execute(db)
   if (own.length > 0)
     throw new AppError(
       'conflict',

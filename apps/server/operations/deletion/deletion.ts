@@ -51,12 +51,10 @@ async function mark(
   { actor, days, keep }: { actor: Actor; days: number; keep?: string },
 ): Promise<Date> {
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
-    const { eraseAt } = await db
-      .updateTable('workspace')
-      .set({ erase_at: sql<Date>`least(erase_at, now() + ${days} * interval '1 day')` })
-      .where('id', '=', workspaceId)
-      .returning(sql<Date>`erase_at`.as('eraseAt'))
-      .executeTakeFirstOrThrow()
+    const { rows } = await sql<{ eraseAt: Date }>`
+      update workspace set erase_at = least(erase_at, now() + ${days} * interval '1 day')
+       where id = ${workspaceId} returning erase_at as "eraseAt"`.execute(db)
+    const { eraseAt } = rows[0]!
     await endAllSessions({ db }, workspaceId, keep)
     await removeAllKeys({ db }, workspaceId)
     const keys = await destroyKeys({ db }, workspaceId)
@@ -86,13 +84,9 @@ export async function keepAccount(ctx: WithDatabase, session: Session): Promise<
 async function keep({ db }: WithDatabase, actor: Actor): Promise<boolean> {
   const { workspaceId } = actor
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
-    const { numUpdatedRows } = await db
-      .updateTable('workspace')
-      .set({ erase_at: null })
-      .where('id', '=', workspaceId)
-      .where('erase_at', '>', sql<Date>`now()`)
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) return false
+    const { numAffectedRows } = await sql`
+      update workspace set erase_at = null where id = ${workspaceId} and erase_at > now()`.execute(db)
+    if (numAffectedRows === 0n) return false
     await recordAudit({ db }, actor, 'conta', 'Desfez o pedido de exclusão da conta.')
     return true
   })

@@ -17,7 +17,7 @@ import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
-import { nsuText, serviceOf } from '../../platform/service.ts'
+import { nsuText, type ServiceCode, serviceOf } from '../../platform/service.ts'
 
 interface LeavingTask {
   workspaceId: number
@@ -218,17 +218,18 @@ const rolesIn = (mask: number) => roleNames.filter((_, role) => (mask & (1 << ro
 
 // No password, no key, no secret of a webhook.
 async function readSettings({ db }: WithDatabase, workspaceId: number) {
-  const workspace = await db
-    .selectFrom('workspace')
-    .select(['name', 'plan', 'created_at', 'trial_until', 'paid_from', 'paid_until'])
-    .where('id', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  const accounts = await db
-    .selectFrom('account')
-    .select(['name', 'email', 'phone', 'created_at'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('id')
-    .execute()
+  const { rows } = await sql<{
+    name: string
+    plan: number
+    created_at: Date
+    trial_until: Date
+    paid_from: Date | null
+    paid_until: Date | null
+  }>`
+    select name, plan, created_at, trial_until, paid_from, paid_until from workspace
+     where id = ${workspaceId}`.execute(db)
+  const { rows: accounts } = await sql<{ name: string; email: string; phone: string | null; created_at: Date }>`
+    select name, email, phone, created_at from account where workspace_id = ${workspaceId} order by id`.execute(db)
   const companies = await db
     .selectFrom('company as c')
     .leftJoin('certificate as k', (join) =>
@@ -243,32 +244,31 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
     .where('c.workspace_id', '=', workspaceId)
     .orderBy('c.id')
     .execute()
-  const views = await db
-    .selectFrom('saved_view')
-    .select(['type', 'name', 'address', 'saved_at'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('id')
-    .execute()
-  const texts = await db
-    .selectFrom('manifestation_text')
-    .select(['type', 'choice', 'text'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('kept_at')
-    .execute()
-  const rules = await db
-    .selectFrom('answer_rule')
-    .select(['name', 'active', 'answer', 'after_days', 'conditions', 'saved_at'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('position')
-    .execute()
-  const webhooks = await db
-    .selectFrom('webhook')
-    .select(['url', 'kinds', 'company_ids', 'created_at', 'paused_at'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('id')
-    .execute()
+  const { rows: views } = await sql<{ type: ServiceCode; name: string; address: string; saved_at: Date }>`
+    select type, name, address, saved_at from saved_view where workspace_id = ${workspaceId} order by id`.execute(db)
+  const { rows: texts } = await sql<{ type: ServiceCode; choice: number; text: string }>`
+    select type, choice, text from manifestation_text where workspace_id = ${workspaceId} order by kept_at`.execute(db)
+  const { rows: rules } = await sql<{
+    name: string
+    active: boolean
+    answer: string
+    after_days: number | null
+    conditions: unknown
+    saved_at: Date
+  }>`
+    select name, active, answer, after_days, conditions, saved_at from answer_rule
+     where workspace_id = ${workspaceId} order by position`.execute(db)
+  const { rows: webhooks } = await sql<{
+    url: string
+    kinds: string[]
+    company_ids: number[] | null
+    created_at: Date
+    paused_at: Date | null
+  }>`
+    select url, kinds, company_ids, created_at, paused_at from webhook where workspace_id = ${workspaceId}
+    order by id`.execute(db)
   const cnpjs = new Map(companies.map(({ id, cnpj }) => [id, cnpj]))
-  const { name, plan, created_at, trial_until, paid_from, paid_until } = workspace
+  const { name, plan, created_at, trial_until, paid_from, paid_until } = rows[0]!
   return {
     conta: {
       nome: name,

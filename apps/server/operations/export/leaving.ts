@@ -38,9 +38,8 @@ export async function prepareLeaving(
     // Two that ask at once take turns, and the second one finds the first.
     await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
     const { rows: waiting } = await sql`
-      select from document_export where workspace_id = ${workspaceId} and ${isLeaving} and state = 'waiting' limit 1`.execute(
-      db,
-    )
+      select from document_export where workspace_id = ${workspaceId} and ${isLeaving} and state = 'waiting'
+       limit 1`.execute(db)
     if (waiting.length > 0)
       throw new AppError(
         'conflict',
@@ -55,9 +54,8 @@ export async function prepareLeaving(
     await countTry({ db }, leavingAtMost, String(workspaceId))
     // Their bytes go piece by piece: there may be twenty gigabytes of them.
     await sql`
-      update document_export set requested_at = '-infinity' where workspace_id = ${workspaceId} and ${isLeaving}`.execute(
-      db,
-    )
+      update document_export set requested_at = '-infinity' where workspace_id = ${workspaceId}
+       and ${isLeaving}`.execute(db)
     const made = writeBrasiliaTime(now).slice(0, 16).replace('T', ' às ').replace(':', 'h')
     const of = ends.length + 1
     for (let number = 1; number <= of; number++) {
@@ -72,12 +70,10 @@ export async function prepareLeaving(
         secret: newSecret(),
       }
       const total = number < of ? exportMax.documents : receipts - exportMax.documents * (of - 1)
-      const { id } = await db
-        .insertInto('document_export')
-        .values({ workspace_id: workspaceId, account_id: accountId, form: 'zip', total, request: JSON.stringify(kept) })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      await queueExport({ db }, { workspaceId, id, queue: 'leaving' })
+      const { rows } = await sql<{ id: bigint }>`
+        insert into document_export (workspace_id, account_id, form, total, request)
+        values (${workspaceId}, ${accountId}, 'zip', ${total}, ${JSON.stringify(kept)}) returning id`.execute(db)
+      await queueExport({ db }, { workspaceId, id: rows[0]!.id, queue: 'leaving' })
     }
     await recordAudit(
       { db },

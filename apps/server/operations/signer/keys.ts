@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import pg from 'pg'
 import type { Database } from '../../platform/context.ts'
@@ -78,12 +79,9 @@ export async function newKey(wrapper: KeyWrapper, purpose: string): Promise<{ va
 
 /** Reads the key of the installation for a purpose; null before `prepareKeys` has made it. */
 export async function findInstallationKey(db: Database, wrapper: KeyWrapper, purpose: string): Promise<Buffer | null> {
-  const row = await db
-    .selectFrom('installation_key')
-    .select('wrapped')
-    .where('purpose', '=', purpose)
-    .executeTakeFirst()
-  return row ? wrapper.unwrap(row.wrapped, purpose) : null
+  const { rows } = await sql<{ wrapped: Buffer }>`
+    select wrapped from installation_key where purpose = ${purpose}`.execute(db)
+  return rows[0] ? wrapper.unwrap(rows[0].wrapped, purpose) : null
 }
 
 /**
