@@ -65,7 +65,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'the authority blocks a CNPJ, which several workspaces may have',
   },
   {
-    like: /^select count\(\*\)::int as count from webhook_delivery where state = 'waiting' and |^update webhook_delivery set state = 'failed', problem = \$1 where state = 'waiting' and |^update "outgoing_event" set "state" = \$1, "signed_xml" = \$2, "sent_at" = \$3, "lease_by" = \$4, "lease_until" = \$5 where "state" = \$6$|^select "id" from "outgoing_event" where "state" in \(\$1, \$2\) limit \$3$/,
+    like: /^select count\(\*\)::int as count from webhook_delivery where state = 'waiting' and |^update webhook_delivery set state = 'failed', problem = \$1 where state = 'waiting' and |^update outgoing_event set state = 'sending', [^;]{0,80} where state = 'waiting'$|^select "id" from "outgoing_event" where "state" in \(\$1, \$2\) limit \$3$/,
     why: 'what waits for a release, of all workspaces',
   },
   { like: /o\.workspace_id <> \$/, why: 'what other workspaces are about to send about the same note' },

@@ -12,16 +12,12 @@ import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 /** Whether a certificate has proved a company of the workspace. */
 export async function isProved(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<boolean> {
-  const proved = await readWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .selectFrom('capture_subscription')
-      .select('line_id')
-      .where('workspace_id', '=', workspaceId)
-      .where('proved_at', 'is not', null)
-      .limit(1)
-      .executeTakeFirst(),
+  const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`
+      select from capture_subscription
+       where workspace_id = ${workspaceId} and proved_at is not null limit 1`.execute(db),
   )
-  return proved !== undefined
+  return rows.length > 0
 }
 
 /** Starts or joins the capture lines of a new company. Nothing is delivered before its certificate is proved. */
@@ -35,17 +31,10 @@ export async function subscribe(
     await enterWorkspace({ db }, workspaceId)
     const firstRank = await countUnanswered({ db }, workspaceId)
     for (const service of Object.values(serviceCodes)) {
-      await db
-        .insertInto('capture_line')
-        .values({
-          service,
-          cnpj: company.cnpj,
-          next_at: sql<Date>`now()`,
-          message: 'A primeira consulta começa em instantes.',
-          first_rank: firstRank,
-        })
-        .onConflict((conflict) => conflict.columns(['service', 'cnpj']).doNothing())
-        .execute()
+      await sql`
+        insert into capture_line (service, cnpj, next_at, message, first_rank)
+        values (${service}, ${company.cnpj}, now(), 'A primeira consulta começa em instantes.', ${firstRank})
+            on conflict (service, cnpj) do nothing`.execute(db)
     }
     const own = sql`select id from capture_line where cnpj = ${company.cnpj}`
     await lockLines({ db }, sql`${own} union ${await linesOfBase({ db }, workspaceId, company.cnpj)}`)
@@ -140,11 +129,9 @@ export async function stopWithoutCertificate(
     for (const line of lines) {
       if (await hasCandidates({ db }, line)) continue
       // The authority's pause is one of the CNPJ: a new certificate does not end it.
-      await db
-        .updateTable('capture_line')
-        .set({ state, message, next_at: null, wanted: false, failures: 0 })
-        .where('id', '=', line.id)
-        .execute()
+      await sql`
+        update capture_line set state = ${state}, message = ${message}, next_at = null, wanted = false, failures = 0
+         where id = ${line.id}`.execute(db)
     }
     await enterWorkspace({ db }, workspaceId)
   })
@@ -191,12 +178,10 @@ export async function requestSync(
   const ids = await inWorkspace(ctx, workspaceId, async (ctx) => {
     await requireCapture(ctx, workspaceId)
     await requireActive(ctx, workspaceId, companyId)
-    return ctx.db
-      .selectFrom('capture_subscription')
-      .select('line_id')
-      .where('workspace_id', '=', workspaceId)
-      .where('company_id', '=', companyId)
-      .execute()
+    const { rows } = await sql<{ line_id: number }>`
+      select line_id from capture_subscription
+       where workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(ctx.db)
+    return rows
   })
   if (ids.length === 0) throw new AppError('not-found', 'Empresa não encontrada.')
   return inCapture(ctx, async ({ db }) => {
@@ -205,21 +190,13 @@ export async function requestSync(
     const told = sql`not exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null)
       or exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null
                     and s.workspace_id = ${workspaceId} and s.company_id = ${companyId})`
-    const requests = await db
-      .updateTable('capture_line')
-      .set({
-        // An overdue query keeps its time: a request must not hide that no worker runs.
-        next_at: sql<Date>`greatest(case when automatic or wanted then least(next_at, now()) else now() end, allowed_at)`,
-        wanted: true,
-      })
-      .where('id', 'in', lineIds)
-      .returning([
-        sql<ServiceCode>`service`.as('service'),
-        sql<Date | null>`case when ${told} then greatest(next_at, now()) end`.as('at'),
-        sql<boolean>`allowed_at <= now() and (${told})`.as('allowed'),
-        sql<boolean>`state = 'blocked' and (${told})`.as('blocked'),
-      ])
-      .execute()
+    // An overdue query keeps its time: a request must not hide that no worker runs.
+    const { rows: requests } = await sql<SyncRequest>`
+      update capture_line
+         set next_at = greatest(case when automatic or wanted then least(next_at, now()) else now() end, allowed_at), wanted = true
+       where id = any (${lineIds}::int[])
+      returning service, case when ${told} then greatest(next_at, now()) end as at,
+                allowed_at <= now() and (${told}) as allowed, state = 'blocked' and (${told}) as blocked`.execute(db)
     // In the order in which people read them: rows come back as they lie on the disk.
     return requests.toSorted((a, b) => a.service - b.service)
   })

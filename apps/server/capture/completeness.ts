@@ -109,12 +109,8 @@ async function readGaps(
       from explained k
      where ${isGap}
      order by id`.execute(db)
-  const open = await db
-    .selectFrom('capture_gap')
-    .select(['from_nsu', 'to_nsu', 'passed', 'lost'])
-    .where('line_id', '=', lineId)
-    .orderBy('from_nsu')
-    .execute()
+  const { rows: open } = await sql<{ from_nsu: bigint; to_nsu: bigint; passed: boolean; lost: boolean }>`
+    select from_nsu, to_nsu, passed, lost from capture_gap where line_id = ${lineId} order by from_nsu`.execute(db)
   // Both lists ascend, and the ranges within each do not overlap.
   let first = 0
   return rows.map(({ errors, mayBeCopy, cStat, xMotivo, ...gap }) => {
@@ -149,12 +145,8 @@ export async function findCompleteness(
   cnpj: string,
 ): Promise<{ service: Service; months: CapturedMonth[] }[]> {
   return inCapture(ctx, async (ctx) => {
-    const lines = await ctx.db
-      .selectFrom('capture_line')
-      .select(['id', 'service'])
-      .where('cnpj', '=', cnpj)
-      .orderBy('service')
-      .execute()
+    const { rows: lines } = await sql<{ id: number; service: number }>`
+      select id, service from capture_line where cnpj = ${cnpj} order by service`.execute(ctx.db)
     const found = []
     for (const { id, service } of lines)
       found.push({ service: serviceOf(service), months: await readCompleteness(ctx, id) })
@@ -166,27 +158,18 @@ export const completenessRoutes = [
   handle(getCompleteness, async (ctx, { query, session }) => {
     const companyId = await getCompanyId(ctx, session.workspaceId, query.id)
     return readWorkspace(ctx, session.workspaceId, async (ctx) => {
-      const { pausedAt } = await ctx.db
-        .selectFrom('workspace as w')
-        .innerJoin('company as c', 'c.workspace_id', 'w.id')
-        .select(sql<Date | null>`least(w.paused_at, c.archived_at)`.as('pausedAt'))
-        .where('w.id', '=', session.workspaceId)
-        .where('c.id', '=', companyId)
-        .executeTakeFirstOrThrow()
-      const lines = await ctx.db
-        .selectFrom('capture_subscription as s')
-        .innerJoin('capture_line as l', 'l.id', 's.line_id')
-        .select(['l.id', 'l.service', 's.paused'])
-        .where('s.workspace_id', '=', session.workspaceId)
-        .where('s.company_id', '=', companyId)
-        // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ.
-        .where('s.proved_at', 'is not', null)
-        .orderBy('l.service')
-        .execute()
+      const { rows: pauses } = await sql<{ pausedAt: Date | null }>`
+        select least(w.paused_at, c.archived_at) as "pausedAt" from workspace w join company c on c.workspace_id = w.id
+         where w.id = ${session.workspaceId} and c.id = ${companyId}`.execute(ctx.db)
+      // A workspace whose certificate is not proved does not learn what other workspaces captured for the same CNPJ.
+      const { rows: lines } = await sql<{ id: number; service: number; paused: boolean }>`
+        select l.id, l.service, s.paused from capture_subscription s join capture_line l on l.id = s.line_id
+         where s.workspace_id = ${session.workspaceId} and s.company_id = ${companyId} and s.proved_at is not null
+         order by l.service`.execute(ctx.db)
       const data = []
       for (const { id, service, paused } of lines) {
         // While it is paused it does not learn what others receive.
-        const months = await readCompleteness(ctx, id, paused ? pausedAt : null)
+        const months = await readCompleteness(ctx, id, paused ? pauses[0]!.pausedAt : null)
         const servico = serviceOf(service)
         const { total, files } = await listUnreadable(ctx, session.workspaceId, { service: servico, companyId })
         const naoLidos = files.map(({ nsu, schema, problem, receivedAt }) => ({

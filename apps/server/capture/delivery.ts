@@ -30,14 +30,11 @@ export async function listSubscribers(
   { db }: Pick<Context, 'db'>,
   line: Pick<CaptureLine, 'id'>,
 ): Promise<Subscriber[]> {
-  return db
-    .selectFrom('capture_subscription')
-    .select(['workspace_id as workspaceId', 'company_id as companyId', 'delivered_nsu as deliveredNsu', 'paused'])
-    .select(sql<boolean>`proved_at is not null`.as('proved'))
-    .where('line_id', '=', line.id)
-    .orderBy('workspace_id')
-    .orderBy('company_id')
-    .execute()
+  const { rows } = await sql<Subscriber>`
+    select workspace_id as "workspaceId", company_id as "companyId", delivered_nsu as "deliveredNsu", paused,
+           proved_at is not null as proved
+      from capture_subscription where line_id = ${line.id} order by workspace_id, company_id`.execute(db)
+  return rows
 }
 
 export async function readArrivals(response: Pick<DistributionResponse, 'documents'>): Promise<Arrival[]> {
@@ -234,11 +231,7 @@ async function noteDelivered(
   { workspaceId, companyId }: Subscriber,
   deliveredNsu: bigint,
 ): Promise<void> {
-  await db
-    .updateTable('capture_subscription')
-    .set({ delivered_nsu: deliveredNsu })
-    .where('line_id', '=', line.id)
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .execute()
+  await sql`
+    update capture_subscription set delivered_nsu = ${deliveredNsu}
+     where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db)
 }

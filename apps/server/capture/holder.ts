@@ -74,13 +74,9 @@ export async function proveHolder(ctx: WithDatabase, line: Pick<CaptureLine, 'id
   // Locks in the order of an upload: certificate, line, subscription.
   await noteCertificateAccepted(ctx, workspaceId, certificateId)
   await lockLine(ctx, line)
-  await ctx.db
-    .updateTable('capture_subscription')
-    .set({ proved_at: sql<Date>`coalesce(proved_at, now())`, refused: null, last_failure: null })
-    .where('line_id', '=', line.id)
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .execute()
+  await sql`
+    update capture_subscription set proved_at = coalesce(proved_at, now()), refused = null, last_failure = null
+     where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(ctx.db)
   await forgetTry(ctx, line, holder)
 }
 
@@ -112,13 +108,9 @@ export async function noteFailureOfUnproved(
   why: string,
 ): Promise<void> {
   await lockLine(ctx, line)
-  await ctx.db
-    .updateTable('capture_subscription')
-    .set({ last_failure: why })
-    .where('line_id', '=', line.id)
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .execute()
+  await sql`
+    update capture_subscription set last_failure = ${why}
+     where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(ctx.db)
 }
 
 /** Whether there is a certificate for queries of the line, now or later. `ctx.db` is a transaction of the capture. */
@@ -164,11 +156,7 @@ async function noteRefusal(
   { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
   why: string,
 ): Promise<void> {
-  await db
-    .updateTable('capture_subscription')
-    .set({ refused: why })
-    .where('line_id', '=', line.id)
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .execute()
+  await sql`
+    update capture_subscription set refused = ${why}
+     where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db)
 }

@@ -19,13 +19,10 @@ export async function followPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceI
     const lineIds = await lockLines(ctx, sql`select s.line_id ${strays(workspaceId, isPaused)}`)
     // After the locks, when the last page under way has been stored: it belongs to the time before the pause.
     await notePaused(ctx, workspaceId, ended)
-    const subscriptions = await ctx.db
-      .updateTable('capture_subscription')
-      .set({ paused: isPaused })
-      .where('workspace_id', '=', workspaceId)
-      .where(sql<boolean>`line_id = any (${lineIds}::int[])`)
-      .returning(['line_id as lineId', 'paused'])
-      .execute()
+    const { rows: subscriptions } = await sql<{ lineId: number; paused: boolean }>`
+      update capture_subscription set paused = ${isPaused}
+       where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])
+      returning line_id as "lineId", paused`.execute(ctx.db)
     for (const lineId of await listShared(ctx, lineIds)) await setAutomatic(ctx, lineId)
     const linesWhich = (paused: boolean) =>
       subscriptions.filter((one) => one.paused === paused).map((one) => one.lineId)
@@ -37,12 +34,8 @@ export async function followPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceI
 
 // In a statement of its own, because the tables of the capture are not joined with those of a workspace.
 async function listArchived({ db }: WithDatabase, workspaceId: number): Promise<number[]> {
-  const rows = await db
-    .selectFrom('company')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('active', '=', false)
-    .execute()
+  const { rows } = await sql<{ id: number }>`
+    select id from company where workspace_id = ${workspaceId} and not active`.execute(db)
   return rows.map(({ id }) => id)
 }
 

@@ -80,14 +80,10 @@ async function isPaused(
   line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
 ): Promise<boolean> {
-  const { paused } = await db
-    .selectFrom('capture_subscription')
-    .select('paused')
-    .where('line_id', '=', line.id)
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .executeTakeFirstOrThrow()
-  return paused
+  const { rows } = await sql<{ paused: boolean }>`
+    select paused from capture_subscription
+     where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db)
+  return rows[0]!.paused
 }
 
 /** Records that a query leaves now, and returns when, as the database writes it; `ctx.db` is a transaction of the capture. */

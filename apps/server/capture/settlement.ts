@@ -277,12 +277,8 @@ async function noteGaps(
 ): Promise<void> {
   // A document that came damaged with an NSU beyond the cursor may be missing already.
   for (const { from, to } of gaps) {
-    await ctx.db
-      .deleteFrom('capture_gap')
-      .where('line_id', '=', line.id)
-      .where('from_nsu', '>=', from)
-      .where('to_nsu', '<=', to)
-      .execute()
+    await sql`
+      delete from capture_gap where line_id = ${line.id} and from_nsu >= ${from} and to_nsu <= ${to}`.execute(ctx.db)
     await takeOut(ctx, line, { from, to }, passed)
   }
   // What is missing already as a part of more stays so.

@@ -45,18 +45,11 @@ interface Pauses {
 }
 
 async function readPauses(db: Context['db'], workspaceId: number): Promise<Pauses> {
-  const { paused_at: all } = await db
-    .selectFrom('workspace')
-    .select('paused_at')
-    .where('id', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  const companies = await db
-    .selectFrom('company')
-    .select(['id', sql<Date>`archived_at`.as('since')])
-    .where('workspace_id', '=', workspaceId)
-    .where('active', '=', false)
-    .execute()
-  return { all, companies }
+  const { rows: workspaces } = await sql<{ all: Date | null }>`
+    select paused_at as "all" from workspace where id = ${workspaceId}`.execute(db)
+  const { rows: companies } = await sql<{ id: number; since: Date }>`
+    select id, archived_at as since from company where workspace_id = ${workspaceId} and not active`.execute(db)
+  return { all: workspaces[0]!.all, companies }
 }
 
 async function readLines(db: Context['db'], workspaceId: number, { all, companies }: Pauses, companyId?: number) {

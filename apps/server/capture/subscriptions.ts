@@ -19,11 +19,8 @@ export const awake = {
 
 /** A locked line is automatic if one of its receiving subscribers wants it, or, when all are paused, one of those. Enters a workspace. */
 export async function setAutomatic({ db }: WithDatabase, lineId: number): Promise<void> {
-  const subscribers = await db
-    .selectFrom('capture_subscription')
-    .select(['workspace_id', 'company_id', 'paused'])
-    .where('line_id', '=', lineId)
-    .execute()
+  const { rows: subscribers } = await sql<{ workspace_id: number; company_id: number; paused: boolean }>`
+    select workspace_id, company_id, paused from capture_subscription where line_id = ${lineId}`.execute(db)
   const receiving = subscribers.filter(({ paused }) => !paused)
   const automatic = await isSwitchedOn({ db }, receiving.length > 0 ? receiving : subscribers)
   await db.updateTable('capture_line').set({ automatic }).where('id', '=', lineId).execute()
@@ -36,13 +33,9 @@ async function isSwitchedOn(
 ): Promise<boolean> {
   for (const { workspace_id, company_id } of subscribers) {
     await enterWorkspace({ db }, workspace_id)
-    const company = await db
-      .selectFrom('company')
-      .select('automatic')
-      .where('workspace_id', '=', workspace_id)
-      .where('id', '=', company_id)
-      .executeTakeFirstOrThrow()
-    if (company.automatic) return true
+    const { rows } = await sql`
+      select from company where workspace_id = ${workspace_id} and id = ${company_id} and automatic`.execute(db)
+    if (rows.length > 0) return true
   }
   return false
 }

@@ -72,17 +72,10 @@ export async function findUnreadable(
   workspaceId: number,
   { companyId, service, nsu }: { companyId: number; service: Service; nsu: bigint },
 ): Promise<{ content: Buffer; cnpj: string } | null> {
-  const row = await db
-    .selectFrom('receipt as r')
-    .innerJoin('company as c', (join) =>
-      join.onRef('c.workspace_id', '=', 'r.workspace_id').onRef('c.id', '=', 'r.company_id'),
-    )
-    .select(['c.cnpj', receivedContent(workspaceId, 'r').as('content')])
-    .where('r.workspace_id', '=', workspaceId)
-    .where('r.company_id', '=', companyId)
-    .where('r.service', '=', serviceCodes[service])
-    .where('r.nsu', '=', nsu)
-    .where('r.unread', '=', true)
-    .executeTakeFirst()
-  return row ?? null
+  const { rows } = await sql<{ content: Buffer; cnpj: string }>`
+    select c.cnpj, ${receivedContent(workspaceId, 'r')} as content
+      from receipt r join company c on c.workspace_id = r.workspace_id and c.id = r.company_id
+     where r.workspace_id = ${workspaceId} and r.company_id = ${companyId} and r.service = ${serviceCodes[service]}
+       and r.nsu = ${nsu} and r.unread`.execute(db)
+  return rows[0] ?? null
 }

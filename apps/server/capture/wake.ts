@@ -36,20 +36,13 @@ export async function listStopped(ctx: Pick<Context, 'db'>): Promise<StopReason[
 export async function wakeStopped(ctx: Pick<Context, 'db' | 'config'>, cStat: number): Promise<number> {
   return inCapture(ctx, async ({ db, config }) => {
     const lineIds = await lockLines({ db }, sql`select id from (${stopped}) s where c_stat = ${cStat}`)
-    const { numUpdatedRows } = await db
-      .updateTable('capture_line')
-      .set({
-        state: 'waiting',
-        message: 'A captura foi retomada por quem administra o sistema: a próxima consulta é feita em até uma hora.',
-        failures: 0,
-        next_at: sql<Date>`least(next_at, greatest(now(), allowed_at) + random() * ${config.sefaz.hourMs} * interval '1 ms')`,
-        // A certificate that was refused rests; this wakes one of them, as when a person asks.
-        wanted: true,
-      })
-      .where(sql<boolean>`id = any (${lineIds}::int[])`)
-      // What another process did while the lock was waited for.
-      .where('state', '=', 'stopped')
-      .executeTakeFirstOrThrow()
-    return Number(numUpdatedRows)
+    // `wanted`: a certificate that was refused rests; this wakes one of them, as when a person asks.
+    const { numAffectedRows } = await sql`
+      update capture_line
+         set state = 'waiting', failures = 0, wanted = true,
+             message = 'A captura foi retomada por quem administra o sistema: a próxima consulta é feita em até uma hora.',
+             next_at = least(next_at, greatest(now(), allowed_at) + random() * ${config.sefaz.hourMs} * interval '1 ms')
+       where id = any (${lineIds}::int[]) and state = 'stopped'`.execute(db)
+    return Number(numAffectedRows)
   })
 }

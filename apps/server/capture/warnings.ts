@@ -120,12 +120,9 @@ async function withCompanies<Row extends { companyId: number }>(
   rows: readonly Row[],
 ): Promise<(Row & { name: string; cnpj: string; active: boolean })[]> {
   if (rows.length === 0) return []
-  const companies = await db
-    .selectFrom('company')
-    .select(['id', 'name', 'cnpj', 'active'])
-    .where('workspace_id', '=', workspaceId)
-    .where(sql<boolean>`id = any (${rows.map(({ companyId }) => companyId)}::int[])`)
-    .execute()
+  const { rows: companies } = await sql<{ id: number; name: string; cnpj: string; active: boolean }>`
+    select id, name, cnpj, active from company
+     where workspace_id = ${workspaceId} and id = any (${rows.map(({ companyId }) => companyId)}::int[])`.execute(db)
   const byId = new Map(companies.map((company) => [company.id, company]))
   return rows.flatMap((row) => {
     const company = byId.get(row.companyId)

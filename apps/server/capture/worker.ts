@@ -85,14 +85,10 @@ export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Pr
 /** Brings the next query for a CNPJ forward as far as the rules allow, because a registered event releases a document there. */
 export async function askSoon(ctx: Pick<Context, 'db' | 'config'>, service: Service, cnpj: string): Promise<void> {
   await inCapture(ctx, ({ db, config }) =>
-    db
-      .updateTable('capture_line')
-      .set({
-        next_at: sql<Date>`case when next_at is not null then least(next_at, greatest(now(), allowed_at)) end`,
-        gap_at: sql<Date>`least(gap_at, ${fromNow(noteWaitMs(config))})`,
-      })
-      .where('service', '=', serviceCodes[service])
-      .where('cnpj', '=', cnpj)
-      .execute(),
+    sql`
+      update capture_line
+         set next_at = case when next_at is not null then least(next_at, greatest(now(), allowed_at)) end,
+             gap_at = least(gap_at, ${fromNow(noteWaitMs(config))})
+       where service = ${serviceCodes[service]} and cnpj = ${cnpj}`.execute(db),
   )
 }

@@ -20,57 +20,40 @@ export async function getFile({ db, ids }: Pick<Context, 'db' | 'ids'>, workspac
 /** The EPEC of an NF-e and of a CT-e: whoever printed before the authorisation had its protocol (MOC NF-e 7.0; MOC CT-e 4.00 §3.7.1). */
 export const epecCodes = [110140, 110113]
 
-async function findFile(db: Context['db'], workspaceId: number, id: bigint) {
-  const hiding = await readHiding({ db }, workspaceId)
-  return db
-    .selectFrom('document as d')
-    .innerJoin('supplier as s', (join) =>
-      join.onRef('s.workspace_id', '=', 'd.workspace_id').onRef('s.id', '=', 'd.supplier_id'),
-    )
-    .innerJoin('receipt as r', (join) =>
-      join
-        .onRef('r.workspace_id', '=', 'd.workspace_id')
-        .onRef('r.company_id', '=', 'd.company_id')
-        .onRef('r.service', '=', 'd.type')
-        .onRef('r.nsu', '=', 'd.nsu'),
-    )
-    .leftJoin('document_event as e', (join) =>
-      join
-        .onRef('e.workspace_id', '=', 'd.workspace_id')
-        .onRef('e.company_id', '=', 'd.company_id')
-        .onRef('e.chave', '=', 'd.chave')
-        .on('e.status', '=', 3),
-    )
-    .leftJoin('document_event as c', (join) =>
-      join
-        .onRef('c.workspace_id', '=', 'd.workspace_id')
-        .onRef('c.company_id', '=', 'd.company_id')
-        .onRef('c.chave', '=', 'd.chave')
-        .on('c.tp_evento', 'in', epecCodes)
-        .on('c.rank', '>', 0),
-    )
-    .select([
-      'd.id',
-      'd.type',
-      'd.company_id',
-      'd.chave',
-      'd.complete',
-      'd.status',
-      sql<KnownProof | null>`d.proof`.as('proof'),
-      's.tax_id as issuerTaxId',
-      receivedContent(workspaceId, 'r').as('content'),
-      'r.received_at',
-      'e.protocol as cancelProtocol',
-      'e.registered_at as cancelledAt',
-      'c.protocol as epecProtocol',
-      'c.registered_at as epecAt',
-    ])
-    .where('d.workspace_id', '=', workspaceId)
-    .where('d.id', '=', id)
-    .where((where) => where.and(shownConditions(hiding, 'd')))
-    .orderBy('e.registered_at', 'desc')
-    .limit(1)
-    .executeTakeFirst()
+interface StoredFile {
+  id: bigint
+  type: number
+  company_id: number
+  chave: string
+  complete: boolean
+  status: number
+  proof: KnownProof | null
+  issuerTaxId: string
+  content: Buffer
+  received_at: Date
+  cancelProtocol: string | null
+  cancelledAt: Date | null
+  epecProtocol: string | null
+  epecAt: Date | null
+}
+
+async function findFile(db: Context['db'], workspaceId: number, id: bigint): Promise<StoredFile | undefined> {
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const { rows } = await sql<StoredFile>`
+    select d.id, d.type, d.company_id, d.chave, d.complete, d.status, d.proof, s.tax_id as "issuerTaxId",
+           ${receivedContent(workspaceId, 'r')} as content, r.received_at, e.protocol as "cancelProtocol",
+           e.registered_at as "cancelledAt", c.protocol as "epecProtocol", c.registered_at as "epecAt"
+      from document d
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+      join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
+      left join document_event e
+        on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
+      left join document_event c
+        on c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
+       and c.tp_evento = any (${epecCodes}::int[]) and c.rank > 0
+     where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.id = ${id}`, ...shown], sql` and `)}
+     order by e.registered_at desc limit 1`.execute(db)
+  return rows[0]
 }
 
 /** What arrived of an event of a document, and the document. Refuses documents like `getFile`, and events that it does not have. */
@@ -90,23 +73,11 @@ async function findEvent(
   name: string,
 ) {
   const [, tpEvento, sequence, orgao] = /^(\d{1,6})-(\d{1,4})-(\d{1,3})$/.exec(name) ?? []
-  return db
-    .selectFrom('document_event as e')
-    .innerJoin('receipt as r', (join) =>
-      join
-        .onRef('r.workspace_id', '=', 'e.workspace_id')
-        .onRef('r.company_id', '=', 'e.company_id')
-        .onRef('r.service', '=', 'e.type')
-        .onRef('r.nsu', '=', 'e.nsu'),
-    )
-    .select(['e.summary', 'e.undone', receivedContent(workspaceId, 'r').as('content')])
-    .where('e.workspace_id', '=', workspaceId)
-    .where('e.company_id', '=', of.company_id)
-    .where('e.chave', '=', of.chave)
-    .where('e.tp_evento', '=', Number(tpEvento ?? -1))
-    .where('e.sequence', '=', Number(sequence ?? -1))
-    .where('e.orgao', '=', Number(orgao ?? -1))
-    .executeTakeFirst()
+  const { rows } = await sql<{ summary: boolean; undone: boolean; content: Buffer }>`
+    select e.summary, e.undone, ${receivedContent(workspaceId, 'r')} as content ${eventsOf(workspaceId, of)}
+       and e.tp_evento = ${Number(tpEvento ?? -1)} and e.sequence = ${Number(sequence ?? -1)}
+       and e.orgao = ${Number(orgao ?? -1)}`.execute(db)
+  return rows[0]
 }
 
 // Of one document people read no more; the newest say what holds.
@@ -119,26 +90,17 @@ export async function readEventFiles(
   of: { company_id: number; chave: string },
   codes: readonly number[],
 ): Promise<[id: string, content: Buffer][]> {
-  const rows = await db
-    .selectFrom('document_event as e')
-    .innerJoin('receipt as r', (join) =>
-      join
-        .onRef('r.workspace_id', '=', 'e.workspace_id')
-        .onRef('r.company_id', '=', 'e.company_id')
-        .onRef('r.service', '=', 'e.type')
-        .onRef('r.nsu', '=', 'e.nsu'),
-    )
-    .select(['e.tp_evento', 'e.sequence', 'e.orgao', receivedContent(workspaceId, 'r').as('content')])
-    .where('e.workspace_id', '=', workspaceId)
-    .where('e.company_id', '=', of.company_id)
-    .where('e.chave', '=', of.chave)
-    .where('e.tp_evento', 'in', codes)
-    .where('e.summary', '=', false)
-    .orderBy('e.registered_at', 'desc')
-    .limit(eventFilesMax)
-    .execute()
+  const { rows } = await sql<{ tp_evento: number; sequence: number; orgao: number; content: Buffer }>`
+    select e.tp_evento, e.sequence, e.orgao, ${receivedContent(workspaceId, 'r')} as content ${eventsOf(workspaceId, of)}
+       and e.tp_evento = any (${codes}::int[]) and not e.summary
+     order by e.registered_at desc limit ${eventFilesMax}`.execute(db)
   return rows.map(({ content, ...event }) => [eventId(event), content])
 }
+
+const eventsOf = (workspaceId: number, { company_id, chave }: Pick<StoredFile, 'company_id' | 'chave'>) => sql`
+  from document_event e
+  join receipt r on r.workspace_id = e.workspace_id and r.company_id = e.company_id and r.service = e.type and r.nsu = e.nsu
+ where e.workspace_id = ${workspaceId} and e.company_id = ${company_id} and e.chave = ${chave}`
 
 /** What an event of a document is called: no two of them have the same three numbers. */
 export function eventId(event: { tp_evento: number; sequence: number; orgao: number }): string {

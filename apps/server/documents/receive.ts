@@ -170,15 +170,11 @@ export async function findXml(
   service: Service,
   nsu: bigint,
 ): Promise<Buffer | null> {
-  const row = await db
-    .selectFrom('receipt')
-    .select(receivedContent(from.workspaceId, 'receipt').as('content'))
-    .where('workspace_id', '=', from.workspaceId)
-    .where('company_id', '=', from.companyId)
-    .where('service', '=', serviceCodes[service])
-    .where('nsu', '=', nsu)
-    .executeTakeFirst()
-  return row ? openReceived(row.content) : null
+  const { rows } = await sql<{ content: Buffer }>`
+    select ${receivedContent(from.workspaceId, 'receipt')} as content from receipt
+     where workspace_id = ${from.workspaceId} and company_id = ${from.companyId}
+       and service = ${serviceCodes[service]} and nsu = ${nsu}`.execute(db)
+  return rows[0] ? openReceived(rows[0].content) : null
 }
 
 /** Up to `limit` receipts of a company after an NSU, oldest first, as they are stored; `ctx.db` is inside its workspace. */
@@ -189,14 +185,9 @@ export async function listReceipts(
   afterNsu: bigint,
   limit: number,
 ) {
-  return db
-    .selectFrom('receipt')
-    .select(['nsu', 'schema', receivedContent(from.workspaceId, 'receipt').as('content')])
-    .where('workspace_id', '=', from.workspaceId)
-    .where('company_id', '=', from.companyId)
-    .where('service', '=', serviceCodes[service])
-    .where('nsu', '>', afterNsu)
-    .orderBy('nsu')
-    .limit(limit)
-    .execute()
+  const { rows } = await sql<{ nsu: bigint; schema: string; content: Buffer }>`
+    select nsu, schema, ${receivedContent(from.workspaceId, 'receipt')} as content from receipt
+     where workspace_id = ${from.workspaceId} and company_id = ${from.companyId}
+       and service = ${serviceCodes[service]} and nsu > ${afterNsu} order by nsu limit ${limit}`.execute(db)
+  return rows
 }

@@ -8,6 +8,7 @@ import {
   testAnswerRule,
 } from '@vigia/contract/manifestation'
 import { alertBands } from '@vigia/contract/workspace'
+import { sql } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import { findCompanyIds } from '../companies/chosen-companies.ts'
@@ -81,12 +82,9 @@ export const answerRuleRoutes = [
       )
         throw new AppError('conflict', 'As regras mudaram nesse meio-tempo. Nada foi alterado; abra a página de novo.')
       for (const [position, id] of ids.entries())
-        await ctx.db
-          .updateTable('answer_rule')
-          .set({ position })
-          .where('workspace_id', '=', session.workspaceId)
-          .where('id', '=', id!)
-          .execute()
+        await sql`
+          update answer_rule set position = ${position}
+           where workspace_id = ${session.workspaceId} and id = ${id}`.execute(ctx.db)
       await recordAudit(ctx, session, 'manifestacao', 'Mudou a ordem das regras de resposta.')
     })
     return { data, message: 'Ordem guardada.' }
@@ -95,11 +93,7 @@ export const answerRuleRoutes = [
   handle(removeAnswerRule, async (ctx, { body, session }) => {
     const data = await edit(ctx, session, async (ctx, rules) => {
       const rule = rules[placeOf(ctx, session, rules, body.idRegra)]!
-      await ctx.db
-        .deleteFrom('answer_rule')
-        .where('workspace_id', '=', session.workspaceId)
-        .where('id', '=', rule.id)
-        .execute()
+      await sql`delete from answer_rule where workspace_id = ${session.workspaceId} and id = ${rule.id}`.execute(ctx.db)
       await recordAudit(ctx, session, 'manifestacao', `Apagou a regra de resposta “${rule.name}”.`)
     })
     return { data, message: 'Regra apagada.' }
@@ -203,12 +197,9 @@ function effectOf({ active, answer, afterDays }: AnswerRuleDraft): string {
 
 async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session, rules?: readonly AnswerRule[]) {
   rules ??= await readAnswerRules(ctx, workspaceId)
-  const companies = await ctx.db
-    .selectFrom('company')
-    .select(['id', 'public_id', 'name', 'acknowledges_since'])
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('name')
-    .execute()
+  const { rows: companies } = await sql<{ id: number; public_id: string; name: string; acknowledges: boolean }>`
+    select id, public_id, name, acknowledges_since is not null as acknowledges
+      from company where workspace_id = ${workspaceId} order by name`.execute(ctx.db)
   const publicIds = new Map(companies.map(({ id, public_id }) => [id, public_id]))
   return {
     regras: rules.map(({ id, name, active, conditions, answer, afterDays, savedBy, savedAt }) => ({
@@ -232,8 +223,8 @@ async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session
       guardadaPor: savedBy,
       guardadaEm: savedAt.toISOString(),
     })),
-    comCienciaParaTodas: companies.flatMap(({ public_id, name, acknowledges_since }) =>
-      acknowledges_since === null ? [] : { idEmpresa: public_id, empresa: name },
+    comCienciaParaTodas: companies.flatMap(({ public_id, name, acknowledges }) =>
+      acknowledges ? { idEmpresa: public_id, empresa: name } : [],
     ),
   }
 }

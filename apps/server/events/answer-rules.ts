@@ -46,16 +46,11 @@ export interface AnswerRule extends AnswerRuleDraft {
 
 /** The rules of a workspace in their order; `ctx.db` is inside it. */
 export async function readAnswerRules({ db }: WithDatabase, workspaceId: number): Promise<AnswerRule[]> {
-  const rows = await db
-    .selectFrom('answer_rule')
-    .select(['id', 'name', 'active', 'answer', 'after_days as afterDays', 'conditions', 'saved_at as savedAt'])
-    .select(nameOfAuthor(workspaceId, 'answer_rule.saved_by').as('savedBy'))
-    .where('workspace_id', '=', workspaceId)
-    .orderBy('position')
-    .orderBy('id')
-    .execute()
-  // Written by this slice, in this shape.
-  return rows.map((row) => ({ ...row, conditions: row.conditions as AnswerConditions }))
+  const { rows } = await sql<AnswerRule>`
+    select id, name, active, answer, after_days as "afterDays", conditions, saved_at as "savedAt",
+           ${nameOfAuthor(workspaceId, 'answer_rule.saved_by')} as "savedBy"
+      from answer_rule where workspace_id = ${workspaceId} order by position, id`.execute(db)
+  return rows
 }
 
 /** One row for `document d` and `supplier s`: the deciding `rule` (-1: none) and whether the Ciência `leaves`; else `switched` says. */

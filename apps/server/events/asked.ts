@@ -156,21 +156,12 @@ async function approve(
     const verdict = candidate && judge(answer.tpEvento, candidate, now)
     const refusal = refusalOf(answer) ?? (verdict && 'refusal' in verdict ? verdict.refusal : null)
     if (refusal === null && verdict && 'sequence' in verdict) {
-      await db
-        .updateTable('outgoing_event')
-        .set({
-          state: 'waiting',
-          sequence: verdict.sequence,
-          message: 'Na fila de envio à SEFAZ.',
-          why: `${answer.why.replace(/\.$/, '')}${approvedMark}${accountName} em ${formatBrasiliaMoment(now)}.`,
-          approved_by: accountId,
-          approved_at: now,
-          next_at: now,
-        })
-        .where('workspace_id', '=', workspaceId)
-        .where('id', '=', answer.id)
-        .where('state', '=', 'asked')
-        .execute()
+      const why = `${answer.why.replace(/\.$/, '')}${approvedMark}${accountName} em ${formatBrasiliaMoment(now)}.`
+      await sql`
+        update outgoing_event
+           set state = 'waiting', sequence = ${verdict.sequence}, message = 'Na fila de envio à SEFAZ.', why = ${why},
+               approved_by = ${accountId}, approved_at = ${now}, next_at = ${now}
+         where workspace_id = ${workspaceId} and id = ${answer.id} and state = 'asked'`.execute(db)
       const some = approved.get(answer.tpEvento) ?? []
       approved.set(answer.tpEvento, [...some, { id: answer.id, document_id: answer.documentId }])
     }
@@ -204,13 +195,9 @@ async function end(
   { id, documentId }: Pick<AskedAnswer, 'id' | 'documentId'>,
   message: string,
 ): Promise<void> {
-  await db
-    .updateTable('outgoing_event')
-    .set({ state: 'rejected', message, approved_by: null, approved_at: null })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('state', '=', 'asked')
-    .execute()
+  await sql`
+    update outgoing_event set state = 'rejected', message = ${message}, approved_by = null, approved_at = null
+     where workspace_id = ${workspaceId} and id = ${id} and state = 'asked'`.execute(db)
   noteSettled({ db }, workspaceId, [{ id, documentId }])
 }
 

@@ -14,15 +14,10 @@ export async function findHold({ db }: WithDatabase): Promise<{ since: Date; why
 /** Keeps events, and older webhooks and mails, until a person releases them. `why` is for people. Held events may have left already. */
 export async function hold(ctx: WithDatabase, why: string): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
-    await db
-      .updateTable('installation')
-      .set({ held_since: sql<Date>`now()`, held_why: why, restored_at: sql<Date>`now()` })
-      .execute()
-    await db
-      .updateTable('outgoing_event')
-      .set({ state: 'sending', signed_xml: null, sent_at: null, lease_by: null, lease_until: null })
-      .where('state', '=', 'waiting')
-      .execute()
+    await sql`update installation set held_since = now(), held_why = ${why}, restored_at = now()`.execute(db)
+    await sql`
+      update outgoing_event set state = 'sending', signed_xml = null, sent_at = null, lease_by = null, lease_until = null
+       where state = 'waiting'`.execute(db)
   })
   await noteHold(ctx, { anew: true })
 }

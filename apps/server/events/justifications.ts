@@ -28,14 +28,10 @@ export async function readTexts(
   service: Service,
   { choice, tpEvento }: Kind,
 ): Promise<Texts> {
-  const kept = await db
-    .selectFrom('manifestation_text')
-    .select('text')
-    .where('workspace_id', '=', workspaceId)
-    .where('type', '=', serviceCodes[service])
-    .where('choice', '=', choice)
-    .orderBy('text')
-    .execute()
+  const { rows: kept } = await sql<{ text: string }>`
+    select text from manifestation_text
+     where workspace_id = ${workspaceId} and type = ${serviceCodes[service]} and choice = ${choice}
+     order by text`.execute(db)
   const usual = usualTexts[tpEvento]
   return {
     suggestion: usual === undefined ? null : ((await lastSent(db, workspaceId, tpEvento)) ?? usual),

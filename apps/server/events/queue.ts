@@ -189,19 +189,11 @@ export async function releaseEvents(
 ): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     for (const { id, isUnknown } of events) {
-      await db
-        .updateTable('outgoing_event')
-        .set({
-          state: isUnknown ? 'sending' : 'waiting',
-          lease_by: null,
-          lease_until: null,
-          next_at: fromNow(waitMs),
-          ...(isUnknown ? {} : { sent_at: null }),
-        })
-        .where('workspace_id', '=', workspaceId)
-        .where('id', '=', id)
-        .where('lease_by', '=', leaseBy)
-        .execute()
+      await sql`
+        update outgoing_event
+           set state = ${isUnknown ? 'sending' : 'waiting'}, lease_by = null, lease_until = null,
+               next_at = ${fromNow(waitMs)}, sent_at = case when ${isUnknown} then sent_at end
+         where workspace_id = ${workspaceId} and id = ${id} and lease_by = ${leaseBy}`.execute(db)
     }
   })
 }

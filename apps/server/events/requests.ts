@@ -259,19 +259,10 @@ async function sendAgain(
   { type, number, outgoing }: Candidate,
   id: bigint,
 ): Promise<void> {
-  await db
-    .updateTable('outgoing_event')
-    .set({
-      state: 'sending',
-      message: 'Na fila de envio à SEFAZ, de novo.',
-      next_at: sql`now()`,
-      sent_at: null,
-      failures: 0,
-    })
-    .where('workspace_id', '=', session.workspaceId)
-    .where('id', '=', id)
-    .where('state', '=', 'unconfirmed')
-    .execute()
+  await sql`
+    update outgoing_event
+       set state = 'sending', message = 'Na fila de envio à SEFAZ, de novo.', next_at = now(), sent_at = null, failures = 0
+     where workspace_id = ${session.workspaceId} and id = ${id} and state = 'unconfirmed'`.execute(db)
   const name = eventName(type, outgoing.find((event) => event.id === id)!.tpEvento)
   await recordAudit({ db }, session, 'manifestacao', `Enviou de novo ${name} do documento número ${number}.`)
 }
@@ -359,13 +350,12 @@ export async function replaceCiencias(
     select id, document_id as "documentId", c_stat as "cStat", next_at as "nextAt", coalesce(c_stat in (656, 678) and next_at > now(), false) as paused
       from replaced`.execute(db)
   noteSettled({ db }, workspaceId, rows)
-  for (const { documentId, cStat, nextAt } of rows.filter(({ paused }) => paused))
-    await db
-      .updateTable('outgoing_event')
-      .set({ c_stat: cStat, next_at: nextAt })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', answers.find((answer) => answer.document_id === documentId)!.id)
-      .execute()
+  for (const { documentId, cStat, nextAt } of rows.filter(({ paused }) => paused)) {
+    const { id } = answers.find((answer) => answer.document_id === documentId)!
+    await sql`
+      update outgoing_event set c_stat = ${cStat}, next_at = ${nextAt}
+       where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+  }
 }
 
 // The authority blocks the CNPJ for an hour when an event is refused for the twentieth time with the same code.

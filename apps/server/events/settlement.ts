@@ -102,18 +102,11 @@ async function isLetterOfOthers(
   { ready: { event, signed }, consequence, said }: Settled,
 ): Promise<boolean> {
   if (said?.cStat !== 631 || event.tpEvento !== 110110 || consequence.state !== 'registered') return false
-  const letter = await db
-    .selectFrom('document_event')
-    .select('nsu')
-    .where('workspace_id', '=', batch.workspaceId)
-    .where('company_id', '=', batch.companyId)
-    .where('chave', '=', event.chave)
-    .where('tp_evento', '=', event.tpEvento)
-    .where('sequence', '=', event.sequence)
-    .where('rank', '>', 0)
-    .where('stated', '=', false)
-    .executeTakeFirst()
-  const xml = letter && (await findXml({ db }, batch, 'cte', letter.nsu))
+  const { rows: letters } = await sql<{ nsu: bigint }>`
+    select nsu from document_event
+     where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${event.chave}
+       and tp_evento = ${event.tpEvento} and sequence = ${event.sequence} and rank > 0 and not stated`.execute(db)
+  const xml = letters[0] && (await findXml({ db }, batch, 'cte', letters[0].nsu))
   const digest = /<DigestValue>[^<]+/.exec(signed.xml)?.[0] ?? signed.xml
   if (xml) return !xml.includes(digest)
   const { rows } = await sql`
@@ -174,17 +167,10 @@ async function noteSending(
   { ready, said, error }: Settled,
   durationMs: number,
 ): Promise<void> {
-  await db
-    .insertInto('outgoing_event_call')
-    .values({
-      workspace_id: workspaceId,
-      event_id: ready.event.id,
-      c_stat: said?.cStat ?? null,
-      x_motivo: said?.xMotivo.slice(0, 500) ?? null,
-      error: error?.slice(0, 500) ?? null,
-      duration_ms: Math.round(durationMs),
-    })
-    .execute()
+  await sql`
+    insert into outgoing_event_call (workspace_id, event_id, c_stat, x_motivo, error, duration_ms)
+    values (${workspaceId}, ${ready.event.id}, ${said?.cStat ?? null}, ${said?.xMotivo.slice(0, 500) ?? null},
+            ${error?.slice(0, 500) ?? null}, ${Math.round(durationMs)})`.execute(db)
 }
 
 // The authority blocks the author for all events, from whichever workspace they leave.
@@ -194,14 +180,10 @@ async function holdBack(
   { message, waitHours = 1 }: Consequence,
 ): Promise<void> {
   const until = fromNow(waitHours * config.sefaz.hourMs)
-  await db
-    .updateTable('outgoing_event')
-    .set({ message, next_at: sql<Date>`greatest(next_at, ${until})` })
-    .where('cnpj', '=', cnpj)
-    .where('type', '=', serviceCodes[service])
-    .where('state', 'in', ['waiting', 'sending'])
-    .where('lease_by', 'is', null)
-    .execute()
+  await sql`
+    update outgoing_event set message = ${message}, next_at = greatest(next_at, ${until})
+     where cnpj = ${cnpj} and type = ${serviceCodes[service]} and state in ('waiting', 'sending')
+       and lease_by is null`.execute(db)
 }
 
 const schemas: Record<Service, string> = { nfe: 'procEventoNFe_v1.00.xsd', cte: 'procEventoCTe_v4.00.xsd' }
@@ -220,13 +202,9 @@ async function deliverEvents(
 ): Promise<void> {
   const arrivals = events.map((xml) => arrivalOf(service, xml))
   await enterWorkspace(ctx, workspaceId)
-  const author = await ctx.db
-    .selectFrom('company')
-    .select(['workspace_id as workspaceId', 'id as companyId'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', companyId)
-    .where('cnpj', '=', cnpj)
-    .execute()
+  const { rows: author } = await sql<{ workspaceId: number; companyId: number }>`
+    select workspace_id as "workspaceId", id as "companyId" from company
+     where workspace_id = ${workspaceId} and id = ${companyId} and cnpj = ${cnpj}`.execute(ctx.db)
   const { rows: proved } = await sql<{ workspaceId: number; companyId: number }>`
     select s.workspace_id as "workspaceId", s.company_id as "companyId"
       from capture_subscription s join capture_line l on l.id = s.line_id

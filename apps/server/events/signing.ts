@@ -271,14 +271,9 @@ async function isHeld(
   { workspaceId, leaseBy }: Batch,
   { id }: QueuedEvent,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('outgoing_event')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .where('lease_by', '=', leaseBy)
-    .executeTakeFirst()
-  return row !== undefined
+  const { rows } = await sql`
+    select from outgoing_event where workspace_id = ${workspaceId} and id = ${id} and lease_by = ${leaseBy}`.execute(db)
+  return rows.length > 0
 }
 
 async function sign(
@@ -331,13 +326,9 @@ async function authorizationOf(
   batch: Batch,
   { documentId }: QueuedEvent,
 ): Promise<string> {
-  const document = await db
-    .selectFrom('document')
-    .select('nsu')
-    .where('workspace_id', '=', batch.workspaceId)
-    .where('id', '=', documentId)
-    .executeTakeFirst()
-  const xml = document && (await findXml({ db }, batch, 'cte', document.nsu))
+  const { rows } = await sql<{ nsu: bigint }>`
+    select nsu from document where workspace_id = ${batch.workspaceId} and id = ${documentId}`.execute(db)
+  const xml = rows[0] && (await findXml({ db }, batch, 'cte', rows[0].nsu))
   const facts = xml && readReceived(xml).facts
   const protocol = facts?.kind === 'document' ? facts.protocol : undefined
   if (!protocol || !/^\d{15}$/.test(protocol))
@@ -350,37 +341,23 @@ async function authorizationOf(
 
 // The last registered letter has all corrections so far, whoever sent it.
 async function currentCorrections({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<Correction[]> {
-  const letter = await db
-    .selectFrom('document_event')
-    .select('nsu')
-    .where('workspace_id', '=', batch.workspaceId)
-    .where('company_id', '=', batch.companyId)
-    .where('chave', '=', chave)
-    .where('type', '=', serviceCodes.cte)
-    .where('tp_evento', '=', 110110)
-    .where('rank', '>', 0)
-    .orderBy('sequence', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const xml = letter && (await findXml({ db }, batch, 'cte', letter.nsu))
+  const { rows } = await sql<{ nsu: bigint }>`
+    select nsu from document_event
+     where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${chave}
+       and type = ${serviceCodes.cte} and tp_evento = 110110 and rank > 0
+     order by sequence desc limit 1`.execute(db)
+  const xml = rows[0] && (await findXml({ db }, batch, 'cte', rows[0].nsu))
   return xml ? readCorrections(xml) : []
 }
 
 async function disagreementOf({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<string> {
-  const row = await db
-    .selectFrom('document_event')
-    .select('protocol')
-    .where('workspace_id', '=', batch.workspaceId)
-    .where('company_id', '=', batch.companyId)
-    .where('chave', '=', chave)
-    .where('tp_evento', '=', 610110)
-    .where('author', '=', batch.cnpj)
-    .where('rank', '>', 0)
-    .where('undone', '=', false)
-    .orderBy('sequence', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  if (!row?.protocol || !/^\d{15}$/.test(row.protocol))
+  const { rows } = await sql<{ protocol: string | null }>`
+    select protocol from document_event
+     where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${chave}
+       and tp_evento = 610110 and author = ${batch.cnpj} and rank > 0 and not undone
+     order by sequence desc limit 1`.execute(db)
+  const protocol = rows[0]?.protocol
+  if (!protocol || !/^\d{15}$/.test(protocol))
     throw new AppError('conflict', 'Não há desacordo registrado que possa ser cancelado.')
-  return row.protocol
+  return protocol
 }

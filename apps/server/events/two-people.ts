@@ -23,12 +23,9 @@ export const ofTwoPeople: readonly number[] = [...conclusive, ...disagreement]
 
 /** The amount, in reais, from which an answer of the workspace needs a second person, as decimal text; null: none does. */
 export async function readTwoFrom({ db }: WithDatabase, workspaceId: number): Promise<string | null> {
-  const row = await db
-    .selectFrom('answer_setting')
-    .select('two_from')
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirst()
-  return row?.two_from ?? null
+  const { rows } = await sql<{ two_from: string | null }>`
+    select two_from from answer_setting where workspace_id = ${workspaceId}`.execute(db)
+  return rows[0]?.two_from ?? null
 }
 
 // Each of these names the workspace by its number: a distributed database would not see that both rows are on one server.
@@ -140,16 +137,11 @@ export async function saveTwoFrom(
         'conflict',
         `Em ${alone.length === 1 ? alone[0]! : formatCount(alone.length, 'empresa', 'empresas')} só uma pessoa pode responder: nenhuma resposta a partir deste valor sairia mais. Nada foi alterado; convide antes outra pessoa que possa responder.`,
       )
-    const values = {
-      two_from: twoFrom === null ? null : String(twoFrom),
-      saved_by: session.accountId,
-      saved_at: new Date(),
-    }
-    await db
-      .insertInto('answer_setting')
-      .values({ workspace_id: workspaceId, ...values })
-      .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet(values))
-      .execute()
+    await sql`
+      insert into answer_setting (workspace_id, two_from, saved_by, saved_at)
+      values (${workspaceId}, ${twoFrom}, ${session.accountId}, ${new Date()})
+          on conflict (workspace_id) do update
+         set two_from = excluded.two_from, saved_by = excluded.saved_by, saved_at = excluded.saved_at`.execute(db)
     const what =
       twoFrom === null
         ? 'Desligou a aprovação de respostas por uma segunda pessoa.'
@@ -160,14 +152,10 @@ export async function saveTwoFrom(
       what: 'duas-pessoas',
       payload: { from: twoFrom, by: session.accountName },
     })
-    const administrators = await db
-      .selectFrom('account')
-      .select('email')
-      .where('workspace_id', '=', workspaceId)
-      .where('role', '=', 'administrador')
-      .where(isWrittenTo({ config }))
-      .orderBy('id')
-      .execute()
+    const { rows: administrators } = await sql<{ email: string }>`
+      select email from account
+       where workspace_id = ${workspaceId} and role = 'administrador' and ${isWrittenTo({ config })}
+       order by id`.execute(db)
     const payload = {
       at: new Date().toISOString(),
       address: session.address,

@@ -179,12 +179,8 @@ async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckS
 
 // `ctx.db` is a transaction of the capture.
 async function explainNoHolder({ db }: Pick<CaptureContext, 'db'>, line: CaptureLine): Promise<Finding> {
-  const { paused } = await db
-    .selectFrom('capture_line')
-    .select('paused')
-    .where('id', '=', line.id)
-    .executeTakeFirstOrThrow()
-  return paused
+  const { rows } = await sql<{ paused: boolean }>`select paused from capture_line where id = ${line.id}`.execute(db)
+  return rows[0]!.paused
     ? notAsked('Não há certificado digital que possa ser usado para este CNPJ.', [
         'O período de teste ou o plano de quem o cadastrou terminou, e o certificado dele não é usado. Nada foi enviado.',
         'Ative um plano: npm run admin -- plano ativar.',
@@ -197,11 +193,10 @@ async function explainNoHolder({ db }: Pick<CaptureContext, 'db'>, line: Capture
 
 // `ctx.db` is a transaction of the capture.
 async function refuseToAsk(ctx: Pick<CaptureContext, 'db' | 'config'>, line: CaptureLine): Promise<Finding | null> {
-  const { state, allowed_at, message, allowed } = await ctx.db
-    .selectFrom('capture_line')
-    .select(['state', 'allowed_at', 'message', sql<boolean>`allowed_at <= now()`.as('allowed')])
-    .where('id', '=', line.id)
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ state: string; allowed_at: Date; message: string; allowed: boolean }>`
+    select state, allowed_at, message, allowed_at <= now() as allowed
+      from capture_line where id = ${line.id}`.execute(ctx.db)
+  const { state, allowed_at, message, allowed } = rows[0]!
   // A query during a block starts a new hour of it, and a lost response may have been a block.
   if (state !== 'waiting' && !allowed) {
     return notAsked(

@@ -55,30 +55,20 @@ export async function findNote(
   return first && { chave: first.chave, waitMs: Math.max(0, first.waitMs) }
 }
 
-async function readProgress(
-  { db }: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id'>,
-): Promise<{ isAsked: boolean; isBehind: boolean; lastSuccessAt: Date | null }> {
-  return db
-    .selectFrom('capture_line')
-    .select(['last_success_at as lastSuccessAt'])
-    .select([
-      sql<boolean>`automatic or wanted`.as('isAsked'),
-      sql<boolean>`last_success_at is null or last_nsu < max_nsu`.as('isBehind'),
-    ])
-    .where('id', '=', line.id)
-    .executeTakeFirstOrThrow()
+async function readProgress({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>) {
+  const { rows } = await sql<{ isAsked: boolean; isBehind: boolean; lastSuccessAt: Date | null }>`
+    select automatic or wanted as "isAsked", last_success_at is null or last_nsu < max_nsu as "isBehind",
+           last_success_at as "lastSuccessAt" from capture_line where id = ${line.id}`.execute(db)
+  return rows[0]!
 }
 
 // The notes that were asked for, when last, and whether that is to be the last time. What lies ahead was noted while the clock was wrong.
-async function listAsked(
-  { db, config }: NoteContext,
-  line: Pick<CaptureLine, 'id'>,
-): Promise<{ chave: string; at: string | null; isOver: boolean }[]> {
+async function listAsked({ db, config }: NoteContext, line: Pick<CaptureLine, 'id'>) {
   const { rows } = await sql<{ chave: string; at: string | null; isOver: boolean }>`
-    select chave, (max(at) filter (where at < now() + ${config.sefaz.hourMs} * interval '1 ms'))::text as at, count(*) filter (where c_stat = any (${told}::int[])) >= ${asksMax} or coalesce(bool_or(c_stat = any (${finalRefusals}::int[])), false) as "isOver"
-      from capture_call where line_id = ${line.id} and chave is not null and at > now() - interval '120 days' group by chave`.execute(
-    db,
-  )
+    select chave, (max(at) filter (where at < now() + ${config.sefaz.hourMs} * interval '1 ms'))::text as at,
+           count(*) filter (where c_stat = any (${told}::int[])) >= ${asksMax}
+             or coalesce(bool_or(c_stat = any (${finalRefusals}::int[])), false) as "isOver"
+      from capture_call
+     where line_id = ${line.id} and chave is not null and at > now() - interval '120 days' group by chave`.execute(db)
   return rows
 }

@@ -104,15 +104,10 @@ export async function isMissingPosition(
 }
 
 async function findGap({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<Gap | null> {
-  const row = await db
-    .selectFrom('capture_gap')
-    .select(['from_nsu as from', 'to_nsu as to', 'passed'])
-    .where('line_id', '=', line.id)
-    .where('lost', '=', false)
-    .where('from_nsu', '<=', nsu)
-    .where('to_nsu', '>=', nsu)
-    .executeTakeFirst()
-  return row ?? null
+  const { rows } = await sql<Gap>`
+    select from_nsu as "from", to_nsu as "to", passed from capture_gap
+     where line_id = ${line.id} and not lost and from_nsu <= ${nsu} and to_nsu >= ${nsu}`.execute(db)
+  return rows[0] ?? null
 }
 
 // Many in a row right above have expired, and nothing older than these was still there in the last day.
@@ -167,14 +162,11 @@ export async function takeOut(
   positions: NsuRange,
   passed: boolean,
 ): Promise<void> {
-  const covering = await ctx.db
-    .deleteFrom('capture_gap')
-    .where('line_id', '=', line.id)
-    .where('from_nsu', '<=', positions.from)
-    .where('to_nsu', '>=', positions.to)
-    .where((eb) => eb.or([eb('lost', '=', true), eb('passed', '>', passed)]))
-    .returning(['from_nsu as from', 'to_nsu as to', 'passed', 'lost'])
-    .execute()
+  const { from, to } = positions
+  const { rows: covering } = await sql<Gap & { lost: boolean }>`
+    delete from capture_gap
+     where line_id = ${line.id} and from_nsu <= ${from} and to_nsu >= ${to} and (lost or passed > ${passed})
+    returning from_nsu as "from", to_nsu as "to", passed, lost`.execute(ctx.db)
   for (const { lost, ...gap } of covering)
     for (const range of besides(gap, positions)) await insertGap(ctx, line, { ...range, passed: gap.passed }, lost)
 }
@@ -185,15 +177,10 @@ async function insertExpired(
   line: Pick<CaptureLine, 'id'>,
   { from, to, passed }: Gap,
 ): Promise<void> {
-  const above = await ctx.db
-    .deleteFrom('capture_gap')
-    .where('line_id', '=', line.id)
-    .where('lost', '=', true)
-    .where('passed', '=', passed)
-    .where('from_nsu', '=', to + 1n)
-    .returning('to_nsu')
-    .executeTakeFirst()
-  await insertGap(ctx, line, { from, to: above?.to_nsu ?? to, passed }, true)
+  const { rows } = await sql<{ to: bigint }>`
+    delete from capture_gap where line_id = ${line.id} and lost and passed = ${passed} and from_nsu = ${to + 1n}
+    returning to_nsu as "to"`.execute(ctx.db)
+  await insertGap(ctx, line, { from, to: rows[0]?.to ?? to, passed }, true)
 }
 
 async function insertGap(

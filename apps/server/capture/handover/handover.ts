@@ -9,14 +9,11 @@ type LeaveContext = Pick<Context, 'db' | 'log' | 'config'>
 
 /** Ends what a workspace receives. Others on a line first get all of it; false: a turn or a pause of the authority has to end first. */
 export async function leaveLines(ctx: LeaveContext, workspaceId: number, signal?: AbortSignal): Promise<boolean> {
-  const own = await inCapture(ctx, ({ db }) =>
-    db
-      .selectFrom('capture_subscription')
-      .select('line_id')
-      .distinct()
-      .where('workspace_id', '=', workspaceId)
-      .orderBy('line_id')
-      .execute(),
+  const { rows: own } = await inCapture(ctx, ({ db }) =>
+    sql<{ line_id: number }>`
+      select distinct line_id from capture_subscription where workspace_id = ${workspaceId} order by line_id`.execute(
+      db,
+    ),
   )
   let isDone = true
   for (const { line_id } of own) {
@@ -51,23 +48,13 @@ async function leave(
         return false
       // A new line of the CNPJ would begin without the pause.
       if (others.length === 0 && (await isResting(ctx, line))) return false
-      await db
-        .deleteFrom('capture_subscription')
-        .where('line_id', '=', line.id)
-        .where('workspace_id', '=', workspaceId)
-        .execute()
-      await db
-        .deleteFrom('capture_refusal')
-        .where('line_id', '=', line.id)
-        .where('workspace_id', '=', workspaceId)
-        .execute()
+      const ofWorkspace = sql`where line_id = ${line.id} and workspace_id = ${workspaceId}`
+      await sql`delete from capture_subscription ${ofWorkspace}`.execute(db)
+      await sql`delete from capture_refusal ${ofWorkspace}`.execute(db)
       if (others.length > 0) {
         if (!hasHeir) await beginAnew(ctx, line)
-        await db
-          .updateTable('capture_line')
-          .set({ paused: others.every((one) => one.paused) })
-          .where('id', '=', line.id)
-          .execute()
+        const paused = others.every((one) => one.paused)
+        await sql`update capture_line set paused = ${paused} where id = ${line.id}`.execute(db)
         await setAutomatic(ctx, line.id)
         return true
       }
@@ -97,22 +84,17 @@ async function bequeath(
 }
 
 async function isResting({ db }: LeaveContext, line: CaptureLine): Promise<boolean> {
-  const row = await db
-    .selectFrom('capture_line')
-    .select(sql<boolean>`allowed_at > now()`.as('rests'))
-    .where('id', '=', line.id)
-    .executeTakeFirst()
-  return row?.rests ?? false
+  const { rows } = await sql`select from capture_line where id = ${line.id} and allowed_at > now()`.execute(db)
+  return rows.length > 0
 }
 
 // Those who are left have proved nothing, and get nothing that was not asked with their certificate: the line asks again for what the
 // authority still has.
 async function beginAnew({ db }: LeaveContext, line: CaptureLine): Promise<void> {
-  await db.deleteFrom('capture_gap').where('line_id', '=', line.id).execute()
-  await db.updateTable('capture_subscription').set({ delivered_nsu: 0n }).where('line_id', '=', line.id).execute()
-  await db
-    .updateTable('capture_line')
-    .set({ last_nsu: 0n, max_nsu: 0n, gap_at: null, catch_up: false })
-    .where('id', '=', line.id)
-    .execute()
+  await sql`delete from capture_gap where line_id = ${line.id}`.execute(db)
+  await sql`update capture_subscription set delivered_nsu = 0 where line_id = ${line.id}`.execute(db)
+  await sql`
+    update capture_line set last_nsu = 0, max_nsu = 0, gap_at = null, catch_up = false where id = ${line.id}`.execute(
+    db,
+  )
 }

@@ -60,18 +60,11 @@ export async function prepareExport(
     const kept: Kept = { ...choice, contents, filter, fileName, requestedBy, shared, secret: newSecret() }
     const { db } = ctx
     await requireTurn(db, workspaceId)
-    const { id } = await db
-      .insertInto('document_export')
-      .values({
-        workspace_id: workspaceId,
-        account_id: session.accountId,
-        form,
-        total,
-        request: JSON.stringify(kept),
-        company_ids: companiesShown(ctx),
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
+    const { rows } = await sql<{ id: bigint }>`
+      insert into document_export (workspace_id, account_id, form, total, request, company_ids)
+      values (${workspaceId}, ${session.accountId}, ${form}, ${total}, ${JSON.stringify(kept)}, ${companiesShown(ctx)})
+      returning id`.execute(db)
+    const { id } = rows[0]!
     await queueExport({ db }, { workspaceId, id, queue: form })
     const count = formatCount(total, 'documento', 'documentos')
     await recordAudit(

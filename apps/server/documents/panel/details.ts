@@ -110,18 +110,12 @@ function nameOf({ chave, number, issuer_name }: DocumentListRow, issuerTaxId: st
 }
 
 async function readParties(db: Database, workspaceId: number, id: bigint) {
-  return db
-    .selectFrom('document as d')
-    .innerJoin('company as c', (join) =>
-      join.onRef('c.workspace_id', '=', 'd.workspace_id').onRef('c.id', '=', 'd.company_id'),
-    )
-    .innerJoin('supplier as s', (join) =>
-      join.onRef('s.workspace_id', '=', 'd.workspace_id').onRef('s.id', '=', 'd.supplier_id'),
-    )
-    .select(['c.cnpj', 's.tax_id as taxId'])
-    .where('d.workspace_id', '=', workspaceId)
-    .where('d.id', '=', id)
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ cnpj: string; taxId: string }>`
+    select c.cnpj, s.tax_id as "taxId" from document d
+      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
+      join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+     where d.workspace_id = ${workspaceId} and d.id = ${id}`.execute(db)
+  return rows[0]!
 }
 
 const families: Record<string, RelatedDocument['family']> = { 55: 'nfe', 57: 'cte', 64: 'cte', 67: 'cte' }
@@ -132,18 +126,14 @@ async function readRelated(
   { company_id, chave }: DocumentListRow,
   named: Said['references'],
 ): Promise<RelatedDocument[]> {
-  const hiding = await readHiding({ db }, workspaceId)
-  const find = (condition: RawBuilder<boolean>) =>
-    db
-      .selectFrom('document as d')
-      .select(['d.id', 'd.chave', 'd.company_id', 'd.tp_cte'])
-      .where('d.workspace_id', '=', workspaceId)
-      .where(condition)
-      .where((where) => where.and(shownConditions(hiding, 'd')))
-      .orderBy('d.chave')
-      .orderBy('d.id')
-      .limit(relatedMax)
-      .execute()
+  const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
+  const find = async (condition: RawBuilder<boolean>) => {
+    const conditions = sql.join([sql`d.workspace_id = ${workspaceId}`, condition, ...shown], sql` and `)
+    const { rows } = await sql<{ id: bigint; chave: string; company_id: number; tp_cte: number | null }>`
+      select d.id, d.chave, d.company_id, d.tp_cte from document d
+       where ${conditions} order by d.chave, d.id limit ${relatedMax}`.execute(db)
+    return rows
+  }
   const later = await find(sql`d.corrects = ${chave}`)
   const cited = named.filter((reference) => reference.chave !== chave)
   const found = cited.length > 0 ? await find(sql`d.chave = any (${cited.map((one) => one.chave)}::text[])`) : []

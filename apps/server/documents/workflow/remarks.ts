@@ -28,16 +28,10 @@ export const remarkRoutes = [
           'conflict',
           `Este documento já tem ${remarkMax.count} observações. Esta não foi guardada; apague uma e tente de novo.`,
         )
-      await db
-        .insertInto('document_remark')
-        .values({
-          workspace_id: session.workspaceId,
-          company_id: document.company_id,
-          document_id: document.id,
-          text: body.texto,
-          written_by: session.accountId,
-        })
-        .execute()
+      await sql`
+        insert into document_remark (workspace_id, company_id, document_id, text, written_by)
+        values (${session.workspaceId}, ${document.company_id}, ${document.id}, ${body.texto},
+                ${session.accountId})`.execute(db)
       await recordAudit({ db }, session, 'anotacao', `Escreveu uma observação no documento ${document.chave}.`)
       return listRemarks({ db, ids: ctx.ids }, session, document.id)
     })
@@ -48,14 +42,11 @@ export const remarkRoutes = [
     const data = await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
       const document = await getDocument({ db, ids: ctx.ids }, session, body.idDfe)
       const id = ctx.ids.decode(session.workspaceId, body.idObservacao)
-      const { numDeletedRows } = await db
-        .deleteFrom('document_remark')
-        .where('workspace_id', '=', session.workspaceId)
-        .where('document_id', '=', document.id)
-        .where('id', '=', id ?? 0n)
-        .$if(!isAdministrator(session), (query) => query.where('written_by', '=', session.accountId))
-        .executeTakeFirst()
-      if (numDeletedRows === 0n)
+      const own = isAdministrator(session) ? sql`` : sql`and written_by = ${session.accountId}`
+      const { numAffectedRows } = await sql`
+        delete from document_remark where workspace_id = ${session.workspaceId}
+           and document_id = ${document.id} and id = ${id ?? 0n} ${own}`.execute(db)
+      if (numAffectedRows === 0n)
         throw new AppError('not-found', 'Esta observação não existe mais, ou é de outra pessoa. Nada foi alterado.')
       await sql`
         update document_reliance set remarks = remarks - 1
@@ -139,14 +130,9 @@ export async function listRemarks(
   documentId: bigint,
 ): Promise<Remark[]> {
   const { workspaceId, accountId } = session
-  const rows = await db
-    .selectFrom('document_remark')
-    .select(['id', 'text', 'written_at', 'written_by'])
-    .select(nameOfAuthor(workspaceId, 'document_remark.written_by').as('author'))
-    .where('workspace_id', '=', workspaceId)
-    .where('document_id', '=', documentId)
-    .orderBy('id')
-    .execute()
+  const { rows } = await sql<{ id: bigint; text: string; written_at: Date; written_by: number; author: string }>`
+    select id, text, written_at, written_by, ${nameOfAuthor(workspaceId, 'document_remark.written_by')} as author
+      from document_remark where workspace_id = ${workspaceId} and document_id = ${documentId} order by id`.execute(db)
   return rows.map((row) => ({
     idObservacao: ids.encode(workspaceId, row.id),
     texto: row.text,

@@ -1,4 +1,5 @@
 import { listViews, removeView, saveView, viewsMax } from '@vigia/contract/documents'
+import type { RouteData } from '@vigia/contract/route'
 import { sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -23,13 +24,11 @@ export const viewRoutes = [
 
   handle(removeView, async (ctx, { body, session }) => {
     const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
-      const { numDeletedRows } = await ctx.db
-        .deleteFrom('saved_view')
-        .where('workspace_id', '=', session.workspaceId)
-        // As a text: what is no id of ours is not found either.
-        .where(sql<string>`public_id::text`, '=', body.idVisao)
-        .executeTakeFirst()
-      if (numDeletedRows === 0n) throw new AppError('not-found', 'Visão não encontrada.')
+      // As a text: what is no id of ours is not found either.
+      const { numAffectedRows } = await sql`
+        delete from saved_view
+         where workspace_id = ${session.workspaceId} and public_id::text = ${body.idVisao}`.execute(ctx.db)
+      if (numAffectedRows === 0n) throw new AppError('not-found', 'Visão não encontrada.')
       return readViews(ctx, session)
     })
     return { data, message: 'Visão apagada.' }
@@ -37,30 +36,14 @@ export const viewRoutes = [
 ]
 
 async function readViews({ db }: WithDatabase, { workspaceId, accountId }: Session) {
-  const rows = await db
-    .selectFrom('saved_view as v')
-    .leftJoin('first_view as f', (join) =>
-      join
-        .onRef('f.workspace_id', '=', 'v.workspace_id')
-        .onRef('f.view_id', '=', 'v.id')
-        .on('f.account_id', '=', accountId),
-    )
-    .leftJoin('account as a', (join) =>
-      join.onRef('a.workspace_id', '=', 'v.workspace_id').onRef('a.id', '=', 'v.saved_by'),
-    )
-    .select(['v.public_id', 'v.type', 'v.name', 'v.address', 'a.name as saved_by', 'f.view_id as first'])
-    .where('v.workspace_id', '=', workspaceId)
-    .orderBy('v.type')
-    .orderBy(sql`lower(v.name)`)
-    .execute()
-  return rows.map((row) => ({
-    idVisao: row.public_id,
-    tipoDFe: row.type,
-    nome: row.name,
-    endereco: row.address,
-    guardadaPor: row.saved_by,
-    inicial: row.first !== null,
-  }))
+  const { rows } = await sql<RouteData<typeof listViews>[number]>`
+    select v.public_id as "idVisao", v.type as "tipoDFe", v.name as nome, v.address as endereco,
+           a.name as "guardadaPor", f.view_id is not null as inicial
+      from saved_view v
+      left join first_view f on f.workspace_id = v.workspace_id and f.view_id = v.id and f.account_id = ${accountId}
+      left join account a on a.workspace_id = v.workspace_id and a.id = v.saved_by
+     where v.workspace_id = ${workspaceId} order by v.type, lower(v.name)`.execute(db)
+  return rows
 }
 
 async function keepView(
@@ -70,36 +53,26 @@ async function keepView(
 ): Promise<void> {
   // Two that are saved at once take turns, and the second one counts the first.
   await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
-  const { id } = await db
-    .insertInto('saved_view')
-    .values({ workspace_id: workspaceId, type: tipoDFe, name: nome, address: endereco, saved_by: accountId })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'type', 'name'])
-        .doUpdateSet({ address: endereco, saved_by: accountId, saved_at: sql<Date>`excluded.saved_at` }),
-    )
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  const { n } = await db
-    .selectFrom('saved_view')
-    .select(sql<number>`count(*)::int`.as('n'))
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirstOrThrow()
-  if (n > viewsMax)
+  const { rows } = await sql<{ id: bigint }>`
+    insert into saved_view (workspace_id, type, name, address, saved_by)
+    values (${workspaceId}, ${tipoDFe}, ${nome}, ${endereco}, ${accountId})
+        on conflict (workspace_id, type, name) do update
+       set address = excluded.address, saved_by = excluded.saved_by, saved_at = excluded.saved_at
+    returning id`.execute(db)
+  const { id } = rows[0]!
+  const { rows: views } = await sql`select from saved_view where workspace_id = ${workspaceId}`.execute(db)
+  if (views.length > viewsMax)
     throw new AppError(
       'conflict',
       `Já há ${viewsMax} visões guardadas. Esta não foi guardada; apague uma que não usa mais e tente de novo.`,
     )
-  const own = { workspace_id: workspaceId, account_id: accountId, type: tipoDFe }
   if (inicial)
-    await db
-      .insertInto('first_view')
-      .values({ ...own, view_id: id })
-      .onConflict((conflict) => conflict.columns(['workspace_id', 'account_id', 'type']).doUpdateSet({ view_id: id }))
-      .execute()
+    await sql`
+      insert into first_view (workspace_id, account_id, type, view_id)
+      values (${workspaceId}, ${accountId}, ${tipoDFe}, ${id})
+          on conflict (workspace_id, account_id, type) do update set view_id = excluded.view_id`.execute(db)
   else
-    await db
-      .deleteFrom('first_view')
-      .where(({ and }) => and({ ...own, view_id: id }))
-      .execute()
+    await sql`
+      delete from first_view
+       where workspace_id = ${workspaceId} and account_id = ${accountId} and view_id = ${id}`.execute(db)
 }

@@ -120,13 +120,9 @@ export async function findAlert(ctx: ListContext, workspaceId: number, id: bigin
          where ${sql.join([sql`a.workspace_id = ${workspaceId}`, sql`a.document_id = ${id}`, isTold, ...shown], sql` and `)}`,
   )
   if (rows.length === 0) return null
-  const before = await ctx.db
-    .selectFrom('alert_verdict')
-    .select(['judged_at', 'score', 'band', 'rules', 'text'])
-    .where('workspace_id', '=', workspaceId)
-    .where('document_id', '=', id)
-    .orderBy('id', 'desc')
-    .execute()
+  const { rows: before } = await sql<{ judged_at: Date; score: number; band: number; rules: string[]; text: string }>`
+    select judged_at, score, band, rules, text from alert_verdict
+     where workspace_id = ${workspaceId} and document_id = ${id} order by id desc`.execute(ctx.db)
   const [alert] = await toAlerts(ctx, workspaceId, rows)
   return {
     ...alert!,

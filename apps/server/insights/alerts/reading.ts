@@ -169,11 +169,8 @@ export async function readCaptured(
   { db }: WithDatabase,
   workspaceId: number,
 ): Promise<(company: AlertCompany) => AlertCompany> {
-  const companies = await db
-    .selectFrom('company')
-    .select(['id', 'cnpj'])
-    .where('workspace_id', '=', workspaceId)
-    .execute()
+  const { rows: companies } = await sql<{ id: number; cnpj: string }>`
+    select id, cnpj from company where workspace_id = ${workspaceId}`.execute(db)
   const ids = new Map(companies.map(({ id, cnpj }) => [cnpj, id]))
   const lines = await readCaptureStates(db, workspaceId)
   const until = (taxId: string, service: number) => {

@@ -81,32 +81,22 @@ async function findSince(
   { workspaceId, accountId }: Session,
   kind: CalendarKind,
 ): Promise<string | null> {
-  const row = await db
-    .selectFrom('calendar_feed')
-    .select('created_at')
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .where('kind', '=', codeOf(kind))
-    .executeTakeFirst()
-  return row?.created_at.toISOString() ?? null
+  const { rows } = await sql<{ created_at: Date }>`
+    select created_at from calendar_feed
+     where workspace_id = ${workspaceId} and account_id = ${accountId} and kind = ${codeOf(kind)}`.execute(db)
+  return rows[0]?.created_at.toISOString() ?? null
 }
 
 // The address of before ends.
 async function replace({ db }: WithDatabase, session: Session, kind: CalendarKind, token: string): Promise<void> {
   const { workspaceId, accountId } = session
   await endCalendar({ db }, session, codeOf(kind))
-  const row = { token_hash: tokenHash(token), created_at: sql<Date>`now()` }
   // Two that are made at once: the later one holds.
-  await db
-    .insertInto('calendar_feed')
-    .values({ workspace_id: workspaceId, account_id: accountId, kind: codeOf(kind), ...row })
-    .onConflict((conflict) =>
-      conflict.columns(['workspace_id', 'account_id', 'kind']).doUpdateSet((eb) => ({
-        token_hash: eb.ref('excluded.token_hash'),
-        created_at: eb.ref('excluded.created_at'),
-      })),
-    )
-    .execute()
+  await sql`
+    insert into calendar_feed (workspace_id, account_id, kind, token_hash, created_at)
+    values (${workspaceId}, ${accountId}, ${codeOf(kind)}, ${tokenHash(token)}, now())
+        on conflict (workspace_id, account_id, kind) do update
+       set token_hash = excluded.token_hash, created_at = excluded.created_at`.execute(db)
   await listToken({ db }, workspaceId, token, sql<Date>`'infinity'`)
   await recordAudit(
     { db },

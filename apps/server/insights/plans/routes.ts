@@ -1,5 +1,6 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { getPlan, planKinds, requestPlan } from '@vigia/contract/workspace'
+import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { keepMessage } from '../../accounts/contact/contact.ts'
 import { type PlanType, widenTrial } from '../../accounts/plans.ts'
@@ -52,14 +53,11 @@ export async function sendRequest(
   await countTry({ db }, requestLimit, String(workspaceId))
   const wanted = planKinds[type].name
   const { message } = await describePlan({ db, config }, workspaceId)
-  const account = await readWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('account')
-      .select(['name', 'email', 'phone'])
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .executeTakeFirstOrThrow(),
+  const { rows } = await readWorkspace({ db }, workspaceId, ({ db }) =>
+    sql<{ name: string; email: string; phone: string | null }>`
+      select name, email, phone from account where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db),
   )
+  const account = rows[0]!
   await keepMessage(
     { db, config },
     {

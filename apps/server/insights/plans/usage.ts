@@ -84,13 +84,9 @@ export async function findPlan(ctx: WithContact, email: string): Promise<ListedP
 async function readListed(ctx: WithContact, id: number): Promise<ListedPlan> {
   return readWorkspace(ctx, id, async ({ db }) => {
     const { name } = await db.selectFrom('workspace').select('name').where('id', '=', id).executeTakeFirstOrThrow()
-    const accounts = await db
-      .selectFrom('account')
-      .select('email')
-      .where('workspace_id', '=', id)
-      .orderBy('id')
-      .execute()
-    const emails = accounts.map((account) => account.email)
+    const { rows } = await sql<{ email: string }>`
+      select email from account where workspace_id = ${id} order by id`.execute(db)
+    const emails = rows.map(({ email }) => email)
     return { plan: await readPlan({ ...ctx, db }, id), name, emails, companies: await countCompanies({ db }, id) }
   })
 }

@@ -1,5 +1,6 @@
 import { formatMonth } from '@vigia/contract/text'
 import { downloadReformSheet, getReformSheet } from '@vigia/contract/workspace'
+import { sql } from 'kysely'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
@@ -45,11 +46,7 @@ async function filterOf(
 }
 
 async function companyName({ db }: WithDatabase, workspaceId: number, id: number): Promise<string> {
-  const { name } = await db
-    .selectFrom('company')
-    .select('name')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  return name
+  const { rows } = await sql<{ name: string }>`
+    select name from company where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+  return rows[0]!.name
 }

@@ -110,12 +110,9 @@ export async function readProducts(
   workspaceId: number,
   ids: readonly number[],
 ): Promise<Map<number, Product>> {
-  const rows = await db
-    .selectFrom('product')
-    .select(['id', 'issuer', 'code', 'name', 'ncm', 'unit', 'gtin'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', sql<number>`any (${ids}::int[])`)
-    .execute()
+  const { rows } = await sql<Product>`
+    select id, issuer, code, name, ncm, unit, gtin from product
+     where workspace_id = ${workspaceId} and id = any (${ids}::int[])`.execute(db)
   return new Map(rows.map((row) => [row.id, row]))
 }
 
@@ -160,13 +157,9 @@ export function periodText({ from, to }: Pick<Question, 'from' | 'to'>): string 
 /** Of which companies a sheet is, in words. */
 export async function aboutOf(ctx: WithDatabase, workspaceId: number, companyId: number | undefined): Promise<string> {
   if (companyId === undefined) return 'Todas as empresas'
-  const { name } = await readWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('company')
-      .select('name')
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', companyId)
-      .executeTakeFirstOrThrow(),
+  const { rows } = await readWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
+    sql<{ name: string }>`
+      select name from company where workspace_id = ${workspaceId} and id = ${companyId}`.execute(db),
   )
-  return name
+  return rows[0]!.name
 }
