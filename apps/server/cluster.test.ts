@@ -70,10 +70,6 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
   },
   { like: /o\.workspace_id <> \$/, why: 'what other workspaces are about to send about the same note' },
   {
-    like: /^insert into "(content|alert)_position" \(workspace_id, .* limit 100 on conflict do nothing$/,
-    why: 'begins to follow the changes of workspaces that are new',
-  },
-  {
     like: /^delete from ("announcement"|certificate_batch|webhook_delivery) where [^;]{0,60} < now\(\) - \$1 \* interval '1 day'$/,
     why: 'what is old goes, of all workspaces',
   },

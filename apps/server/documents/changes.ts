@@ -58,7 +58,12 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
                   ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
                  with ordinality n (kind, document_id, company_id, event_id, place)
     returning version`.execute(db)
+  await queueReaders({ db }, workspaceId)
   await queueJob({ db }, { kind: 'webhook-feed', workspaceId, waitMs: togetherMs })
+}
+
+async function queueReaders(ctx: WithDatabase, workspaceId: number): Promise<void> {
+  for (const kind of ['contents', 'alerts']) await queueJob(ctx, { kind, workspaceId })
 }
 
 async function readCompanies(
@@ -83,9 +88,10 @@ async function readCompanies(
 export async function liftVersions(ctx: WithDatabase): Promise<void> {
   const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
   for (const { id } of workspaces)
-    await inWorkspace(ctx, id, ({ db }) =>
-      sql`
+    await inWorkspace(ctx, id, async ({ db }) => {
+      await sql`
         insert into change_position as p (workspace_id, version) values (${id}, extract(epoch from now()) * 1000)
-        on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`.execute(db),
-    )
+        on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`.execute(db)
+      await queueReaders({ db }, id)
+    })
 }

@@ -1,70 +1,14 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
-import { asOperator } from '../platform/database.ts'
-import { claimRows, fromNow } from '../platform/jobs/claim.ts'
+import { inWorkspace } from '../platform/database.ts'
+import { queueJob } from '../platform/jobs/jobs.ts'
 
-// How a worker of this program follows what changes in all workspaces: a table of its own keeps how far it came in each. What is new goes
-// before what was there when it began.
+// How a job follows what changes in a workspace: a table of its own keeps how far it came. What is new goes before what was there when it began.
 
-/** A table of positions, one row for each workspace. */
+/** A kind of jobs, one of each workspace, and its table of positions. */
 export interface Follower {
+  kind: 'alerts' | 'contents'
   table: 'alert_position' | 'content_position'
-}
-
-/** A turn of a workspace, held by this process while the lease lasts. */
-export interface Turn {
-  workspaceId: number
-  lease: string
-}
-
-const leaseMs = 120_000
-
-/** Without these `claimTurn` finds nothing: workspaces in which something changed or is due, and those where a follower has never been. */
-export function dueTurns({ table }: Follower): RawBuilder<unknown> {
-  const position = sql.table(table)
-  return sql`
-    select from ${position} where next_at <= now() and (lease_until is null or lease_until <= now())
-    union all
-    select from change_position p
-     where not exists (select from ${position} a where a.workspace_id = p.workspace_id and (a.version >= p.version or a.lease_until > now()))`
-}
-
-/** Takes the workspace that waited longest of those in which something changed, or is due (`next_at`); null: none. */
-export async function claimTurn(ctx: WithDatabase, { table }: Follower): Promise<Turn | null> {
-  const lane = {
-    due: sql`(a.next_at <= now() or exists (select from change_position p where p.workspace_id = a.workspace_id and p.version > a.version))`,
-    // One that has much to read waits with each that has little.
-    order: sql`a.served_at, a.workspace_id`,
-  }
-  return asOperator(ctx, async ({ db }) => {
-    await sql`
-      insert into ${sql.table(table)} (workspace_id, version, walked_type, walked_at, walked_id)
-      select p.workspace_id, p.version, 0, '-infinity', 0 from change_position p
-       where not exists (select from ${sql.table(table)} a where a.workspace_id = p.workspace_id) limit 100
-      on conflict do nothing`.execute(db)
-    const claimed = await claimRows<Turn, typeof lane>(db, {
-      table: sql`${sql.table(table)} a`,
-      key: ['workspace_id'],
-      lanes: [lane],
-      leaseMs,
-      returning: sql`workspace_id as "workspaceId", (lease_until at time zone 'UTC') as lease`,
-    })
-    return claimed?.rows[0] ?? null
-  })
-}
-
-/** Lets a turn go that failed, for a while. */
-export async function postponeTurn(
-  ctx: WithDatabase,
-  { table }: Follower,
-  { workspaceId, lease }: Turn,
-  waitMs: number,
-): Promise<void> {
-  await asOperator(ctx, ({ db }) =>
-    sql`
-      update ${sql.table(table)} set lease_until = ${fromNow(waitMs)}
-       where workspace_id = ${workspaceId} and lease_until = ${lease}::timestamptz`.execute(db),
-  )
 }
 
 /** Up to where a follower came: by version, and among the documents that were there before by type, date of issue and id; null: all of them. */
@@ -86,21 +30,56 @@ export interface Portion {
   ended: boolean
 }
 
-/** How far a follower came in the workspace of `db`. */
-export async function readPosition(db: Database, { table }: Follower, workspaceId: number): Promise<Position> {
+/** How far a follower came in the workspace of `db`; null: it has never been there. */
+export async function readPosition(db: Database, { table }: Follower, workspaceId: number): Promise<Position | null> {
   const { rows } = await sql<Position>`
     select version::float8 as version, walked_type as "walkedType", walked_at::text as "walkedAt", walked_id as "walkedId"
       from ${sql.table(table)} where workspace_id = ${workspaceId}`.execute(db)
-  return rows[0]!
+  return rows[0] ?? null
 }
 
-/** Whether this process still holds the turn. The row stays locked until the transaction ends. */
-export async function holdTurn(db: Database, { table }: Follower, { workspaceId, lease }: Turn): Promise<boolean> {
-  const { rows } = await sql`
-    select from ${sql.table(table)} where workspace_id = ${workspaceId} and lease_until = ${lease}::timestamptz for update`.execute(
-    db,
+/** Has a follower begin in a workspace, with all documents before it. Returns whether there is anything to follow. */
+export async function beginPosition(ctx: WithDatabase, { table }: Follower, workspaceId: number): Promise<boolean> {
+  return inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { numAffectedRows } = await sql`
+      insert into ${sql.table(table)} (workspace_id, version, walked_type, walked_at, walked_id)
+      select p.workspace_id, p.version, 0, '-infinity', 0 from change_position p where p.workspace_id = ${workspaceId}
+      on conflict do nothing`.execute(db)
+    return numAffectedRows === 1n
+  })
+}
+
+/** Keeps others from writing what a follower makes of the documents of a workspace until the transaction `db` ends. */
+export async function lockPosition(db: Database, { table }: Follower, workspaceId: number): Promise<void> {
+  await sql`select from ${sql.table(table)} where workspace_id = ${workspaceId} for update`.execute(db)
+}
+
+/** Queues the job of a follower that is behind in a workspace although no change queued it, as one that a new version brings. */
+export async function queueWhenBehind(
+  ctx: WithDatabase,
+  { kind, table }: Follower,
+  workspaceId: number,
+): Promise<void> {
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    const { rows } = await sql`
+      select from change_position p where p.workspace_id = ${workspaceId}
+         and not exists (select from ${sql.table(table)} a where a.workspace_id = p.workspace_id and a.version >= p.version)`.execute(
+      db,
+    )
+    if (rows.length > 0) await queueJob({ db }, { kind, workspaceId })
+  })
+}
+
+/** How long it takes until the first row of these tables is due (`again_at`), in milliseconds; null: none waits. */
+export async function readWait(db: Database, workspaceId: number, tables: readonly string[]): Promise<number | null> {
+  const firsts = tables.map(
+    (table) =>
+      sql`select min(again_at) as at from ${sql.table(table)} where workspace_id = ${workspaceId} and again_at < 'infinity'`,
   )
-  return rows.length > 0
+  const { rows } = await sql<{ ms: number | null }>`
+    select extract(epoch from greatest(min(at), now()) - now())::float8 * 1000 as ms from (${sql.join(firsts, sql` union all `)}) f
+    having min(at) is not null`.execute(db)
+  return rows[0]?.ms ?? null
 }
 
 /** The next documents, `max` at most. */

@@ -1,12 +1,12 @@
 import { slice } from '../slice.ts'
 import { documentAnnouncements } from './announcements.ts'
-import { startContentWorker } from './contents/worker.ts'
+import { contentJob, reviewContents } from './contents/following.ts'
 import { forgetExports } from './export/keeping.ts'
 import { proveMissed } from './signatures/missed-proofs.ts'
 
 export const documents = slice({
+  jobs: [contentJob],
   crons: [{ name: 'forget-exports', everyMs: 6 * 3_600_000, run: forgetExports }],
-  reviews: [proveMissed],
+  reviews: [proveMissed, reviewContents],
   announcements: documentAnnouncements,
-  loops: [startContentWorker],
 })

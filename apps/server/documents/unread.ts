@@ -3,7 +3,7 @@ import type { WithDatabase } from '../platform/context.ts'
 import { behindMax, type Follower, readBehind } from './following.ts'
 
 /** Who reads what is inside documents (apps/server/documents/contents), and how far. */
-export const contentFollower: Follower = { table: 'content_position' }
+export const contentFollower: Follower = { kind: 'contents', table: 'content_position' }
 
 /** How many documents of a workspace are not read from inside yet, up to `most`; `db` is inside it. */
 export async function readBacklog(

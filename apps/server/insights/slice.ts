@@ -1,8 +1,9 @@
 import { acknowledgePending } from '../events/events.ts'
 import { slice } from '../slice.ts'
+import { alertJob, reviewAlerts } from './alerts/following.ts'
 import { alertAnnouncements, forgetNews } from './alerts/news.ts'
 import { alertRoutes } from './alerts/routes.ts'
-import { startAlertWorker } from './alerts/worker.ts'
+import { testJob } from './alerts/trying.ts'
 import { calendarRoutes } from './calendar/calendar.ts'
 import { dashboardRoutes } from './dashboard/routes.ts'
 import { freightRoutes } from './freight/routes.ts'
@@ -24,9 +25,9 @@ export const insights = slice({
     ...planRoutes,
     ...calendarRoutes,
   ],
+  jobs: [alertJob(acknowledgePending), testJob],
   crons: [{ name: 'forget-news', everyMs: 6 * 3_600_000, run: forgetNews }],
-  reviews: [warnOfPlan],
+  reviews: [warnOfPlan, reviewAlerts],
   mails: planMails,
   announcements: alertAnnouncements,
-  loops: [(ctx) => startAlertWorker(ctx, { judged: (...company) => acknowledgePending(ctx, ...company) })],
 })

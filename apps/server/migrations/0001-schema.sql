@@ -1245,10 +1245,7 @@ create table content_position (
   version bigint not null,
   walked_type smallint,
   walked_at timestamp without time zone,
-  walked_id bigint,
-  next_at timestamptz not null default now(),
-  served_at timestamptz not null default '-infinity',
-  lease_until timestamptz
+  walked_id bigint
 ) with (fillfactor = 50);
 
 create sequence product_id_seq as int cache 100;
@@ -1409,10 +1406,6 @@ create table alert_position (
   walked_id bigint,
   -- all that is known is judged anew from here on, because a rule was switched; null: it is
   reviewed_id bigint,
-  next_at timestamptz not null default now(),
-  -- who waited longest is served next
-  served_at timestamptz not null default '-infinity',
-  lease_until timestamptz,
   news_id bigint not null default 0
 ) with (fillfactor = 50);
 
@@ -1614,12 +1607,9 @@ create table alert_test (
   judged int not null default 0,
   counts jsonb not null,
   strongest jsonb not null,
-  failures smallint not null default 0,
-  served_at timestamptz not null default '-infinity',
-  lease_until timestamptz,
+  failed boolean not null default false,
   primary key (workspace_id, rule)
 );
-create index alert_test_due_ix on alert_test (served_at, workspace_id, rule) where type is not null;
 
 -- Documents that could not be judged, or not be read for it: tried again, and no automatic answer takes them for
 -- judged.
@@ -2029,14 +2019,12 @@ create policy everybody on installation_key using (true);
 create policy everybody on storage_probe using (true);
 create policy everybody on trouble using (true);
 create policy operator on alert_position using (operating());
-create policy operator on alert_test using (operating());
 create policy operator on announcement for select using (operating());
 create policy operator on api_key_use for select using (operating());
 create policy operator on certificate_batch using (operating());
 create policy operator on certificate_file using (operating());
 create policy operator on change_position using (operating());
 create policy operator on contact_message using (operating()) with check (true);
-create policy operator on content_position using (operating());
 create policy operator on document_change for select using (operating());
 create policy operator on document_export using (operating());
 create policy operator on erasure using (operating());

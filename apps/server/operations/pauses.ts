@@ -9,7 +9,7 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 const leaseMs = 10 * minuteMs
 
-/** The columns that make a row wait, with the longest wait that is ever written. `alert_position.next_at` follows the calendar of the documents. */
+/** The columns that make a row wait, with the longest wait that is ever written. What `job.run_at` plans follows calendars of its own. */
 export function pausesOf({ sefaz }: Context['config']): Pause[] {
   const { marginMs } = sefaz
   return [
@@ -26,10 +26,6 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['job', 'lease_until', leaseMs],
     ['job', 'run_at', dayMs, 'attempts > 0'],
     ['webhook', 'rest_until', 5 * minuteMs],
-    ['content_position', 'next_at', dayMs],
-    ['content_position', 'lease_until', leaseMs],
-    ['alert_position', 'lease_until', leaseMs],
-    ['alert_test', 'lease_until', leaseMs],
     ['happening', 'ready_at', sefaz.answerMs + minuteMs],
   ]
 }

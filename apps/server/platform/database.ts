@@ -331,7 +331,7 @@ function transact<C extends WithDatabase, T>(
 
 /** What the last work of a transaction locks, of one workspace. */
 interface LastLock {
-  lock: 'audit' | 'changes' | `announcement ${string}`
+  lock: 'audit' | 'changes' | 'jobs' | `announcement ${string}`
   workspaceId: number
 }
 

@@ -147,9 +147,6 @@ export interface Tables {
     walked_at: Optional<string | null>
     walked_id: Optional<bigint | null, bigint | number | null>
     reviewed_id: Optional<bigint | null, bigint | number | null>
-    next_at: Optional<Date, Date | string>
-    served_at: Optional<Date, Date | string>
-    lease_until: Optional<Date | null, Date | string | null>
     news_id: Optional<bigint, bigint | number>
   }
   alert_setting: {
@@ -173,9 +170,7 @@ export interface Tables {
     judged: Optional<number>
     counts: Column<unknown, string>
     strongest: Column<unknown, string>
-    failures: Optional<number>
-    served_at: Optional<Date, Date | string>
-    lease_until: Optional<Date | null, Date | string | null>
+    failed: Optional<boolean>
   }
   alert_unjudged: {
     workspace_id: number
@@ -481,9 +476,6 @@ export interface Tables {
     walked_type: Optional<number | null>
     walked_at: Optional<string | null>
     walked_id: Optional<bigint | null, bigint | number | null>
-    next_at: Optional<Date, Date | string>
-    served_at: Optional<Date, Date | string>
-    lease_until: Optional<Date | null, Date | string | null>
   }
   content_posting: {
     workspace_id: number

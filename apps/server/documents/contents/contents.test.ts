@@ -9,6 +9,7 @@ import { findSamples } from '../../../../tests/support/samples.ts'
 import { runs } from '../../../../tests/support/seed.ts'
 import type { Context, Database } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { queueJob } from '../../platform/jobs/jobs.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import type { Criteria } from '../list/filter.ts'
@@ -309,7 +310,7 @@ test('what cannot be read is tried again and holds nothing up; a day that is non
   await execute(database.url, `drop table kept`)
   await inside(async (db) => {
     await sql`update content_unread set again_at = now() where workspace_id = ${workspaceId}`.execute(db)
-    await sql`update content_position set next_at = now() where workspace_id = ${workspaceId}`.execute(db)
+    await queueJob({ db }, { kind: 'contents', workspaceId })
   })
   await readEverything(ctx)
   expect((await sums())[0]).toEqual([0, '11222333000181', 2, 6600, 1320])

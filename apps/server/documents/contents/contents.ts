@@ -1,6 +1,8 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../../platform/context.ts'
+import { beforeCommit } from '../../platform/database.ts'
+import { queueJob } from '../../platform/jobs/jobs.ts'
 import { type ProductTexts, unpack } from './packing.ts'
 
 export async function readProducts(
@@ -39,8 +41,16 @@ export async function readContents(
 
 /** Has all documents of a workspace read again, because they were made anew; `db` is the transaction that does so. */
 export async function readAnew({ db }: WithDatabase, workspaceId: number): Promise<void> {
-  // A turn that is under way ends without writing its position.
   await sql`
-    update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0, next_at = now(), lease_until = null
-     where workspace_id = ${workspaceId}`.execute(db)
+    update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0 where workspace_id = ${workspaceId}`.execute(
+    db,
+  )
+  beforeCommit({ db }, { lock: 'jobs', workspaceId }, async () => {
+    await queueJob({ db }, { kind: 'contents', workspaceId })
+    // A turn that is under way ends without writing its position.
+    await sql`
+      update job set lease = null, lease_until = null where kind = 'contents' and workspace_id = ${workspaceId}`.execute(
+      db,
+    )
+  })
 }

@@ -1,17 +1,10 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
-import type { Context, Database, WithDatabase } from '../../platform/context.ts'
+import type { Context, Database } from '../../platform/context.ts'
 import { guarded, inWorkspace, isDataError, readWorkspace } from '../../platform/database.ts'
-import {
-  claimTurn as claimFollowing,
-  dueTurns,
-  holdTurn,
-  nextPortion,
-  postponeTurn as postponeFollowing,
-  readPosition,
-  type Turn,
-} from '../following.ts'
+import { type Again, holdJob, type Job, type JobKind } from '../../platform/jobs/jobs.ts'
+import { beginPosition, lockPosition, nextPortion, queueWhenBehind, readPosition, readWait } from '../following.ts'
 import { receivedContent } from '../received/column.ts'
 import { contentFollower as follower } from '../unread.ts'
 import { readProducts } from './contents.ts'
@@ -30,21 +23,17 @@ const goneMax = 100
 const auditedMax = 200
 const againMs = 24 * 3_600_000
 
-/** Without these `claimTurn` finds nothing. */
-export const due = dueTurns(follower)
+/** Reads what is inside the documents of workspaces, a bounded part of one after the other. */
+export const contentJob: JobKind = { name: follower.kind, concurrency: 2, waits: [60_000], run: takeTurn }
 
-/** Takes the workspace that waited longest of those in which something is to be read; null: none. */
-export const claimTurn = (ctx: WithDatabase): Promise<Turn | null> => claimFollowing(ctx, follower)
+export const reviewContents = (ctx: Context, workspaceId: number) => queueWhenBehind(ctx, follower, workspaceId)
 
-/** Lets a turn go that failed, for a while. */
-export const postponeTurn = (ctx: WithDatabase, turn: Turn, waitMs: number): Promise<void> =>
-  postponeFollowing(ctx, follower, turn, waitMs)
-
-/** Reads what changed next in a workspace, or next of what was there before; a bounded part of it. Nothing happens when somebody else has the turn by now. */
-export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Promise<void> {
-  const { workspaceId } = turn
-  const { portion, ids, found, gone } = await readWorkspace(ctx, workspaceId, async ({ db }) => {
+/** Reads what changed next in a workspace, or next of what was there before; a bounded part of it. */
+async function takeTurn(ctx: Context, job: Job): Promise<Again | null> {
+  const workspaceId = job.workspaceId!
+  const next = await readWorkspace(ctx, workspaceId, async ({ db }) => {
     const position = await readPosition(db, follower, workspaceId)
+    if (!position) return null
     const portion = await nextPortion(db, workspaceId, position, readMax)
     const { rows: again } = await sql<{ id: bigint }>`
       select document_id as id from content_unread where workspace_id = ${workspaceId} and again_at <= now() order by again_at limit ${againMax}`.execute(
@@ -61,9 +50,11 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
     const ids = [...new Set([...portion.ids, ...again.map(({ id }) => id), ...gone.map(({ id }) => id)])]
     return { portion, ids, gone: gone.length, found: ids.length > 0 ? await findDocuments(db, workspaceId, ids) : [] }
   })
+  if (!next) return (await beginPosition(ctx, follower, workspaceId)) ? { waitMs: 0 } : null
+  const { portion, ids, found, gone } = next
   const answers = await readAll(found.map(({ question }) => question))
-  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
-    if (!(await holdTurn(db, follower, turn))) return
+  return inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+    await lockPosition(db, follower, workspaceId)
     const read: ReadDocument[] = []
     const unread: { documentId: bigint; companyId: number; untried: boolean }[] = []
     for (const [index, { document, documentId, before, indexed }] of found.entries()) {
@@ -113,14 +104,13 @@ export async function takeTurn(ctx: Pick<Context, 'db' | 'log'>, turn: Turn): Pr
          set version = ${next.version},
              walked_type = case when ${repeats} then walked_type else ${next.walkedType}::smallint end,
              walked_at = case when ${repeats} then walked_at else ${next.walkedAt}::timestamp end,
-             walked_id = case when ${repeats} then walked_id else ${next.walkedId}::bigint end,
-             lease_until = null, served_at = statement_timestamp(),
-             next_at = ${
-               portion.more || repeats || audited === auditedMax
-                 ? sql`now()`
-                 : sql`least('infinity', (select min(greatest(again_at, now())) from content_unread where workspace_id = ${workspaceId}))`
-             }
+             walked_id = case when ${repeats} then walked_id else ${next.walkedId}::bigint end
        where workspace_id = ${workspaceId}`.execute(db)
+    const more = portion.more || repeats || audited === auditedMax
+    const waitMs = more ? 0 : await readWait(db, workspaceId, ['content_unread'])
+    // Last, because whoever notes a change waits for it.
+    await holdJob({ db }, job)
+    return waitMs === null ? null : { waitMs }
   })
 }
 

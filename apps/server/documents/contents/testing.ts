@@ -1,8 +1,8 @@
 import type { Context, Database } from '../../platform/context.ts'
-import { knownBefore } from '../../platform/jobs/testing.ts'
+import { carryOutDue } from '../../platform/jobs/testing.ts'
 import type { NoteOptions } from '../testing.ts'
 import { cteProc, nfeProc, type TransportOptions } from '../testing.ts'
-import { claimTurn as claimOwn, due, takeTurn } from './following.ts'
+import { contentJob } from './following.ts'
 import { moveProducts, type ProductMove } from './product-sums.ts'
 
 /** An item of a note for tests; amounts and rates as the file writes them. */
@@ -131,9 +131,6 @@ export const addProductSums = (
     })),
   )
 
-const claimTurn = knownBefore(due, claimOwn)
-
 /** Reads what is inside all documents of all workspaces, as the worker does, until nothing is left to do. */
-export async function readEverything(ctx: Pick<Context, 'db' | 'log'>): Promise<void> {
-  for (let turn = await claimTurn(ctx); turn; turn = await claimTurn(ctx)) await takeTurn(ctx, turn)
-}
+export const readEverything = (ctx: Pick<Context, 'db' | 'log'>): Promise<void> =>
+  carryOutDue(ctx as Context, [contentJob])

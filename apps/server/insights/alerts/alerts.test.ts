@@ -10,15 +10,15 @@ import { arrive, chaveOf, company, evento, nfeProc, resNFe } from '../../documen
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { createPublicIds } from '../../platform/ids.ts'
-import { knownBefore } from '../../platform/jobs/testing.ts'
+import { carryOutDue } from '../../platform/jobs/testing.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertAccount, insertCompany, newWorkspace, testCaller, testSession } from '../../platform/testing.ts'
 import { isDoubted, isJudgedOrLate } from './alerts.ts'
-import { claimTurn as claimOwnTurn, due, takeTurn } from './following.ts'
+import { alertJob, reviewAlerts } from './following.ts'
 import { readStoredSettings } from './judging.ts'
 import { readCaptured, readCompanies } from './reading.ts'
 import { alertRoutes } from './routes.ts'
-import { begunTests, claimTest as claimOwnTest, goOnTesting } from './trying.ts'
+import { testJob } from './trying.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -36,9 +36,6 @@ afterAll(async () => {
   await ctx.db.destroy()
   await database[Symbol.asyncDispose]()
 })
-
-const claimTurn = knownBefore(due, claimOwnTurn)
-const claimTest = knownBefore(begunTests, claimOwnTest)
 
 type Who = ReturnType<typeof testSession>
 
@@ -82,12 +79,7 @@ async function newOffice() {
         ),
       ),
     // Until nothing is left to do; other workspaces are judged on the way.
-    judge: async () => {
-      for (let turn = await claimTurn(ctx), n = 0; turn; turn = await claimTurn(ctx)) {
-        expect(n++).toBeLessThan(20)
-        await takeTurn(ctx, turn)
-      }
-    },
+    judge: () => carryOutDue(ctx, [alertJob(async () => {})]),
     list: async (query: object = {}, who = ana) =>
       ((await run('GET', '/Alertas', who, { query: { Estado: 'abertos', ...query } })).data as { items: Item[] }).items,
     summary: async () =>
@@ -140,9 +132,13 @@ test('what does not count yet is shown by itself and is no work', async () => {
 test('of a workspace that was not followed everything is read, and read again when what followed is not kept', async () => {
   const { workspaceId, deliver, judge, list } = await newOffice()
   await deliver(...twins, nfeProc({ number: 3, amount: '90.00' }))
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`delete from document_change where workspace_id = ${workspaceId}`.execute(db),
-  )
+  await inWorkspace(ctx, workspaceId, async ({ db }) => {
+    await sql`delete from document_change where workspace_id = ${workspaceId}`.execute(db)
+    await sql`delete from job where workspace_id = ${workspaceId}`.execute(db)
+  })
+  await judge()
+  expect(await list()).toEqual([])
+  await reviewAlerts(ctx, workspaceId)
   await judge()
   const found = (await list()).map(rules)
   expect(found).toContainEqual(expect.arrayContaining([2, 'S10']))
@@ -151,6 +147,7 @@ test('of a workspace that was not followed everything is read, and read again wh
       await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId}`.execute(db)
     await sql`update change_position set version = 9, forgotten = 8 where workspace_id = ${workspaceId}`.execute(db)
   })
+  await reviewAlerts(ctx, workspaceId)
   await judge()
   expect((await list()).map(rules)).toEqual(found)
 })
@@ -384,7 +381,7 @@ test('a rule is tried on the last ninety days, switched off or on, and nothing c
   const params = { id: 'S10' }
   const tested = async () => {
     await run('POST', '/testar', ana, { params })
-    for (let turn = await claimTest(ctx); turn; turn = await claimTest(ctx)) await goOnTesting(ctx, turn)
+    await carryOutDue(ctx, [testJob])
     return (await run('GET', path, ana, { params })).data as Record<string, number> & {
       maisFortes: { numero: number }[]
     }

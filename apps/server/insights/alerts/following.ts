@@ -1,25 +1,25 @@
 import { sql } from 'kysely'
 import {
+  beginPosition,
   behindMax,
-  claimTurn as claimFollowing,
-  dueTurns,
   type Follower,
-  holdTurn,
+  lockPosition,
   nextPortion,
-  postponeTurn as postponeFollowing,
+  queueWhenBehind,
   readBehind,
   readPosition,
-  type Turn,
+  readWait,
 } from '../../documents/following.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { beforeCommit, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
 import { type Judging, judgeAfter, judgeDue, judgeThese, noteUnjudged, together, type Within } from './judging.ts'
 import { findDocuments, readCompanies, readFacts } from './reading.ts'
 import { putFacts } from './store.ts'
 
 // How the documents of a workspace come to be judged: docs/decisions/0043-alerts-in-the-product.md.
 
-const follower: Follower = { table: 'alert_position' }
+const follower: Follower = { kind: 'alerts', table: 'alert_position' }
 
 // Documents that are read in one turn, and that are judged besides these: so many at a time, until the turn has taken this long.
 const readMax = 50
@@ -28,51 +28,54 @@ const turnMs = 400
 // Of those that could not be judged before.
 const againMax = 20
 
-/** Without these `claimTurn` finds nothing. */
-export const due = dueTurns(follower)
-
-/** Takes the workspace that waited longest of those in which something is to be judged; null: none. */
-export const claimTurn = (ctx: WithDatabase): Promise<Turn | null> => claimFollowing(ctx, follower)
-
-/** Lets a turn go that failed, for a while. */
-export const postponeTurn = (ctx: WithDatabase, turn: Turn, waitMs: number): Promise<void> =>
-  postponeFollowing(ctx, follower, turn, waitMs)
-
 /**
- * Judges what changed next in a workspace, or next of what was there before, and what is due; a bounded part of it. Nothing happens when somebody else
- * has the turn by now. Returns the companies whose documents were read.
+ * Judges what changes in workspaces, a bounded part of one after the other. `judged` is told of which companies documents were read: what waited for
+ * that may go on.
  */
-export async function takeTurn(
-  ctx: Pick<Context, 'db' | 'config' | 'log'>,
-  turn: Turn,
-  asOf = Date.now(),
-): Promise<number[]> {
-  const { workspaceId } = turn
+export const alertJob = (
+  judged: (ctx: Context, workspaceId: number, companyId: number) => Promise<unknown>,
+): JobKind => ({
+  name: follower.kind,
+  // A workspace with one document to be judged does not wait for the turn of one with thousands.
+  concurrency: 2,
+  waits: [60_000],
+  run: async (ctx, job) => {
+    const { companies, again } = await takeTurn(ctx, job)
+    for (const companyId of companies) await judged(ctx, job.workspaceId!, companyId)
+    return again
+  },
+})
+
+export const reviewAlerts = (ctx: Context, workspaceId: number) => queueWhenBehind(ctx, follower, workspaceId)
+
+// Judges what changed next in a workspace, or next of what was there before, and what is due. Returns the companies whose documents were read.
+async function takeTurn(ctx: Context, job: Job): Promise<{ companies: readonly number[]; again: Again | null }> {
+  const workspaceId = job.workspaceId!
+  const asOf = Date.now()
   const begun = performance.now()
-  const { found, companies, portion, position, reviewing, ids } = await readWorkspace(
-    ctx,
-    workspaceId,
-    async (inside) => {
-      const { db, config } = inside
-      const position = await readPosition(db, follower, workspaceId)
-      const reviewing = await readReviewed({ db }, workspaceId)
-      const portion = await nextPortion(db, workspaceId, position, readMax)
-      const companies = await readCompanies({ db, config }, workspaceId)
-      const { rows: again } = await sql<{ id: bigint }>`
+  const next = await readWorkspace(ctx, workspaceId, async (inside) => {
+    const { db, config } = inside
+    const position = await readPosition(db, follower, workspaceId)
+    if (!position) return null
+    const reviewing = await readReviewed({ db }, workspaceId)
+    const portion = await nextPortion(db, workspaceId, position, readMax)
+    const companies = await readCompanies({ db, config }, workspaceId)
+    const { rows: again } = await sql<{ id: bigint }>`
       select document_id as id from alert_unjudged where workspace_id = ${workspaceId} and again_at <= now() order by again_at limit ${againMax}`.execute(
-        db,
-      )
-      const ids = [...new Set([...portion.ids, ...again.map(({ id }) => id)])]
-      return {
-        position,
-        reviewing,
-        portion,
-        companies,
-        ids,
-        found: ids.length > 0 ? await findDocuments({ db }, workspaceId, ids, companies) : [],
-      }
-    },
-  )
+      db,
+    )
+    const ids = [...new Set([...portion.ids, ...again.map(({ id }) => id)])]
+    return {
+      position,
+      reviewing,
+      portion,
+      companies,
+      ids,
+      found: ids.length > 0 ? await findDocuments({ db }, workspaceId, ids, companies) : [],
+    }
+  })
+  if (!next) return { companies: [], again: (await beginPosition(ctx, follower, workspaceId)) ? { waitMs: 0 } : null }
+  const { found, companies, portion, position, reviewing, ids } = next
   const { changes, unread } = await readFacts(found)
   if (unread.length > 0)
     ctx.log.warn(
@@ -80,60 +83,62 @@ export async function takeTurn(
       'documents could not be read to be judged',
     )
   const judging: Judging = { asOf, companies }
-  return inWorkspace<Within, number[]>({ db: ctx.db, log: ctx.log }, workspaceId, async (inside) => {
-    const { db, log } = inside
-    if (!(await holdTurn(db, follower, turn))) return []
-    if (ids.length > 0)
-      await sql`delete from alert_unjudged where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(
-        db,
+  return inWorkspace<Within, Awaited<ReturnType<typeof takeTurn>>>(
+    { db: ctx.db, log: ctx.log },
+    workspaceId,
+    async (inside) => {
+      const { db, log } = inside
+      await lockPosition(db, follower, workspaceId)
+      if (ids.length > 0)
+        await sql`delete from alert_unjudged where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(
+          db,
+        )
+      for (const untried of [true, false])
+        await noteUnjudged(
+          db,
+          workspaceId,
+          unread.filter((one) => one.untried === untried),
+          { soon: untried },
+        )
+      await together(
+        inside,
+        changes,
+        (some) => putFacts(inside, workspaceId, some),
+        async ({ documentId, companyId }, err) => {
+          log.error({ err, workspaceId, documentId }, 'a document cannot be judged')
+          await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
+        },
       )
-    for (const untried of [true, false])
-      await noteUnjudged(
-        db,
-        workspaceId,
-        unread.filter((one) => one.untried === untried),
-        { soon: untried },
-      )
-    await together(
-      inside,
-      changes,
-      (some) => putFacts(inside, workspaceId, some),
-      async ({ documentId, companyId }, err) => {
-        log.error({ err, workspaceId, documentId }, 'a document cannot be judged')
-        await noteUnjudged(db, workspaceId, [{ documentId, companyId }])
-      },
-    )
-    // New documents do not wait for those they touched.
-    await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked }, ids)
-    const isTime = () => performance.now() - begun < turnMs
-    // While older documents are read, a document that is due is most likely one of them.
-    const due = { ...judging, silent: position.walkedType !== null }
-    let isDue = true
-    do {
-      const judged = await judgeDue(inside, workspaceId, due, judgedMax)
-      isDue = judged === judgedMax
-    } while (isDue && isTime())
-    let reviewedId = reviewing
-    while (reviewedId !== null && !isDue) {
-      reviewedId = await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
-      if (!isTime()) break
-    }
-    const { next } = portion
-    const more = portion.more || isDue || reviewedId !== null
-    await sql`
+      // New documents do not wait for those they touched.
+      await judgeThese(inside, workspaceId, { ...judging, silent: portion.walked }, ids)
+      const isTime = () => performance.now() - begun < turnMs
+      // While older documents are read, a document that is due is most likely one of them.
+      const due = { ...judging, silent: position.walkedType !== null }
+      let isDue = true
+      do {
+        const judged = await judgeDue(inside, workspaceId, due, judgedMax)
+        isDue = judged === judgedMax
+      } while (isDue && isTime())
+      let reviewedId = reviewing
+      while (reviewedId !== null && !isDue) {
+        reviewedId = await judgeAfter(inside, workspaceId, { ...judging, silent: true }, reviewedId, judgedMax)
+        if (!isTime()) break
+      }
+      const { next } = portion
+      const more = portion.more || isDue || reviewedId !== null
+      await sql`
       update alert_position
          set version = ${next.version}, walked_type = ${next.walkedType}, walked_at = ${next.walkedAt}::timestamp, walked_id = ${next.walkedId},
              -- A rule that was switched meanwhile has its own beginning.
-             reviewed_id = case when reviewed_id is not distinct from ${reviewing}::bigint then ${reviewedId}::bigint else reviewed_id end,
-             lease_until = null, served_at = statement_timestamp(),
-             next_at = case when ${more} or reviewed_id is distinct from ${reviewing}::bigint then c.at else c.again end
-        from (select now() as at, least('infinity',
-                (select min(greatest(again_at, now())) from alert_due where workspace_id = ${workspaceId}),
-                (select min(greatest(again_at, now())) from alert_unjudged where workspace_id = ${workspaceId})) as again) c
+             reviewed_id = case when reviewed_id is not distinct from ${reviewing}::bigint then ${reviewedId}::bigint else reviewed_id end
        where workspace_id = ${workspaceId}`.execute(db)
-    const companies = portion.walked ? [] : found.flatMap(({ companyId, question }) => (question ? companyId : []))
-    return [...new Set(companies)]
-  })
+      const waitMs = more ? 0 : await readWait(db, workspaceId, ['alert_due', 'alert_unjudged'])
+      // Last, because whoever notes a change waits for it.
+      await holdJob({ db }, job)
+      const companies = portion.walked ? [] : found.flatMap(({ companyId, question }) => (question ? companyId : []))
+      return { companies: [...new Set(companies)], again: waitMs === null ? null : { waitMs } }
+    },
+  )
 }
 
 async function readReviewed({ db }: WithDatabase, workspaceId: number): Promise<bigint | null> {
@@ -164,7 +169,8 @@ export async function readBacklog({ db }: WithDatabase, workspaceId: number): Pr
   return { building: walking || reviewing, waiting: Math.min(behindMax, changes + older + due), since }
 }
 
-/** Holds the position of a workspace, so that nothing is judged meanwhile, and has what becomes due judged soon. `ctx.db` is a transaction inside it. */
+/** Keeps documents from being judged until the transaction `ctx.db` inside the workspace ends, and has what becomes due judged then. */
 export async function holdPosition({ db }: WithDatabase, workspaceId: number): Promise<void> {
-  await sql`update alert_position set next_at = now() where workspace_id = ${workspaceId}`.execute(db)
+  await lockPosition(db, follower, workspaceId)
+  beforeCommit({ db }, { lock: 'jobs', workspaceId }, () => queueJob({ db }, { kind: follower.kind, workspaceId }))
 }

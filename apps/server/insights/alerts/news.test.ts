@@ -6,9 +6,10 @@ import { receive } from '../../documents/receive.ts'
 import { arrive, company, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
+import { carryOutDue } from '../../platform/jobs/testing.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
-import { claimTurn, takeTurn } from './following.ts'
+import { alertJob } from './following.ts'
 import { alertAnnouncements, noteRisen } from './news.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -42,7 +43,7 @@ async function newOffice() {
           files.map((xml) => arrive(++nsu, xml)),
         ),
       )
-      for (let turn = await claimTurn(ctx); turn; turn = await claimTurn(ctx)) await takeTurn(ctx, turn)
+      await carryOutDue(ctx, [alertJob(async () => {})])
     },
     news: () =>
       inside(async (db) => {

@@ -4,10 +4,11 @@ import { type AlertTest, alertBands, alertMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
-import { claimRows, fromNow } from '../../platform/jobs/claim.ts'
+import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
+import { LeaseLost } from '../../platform/jobs/loop.ts'
 import { bands, type Tried, together, tryRule } from './judging.ts'
 import { issuedText } from './list.ts'
 import { readCompanies } from './reading.ts'
@@ -17,7 +18,6 @@ import { readCompanies } from './reading.ts'
 
 const asked: Limit = { name: 'alert-test', times: 40, withinMs: 3_600_000 }
 const portionMax = 100
-const leaseMs = 120_000
 const failuresMax = 3
 
 interface Counts {
@@ -65,9 +65,10 @@ export async function askTest({ db }: WithDatabase, workspaceId: number, rule: s
       from (select ${ofType(0)} as nfe, ${ofType(2)} as cte) n
     on conflict (workspace_id, rule) do update set
       asked_at = excluded.asked_at, since = excluded.since, type = 0, at = null, last_id = null, left_of_type = excluded.left_of_type, total = excluded.total,
-      capped = excluded.capped, unread = excluded.unread, judged = 0, counts = excluded.counts, strongest = '[]', failures = 0`.execute(
+      capped = excluded.capped, unread = excluded.unread, judged = 0, counts = excluded.counts, strongest = '[]', failed = false`.execute(
     db,
   )
+  await queueJob({ db }, { kind: testJob.name, workspaceId, key: rule })
 }
 
 /** The last test of a rule; null: there was none. `ctx.db` is inside the workspace. */
@@ -87,7 +88,7 @@ export async function readTest(
     counts: Counts
     strongest: Marked[]
   }>`
-    select asked_at as "askedAt", type is null as ended, failures >= ${failuresMax} as failed, total, capped, unread, judged, counts, strongest
+    select asked_at as "askedAt", type is null as ended, failed, total, capped, unread, judged, counts, strongest
       from alert_test where workspace_id = ${workspaceId} and rule = ${rule}`.execute(db)
   const [test] = rows
   if (!test) return null
@@ -154,34 +155,28 @@ interface Named {
   state: AlertTest['maisFortes'][number]['estado']
 }
 
-/** A part of a test, held by this process while the lease lasts. */
-export interface TestTurn {
-  workspaceId: number
-  rule: string
-  lease: string
-}
-
-const isBegun = sql`t.type is not null`
-
-/** Without these `claimTest` finds nothing. */
-export const begunTests = sql`select from alert_test t where ${isBegun} and (lease_until is null or lease_until <= now())`
-
-/** Takes the test that waited longest; null: none goes on. */
-export async function claimTest(ctx: WithDatabase): Promise<TestTurn | null> {
-  const lane = {
-    due: isBegun,
-    order: sql`(select max(o.served_at) from alert_test o where o.workspace_id = t.workspace_id), t.workspace_id, t.served_at, t.rule`,
-  }
-  return asOperator(ctx, async ({ db }) => {
-    const claimed = await claimRows<TestTurn, typeof lane>(db, {
-      table: sql`alert_test t`,
-      key: ['workspace_id', 'rule'],
-      lanes: [lane],
-      leaseMs,
-      returning: sql`workspace_id as "workspaceId", rule, (lease_until at time zone 'UTC') as lease`,
-    })
-    return claimed?.rows[0] ?? null
-  })
+/** Judges the documents of tests, a bounded part of one after the other. A test that fails some times in a row ends. */
+export const testJob: JobKind = {
+  name: 'alert-test',
+  concurrency: 2,
+  waits: [60_000],
+  run: async (ctx, job, signal) => {
+    try {
+      return await goOnTesting(ctx, job)
+    } catch (err) {
+      if (signal.aborted || err instanceof LeaseLost || job.failures + 1 < failuresMax) throw err
+      const { workspaceId, key: rule } = job
+      ctx.log.error({ err, workspaceId, rule }, 'a test of a rule was given up')
+      await inWorkspace(ctx, workspaceId!, async ({ db }) => {
+        await sql`
+          update alert_test set type = null, failed = true where workspace_id = ${workspaceId} and rule = ${rule}`.execute(
+          db,
+        )
+        await holdJob({ db }, job)
+      })
+      return null
+    }
+  },
 }
 
 interface Place {
@@ -194,17 +189,14 @@ interface Place {
   strongest: Marked[]
 }
 
-/** Judges the next documents of a test. Nothing happens when somebody else has it by now. */
-export async function goOnTesting(
-  ctx: Pick<Context, 'db' | 'config' | 'log'>,
-  { workspaceId, rule, lease }: TestTurn,
-): Promise<void> {
+// Judges the next documents of a test.
+async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
+  const { key: rule } = job
+  const workspaceId = job.workspaceId!
   const found = await readWorkspace(ctx, workspaceId, async ({ db, config, log }) => {
     const { rows } = await sql<Place>`
       select since::text as since, type, at::text as at, last_id as "lastId", left_of_type as left, counts, strongest
-        from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz and type is not null`.execute(
-      db,
-    )
+        from alert_test where workspace_id = ${workspaceId} and rule = ${rule} and type is not null`.execute(db)
     const [place] = rows
     if (!place) return null
     const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
@@ -236,7 +228,7 @@ export async function goOnTesting(
     )
     return { place, most, documents, tried, states: new Map(decided.map(({ id, state }) => [id, state])) }
   })
-  if (found === null) return
+  if (found === null) return null
   const { place, most, documents, tried, states } = found
   const counts = { ...place.counts }
   const marked = [...place.strongest]
@@ -261,28 +253,17 @@ export async function goOnTesting(
     last && documents.length === most && left > 0
       ? { type: place.type, at: last.at, id: last.id, left }
       : { type: place.type === 0 ? 2 : null, at: null, id: null, left: alertMax.testedPerType }
-  await inWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>
-    sql`
+  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
+    await sql`
       update alert_test
          set type = ${next.type}, at = ${next.at}::timestamp, last_id = ${next.id}, left_of_type = ${next.left}, judged = judged + ${tried.length},
-             counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}, failures = 0, served_at = statement_timestamp(), lease_until = null
-       where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz`.execute(db),
-  )
+             counts = ${JSON.stringify(counts)}, strongest = ${JSON.stringify(strongest)}
+       where workspace_id = ${workspaceId} and rule = ${rule}`.execute(db)
+    await holdJob({ db }, job)
+  })
+  return next.type === null ? null : { waitMs: 0 }
 }
 
 function bandOf({ fired, band }: Verdict): number | null {
   return fired.length === 0 ? null : bands.indexOf(band)
-}
-
-/** Lets a part go that failed, for a while; after some failures the test ends. */
-export async function postponeTest(
-  ctx: WithDatabase,
-  { workspaceId, rule, lease }: TestTurn,
-  waitMs: number,
-): Promise<void> {
-  await asOperator(ctx, ({ db }) =>
-    sql`
-      update alert_test set lease_until = ${fromNow(waitMs)}, failures = failures + 1, type = case when failures + 1 < ${failuresMax} then type end
-       where workspace_id = ${workspaceId} and rule = ${rule} and lease_until = ${lease}::timestamptz`.execute(db),
-  )
 }
