@@ -17,13 +17,11 @@ export async function removePasskey(
   publicId: string,
 ): Promise<void> {
   await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
-    const [removed] = await db
-      .deleteFrom('passkey')
-      .where('workspace_id', '=', session.workspaceId)
-      .where('account_id', '=', session.accountId)
-      .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
-      .returning(['name', 'digest'])
-      .execute()
+    const { rows } = await sql<{ name: string; digest: Buffer }>`
+      delete from passkey
+       where workspace_id = ${session.workspaceId} and account_id = ${session.accountId}
+         and public_id = ${uuidOf(publicId)}::uuid returning name, digest`.execute(db)
+    const removed = rows[0]
     if (!removed) throw new AppError('not-found', 'Esta passkey não existe ou já foi removida.')
     await unlistPasskeys({ db }, [removed.digest])
     await reconnectPagesOf({ db }, session)

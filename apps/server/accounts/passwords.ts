@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Config } from '../config.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -135,26 +136,20 @@ export async function requirePassword(
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
 
 async function findHash({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner): Promise<string | undefined> {
-  const account = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('account')
-      .select('password_hash')
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .executeTakeFirst(),
+  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql<{ hash: string | null }>`
+      select password_hash as hash from account
+       where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db),
   )
-  return account?.password_hash ?? undefined
+  return rows[0]?.hash ?? undefined
 }
 
 /** The account, locked until the end of the transaction: replacements of its password take turns, and no login comes between. */
-export function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner) {
-  return db
-    .selectFrom('account')
-    .select(['name', 'email', 'password_hash'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .forUpdate()
-    .executeTakeFirst()
+export async function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner) {
+  const { rows } = await sql<{ name: string; email: string; password_hash: string | null }>`
+    select name, email, password_hash from account
+     where workspace_id = ${workspaceId} and id = ${accountId} for update`.execute(db)
+  return rows[0]
 }
 
 /** Replaces the password in the transaction that holds the account; ends its links and its sessions, but for the one of `keep`. */
@@ -164,15 +159,15 @@ export async function replacePassword(
   { passwordHash, how, keep }: { passwordHash: string; how: 'link' | 'session'; keep?: string },
 ): Promise<{ email: string }> {
   const { workspaceId, accountId, address } = owner
-  const account = await db
-    .updateTable('account')
-    // Who had the old password may have asked for it.
-    .set({ password_hash: passwordHash, new_email: null })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .returning(['name', 'email', 'email_proved_at', isWrittenTo({ config }).as('writtenTo')])
-    .executeTakeFirstOrThrow()
-  const wasProved = account.email_proved_at !== null
+  // The new e-mail too: whoever had the old password may have asked for it.
+  const { rows } = await sql<{ name: string; email: string; wasProved: boolean; writtenTo: boolean }>`
+    update account set password_hash = ${passwordHash}, new_email = null
+     where workspace_id = ${workspaceId} and id = ${accountId}
+    returning name, email, email_proved_at is not null as "wasProved", ${isWrittenTo({ config })} as "writtenTo"`.execute(
+    db,
+  )
+  const account = rows[0]!
+  const { wasProved } = account
   const { atHome, ...closed } =
     how === 'link'
       ? await closeWaysIn({ db }, owner, { wasProved, name: account.name })

@@ -59,27 +59,15 @@ export async function readPlan(
   { lock = false } = {},
 ): Promise<WorkspacePlan> {
   // Locked in a separate statement, so that the next one reads the newest row. No-key lock: inserts with a foreign key go on.
-  if (lock) await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
-  const { plan, ...row } = await db
-    .selectFrom('workspace')
-    .select(['plan', 'trial_until as trialUntil', 'paid_from as paidFrom', 'paid_until as paidUntil'])
-    .select('paused_at as pausedAt')
-    .select([
-      sql<
-        WorkspacePlan['situation']
-      >`case when ${paidLasts} then 'active' when trial_until > ${now} then 'trial' else 'ended' end`.as('situation'),
-      end.as('endsAt'),
-      sql<number | null>`(extract(epoch from ${end} - ${now}) * 1000)::float8`.as('leftMs'),
-      sql<
-        WorkspacePlan['endsWith']
-      >`case when paid_until > trial_until or ${paidLasts} and paid_until is null then 'plan' else 'trial' end`.as(
-        'endsWith',
-      ),
-    ])
-    .where('id', '=', workspaceId)
-    .executeTakeFirstOrThrow()
+  if (lock) await sql`select from workspace where id = ${workspaceId} for no key update`.execute(db)
+  const { rows } = await sql<Omit<WorkspacePlan, keyof (typeof planKinds)[PlanType]>>`
+    select plan as type, trial_until as "trialUntil", paid_from as "paidFrom", paid_until as "paidUntil",
+           paused_at as "pausedAt", ${end} as "endsAt", (extract(epoch from ${end} - ${now}) * 1000)::float8 as "leftMs",
+           case when ${paidLasts} then 'active' when trial_until > ${now} then 'trial' else 'ended' end as situation,
+           case when paid_until > trial_until or ${paidLasts} and paid_until is null then 'plan' else 'trial' end as "endsWith"
+      from workspace where id = ${workspaceId}`.execute(db)
+  const { type, ...row } = rows[0]!
   if (!config.plans) return { ...row, ...unlimited }
-  const type = plan as PlanType
   return { type, ...planKinds[type], ...row }
 }
 
@@ -177,17 +165,12 @@ export async function activatePlan(
       until === null
         ? sql`null::timestamptz`
         : sql`(${until}::date + time '23:59:59.999') at time zone 'America/Sao_Paulo'`
-    const { numUpdatedRows } = await db
-      .updateTable('workspace')
-      .set({
-        plan: type,
-        ...(before.situation === 'active' ? {} : { paid_from: now }),
-        paid_until: paidUntil,
-      })
-      .where('id', '=', workspaceId)
-      .where(sql<boolean>`(not ${paidLasts} or plan <> ${type} or paid_until is distinct from ${paidUntil})`)
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) return false
+    const paidFrom = before.situation === 'active' ? sql`paid_from` : now
+    const { numAffectedRows } = await sql`
+      update workspace set plan = ${type}, paid_from = ${paidFrom}, paid_until = ${paidUntil}
+       where id = ${workspaceId}
+         and (not ${paidLasts} or plan <> ${type} or paid_until is distinct from ${paidUntil})`.execute(db)
+    if (numAffectedRows === 0n) return false
     const after = await readPlan({ ...ctx, db }, workspaceId)
     await recordAudit(
       { db },

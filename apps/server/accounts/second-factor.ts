@@ -80,30 +80,22 @@ async function takeTimedCode(
   { confirmed }: { confirmed: boolean },
 ): Promise<boolean> {
   const { workspaceId, accountId } = owner
-  const row = await db
-    .selectFrom('second_factor')
-    .select('secret')
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .where('confirmed_at', confirmed ? 'is not' : 'is', null)
-    // Another secret does not take its place meanwhile.
-    .forUpdate()
-    .executeTakeFirst()
-  if (!row) return false
-  const totp = generatorOf({ config }, unseal({ vault }, owner, row.secret), '')
+  // Locked: another secret does not take its place meanwhile.
+  const { rows } = await sql<{ secret: Buffer }>`
+    select secret from second_factor
+     where workspace_id = ${workspaceId} and account_id = ${accountId} and (confirmed_at is not null) = ${confirmed}
+       for update`.execute(db)
+  if (!rows[0]) return false
+  const totp = generatorOf({ config }, unseal({ vault }, owner, rows[0].secret), '')
   const timestamp = Date.now()
   const off = totp.validate({ token: digits, timestamp, window: stepsOff })
   if (off === null) return false
   const step = Math.floor(timestamp / 1000 / periodS) + off
   // Two that come at once with the same code wait for each other here.
-  const { numUpdatedRows } = await db
-    .updateTable('second_factor')
-    .set({ last_step: step, ...(!confirmed && { confirmed_at: sql<Date>`now()` }) })
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .where('last_step', '<', BigInt(step))
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  const { numAffectedRows } = await sql`
+    update second_factor set last_step = ${step}, confirmed_at = coalesce(confirmed_at, now())
+     where workspace_id = ${workspaceId} and account_id = ${accountId} and last_step < ${step}`.execute(db)
+  return numAffectedRows === 1n
 }
 
 function unseal({ vault }: Pick<Context, 'vault'>, owner: Owner, sealed: Buffer): Secret {
@@ -146,20 +138,11 @@ export async function beginSecondFactor(
         'conflict',
         'A verificação em duas etapas já está ligada nesta conta. Nada foi alterado: para trocar de celular, desligue-a e ligue de novo.',
       )
-    await db
-      .insertInto('second_factor')
-      .values({
-        workspace_id: workspaceId,
-        account_id: accountId,
-        secret: vault.encrypt(secret.base32, purposeOf(session)),
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['workspace_id', 'account_id'])
-          .doUpdateSet(({ ref }) => ({ secret: ref('excluded.secret'), begun_at: ref('excluded.begun_at') }))
-          .where('second_factor.confirmed_at', 'is', null),
-      )
-      .execute()
+    await sql`
+      insert into second_factor as f (workspace_id, account_id, secret)
+      values (${workspaceId}, ${accountId}, ${vault.encrypt(secret.base32, purposeOf(session))})
+      on conflict (workspace_id, account_id) do update
+         set secret = excluded.secret, begun_at = excluded.begun_at where f.confirmed_at is null`.execute(db)
     const { rows } = await sql<{ email: string }>`
       select email from account where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
     return rows[0]!.email
@@ -215,15 +198,10 @@ async function replaceRecoveryCodes({ db }: WithDatabase, { workspaceId, account
   const codes = Array.from({ length: recoveryCodes }, () =>
     new Secret({ size: secretBytes }).base32.slice(0, recoveryCodeLength),
   )
-  const own = { workspace_id: workspaceId, account_id: accountId }
-  await db
-    .deleteFrom('recovery_code')
-    .where((where) => where.and(own))
-    .execute()
-  await db
-    .insertInto('recovery_code')
-    .values(codes.map((code) => ({ ...own, code_hash: hashOf(code) })))
-    .execute()
+  await sql`delete from recovery_code where workspace_id = ${workspaceId} and account_id = ${accountId}`.execute(db)
+  await sql`
+    insert into recovery_code (workspace_id, account_id, code_hash)
+    select ${workspaceId}, ${accountId}, hash from unnest(${codes.map(hashOf)}::bytea[]) hash`.execute(db)
   return codes.map((code) => code.match(/.{4}/g)!.join('-'))
 }
 
@@ -242,17 +220,11 @@ export async function dropSecondFactor(
 
 /** Takes the second factor from an account without a word; returns whether it was on. `ctx.db` is a transaction inside the workspace. */
 export async function removeSecondFactor({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<boolean> {
-  const own = { workspace_id: workspaceId, account_id: accountId }
-  await db
-    .deleteFrom('recovery_code')
-    .where((where) => where.and(own))
-    .execute()
-  const removed = await db
-    .deleteFrom('second_factor')
-    .where((where) => where.and(own))
-    .returning('confirmed_at')
-    .execute()
-  return removed.some(({ confirmed_at }) => confirmed_at !== null)
+  await sql`delete from recovery_code where workspace_id = ${workspaceId} and account_id = ${accountId}`.execute(db)
+  const { rows } = await sql<{ wasOn: boolean }>`
+    delete from second_factor where workspace_id = ${workspaceId} and account_id = ${accountId}
+    returning confirmed_at is not null as "wasOn"`.execute(db)
+  return rows[0]?.wasOn ?? false
 }
 
 type Occasion = 'ligada' | 'desligada' | 'codigo-usado' | 'codigos-trocados' | 'passkey-cadastrada' | 'passkey-removida'

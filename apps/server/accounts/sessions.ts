@@ -101,28 +101,22 @@ export async function openSession(
   const home = { workspaceId, accountId }
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     // Held until the end, like a password that is replaced: logins of one account take turns.
-    const account = await db
-      .selectFrom('account')
-      .select(['name', 'shared', 'entered_at', isWrittenTo({ config }).as('writtenTo')])
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', accountId)
-      .where('password_hash', '=', passwordHash)
-      .forNoKeyUpdate()
-      .executeTakeFirst()
+    const { rows } = await sql<{ name: string; shared: boolean; entered: boolean; writtenTo: boolean }>`
+      select name, shared, entered_at is not null as entered, ${isWrittenTo({ config })} as "writtenTo" from account
+       where workspace_id = ${workspaceId} and id = ${accountId} and password_hash = ${passwordHash}
+         for no key update`.execute(db)
+    const account = rows[0]
     if (!account) return null
     const who = `${workspaceId}/${accountId}`
     // Of those who share an account nobody keeps the others out.
     await countTry({ db }, entranceLimit, account.shared ? `${who} ${networkOf(caller.address)}` : who)
-    if (!account.entered_at)
+    if (!account.entered)
       await sql`
         update account set entered_at = now() where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
     const from = account.shared ? null : caller
-    if (from && account.entered_at && account.writtenTo && !(await isKnownDevice({ db }, home, from))) {
-      const payload = {
-        at: new Date().toISOString(),
-        address: from.address,
-        device: describeDevice(from.agent ?? null),
-      }
+    if (from && account.entered && account.writtenTo && !(await isKnownDevice({ db }, home, from))) {
+      const device = describeDevice(from.agent ?? null)
+      const payload = { at: new Date().toISOString(), address: from.address, device }
       await queueMail({ db }, { workspaceId, kind: 'aparelho-novo', recipient: email, payload })
     }
     const place = await findOpenPlace({ db }, home, lastWorkspaceId)
@@ -163,27 +157,21 @@ async function insertSession(
   { db, config }: Pick<Context, 'db' | 'config'>,
   { workspaceId, accountId }: Place,
   from: Partial<Caller> | null,
-  carried: { proved_at?: Date; created_at?: Date; with_factor?: boolean } = {},
+  carried: { proved_at?: Date; created_at?: Date; with_factor: boolean },
 ): Promise<OpenedSession> {
   const token = createToken()
   await listToken({ db }, workspaceId, token, sql<Date>`now() + ${config.sessionMs}::float8 * interval '1 ms'`)
-  await db
-    .insertInto('session')
-    .values({
-      token_hash: tokenHash(token),
-      workspace_id: workspaceId,
-      account_id: accountId,
-      expires_at: sql<Date>`least(${carried.created_at ?? sql`now()`}::timestamptz + ${config.sessionMs}::float8 * interval '1 ms',
-                                  now() + ${config.sessionIdleMs}::float8 * interval '1 ms')`,
-      address: from?.address,
-      agent: from?.agent,
-      ...carried,
-    })
-    .execute()
-  const { rows } = await sql<{ public_id: string }>`
-    select public_id from workspace where id = ${workspaceId}`.execute(db)
-  const { public_id: workspacePublicId } = rows[0]!
-  return { token, workspacePublicId }
+  const begun = sql`coalesce(${carried.created_at ?? null}::timestamptz, now())`
+  await sql`
+    insert into session (token_hash, workspace_id, account_id, created_at, proved_at, with_factor, address, agent, expires_at)
+    values (${tokenHash(token)}, ${workspaceId}, ${accountId}, ${begun}, coalesce(${carried.proved_at ?? null}::timestamptz, now()),
+            ${carried.with_factor}, ${from?.address ?? null}, ${from?.agent ?? null},
+            least(${begun} + ${config.sessionMs}::float8 * interval '1 ms', now() + ${config.sessionIdleMs}::float8 * interval '1 ms'))`.execute(
+    db,
+  )
+  const { rows } = await sql<{ workspacePublicId: string }>`
+    select public_id as "workspacePublicId" from workspace where id = ${workspaceId}`.execute(db)
+  return { token, ...rows[0]! }
 }
 
 /** Opens a session in another workspace of the person, with the name `publicId`, in the place of this one. The next login leads there. */

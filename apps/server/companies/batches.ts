@@ -51,21 +51,14 @@ export async function startBatch(
         `No plano ${plan.name} um lote tem até ${formatCount(filesMax, 'certificado', 'certificados')}, e este tem ${formatInteger(total)}. Nada foi enviado: divida-o em lotes menores, ou mude para um plano maior em “Minha conta”.`,
       )
     await requireRoom({ db }, workspaceId)
-    const { id } = await db
-      .insertInto('certificate_batch')
-      .values({
-        workspace_id: workspaceId,
-        account_id: session.accountId,
-        account_name: session.accountName,
-        session_id: session.publicId,
-        address: session.address ?? null,
-        total,
-        passwords: isEmpty ? null : ctx.vault.encrypt(JSON.stringify({ shared, named }), listPurpose(workspaceId)),
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
+    const passwords = isEmpty ? null : ctx.vault.encrypt(JSON.stringify({ shared, named }), listPurpose(workspaceId))
+    const { accountId, accountName, publicId, address = null } = session
+    const { rows } = await sql<{ id: bigint }>`
+      insert into certificate_batch (workspace_id, account_id, account_name, session_id, address, total, passwords)
+      values (${workspaceId}, ${accountId}, ${accountName}, ${publicId}, ${address}, ${total}, ${passwords})
+      returning id`.execute(db)
     await recordBatch({ db }, session, total)
-    return ctx.ids.encode(workspaceId, id)
+    return ctx.ids.encode(workspaceId, rows[0]!.id)
   })
 }
 
@@ -161,13 +154,10 @@ async function withoutKnown(
     const digest = createHash('sha256').update(file.bytes).digest()
     sent.set(keyOf(file.name, digest), { ...file, digest })
   }
-  const known = await db
-    .selectFrom('certificate_file')
-    .select(['name', 'digest'])
-    .where('workspace_id', '=', workspaceId)
-    .where('batch_id', '=', batchId)
-    .where('name', 'in', [...new Set(files.map(({ name }) => name))])
-    .execute()
+  const { rows: known } = await sql<{ name: string; digest: Buffer }>`
+    select name, digest from certificate_file
+     where workspace_id = ${workspaceId} and batch_id = ${batchId}
+       and name = any (${files.map(({ name }) => name)}::text[])`.execute(db)
   for (const { name, digest } of known) sent.delete(keyOf(name, digest))
   return [...sent.values()]
 }
@@ -196,13 +186,10 @@ const closed = 'Este lote já foi encerrado. Os arquivos desta chamada não fora
 const notThere = () => new AppError('not-found', 'Lote de certificados não encontrado.')
 
 async function lockBatch({ db }: WithDatabase, workspaceId: number, id: bigint | null) {
-  return db
-    .selectFrom('certificate_batch')
-    .select(['total', 'complete', 'passwords', 'account_name as by'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id ?? 0n)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
+  const { rows } = await sql<{ total: number; complete: boolean; passwords: Buffer | null; by: string }>`
+    select total, complete, passwords, account_name as by from certificate_batch
+     where workspace_id = ${workspaceId} and id = ${id} for no key update`.execute(db)
+  return rows[0]
 }
 
 async function countFiles({ db }: WithDatabase, workspaceId: number, batchId: bigint) {

@@ -216,19 +216,13 @@ export async function listCertificates(
   workspaceId: number,
   cnpj: string,
 ): Promise<UsableCertificate[]> {
-  return db
-    .selectFrom('certificate')
-    .select(['id', 'valid_to as validTo'])
-    .select(sql<boolean>`coalesce(refused_at > now() - interval '1 day', false)`.as('refusedLately'))
-    .where('workspace_id', '=', workspaceId)
-    .where(sql`left(holder_cnpj, 8)`, '=', cnpjBase(cnpj))
-    .where('replaced_at', 'is', null)
-    .where('valid_from', '<=', sql<Date>`now()`)
-    .where('valid_to', '>', sql<Date>`now()`)
-    .orderBy('refusedLately')
-    .orderBy('valid_to', 'desc')
-    .orderBy('id')
-    .execute()
+  const { rows } = await sql<UsableCertificate>`
+    select id, valid_to as "validTo", coalesce(refused_at > now() - interval '1 day', false) as "refusedLately"
+      from certificate
+     where workspace_id = ${workspaceId} and left(holder_cnpj, 8) = ${cnpjBase(cnpj)} and replaced_at is null
+       and valid_from <= now() and valid_to > now()
+     order by "refusedLately", valid_to desc, id`.execute(db)
+  return rows
 }
 
 /**
@@ -284,11 +278,9 @@ async function noteRefusedAt(
   at: RawBuilder<Date> | null,
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
-    db
-      .updateTable('certificate')
-      .set({ refused_at: at })
-      .where('workspace_id', '=', workspaceId)
-      .where('id', '=', certificateId)
-      .execute(),
+    sql`
+      update certificate set refused_at = ${at} where workspace_id = ${workspaceId} and id = ${certificateId}`.execute(
+      db,
+    ),
   )
 }

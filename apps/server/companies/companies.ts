@@ -11,7 +11,7 @@ import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { announce } from '../platform/outbox.ts'
 import type { Service } from '../platform/service.ts'
-import { likeLiteral, searchable } from '../platform/text.ts'
+import { likeLiteral, searchable, uuidOf } from '../platform/text.ts'
 import type { Registered } from './announcements.ts'
 import {
   replaceCertificate,
@@ -52,19 +52,14 @@ export async function setArchived(
   companyId: number,
   archived: boolean,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await ctx.db
-    .updateTable('company')
-    // Whoever takes it back decides anew what is answered by itself.
-    .set(
-      archived
-        ? { archived_at: sql<Date>`now()`, acknowledges_since: null, acknowledges_by: null }
-        : { archived_at: null },
-    )
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', companyId)
-    .where('active', '=', archived)
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
+  // Archiving ends the automatic Ciência: whoever takes the company back decides anew.
+  const change = archived
+    ? sql`archived_at = now(), acknowledges_since = null, acknowledges_by = null`
+    : sql`archived_at = null`
+  const { numAffectedRows } = await sql`
+    update company set ${change}
+     where workspace_id = ${workspaceId} and id = ${companyId} and active = ${archived}`.execute(ctx.db)
+  if (numAffectedRows === 0n) return false
   if (!archived) await requireRoomForCompany(ctx, workspaceId)
   return true
 }
@@ -92,9 +87,8 @@ export async function requireRoomForCompany(ctx: WithContact, workspaceId: numbe
 /** How many companies a workspace has, without those that it archived. `ctx.db` is a transaction inside it. */
 export async function countCompanies({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from company where workspace_id = ${workspaceId} and active = true`.execute(db)
-  const { n } = rows[0]!
-  return n
+    select count(*)::int as n from company where workspace_id = ${workspaceId} and active`.execute(db)
+  return rows[0]!.n
 }
 
 const defaultUf = 35
@@ -118,18 +112,12 @@ export async function createCompany(
 ): Promise<Company> {
   requireSameBase(certificate, cnpj)
   await enterWorkspace(ctx, session.workspaceId)
-  const row = await ctx.db
-    .insertInto('company')
-    .values({
-      workspace_id: session.workspaceId,
-      cnpj,
-      name: certificate.name,
-      search: searchable(certificate.name),
-      uf: ufBySigla(certificate.uf ?? '')?.code ?? defaultUf,
-    })
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'cnpj']).doNothing())
-    .returning(['id', 'public_id as publicId', 'cnpj', 'uf'])
-    .executeTakeFirst()
+  const uf = ufBySigla(certificate.uf ?? '')?.code ?? defaultUf
+  const { rows } = await sql<Company>`
+    insert into company (workspace_id, cnpj, name, search, uf)
+    values (${session.workspaceId}, ${cnpj}, ${certificate.name}, ${searchable(certificate.name)}, ${uf})
+    on conflict (workspace_id, cnpj) do nothing returning id, public_id as "publicId", cnpj, uf`.execute(ctx.db)
+  const row = rows[0]
   if (!row) {
     if (await isArchived(ctx, session.workspaceId, cnpj))
       throw new AppError(
@@ -215,19 +203,12 @@ export async function getCompanyId(
   workspaceId: number,
   publicId: string,
 ): Promise<number> {
-  const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(publicId)
-  const row = isUuid
-    ? await readWorkspace({ db }, workspaceId, ({ db }) =>
-        db
-          .selectFrom('company')
-          .select('id')
-          .where('workspace_id', '=', workspaceId)
-          .where('public_id', '=', publicId)
-          .executeTakeFirst(),
-      )
-    : undefined
-  if (!row) throw new AppError('not-found', 'Empresa não encontrada.')
-  return row.id
+  const { rows } = await readWorkspace({ db }, workspaceId, ({ db }) =>
+    sql<{ id: number }>`
+      select id from company where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid`.execute(db),
+  )
+  if (!rows[0]) throw new AppError('not-found', 'Empresa não encontrada.')
+  return rows[0].id
 }
 
 /** Companies of the workspace by name; `text` searches name and CNPJ. */

@@ -22,11 +22,9 @@ export async function setLogo(
   file: Uint8Array,
 ): Promise<void> {
   const picture = Buffer.from(onWhite(readPng(file)))
-  await db
-    .insertInto('company_logo')
-    .values({ workspace_id: workspaceId, company_id: companyId, picture })
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'company_id']).doUpdateSet({ picture }))
-    .execute()
+  await sql`
+    insert into company_logo (workspace_id, company_id, picture) values (${workspaceId}, ${companyId}, ${picture})
+    on conflict (workspace_id, company_id) do update set picture = excluded.picture`.execute(db)
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from company_logo where workspace_id = ${workspaceId}`.execute(db)
   if (rows[0]!.n <= unpaidLogosMax || (await readPlan({ db, config }, workspaceId)).situation === 'active') return
@@ -49,16 +47,12 @@ export async function getLogo(
   workspaceId: number,
   companyId: number,
 ): Promise<Uint8Array> {
-  const row = await readWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('company_logo')
-      .select('picture')
-      .where('workspace_id', '=', workspaceId)
-      .where('company_id', '=', companyId)
-      .executeTakeFirst(),
+  const { rows } = await readWorkspace({ db }, workspaceId, ({ db }) =>
+    sql<{ picture: Buffer }>`
+      select picture from company_logo where workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db),
   )
-  if (!row) throw noLogo()
-  return row.picture
+  if (!rows[0]) throw noLogo()
+  return rows[0].picture
 }
 
 /** The logo of the company with this CNPJ, else of one with its base: a filial without one prints that of its matriz. None for a CPF. */
@@ -68,21 +62,13 @@ export async function findLogoOf(
   taxId: string,
 ): Promise<Uint8Array | undefined> {
   if (taxId.length !== 14) return undefined
-  const row = await readWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('company_logo as l')
-      .innerJoin('company as c', (join) =>
-        join.onRef('c.workspace_id', '=', 'l.workspace_id').onRef('c.id', '=', 'l.company_id'),
-      )
-      .select('l.picture')
-      .where('l.workspace_id', '=', workspaceId)
-      .where(sql`left(c.cnpj, 8)`, '=', taxId.slice(0, 8))
-      .orderBy(sql`c.cnpj = ${taxId}`, 'desc')
-      .orderBy('c.cnpj')
-      .limit(1)
-      .executeTakeFirst(),
+  const { rows } = await readWorkspace({ db }, workspaceId, ({ db }) =>
+    sql<{ picture: Buffer }>`
+      select l.picture from company_logo l join company c on c.workspace_id = l.workspace_id and c.id = l.company_id
+       where l.workspace_id = ${workspaceId} and left(c.cnpj, 8) = ${taxId.slice(0, 8)}
+       order by c.cnpj = ${taxId} desc, c.cnpj limit 1`.execute(db),
   )
-  return row?.picture
+  return rows[0]?.picture
 }
 
 function noLogo(): AppError {

@@ -52,13 +52,10 @@ export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
   for (const workspaceId of await listWorkspaces(ctx)) {
     const sending = await inWorkspace(ctx, workspaceId, (ctx) => readAnswerRules(ctx, workspaceId))
     rules += sending.filter(({ active, answer }) => active && sends(answer)).length
-    const rows = await inWorkspace(ctx, workspaceId, ({ db }) =>
-      db
-        .selectFrom('company')
-        .select(['id', 'name', 'cnpj', 'acknowledges_since as acknowledgesSince'])
-        .where('workspace_id', '=', workspaceId)
-        .orderBy('name')
-        .execute(),
+    const { rows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
+      sql<Pick<HeldCompany, 'name' | 'cnpj' | 'acknowledgesSince'> & { id: number }>`
+        select id, name, cnpj, acknowledges_since as "acknowledgesSince" from company
+         where workspace_id = ${workspaceId} order by name`.execute(db),
     )
     for (const { id, ...company } of rows) {
       const counts = waitingOf.get(id) ?? { automatic: 0, requested: 0 }

@@ -37,23 +37,12 @@ export async function noteCall(
 ): Promise<void> {
   const { response, error, durationMs } = outcome
   await inCapture(ctx, ({ db }) =>
-    db
-      .insertInto('capture_call')
-      .values({
-        line_id: line.id,
-        query,
-        chave,
-        nsu_before: before,
-        nsu_after: after,
-        passed_from: passedFrom,
-        c_stat: response?.cStat ?? null,
-        x_motivo: response?.xMotivo.slice(0, 500) ?? null,
-        documents: response?.documents.length ?? 0,
-        bytes: response?.bytes ?? 0,
-        duration_ms: Math.round(durationMs),
-        error: error ? describe(error).slice(0, 500) : null,
-      })
-      .execute(),
+    sql`
+      insert into capture_call (line_id, query, chave, nsu_before, nsu_after, passed_from, c_stat, x_motivo,
+                                documents, bytes, duration_ms, error)
+      values (${line.id}, ${query}, ${chave}, ${before}, ${after}, ${passedFrom}, ${response?.cStat ?? null},
+              ${response?.xMotivo.slice(0, 500) ?? null}, ${response?.documents.length ?? 0}, ${response?.bytes ?? 0},
+              ${Math.round(durationMs)}, ${error ? describe(error).slice(0, 500) : null})`.execute(db),
   )
 }
 
@@ -116,8 +105,7 @@ export async function countFetched({ db }: WithDatabase, line: { id: number }, p
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from capture_call
      where line_id = ${line.id} and query = 'consNSU' and nsu_before = ${position} and c_stat = 138`.execute(db)
-  const { n } = rows[0]!
-  return n
+  return rows[0]!.n
 }
 
 /** Whether the last query for something that is missing was for a note. `ctx.db` is a transaction that sees the line. */

@@ -13,6 +13,7 @@ import { type Keys, keyStart } from '../../platform/http/keys.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
+import { uuidOf } from '../../platform/text.ts'
 import { findCompanyIds } from '../chosen-companies.ts'
 import { noteCall } from './uses.ts'
 
@@ -79,20 +80,11 @@ export async function addKey(
     await refuseTaken({ db }, workspaceId, name)
     const companyIds = await findCompanyIds({ db }, workspaceId, companies)
     const expiresAt = days === null ? null : sql<Date>`now() + ${days} * interval '1 day'`
-    const row = await db
-      .insertInto('api_key')
-      .values({
-        workspace_id: workspaceId,
-        name,
-        scopes: granted,
-        start,
-        token_hash: tokenHash(key),
-        created_by: accountId,
-        expires_at: expiresAt,
-        company_ids: companyIds,
-      })
-      .returning(['public_id as publicId', 'expires_at as expiresAt'])
-      .executeTakeFirstOrThrow()
+    const { rows: added } = await sql<{ publicId: string; expiresAt: Date | null }>`
+      insert into api_key (workspace_id, name, scopes, start, token_hash, created_by, expires_at, company_ids)
+      values (${workspaceId}, ${name}, ${granted}, ${start}, ${tokenHash(key)}, ${accountId}, ${expiresAt}, ${companyIds})
+      returning public_id as "publicId", expires_at as "expiresAt"`.execute(db)
+    const row = added[0]!
     await listToken({ db }, workspaceId, key, expiresAt ?? sql<Date>`'infinity'`)
     const until = row.expiresAt ? `válida até ${formatBrasiliaDay(row.expiresAt)}` : 'sem validade'
     const of = companyIds ? `, de ${formatCount(companyIds.length, 'empresa', 'empresas')}` : ''
@@ -166,20 +158,14 @@ async function refuseTaken({ db }: WithDatabase, workspaceId: number, name: stri
     )
 }
 
-const uuidShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 async function getKey({ db }: WithDatabase, workspaceId: number, publicId: string) {
-  const row = uuidShape.test(publicId)
-    ? await db
-        .selectFrom('api_key')
-        .select(['id', 'name', 'start'])
-        .where('workspace_id', '=', workspaceId)
-        .where('public_id', '=', publicId)
-        .where('token_hash', 'is not', null)
-        .executeTakeFirst()
-    : undefined
-  if (!row) throw new AppError('not-found', 'Chave de API não encontrada.')
-  return row
+  const { rows } = await sql<{ id: number; name: string; start: string }>`
+    select id, name, start from api_key
+     where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid and token_hash is not null`.execute(
+    db,
+  )
+  if (!rows[0]) throw new AppError('not-found', 'Chave de API não encontrada.')
+  return rows[0]
 }
 
 /** How the server lets keys in: see docs/decisions/0037-api-keys.md. */

@@ -50,21 +50,12 @@ export async function invite(
     await lockPeople({ db }, session)
     const rights = await settle({ db }, workspaceId, choice)
     await refuseKnown({ db }, workspaceId, recipient)
-    const { id, public_id: publicId } = await db
-      .insertInto('invitation')
-      .values({
-        workspace_id: workspaceId,
-        email: recipient,
-        role: rights.role,
-        company_ids: rights.companyIds,
-        access_until: rights.accessUntil,
-        invited_by: accountId,
-        // That of the letter takes its place at once.
-        token_hash: Buffer.alloc(0),
-        expires_at: sql<Date>`now()`,
-      })
-      .returning(['id', 'public_id'])
-      .executeTakeFirstOrThrow()
+    // The token of the letter follows at once.
+    const { rows } = await sql<{ id: number; publicId: string }>`
+      insert into invitation (workspace_id, email, role, company_ids, access_until, invited_by, token_hash, expires_at)
+      values (${workspaceId}, ${recipient}, ${rights.role}, ${rights.companyIds}, ${rights.accessUntil}, ${accountId}, '', now())
+      returning id, public_id as "publicId"`.execute(db)
+    const { id, publicId } = rows[0]!
     await send({ db, vault: ctx.vault }, workspaceId, { id, email: recipient })
     if (rights.role === 'administrador')
       await tellAdministrators({ db, config: ctx.config }, session, recipient, 'convidado')

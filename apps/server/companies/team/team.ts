@@ -64,14 +64,16 @@ export interface OpenInvitation extends Rights {
   expiresAt: Date
 }
 
+interface WorkspaceSettings {
+  name: string
+  requiresFactor: boolean
+}
+
 /** The name of the workspace, whether it asks everybody for a second factor, and its invitations. */
 export async function readWorkspaceSettings(ctx: WithDatabase, { workspaceId }: Session) {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const settings = await db
-      .selectFrom('workspace')
-      .select(['name', 'requires_factor as requiresFactor'])
-      .where('id', '=', workspaceId)
-      .executeTakeFirstOrThrow()
+    const { rows: settings } = await sql<WorkspaceSettings>`
+      select name, requires_factor as "requiresFactor" from workspace where id = ${workspaceId}`.execute(db)
     const { rows } = await sql<Omit<OpenInvitation, 'companies'> & { companyIds: number[] | null }>`
       select public_id as "publicId", email, role, access_until as "accessUntil", sent_at as "sentAt", expires_at as "expiresAt",
              company_ids as "companyIds"
@@ -79,7 +81,7 @@ export async function readWorkspaceSettings(ctx: WithDatabase, { workspaceId }: 
     const invitations: OpenInvitation[] = []
     for (const { companyIds, ...row } of rows)
       invitations.push({ ...row, companies: await findPublicIds({ db }, workspaceId, companyIds) })
-    return { ...settings, invitations }
+    return { ...settings[0]!, invitations }
   })
 }
 
@@ -168,15 +170,10 @@ export async function tellAdministrators(
   email: string,
   how: 'convidado' | 'mudado',
 ): Promise<void> {
-  const administrators = await db
-    .selectFrom('account')
-    .select(['id', 'email'])
-    .where('workspace_id', '=', workspaceId)
-    .where('role', '=', 'administrador')
-    .where('email', '<>', email)
-    .where(isWrittenTo({ config }))
-    .orderBy('id')
-    .execute()
+  const { rows: administrators } = await sql<{ id: number; email: string }>`
+    select id, email from account
+     where workspace_id = ${workspaceId} and role = 'administrador' and email <> ${email} and ${isWrittenTo({ config })}
+     order by id`.execute(db)
   const by = administrators.find(({ id }) => id === accountId)?.email
   const payload = { at: new Date().toISOString(), address, email, by, how }
   for (const { email: recipient } of administrators)
@@ -211,17 +208,10 @@ export async function writeRights(
   { workspaceId, accountId }: Pick<Session, 'workspaceId' | 'accountId'>,
   { role, companyIds, accessUntil, invitedBy }: SettledRights,
 ): Promise<void> {
-  await db
-    .updateTable('account')
-    .set({
-      role,
-      all_companies: companyIds === null,
-      access_until: accessUntil,
-      ...(invitedBy !== undefined && { invited_by: invitedBy }),
-    })
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', accountId)
-    .execute()
+  await sql`
+    update account set role = ${role}, all_companies = ${companyIds === null}, access_until = ${accessUntil},
+           invited_by = coalesce(${invitedBy ?? null}::int, invited_by)
+     where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)
   await sql`delete from account_company where workspace_id = ${workspaceId} and account_id = ${accountId}`.execute(db)
   await sql`
     insert into account_company (workspace_id, account_id, company_id)
@@ -298,12 +288,10 @@ export async function lockPeople(
 
 /** Holds the people of a workspace, and reads its settings. `ctx.db` is a transaction inside it. */
 export async function lockWorkspace({ db }: WithDatabase, workspaceId: number) {
-  return db
-    .selectFrom('workspace')
-    .select(['name', 'requires_factor as requiresFactor'])
-    .where('id', '=', workspaceId)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<WorkspaceSettings>`
+    select name, requires_factor as "requiresFactor" from workspace
+     where id = ${workspaceId} for no key update`.execute(db)
+  return rows[0]!
 }
 
 // Who asked them to come in may not do so any more. `ctx.db` is a transaction inside the workspace.

@@ -62,12 +62,8 @@ async function mark(
     const destroyed = `${formatCount(keys, 'chave privada de certificado foi apagada', 'chaves privadas de certificados foram apagadas')}`
     const what = `Pediu a exclusão da conta, com tudo o que ela guarda, para ${formatBrasiliaMoment(eraseAt)}; ${destroyed} na hora.`
     await recordAudit({ db }, actor, 'conta', what)
-    const accounts = await db
-      .selectFrom('account')
-      .select('email')
-      .where('workspace_id', '=', workspaceId)
-      .where(isWrittenTo({ config }))
-      .execute()
+    const { rows: accounts } = await sql<{ email: string }>`
+      select email from account where workspace_id = ${workspaceId} and ${isWrittenTo({ config })}`.execute(db)
     // One that nobody confirmed may have the e-mail of a person who never heard of us.
     if (days > 0)
       for (const { email } of accounts)
@@ -76,12 +72,8 @@ async function mark(
   })
 }
 
-/** Takes the request for deletion of the session's account back, while there is time. Returns whether there was one. */
-export async function keepAccount(ctx: WithDatabase, session: Session): Promise<boolean> {
-  return keep(ctx, session)
-}
-
-async function keep({ db }: WithDatabase, actor: Actor): Promise<boolean> {
+/** Takes the request for deletion of the actor's workspace back, while there is time. Returns whether there was one. */
+export async function keepAccount({ db }: WithDatabase, actor: Actor): Promise<boolean> {
   const { workspaceId } = actor
   return inWorkspace({ db }, workspaceId, async ({ db }) => {
     const { numAffectedRows } = await sql`
@@ -95,7 +87,7 @@ async function keep({ db }: WithDatabase, actor: Actor): Promise<boolean> {
 /** Like `keepAccount`, for the operator; null: there is no such account. */
 export async function keepWorkspaceOf(ctx: WithDatabase, email: string): Promise<boolean | null> {
   const workspaceId = await findWorkspaceOf(ctx, email)
-  return workspaceId === null ? null : keep(ctx, { workspaceId, accountName: operator })
+  return workspaceId === null ? null : keepAccount(ctx, { workspaceId, accountName: operator })
 }
 
 const unusedDays = 30
@@ -122,13 +114,9 @@ type EraseContext = Pick<Context, 'db' | 'log' | 'config' | 'vault'>
  * wait, or fails, is tried again by the next call. Returns how many are left.
  */
 export async function eraseDue(ctx: EraseContext, signal?: AbortSignal): Promise<number> {
-  const due = await asOperator(ctx, ({ db }) =>
-    db
-      .selectFrom('workspace')
-      .select(['id', 'public_id as publicId'])
-      .where('erase_at', '<=', sql<Date>`now()`)
-      .orderBy('erase_at')
-      .execute(),
+  const { rows: due } = await asOperator(ctx, ({ db }) =>
+    sql<{ id: number; publicId: string }>`
+      select id, public_id as "publicId" from workspace where erase_at <= now() order by erase_at`.execute(db),
   )
   let left = due.length
   for (const workspace of due) {

@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net'
 import { type Connection, connect } from '@vigia/sefaz/connection'
 import type { Endpoints } from '@vigia/sefaz/endpoints'
 import { UnsentError } from '@vigia/sefaz/error'
+import { sql } from 'kysely'
 import { readAuthorities } from '../../companies/authorities.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../platform/context.ts'
@@ -22,6 +23,16 @@ interface SignerOptions {
   wrapper: KeyWrapper
   /** Of a test, so that official names lead to its server. */
   lookup?: LookupFunction
+}
+
+interface SealedCertificate {
+  company_id: number
+  holder_cnpj: string
+  certificate_pem: string
+  chain_pem: string[]
+  key_encrypted: Buffer
+  valid_to: Date
+  wrapped: Buffer | null
 }
 
 /** A signer in this process. */
@@ -55,36 +66,24 @@ export function createSigner({ url, config, wrapper, lookup }: SignerOptions): S
       return { sealed: vault.encrypt(privateKey, keyPurpose(workspaceId, companyId)), keyId: vault.keyId }
     },
     async open(workspaceId, certificateId, use) {
-      const row = await inWorkspace({ db }, workspaceId, ({ db }) =>
-        db
-          .selectFrom('certificate as c')
-          .leftJoin('workspace_key as k', 'k.workspace_id', 'c.workspace_id')
-          .select([
-            'c.company_id',
-            'holder_cnpj',
-            'certificate_pem',
-            'chain_pem',
-            'key_encrypted',
-            'valid_to',
-            'wrapped',
-          ])
-          .where('c.workspace_id', '=', workspaceId)
-          .where('c.id', '=', certificateId)
-          .where('replaced_at', 'is', null)
-          .executeTakeFirst(),
+      const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+        sql<SealedCertificate>`
+          select c.company_id, holder_cnpj, certificate_pem, chain_pem, key_encrypted, valid_to, wrapped
+            from certificate c left join workspace_key k on k.workspace_id = c.workspace_id
+           where c.workspace_id = ${workspaceId} and c.id = ${certificateId} and replaced_at is null`.execute(db),
       )
+      const row = rows[0]
       if (!row) return null
       if (!row.wrapped) throw new UnreadableCertificate('the key of the workspace was destroyed')
       const vault = await keys.unwrap(workspaceId, row.wrapped)
       const key = openSealed(vault, row.key_encrypted, keyPurpose(workspaceId, row.company_id))
       // From the socket comes what its client likes.
-      const noted = {
-        workspace_id: workspaceId,
-        certificate_id: certificateId,
-        service: String(use.service).slice(0, useCharactersMax),
-        purpose: String(use.purpose).slice(0, useCharactersMax),
-      }
-      await inWorkspace({ db }, workspaceId, ({ db }) => db.insertInto('certificate_use').values(noted).execute())
+      const [service, purpose] = [use.service, use.purpose].map((text) => String(text).slice(0, useCharactersMax))
+      await inWorkspace({ db }, workspaceId, ({ db }) =>
+        sql`
+          insert into certificate_use (workspace_id, certificate_id, service, purpose)
+          values (${workspaceId}, ${certificateId}, ${service}, ${purpose})`.execute(db),
+      )
       const certificate = {
         key,
         certificate: row.certificate_pem,
@@ -133,17 +132,12 @@ async function refuseNewKey(config: Pick<Config, 'dataDir' | 'masterKey'>, url: 
 
 // One that is open may be replaced or removed meanwhile, by who no longer wants it used.
 async function isKept(db: Database, workspaceId: number, certificateId: number): Promise<boolean> {
-  const row = await inWorkspace({ db }, workspaceId, ({ db }) =>
-    db
-      .selectFrom('certificate as c')
-      .innerJoin('workspace_key as k', 'k.workspace_id', 'c.workspace_id')
-      .select('c.id')
-      .where('c.workspace_id', '=', workspaceId)
-      .where('c.id', '=', certificateId)
-      .where('replaced_at', 'is', null)
-      .executeTakeFirst(),
+  const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql`
+      select from certificate c join workspace_key k on k.workspace_id = c.workspace_id
+       where c.workspace_id = ${workspaceId} and c.id = ${certificateId} and replaced_at is null`.execute(db),
   )
-  return row !== undefined
+  return rows.length > 0
 }
 
 function openSealed(vault: Vault, sealed: Uint8Array, purpose: string): string {

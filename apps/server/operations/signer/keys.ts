@@ -57,11 +57,9 @@ export function createKeys(db: Database, wrapper: KeyWrapper): Keys {
       if (existing) return unwrap(workspaceId, existing.wrapped)
       const { vault, wrapped } = await newKey(wrapper, workspacePurpose(workspaceId))
       await inWorkspace({ db }, workspaceId, ({ db }) =>
-        db
-          .insertInto('workspace_key')
-          .values({ workspace_id: workspaceId, key_id: vault.keyId, wrapped, wrapper_id: wrapper.id })
-          .onConflict((conflict) => conflict.doNothing())
-          .execute(),
+        sql`
+          insert into workspace_key (workspace_id, key_id, wrapped, wrapper_id)
+          values (${workspaceId}, ${vault.keyId}, ${wrapped}, ${wrapper.id}) on conflict do nothing`.execute(db),
       )
       // Another process may have been faster.
       const row = await read(workspaceId)

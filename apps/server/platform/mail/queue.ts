@@ -48,11 +48,8 @@ const settledDays = 90
 /** Deletes what was settled long ago. */
 export async function deleteSettledMails(ctx: WithDatabase): Promise<void> {
   await asOperator(ctx, ({ db }) =>
-    db
-      .deleteFrom('mail')
-      .where('state', '<>', 'waiting')
-      .where('settled_at', '<', sql<Date>`now() - ${settledDays} * interval '1 day'`)
-      .execute(),
+    sql`
+      delete from mail where state <> 'waiting' and settled_at < now() - ${settledDays} * interval '1 day'`.execute(db),
   )
 }
 
