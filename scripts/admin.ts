@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { type Config, operate, rebuildAll, rotateMasterKey } from '@vigia/server/start'
+import { rotateMasterKey } from '@vigia/server/operations/signer/rotation'
+import { type Config, operate, rebuildAll } from '@vigia/server/start'
 import { manageAccounts } from './admin/accounts.ts'
 import { manageBackup, restoreDatabase } from './admin/backup.ts'
 import { showContacts } from './admin/contacts.ts'

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { describeApi, routes } from '@vigia/server/start'
+import { describeApi } from '@vigia/server/platform/http/openapi'
+import { routes } from '@vigia/server/start'
 
 // `npm run api` writes the description of the API, as a server shows it at /docs/json, for tools that want a file.
 const file = path.join(import.meta.dirname, '../docs/openapi.json')

@@ -8,7 +8,7 @@ const workspaces: NpmPackage[] = [
   workspace('packages/dfe', ['chave'], ['@vigia/xml']),
   workspace('packages/contract', ['route'], ['@vigia/dfe', 'zod']),
   workspace('packages/sefaz', ['connection'], ['@vigia/dfe', '@vigia/xml']),
-  workspace('apps/server', ['start'], ['@vigia/contract', '@vigia/dfe', '@vigia/sefaz', 'pg']),
+  workspace('apps/server', ['*'], ['@vigia/contract', '@vigia/dfe', '@vigia/sefaz', 'pg']),
   workspace('apps/simulator', ['start'], ['@vigia/dfe', '@vigia/xml']),
   workspace('apps/web', [], ['@vigia/contract', '@vigia/dfe', 'react']),
 ]
@@ -74,6 +74,7 @@ test.each([
   ['tests/journeys/x.test.ts', '@vigia/sefaz/connection'],
   ['tests/journeys/x.test.ts', '../support/product.ts'],
   ['scripts/start.ts', '@vigia/simulator/start'],
+  ['scripts/admin.ts', '@vigia/server/operations/held'],
 ])('%s may import %s', (path, specifier) => {
   expect(problems(path, from(specifier))).toEqual([])
 })

@@ -207,14 +207,14 @@ function checkPackage(repository: Repository, file: string, target: NpmPackage, 
   const short = path.posix.basename(target.folder)
   if (from === target.folder) return 'inside a package import by relative path'
   if (toolFolders.includes(from)) {
-    if (target.folder.startsWith('apps/') && entry !== './start')
+    if (target.folder.startsWith('apps/') && entry !== './start' && (from !== 'scripts' || isTest(file)))
       return `from outside an app import only ${target.name}/start`
   } else {
     if (target.folder.startsWith('apps/')) return 'an app is imported by tests, bench and scripts only'
     if (!allowedImports[from]?.includes(short)) return outsideAllowed(from, short)
     if (!repository.declares(file, target.name)) return `add ${target.name} to the dependencies of ${from}/package.json`
   }
-  const door = target.exports[entry]
+  const door = target.exports[entry] ?? target.exports['./*']?.replace('*', entry.slice(2))
   if (door) return checkBrowserDoor(file, path.posix.join(target.folder, door))
   const entries = Object.keys(target.exports).join(', ') || 'nothing'
   return `${target.name} exports ${entries}: use one of these, or add an entry to its exports map`

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import { InstallationError } from '@vigia/server/start'
+import { InstallationError } from '@vigia/server/platform/installation'
 
 const restMsMin = 500
 const restMsMax = 10_000

@@ -2,7 +2,9 @@ import { login as logIn, signUp } from '@vigia/contract/accounts'
 import { createCompany, listCompanies } from '@vigia/contract/companies'
 import type { Envelope, RouteData, RouteDefinition, RouteRequest } from '@vigia/contract/route'
 import { cnpjCheckDigits } from '@vigia/dfe/cnpj'
-import { type Config, findPlan, grantPlan, operate, type ReachSigner, shareAccount } from '@vigia/server/start'
+import { findPlan } from '@vigia/server/insights/plans/usage'
+import type { ReachSigner } from '@vigia/server/open'
+import { type Config, grantPlan, operate, shareAccount } from '@vigia/server/start'
 import type { SimulatedCompany, SimulatorProcess } from './simulator-process.ts'
 
 /** The companies of the demonstration: two with the old numbers and one with letters in its CNPJ. */

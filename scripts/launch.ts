@@ -2,16 +2,13 @@ import { constants } from 'node:fs'
 import { access, chmod, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { migrateOnly, type ReachSigner } from '@vigia/server/open'
+import { createHealth, type Health, openProbes } from '@vigia/server/platform/http/probes'
+import { refuseWhileStarting } from '@vigia/server/platform/http/starting'
 import {
   type Config,
-  createHealth,
   describeHosts,
   examineHosts,
-  type Health,
-  holdPort,
-  migrateOnly,
-  openProbes,
-  type ReachSigner,
   type Role,
   readConfig,
   type Server,
@@ -73,7 +70,8 @@ export async function launch(
   if (mode === 'serve' && config.simulator) await requirePort(config.simulator.port, 'SIMULATOR_PORT')
   if (mode === 'serve') await requireArchive(config)
   // With port 0 nobody knows yet where to ask.
-  const held = mode !== 'worker' && !development && config.port !== 0 ? stack.use(await holdPort(config)) : null
+  const held =
+    mode !== 'worker' && !development && config.port !== 0 ? stack.use(await refuseWhileStarting(config)) : null
   // Before a thread makes it to keep its compiled code there.
   await requireFolder(config.dataDir)
   // It starts while the database does. In development the server, which is started again and again, has one inside.

@@ -1,4 +1,6 @@
-import { ConfigError, InstallationError, PostgresError } from '@vigia/server/start'
+import { PostgresError } from '@vigia/embedded-postgres/postgres'
+import { ConfigError } from '@vigia/server/config'
+import { InstallationError } from '@vigia/server/platform/installation'
 
 /** The product cannot start; `message` is for the person: what happened and what to do. */
 export class StartError extends Error {
@@ -23,7 +25,8 @@ export async function live(program: (until: Promise<void>) => Promise<void>): Pr
   process.exit()
 }
 
-function isPlain(error: unknown): error is Error {
+/** Whether the message of an error says everything to the person. */
+export function isPlain(error: unknown): error is Error {
   return plainErrors.some((plain) => error instanceof plain)
 }
 

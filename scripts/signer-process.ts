@@ -4,7 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Config, connectSigner, InstallationError, type ReachSigner } from '@vigia/server/start'
+import type { ReachSigner } from '@vigia/server/open'
+import { InstallationError } from '@vigia/server/platform/installation'
+import { connectSigner } from '@vigia/server/platform/signer/client'
+import type { Config } from '@vigia/server/start'
 import { keepChild, lastLines } from './children.ts'
 
 const namesOfKeys = ['MASTER_KEY', 'NEW_MASTER_KEY']

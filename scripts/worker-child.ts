@@ -15,7 +15,9 @@ const ordered = once(process, 'message') as Promise<[Config]>
 
 void left.then(() => setTimeout(() => process.exit(), drainMs).unref())
 
-const { ConfigError, createHealth, InstallationError, PostgresError, start } = await import('@vigia/server/start')
+const { start } = await import('@vigia/server/start')
+const { createHealth } = await import('@vigia/server/platform/http/probes')
+const { isPlain } = await import('./lifetime.ts')
 try {
   const order = await Promise.race([ordered, left.then(() => null)])
   if (order) {
@@ -32,8 +34,7 @@ try {
     await left
   }
 } catch (error) {
-  const isPlain = [ConfigError, InstallationError, PostgresError].some((plain) => error instanceof plain)
-  tell({ is: 'failed', message: isPlain ? (error as Error).message : String((error as Error).stack) })
+  tell({ is: 'failed', message: isPlain(error) ? error.message : String((error as Error).stack) })
   process.exitCode = 1
 }
 process.exit()

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { type Config, InstallationError, type WorkerProcess } from '@vigia/server/start'
+import { InstallationError } from '@vigia/server/platform/installation'
+import type { Config, WorkerProcess } from '@vigia/server/start'
 import { ended, keepChild } from './children.ts'
 import { drainMs } from './stopping.ts'
 

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
+import { createHealth, openProbes } from './platform/http/probes.ts'
 import { repeat } from './platform/jobs/loop.ts'
 import { createLogger } from './platform/log.ts'
-import { createHealth, openProbes, readConfig, type Server, start } from './start.ts'
+import { readConfig, type Server, start } from './start.ts'
 
 const metricsToken = 'a-token-for-prometheus'
 const headers = { authorization: `Bearer ${metricsToken}` }

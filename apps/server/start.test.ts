@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createDatabase, onOneServer } from '../../tests/support/database.ts'
+import { InstallationError } from './platform/installation.ts'
 import { lateLoops } from './platform/jobs/loop.ts'
-import { InstallationError, readConfig, type Server, start } from './start.ts'
+import { readConfig, type Server, start } from './start.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let dataDir: string

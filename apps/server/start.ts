@@ -97,46 +97,21 @@ const workerIsAway =
   'O processo que captura, envia, avisa e exporta não está funcionando; o programa o inicia de novo sempre que ele termina. Nada é consultado na SEFAZ e nada sai: manifestações, exportações, e-mails e webhooks esperam na fila. Os documentos já guardados estão seguros. A SEFAZ guarda os novos por cerca de 90 dias, e a captura continua de onde parou. O que fazer: veja no log por que ele terminou ou o que o detém, e reinicie o programa se ele não voltar.'
 const proveEveryMs = 60_000
 
-export { PostgresError } from '@vigia/embedded-postgres/postgres'
-export { createAccount, dropSecondFactorOf, shareAccount } from './accounts/accounts.ts'
-export { confirmEmailOf } from './accounts/confirmation.ts'
-export { listContactMessages } from './accounts/contact/contact.ts'
+// Of the server's parts what the tests and benches beside it work with.
+export { createAccount, shareAccount } from './accounts/accounts.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'
 export { examineFile } from './capture/check/file.ts'
 export { describeHosts, examineHosts, fetchAuthorities } from './capture/check/hosts.ts'
 export { findCompleteness } from './capture/completeness.ts'
-export { grantPlan, withdrawPlan } from './capture/plan.ts'
-export { listStopped, wakeStopped } from './capture/wake.ts'
-export { type Config, ConfigError, readConfig } from './config.ts'
-export type { ReachSigner } from './open.ts'
-export {
-  backUp,
-  beginCopies,
-  listCopies,
-  type MasterKeyCheck,
-  prepareRestored,
-  type Restored,
-  restore,
-  tryRestore,
-} from './operations/backup/backup.ts'
-export { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from './operations/deletion/deletion.ts'
-/** Holds the port of the API with a refusal in words, for what comes before its start. */
-export { refuseWhileStarting as holdPort } from './platform/http/starting.ts'
+export { grantPlan } from './capture/plan.ts'
+export type { Announcement } from './companies/topics.ts'
+export { type Config, readConfig } from './config.ts'
+export { tellWorkspace } from './notifications/notifications.ts'
+export { operate } from './open.ts'
+export { backUp, beginCopies, listCopies, restore, tryRestore } from './operations/backup/backup.ts'
+export { releaseHeld } from './operations/held.ts'
+export { openSigner } from './operations/signer/in-process.ts'
 export { routes } from './slices.ts'
 /** Makes the documents of all companies anew, and has what is inside them read again. */
 export const rebuildAll = (ctx: Parameters<typeof rebuildDocuments>[0], done: Parameters<typeof rebuildDocuments>[1]) =>
   rebuildDocuments(ctx, done, readAnew)
-export type { Announcement } from './companies/topics.ts'
-export { openReceived } from './documents/received/bytes.ts'
-export { findPlan, listPlans } from './insights/plans/usage.ts'
-export { tellWorkspace } from './notifications/notifications.ts'
-export { migrateOnly, operate } from './open.ts'
-export { holdByHand, listHeld, releaseHeld } from './operations/held.ts'
-export { type JobsOfKind, listJobs } from './operations/jobs.ts'
-export { openSigner } from './operations/signer/in-process.ts'
-export { rotateMasterKey } from './operations/signer/rotation.ts'
-export { describeApi } from './platform/http/openapi.ts'
-export { createHealth, type Health, openProbes } from './platform/http/probes.ts'
-export { InstallationError } from './platform/installation.ts'
-export { listUnsentMails, retryFailedMails } from './platform/mail/queue.ts'
-export { connectSigner } from './platform/signer/client.ts'

@@ -1,15 +1,9 @@
 import { parseArgs } from 'node:util'
-import {
-  type Config,
-  confirmEmailOf,
-  createAccount,
-  deleteWorkspaceOf,
-  dropSecondFactorOf,
-  eraseDue,
-  findPlan,
-  keepWorkspaceOf,
-  operate,
-} from '@vigia/server/start'
+import { dropSecondFactorOf } from '@vigia/server/accounts/accounts'
+import { confirmEmailOf } from '@vigia/server/accounts/confirmation'
+import { findPlan } from '@vigia/server/insights/plans/usage'
+import { deleteWorkspaceOf, eraseDue, keepWorkspaceOf } from '@vigia/server/operations/deletion/deletion'
+import { type Config, createAccount, operate } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 

@@ -1,14 +1,6 @@
 import { formatCount } from '@vigia/contract/text'
-import {
-  backUp,
-  beginCopies,
-  type Config,
-  listCopies,
-  type MasterKeyCheck,
-  type Restored,
-  restore,
-  tryRestore,
-} from '@vigia/server/start'
+import type { MasterKeyCheck, Restored } from '@vigia/server/operations/backup/backup'
+import { backUp, beginCopies, type Config, listCopies, restore, tryRestore } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment } from './screen.ts'
 

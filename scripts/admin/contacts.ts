@@ -1,4 +1,5 @@
-import { type Config, listContactMessages, operate } from '@vigia/server/start'
+import { listContactMessages } from '@vigia/server/accounts/contact/contact'
+import { type Config, operate } from '@vigia/server/start'
 import { moment, printable } from './screen.ts'
 
 type Message = Awaited<ReturnType<typeof listContactMessages>>[number]

@@ -1,6 +1,7 @@
 import { formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { type Config, holdByHand, listHeld, operate, releaseHeld } from '@vigia/server/start'
+import { holdByHand, listHeld } from '@vigia/server/operations/held'
+import { type Config, operate, releaseHeld } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 

@@ -1,4 +1,5 @@
-import { type Config, type JobsOfKind, listJobs, operate } from '@vigia/server/start'
+import { type JobsOfKind, listJobs } from '@vigia/server/operations/jobs'
+import { type Config, operate } from '@vigia/server/start'
 import { moment, printable } from './screen.ts'
 
 /** Prints what the system has to do, what fails, and when it is tried again. */

@@ -1,5 +1,6 @@
 import path from 'node:path'
-import { type Config, listUnsentMails, operate, retryFailedMails } from '@vigia/server/start'
+import { listUnsentMails, retryFailedMails } from '@vigia/server/platform/mail/queue'
+import { type Config, operate } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
-import { type Config, findPlan, grantPlan, listPlans, operate, withdrawPlan } from '@vigia/server/start'
+import { withdrawPlan } from '@vigia/server/capture/plan'
+import { findPlan, listPlans } from '@vigia/server/insights/plans/usage'
+import { type Config, grantPlan, operate } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { moment, printable } from './screen.ts'
 

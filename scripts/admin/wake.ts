@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { type Config, listStopped, operate, wakeStopped } from '@vigia/server/start'
+import { listStopped, wakeStopped } from '@vigia/server/capture/wake'
+import { type Config, operate } from '@vigia/server/start'
 import { StartError } from '../lifetime.ts'
 import { printable } from './screen.ts'
 
