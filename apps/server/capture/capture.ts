@@ -10,7 +10,6 @@ import { hasCandidates } from './holder.ts'
 import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
-/** Whether a certificate has proved a company of the workspace. */
 export async function isProved(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<boolean> {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
@@ -97,9 +96,8 @@ export async function resume(
              -- Of a failure a pause may be left, in which nothing is asked.
              state = case when state = 'stopped' then 'waiting' else state end,
              catch_up = catch_up or ${isBehind}
-       where id = any (${receiving.map(({ id }) => id)}::int[]) and (${waited} or not catch_up and ${isBehind})`.execute(
-      db,
-    )
+       where id = any (${receiving.map(({ id }) => id)}::int[])
+         and (${waited} or not catch_up and ${isBehind})`.execute(db)
   })
 }
 
@@ -122,9 +120,8 @@ export async function stopWithoutCertificate(
        where workspace_id = ${workspaceId} and line_id = any (${lineIds}::int[])`.execute(db)
     const { rows: lines } = await sql<{ id: number; cnpj: string }>`
       select id, cnpj from capture_line
-       where id = any (${lineIds}::int[]) and not paused and (lease_until is null or lease_until < now()) order by id`.execute(
-      db,
-    )
+       where id = any (${lineIds}::int[]) and not paused and (lease_until is null or lease_until < now())
+       order by id`.execute(db)
     const { state, message } = noCertificate
     for (const line of lines) {
       if (await hasCandidates({ db }, line)) continue

@@ -139,7 +139,6 @@ function withoutMonth({ month: _, ...gap }: MonthGap & { month: string }): Month
   return gap
 }
 
-/** The completeness of everything that is captured for a CNPJ, for the operator. */
 export async function findCompleteness(
   ctx: Pick<Context, 'db'>,
   cnpj: string,

@@ -100,7 +100,6 @@ export async function makeWay(
   return orNext(ctx, line, { ...decision, message: noneAccepted })
 }
 
-/** Notes for the people of an unproved certificate why its query got no response. `ctx.db` is the transaction that writes it. */
 export async function noteFailureOfUnproved(
   ctx: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
@@ -113,7 +112,6 @@ export async function noteFailureOfUnproved(
      where line_id = ${line.id} and workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(ctx.db)
 }
 
-/** Whether there is a certificate for queries of the line, now or later. `ctx.db` is a transaction of the capture. */
 export async function hasCandidates(ctx: WithDatabase, line: Pick<CaptureLine, 'id' | 'cnpj'>): Promise<boolean> {
   return (await listCandidates(ctx, line)).length > 0
 }

@@ -85,7 +85,6 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
   ])
 }
 
-/** Takes the line `id` in addition to all others, if no process holds it. */
 export async function claimOne(ctx: ClaimContext, id: number): Promise<CaptureLine | null> {
   const check: TurnLane = { turn: 'check', due: sql`id = ${id}`, order: sql`id` }
   return claim(ctx, [check], () => [check], 1)

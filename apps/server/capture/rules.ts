@@ -34,7 +34,6 @@ export interface NsuRange {
 export interface Decision {
   nextPage: boolean
   state: 'waiting' | 'blocked' | 'failed' | 'stopped'
-  /** For the person. */
   message: string
   /** When the next query leaves by itself; null: not before a person acts. */
   nextInMs: number | null

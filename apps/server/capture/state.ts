@@ -127,7 +127,6 @@ async function countMissing(db: Context['db'], received: readonly ReceivedPositi
   return new Map(rows.map(({ lineId, n }) => [lineId, n]))
 }
 
-/** What `listCompanies` finds, with the state of the captures and how many documents of this month each company has. */
 export async function listCapturedCompanies(ctx: Pick<Context, 'db'>, workspaceId: number, text: string | undefined) {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const companies = await listCompanies({ db }, workspaceId, text)

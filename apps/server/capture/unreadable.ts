@@ -4,7 +4,6 @@ import { receivedContent } from '../documents/received/column.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 
-/** A file of the authority that is kept and could not be read: nobody knows which document it is. */
 export interface Unreadable {
   companyId: number
   company: string

@@ -22,7 +22,6 @@ const stopped = sql`
                         where line_id = l.id and query = 'distNSU' order by id desc limit 1) c on true
    where l.state = 'stopped'`
 
-/** Why lines have stopped, the most frequent reason first. `ctx.db` may be a transaction of the capture. */
 export async function listStopped(ctx: Pick<Context, 'db'>): Promise<StopReason[]> {
   return inCapture(ctx, async ({ db }) => {
     const { rows } = await sql<StopReason>`

@@ -131,7 +131,6 @@ async function withCompanies<Row extends { companyId: number }>(
 }
 
 const families = { [serviceCodes.nfe]: 'NF-e', [serviceCodes.cte]: 'CT-e' } as const
-// The worst first.
 const states = ['stopped', 'failed', 'blocked'] as const
 const words = { stopped: 'parada', failed: 'com falha', blocked: 'bloqueada pela SEFAZ' } as const
 // More would be a list that nobody reads; the page has them all.

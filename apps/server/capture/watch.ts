@@ -19,7 +19,6 @@ export function startCaptureWatch(ctx: WatchContext & Pick<Context, 'log'>): Asy
   return repeat(everyMs, () => watchCapture(ctx), ctx.log)
 }
 
-/** Notes what is wrong with the capture of all workspaces together, or that it is over; doing it twice changes nothing. */
 export async function watchCapture(ctx: WatchContext): Promise<void> {
   await note(ctx, 'consultas', await describeSilence(ctx))
   await note(ctx, 'paradas', await describeStopped(ctx))

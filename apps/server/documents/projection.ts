@@ -65,7 +65,6 @@ export interface SupplierName {
 
 export type ProjectedDocument = DocumentCopy & DisplayedStanding & SupplierName
 
-/** A row of `document_event`. */
 export interface EventRow extends EventClaim {
   chave: string
   happened_at: string

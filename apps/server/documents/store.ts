@@ -156,7 +156,6 @@ export async function loadExisting(
 
 type Stored<Row> = Omit<Row, 'nsu'> & { nsu: string }
 
-/** Suppliers with a name that is new here. */
 export async function addSuppliers(
   { db }: WithDatabase,
   workspaceId: number,

@@ -12,8 +12,7 @@ export async function readBacklog(
 ): Promise<{ waiting: number; most: number }> {
   const { changes, older } = await readBehind(db, contentFollower, workspaceId)
   const { rows } = await sql<{ unread: number }>`
-    select count(*)::int as unread from (select from content_unread where workspace_id = ${workspaceId} limit ${behindMax}) u`.execute(
-    db,
-  )
+    select count(*)::int as unread
+     from (select from content_unread where workspace_id = ${workspaceId} limit ${behindMax}) u`.execute(db)
   return { waiting: Math.min(behindMax, changes + older + rows[0]!.unread), most: behindMax }
 }

@@ -44,7 +44,6 @@ export interface AnswerRule extends AnswerRuleDraft {
   savedAt: Date
 }
 
-/** The rules of a workspace in their order; `ctx.db` is inside it. */
 export async function readAnswerRules({ db }: WithDatabase, workspaceId: number): Promise<AnswerRule[]> {
   const { rows } = await sql<AnswerRule>`
     select id, name, active, answer, after_days as "afterDays", conditions, saved_at as "savedAt",
@@ -68,12 +67,10 @@ export function decide(
       from (select case ${sql.join(which, sql` `)} else -1 end as rule) w`
 }
 
-/** Whether a rule registers a Ciência without a person. */
 export function sends(answer: AnswerRuleAnswer): boolean {
   return answer === 'ciencia' || answer === 'ciencia-apos'
 }
 
-/** The event that a rule suggests, for a person to send; null: it suggests none. */
 export function suggestedBy(answer: AnswerRuleAnswer): 210200 | 210220 | null {
   return answer === 'sugerir-confirmacao' ? 210200 : answer === 'preparar-desconhecimento' ? 210220 : null
 }
@@ -131,7 +128,6 @@ const isKnown = (workspaceId: number) => sql`exists (
    where o.workspace_id = ${workspaceId} and o.tax_id >= ${baseOf('s')} and o.tax_id < ${baseOf('s')} || 'a' and ${baseOf('o')} = ${baseOf('s')}
      and e.type = d.type and e.status not in (3, 9) and e.chave <> d.chave and (e.issued_at, e.chave) < (d.issued_at, d.chave))`
 
-/** Why an event leaves by a rule, for whoever reads the history of the document. */
 export function reasonOf({ name, savedBy, savedAt }: Pick<AnswerRule, 'name' | 'savedBy' | 'savedAt'>): string {
   const by = savedBy === null ? '' : ` por ${savedBy}`
   return `Ciência pela regra “${name}”, guardada em ${formatBrasiliaMoment(savedAt)}${by}.`

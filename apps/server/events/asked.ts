@@ -72,7 +72,6 @@ export async function listAsked(
   return { total: rows[0]?.total ?? 0, answers: rows }
 }
 
-/** How many answers wait for a second person; `ctx.db` shows what the one who asks may see. */
 export async function countAsked({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows } = await sql<{ n: number }>`
@@ -93,7 +92,6 @@ const sameHome = 'Quem pediu esta resposta é você, com outro acesso: quem apro
 const overtakenLater =
   'Depois deste pedido veio outra resposta para o mesmo documento. Recuse este, e peça de novo o que ainda vale.'
 
-/** Why the one who asks cannot approve it, or null. */
 export function refusalOf(answer: AskedAnswer): string | null {
   if (answer.overtaken) return overtakenLater
   if (answer.own) return ofOwn
@@ -234,9 +232,8 @@ async function reviewSome(ctx: Pick<Context, 'db'>, workspaceId: number, after: 
         from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
         join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
         join company c on c.workspace_id = o.workspace_id and c.id = o.company_id
-       where o.workspace_id = ${workspaceId} and o.state = 'asked' and o.id > ${after} order by o.id limit ${reviewedMax}`.execute(
-      db,
-    )
+       where o.workspace_id = ${workspaceId} and o.state = 'asked' and o.id > ${after}
+       order by o.id limit ${reviewedMax}`.execute(db)
     const now = Date.now()
     for (const { id, documentId, companyId, tpEvento, requestedAt, authorizedAt, over, ...note } of rows) {
       if (over !== null) {

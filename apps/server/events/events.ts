@@ -144,9 +144,8 @@ export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number
        order by d.authorized_at, d.id limit ${toldMax}`.execute(db)
     for (const { id, companyId, ...payload } of found) {
       const { rows: first } = await sql`
-        insert into notice (workspace_id, key) values (${workspaceId}, ${`ciencia-retida:${id}`}) on conflict do nothing returning key`.execute(
-        db,
-      )
+        insert into notice (workspace_id, key) values (${workspaceId}, ${`ciencia-retida:${id}`}) on conflict do nothing
+         returning key`.execute(db)
       if (first.length > 0) await announce({ db }, workspaceId, { what: 'ciencia-retida', companyId, payload })
     }
   })

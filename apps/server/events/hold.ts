@@ -5,7 +5,6 @@ import { endTrouble, noteTrouble } from '../platform/trouble.ts'
 
 const silence = 'O sistema ficou mais de duas horas parado, e voltou com manifestações à espera.'
 
-/** Since when events wait for a person, and why; null: they leave. */
 export async function findHold({ db }: WithDatabase): Promise<{ since: Date; why: string } | null> {
   const row = await db.selectFrom('installation').select(['held_since as since', 'held_why as why']).executeTakeFirst()
   return row?.since ? { since: row.since, why: row.why ?? '' } : null
@@ -50,7 +49,6 @@ export async function holdAfterSilence(ctx: WithDatabase): Promise<void> {
   if (waiting.length > 0) await hold(ctx, silence)
 }
 
-/** Notes that the program runs, for `holdAfterSilence`. */
 export async function markAlive({ db }: WithDatabase): Promise<void> {
   await db.updateTable('installation').set({ marked_at: sql<Date>`now()` }).execute()
 }

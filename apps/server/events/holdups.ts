@@ -9,7 +9,6 @@ import { blocksAuthor, comesBefore, eventUrl } from './queue.ts'
 interface Holdup {
   /** Not before this. */
   until: Date
-  /** For the person. */
   message: string
 }
 

@@ -21,7 +21,6 @@ const usualTexts: Readonly<Record<number, string>> = {
 // A workspace that has sent nothing of a kind lately begins with the usual text.
 const lookedThrough = 1_000
 
-/** The texts that a workspace may begin a manifestação with; `ctx.db` is inside it. */
 export async function readTexts(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,

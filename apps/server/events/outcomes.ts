@@ -6,11 +6,9 @@ import type { Service } from '../platform/service.ts'
 import { letterOfCorrection } from './kinds.ts'
 import type { QueuedEvent } from './queue.ts'
 
-/** What follows from a response, or from its absence. */
 export interface Consequence {
   /** `waiting`: this sending certainly registered nothing; `sending`: that is not known; `unconfirmed`: the authority does not tell what stands. */
   state: 'registered' | 'rejected' | 'waiting' | 'sending' | 'unconfirmed'
-  /** For the person. */
   message: string
   /** Until an unsettled event is sent again, in units of the authority's hour. */
   waitHours?: number
@@ -54,7 +52,6 @@ export const servicePauses: Readonly<Record<number, number>> = { 108: minutes(10
 // How much the clocks of both sides may differ.
 const toleranceMs = 5 * 60_000
 
-/** What follows from the authority's response about one event. */
 export function decideAnswer(service: Service, event: QueuedEvent, said: Said): Consequence {
   const { cStat, ofLoteWith } = said
   if (isAboutCertificate(cStat)) return certificateRefused(said)

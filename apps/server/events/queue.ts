@@ -117,9 +117,8 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     // Authors are those of all workspaces, which may be on different servers: so they are looked up first.
     const { rows: authors } = await sql<Author>`
       select b.cnpj, b.type, bool_or(${blocksAuthor}) as blocked from outgoing_event b
-       where (b.state in ('waiting', 'sending') and b.lease_until > now() or ${blocksAuthor}) group by b.cnpj, b.type`.execute(
-      db,
-    )
+       where (b.state in ('waiting', 'sending') and b.lease_until > now() or ${blocksAuthor})
+       group by b.cnpj, b.type`.execute(db)
     const isNotBlocked = isNoneOf(authors.filter(({ blocked }) => blocked))
     // Events that a person requested come first: the person waits for the response.
     const claimed = await claimInTurn<ClaimedEvent, Lane>(db, {
@@ -167,7 +166,6 @@ function isNoneOf(authors: readonly Author[]): RawBuilder<unknown> {
   return sql`not (${sql.join(services, sql` or `)})`
 }
 
-/** The web service that takes the events about a document. */
 export function eventUrl({ sefaz }: Context['config'], service: Service, chave: string): string {
   return service === 'nfe' ? sefaz.endpoints.manifestation : cteEventUrl(sefaz.endpoints, chave)
 }

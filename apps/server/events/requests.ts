@@ -38,7 +38,6 @@ export interface ManifestationRequest extends EventSelection {
   corrections?: Correction[]
 }
 
-/** What became of the event of one document so far. */
 export interface RequestOutcome {
   documentId: bigint
   chave: string

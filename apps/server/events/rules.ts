@@ -16,7 +16,6 @@ export interface EventSubject {
   own: readonly OwnEvent[]
 }
 
-/** An event of this author that is registered or on its way. */
 export interface OwnEvent {
   tpEvento: number
   sequence: number
@@ -26,7 +25,6 @@ export interface OwnEvent {
   protocol: string | null
 }
 
-/** Either the sequence number to send with, or why it is not sent, as a sentence for people. */
 export type Verdict = { sequence: number } | { refusal: string }
 
 export const recipient = 1 << 1

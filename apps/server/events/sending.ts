@@ -14,7 +14,6 @@ export type SendingContext = Pick<Context, 'db' | 'config' | 'log' | 'signer'>
 
 const graceMs = 10_000
 
-/** Sends a claimed batch, once, and stores the outcome. Returns whether an event of it is registered now. */
 export async function sendBatch(ctx: SendingContext, batch: Batch, signal: AbortSignal): Promise<boolean> {
   const prepared = await prepareBatch(ctx, batch)
   if (!prepared) return false

@@ -73,9 +73,8 @@ async function reconsider(ctx: Pick<Context, 'db'>, batch: Batch, settled: Settl
   const { rows } = await sql`
     select from outgoing_event
      where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${ready.event.chave}
-       and tp_evento = ${ready.event.tpEvento} and sequence = ${consequence.sequence} and state <> 'rejected'`.execute(
-    ctx.db,
-  )
+       and tp_evento = ${ready.event.tpEvento} and sequence = ${consequence.sequence}
+       and state <> 'rejected'`.execute(ctx.db)
   return rows.length === 0 ? consequence : { state: 'rejected', message: replacedByEqual }
 }
 

@@ -183,9 +183,8 @@ async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise
   const fresh = batch.events.filter(isFresh)
   const { rows: asTwo } = await sql`
     select from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
-     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo(batch.workspaceId)}`.execute(
-    db,
-  )
+     where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[])
+       and ${needsTwo(batch.workspaceId)}`.execute(db)
   if (asTwo.length === 0) return []
   const { rows } = await sql<{ id: bigint; documentId: bigint; state: string; by: string }>`
     update outgoing_event o

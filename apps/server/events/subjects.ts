@@ -124,7 +124,6 @@ export async function loadCandidates(
   })
 }
 
-/** The names of documents of the workspace and the family, whether the switches hide them or not. */
 export async function loadNames(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,

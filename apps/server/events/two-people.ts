@@ -50,7 +50,6 @@ export const isLaterRequest = (
 ) => sql<boolean>`(e.workspace_id = ${workspaceId} and e.document_id = o.document_id and e.id > o.id
   and e.state <> 'rejected' and ${areRivals})`
 
-/** What a row says that another answer overtook while it waited. */
 export const overtakenByRequest = 'Outra resposta foi pedida depois desta: nada foi enviado.'
 
 /** In the reason of an event, before who approved it. */
@@ -88,11 +87,9 @@ export const areTwo = (workspaceId: number, second: RawBuilder<unknown>) => sql<
 /** Whether two different people who both may answer now want the outgoing event `o`. */
 export const hasTwo = (workspaceId: number) => sql<boolean>`coalesce(${areTwo(workspaceId, sql`o.approved_by`)}, false)`
 
-/** What the row of an event says while it waits. */
 export const waitsForSecond =
   'Espera a aprovação de uma segunda pessoa que possa responder por esta empresa: nada é enviado até lá.'
 
-/** Tells people of answers that wait for a second person, by company. `ctx.db` is the transaction that makes them wait. */
 export async function tellAsked(
   ctx: WithDatabase,
   session: Pick<Session, 'workspaceId' | 'accountName'>,
@@ -110,9 +107,8 @@ export async function readTwoPeople(
   { workspaceId, companies }: Pick<Session, 'workspaceId' | 'companies'>,
 ) {
   const { rows } = await sql<{ twoFrom: number | null; by: string | null; at: Date }>`
-    select two_from::float8 as "twoFrom", ${nameOfAuthor(workspaceId, 'answer_setting.saved_by')} as by, saved_at as at from answer_setting where workspace_id = ${workspaceId}`.execute(
-    db,
-  )
+    select two_from::float8 as "twoFrom", ${nameOfAuthor(workspaceId, 'answer_setting.saved_by')} as by, saved_at as at
+     from answer_setting where workspace_id = ${workspaceId}`.execute(db)
   const { rows: alone } = await sql<{ name: string }>`
     select o.name from (select c.workspace_id, c.id as company_id, ${companyNameIn(workspaceId)} as name from company c where c.workspace_id = ${workspaceId} and c.active
                      and (${companies}::int[] is null or c.id = any (${companies}::int[]))) o

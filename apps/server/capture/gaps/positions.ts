@@ -69,9 +69,8 @@ export async function findRest(ctx: GapContext, line: Pick<CaptureLine, 'id'>): 
     select (extract(epoch from min(until) - now()) * 1000)::float8 as "waitMs"
       from (${resting(ctx, line)}) r
      where exists (select 1 from capture_gap g
-                    where g.line_id = ${line.id} and not g.lost and r.nsu between g.from_nsu and g.to_nsu)`.execute(
-    ctx.db,
-  )
+                    where g.line_id = ${line.id} and not g.lost
+                      and r.nsu between g.from_nsu and g.to_nsu)`.execute(ctx.db)
   const waitMs = rows[0]?.waitMs ?? null
   return waitMs === null ? null : Math.max(waitMs, ctx.config.sefaz.pagePauseMs)
 }

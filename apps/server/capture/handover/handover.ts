@@ -11,9 +11,8 @@ type LeaveContext = Pick<Context, 'db' | 'log' | 'config'>
 export async function leaveLines(ctx: LeaveContext, workspaceId: number, signal?: AbortSignal): Promise<boolean> {
   const { rows: own } = await inCapture(ctx, ({ db }) =>
     sql<{ line_id: number }>`
-      select distinct line_id from capture_subscription where workspace_id = ${workspaceId} order by line_id`.execute(
-      db,
-    ),
+      select distinct line_id from capture_subscription where workspace_id = ${workspaceId}
+       order by line_id`.execute(db),
   )
   let isDone = true
   for (const { line_id } of own) {
@@ -94,7 +93,6 @@ async function beginAnew({ db }: LeaveContext, line: CaptureLine): Promise<void>
   await sql`delete from capture_gap where line_id = ${line.id}`.execute(db)
   await sql`update capture_subscription set delivered_nsu = 0 where line_id = ${line.id}`.execute(db)
   await sql`
-    update capture_line set last_nsu = 0, max_nsu = 0, gap_at = null, catch_up = false where id = ${line.id}`.execute(
-    db,
-  )
+    update capture_line set last_nsu = 0, max_nsu = 0, gap_at = null, catch_up = false
+     where id = ${line.id}`.execute(db)
 }

@@ -77,9 +77,9 @@ export async function putFreight(db: Database, workspaceId: number, all: readonl
   const kept = new Set(now.map(({ document_id }) => document_id))
   const gone = before.flatMap(({ document_id }) => (kept.has(document_id) ? [] : document_id))
   for (const table of ['freight', 'freight_finding'])
-    await sql`delete from ${sql.table(table)} where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(
-      db,
-    )
+    await sql`
+      delete from ${sql.table(table)}
+       where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
   await sql`
     insert into freight (workspace_id, due, ${columns})
     select ${workspaceId}, true, ${columns} from json_to_recordset(${JSON.stringify(now)}::json) r (${declared})
@@ -163,18 +163,16 @@ async function markLater(db: Database, workspaceId: number, rows: readonly Row[]
            cross join lateral ${citing(workspaceId)} c
            cross join lateral (select f.* from freight f where f.workspace_id = ${workspaceId} and f.document_id = c.document_id offset 0) f
            where (f.at, f.chave) > (q.at, q.chave))) x)
-    update freight f set due = true where f.workspace_id = ${workspaceId} and not f.due and f.document_id in (select document_id from touched)`.execute(
-    db,
-  )
+    update freight f set due = true where f.workspace_id = ${workspaceId} and not f.due
+       and f.document_id in (select document_id from touched)`.execute(db)
 }
 
 export async function markCiting(db: Database, workspaceId: number, notes: readonly string[]): Promise<void> {
   if (notes.length === 0) return
   await sql`
     update freight f set due = true where f.workspace_id = ${workspaceId} and not f.due and f.document_id in (
-      select c.document_id from unnest(${notes}::text[]) n (chave) cross join lateral ${citing(workspaceId)} c)`.execute(
-    db,
-  )
+      select c.document_id from unnest(${notes}::text[]) n (chave)
+       cross join lateral ${citing(workspaceId)} c)`.execute(db)
 }
 
 // Of the columns of `Row` those of a neighbour, which is compared: normal, and standing.
@@ -189,7 +187,6 @@ interface Due extends Row {
   laned: Neighbour[]
 }
 
-/** Judges up to `most` bills that are marked. Returns how many there were. */
 export async function auditDue(
   { db, log }: Pick<Context, 'db' | 'log'>,
   workspaceId: number,
@@ -234,9 +231,8 @@ export async function auditDue(
        set company_id = excluded.company_id, issued_at = excluded.issued_at, told_at = excluded.told_at, value = excluded.value,
            sentence = excluded.sentence, documents = excluded.documents`.execute(db)
   await sql`
-    update freight set due = false where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(
-    db,
-  )
+    update freight set due = false
+     where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[])`.execute(db)
   return due.length
 }
 

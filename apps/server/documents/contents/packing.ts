@@ -57,7 +57,6 @@ const groups = [
   'gTribCompraGov',
 ] as const
 
-/** The products of a document, each once in the order in which its items name them first, and of each item the place of its product. */
 export function productsOf(contents: NfeContents | CteContents): { products: ProductTexts[]; places: number[] } {
   if (contents.type === 'cte') return { products: [], places: [] }
   const known = new Map<string, number>()

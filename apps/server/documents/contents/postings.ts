@@ -40,9 +40,8 @@ async function insert(
 }
 
 async function remove(db: Database, workspaceId: number, ids: readonly number[]): Promise<void> {
-  await sql`delete from content_posting where workspace_id = ${workspaceId} and segment_id = any (${ids}::int[])`.execute(
-    db,
-  )
+  await sql`
+    delete from content_posting where workspace_id = ${workspaceId} and segment_id = any (${ids}::int[])`.execute(db)
   await sql`delete from content_segment where workspace_id = ${workspaceId} and id = any (${ids}::int[])`.execute(db)
 }
 
@@ -70,9 +69,8 @@ async function drop(db: Database, workspaceId: number, documentIds: readonly big
         found = true
       }
     if (found)
-      await sql`update content_segment set dropped = ${bits} where workspace_id = ${workspaceId} and id = ${id}`.execute(
-        db,
-      )
+      await sql`
+        update content_segment set dropped = ${bits} where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
   }
 }
 
@@ -108,9 +106,8 @@ async function mergeSome(db: Database, workspaceId: number, ids: readonly number
   const { rows } = await sql<SegmentRow & { months: [string, string]; bytes: number }>`
     select s.id, s.size, s.first_id as first, s.ids, s.dropped, json_build_array(s.first_month, s.last_month) as months,
            (select sum(length(p.value)) from content_posting p where p.workspace_id = ${workspaceId} and p.segment_id = s.id)::float8 as bytes
-      from content_segment s where s.workspace_id = ${workspaceId} and s.id = any (${ids}::int[]) order by s.id`.execute(
-    db,
-  )
+      from content_segment s where s.workspace_id = ${workspaceId} and s.id = any (${ids}::int[])
+      order by s.id`.execute(db)
   let sum = 0
   const taken = rows
     .toSorted((one, other) => one.bytes - other.bytes)

@@ -77,9 +77,8 @@ export async function moveProducts(db: Database, workspaceId: number, moves: rea
   if (emptied.length > 0)
     await sql`
       delete from product_sum s using unnest(${sql.join(columns(emptied))}) u (side, year, product, company)
-       where s.workspace_id = ${workspaceId} and s.side = u.side and s.year = u.year and s.product_id = u.product and s.company_id = u.company`.execute(
-      db,
-    )
+       where s.workspace_id = ${workspaceId} and s.side = u.side and s.year = u.year and s.product_id = u.product
+         and s.company_id = u.company`.execute(db)
 }
 
 const keyOf = ({ product, company, side, year }: Omit<ProductYear, 'cells'>) => `${side} ${year} ${product} ${company}`

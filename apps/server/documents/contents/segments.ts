@@ -47,7 +47,6 @@ export function newSegment(documents: readonly { id: bigint; terms: readonly str
   )
 }
 
-/** One segment of several; null: nothing is left of them. */
 export function mergeParts(parts: readonly Part[]): Segment | null {
   const all = parts.flatMap(({ size, first, ids, dropped }, part) =>
     Array.from(decodeIds(Number(first), ids, size), (id, place) => ({ id, part, place })).filter(

@@ -45,9 +45,8 @@ export async function putContents(db: Database, workspaceId: number, all: readon
   const products = await productIds(db, workspaceId, kept)
   await moveSums(db, workspaceId, all, products)
   const gone = all.flatMap(({ documentId, document, answer }) => (document && answer.read ? [] : documentId))
-  await sql`delete from content where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(
-    db,
-  )
+  await sql`
+    delete from content where workspace_id = ${workspaceId} and document_id = any (${gone}::bigint[])`.execute(db)
   const rows = kept.map(({ document, read }) => {
     const ids = read.products.map((texts) => products.get(keyOf(read.issuer, texts))!)
     return { document, read, ids }
@@ -210,9 +209,8 @@ async function moveSums(
       select ${workspaceId}, u.* from unnest(${sums.map(({ company }) => company)}::int[], ${sums.map(({ month }) => month)}::date[],
         ${sums.map(({ side }) => side)}::smallint[], ${sums.map(({ kind }) => kind)}::smallint[], ${sums.map(({ documents }) => documents)}::int[],
         ${sums.map(({ key }) => key)}::text[], ${sql.join(sumNames.map((name) => sql`${sums.map(({ sums }) => sums[name])}::bigint[]`))}) u
-      on conflict (workspace_id, side, kind, month, company_id, key) do update set documents = s.documents + excluded.documents, ${added}`.execute(
-      db,
-    )
+      on conflict (workspace_id, side, kind, month, company_id, key) do update
+         set documents = s.documents + excluded.documents, ${added}`.execute(db)
     if (sums.some(({ documents }) => documents < 0))
       await sql`
         delete from content_sum s using unnest(${sums.map(({ side }) => side)}::smallint[], ${sums.map(({ kind }) => kind)}::smallint[],

@@ -40,7 +40,6 @@ export interface PreparedExport extends Link {
 
 const waitingMax = 10
 
-/** Checks and counts an export and writes down who wanted it; a worker makes it. Refuses ids as everywhere, and more than one export can hold. */
 export async function prepareExport(
   ctx: Pick<Context, 'db' | 'ids' | 'vault'>,
   session: Session,

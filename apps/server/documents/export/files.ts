@@ -36,7 +36,6 @@ interface ExportTask {
   unread?: () => Promise<string[]>
 }
 
-/** The files of an export, one after the other. */
 export async function* exportFiles(task: ExportTask, ctx: Pick<Context, 'log' | 'printer'>): AsyncGenerator<Entry> {
   const { contents, filter, made, at, tally } = task
   const sheet = contents.planilha
@@ -172,12 +171,10 @@ async function formOf(row: ExportRow, pdf: Pdf, log: Context['log']): Promise<Ui
   }
 }
 
-/** What is missing of a document, or does not verify, as one line. */
 export function problemOf({ type, number, issuer, chave }: ExportRow, what: string): string {
   return `${families[serviceOf(type)]} ${number} de ${issuer.replace(/\s+/g, ' ')} (${chave}): ${what}`
 }
 
-/** What is said of a document that has not arrived as a whole. */
 export const onlySummary = 'Só o resumo chegou até agora.'
 
 export const columns: SpreadsheetColumn[] = [
@@ -205,7 +202,6 @@ export const columns: SpreadsheetColumn[] = [
   { title: 'Anotações', width: 50, kind: 'text' },
 ]
 
-/** A document in the spreadsheet; `role`: that was asked for. */
 export function lineOf(row: ExportRow, role: number | undefined, file: string, problem: string): string[] {
   const family = serviceOf(row.type)
   return [

@@ -64,9 +64,8 @@ export async function queueExport(
 /** Which rows of a workspace a process makes now. */
 export async function readRunning({ db }: WithDatabase, workspaceId: number): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ key: string }>`
-    select key from job where workspace_id = ${workspaceId} and kind like 'export-%' and lease_until > now()`.execute(
-    db,
-  )
+    select key from job
+     where workspace_id = ${workspaceId} and kind like 'export-%' and lease_until > now()`.execute(db)
   return new Set(rows.map(({ key }) => key))
 }
 
@@ -106,9 +105,8 @@ export async function isWithinRoom(
   const isWithin = async () => {
     const { rows } = await sql<{ within: boolean }>`
       select coalesce(sum(bytes), 0) <= ${leaving ? leavingBytesMax : keptBytesMax} as within from document_export
-       where workspace_id = ${workspaceId} and ${isLeaving} = ${leaving} and ${leaving ? isKept : sql`true`}`.execute(
-      ctx.db,
-    )
+       where workspace_id = ${workspaceId} and ${isLeaving} = ${leaving}
+         and ${leaving ? isKept : sql`true`}`.execute(ctx.db)
     return rows[0]!.within
   }
   if (await isWithin()) return true
@@ -122,9 +120,8 @@ export async function forgetExports(ctx: Pick<Context, 'db'>): Promise<void> {
   for (;;) {
     const { rows } = await asOperator(ctx, ({ db }) =>
       sql<{ workspaceId: number; id: bigint }>`
-        select workspace_id as "workspaceId", id from document_export where state <> 'waiting' and not ${isKept} limit ${exportsAtOnce}`.execute(
-        db,
-      ),
+        select workspace_id as "workspaceId", id from document_export
+         where state <> 'waiting' and not ${isKept} limit ${exportsAtOnce}`.execute(db),
     )
     for (const { workspaceId, id } of rows) while (await forgetSome(ctx, workspaceId, id));
     if (rows.length < exportsAtOnce) return
@@ -136,15 +133,13 @@ async function forgetSome(ctx: Pick<Context, 'db'>, workspaceId: number, id: big
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     // Locked: nobody has it made anew meanwhile.
     const { rows } = await sql`
-      select from document_export where workspace_id = ${workspaceId} and id = ${id} and state <> 'waiting' and not ${isKept} for update`.execute(
-      db,
-    )
+      select from document_export where workspace_id = ${workspaceId} and id = ${id} and state <> 'waiting'
+         and not ${isKept} for update`.execute(db)
     if (!rows[0]) return false
     const { numAffectedRows = 0n } = await sql`
       delete from export_part where workspace_id = ${workspaceId} and export_id = ${id} and n in (
-        select n from export_part where workspace_id = ${workspaceId} and export_id = ${id} limit ${partsAtOnce})`.execute(
-      db,
-    )
+        select n from export_part
+         where workspace_id = ${workspaceId} and export_id = ${id} limit ${partsAtOnce})`.execute(db)
     if (numAffectedRows === BigInt(partsAtOnce)) return true
     await sql`delete from document_export where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
     return false

@@ -10,7 +10,6 @@ export interface ExportContents {
   planilha: boolean
 }
 
-/** "XML, PDF e planilha". */
 export function contentsText({ xml, pdf, planilha }: ExportContents): string {
   return and([xml ? 'XML' : '', pdf ? 'PDF' : '', planilha ? 'planilha' : ''].filter(Boolean))
 }
@@ -21,7 +20,6 @@ function and(words: string[]): string {
 
 export const families = { nfe: 'NF-e', cte: 'CT-e' } as const
 
-/** The criteria as a person would say them. */
 export function criteriaText(criteria: Criteria, company: { name: string; cnpj: string } | undefined): string {
   const { type, text, status, role } = criteria
   return [
@@ -94,7 +92,6 @@ export interface Tally {
 
 const shownMax = 5
 
-/** What is not in a file, for the person who wanted it; null: it has everything. */
 export function missingText({ problems, summaries }: Tally): string | null {
   const shown = problems.slice(0, shownMax)
   const more = problems.length - shown.length
@@ -117,7 +114,6 @@ interface Heading {
   contents: ExportContents
 }
 
-/** The text that explains a ZIP: what is in here, where from, and what is missing and why. */
 export function readMe({ productName, filter, made, contents }: Heading, tally: Tally): Buffer {
   const { documents, xml, summaries, pdf, problems, doubts } = tally
   const { xml: withXml, pdf: withPdf, planilha } = contents
@@ -158,7 +154,6 @@ export function textFile(lines: readonly string[]): Buffer {
   return Buffer.from(`\uFEFF${lines.join('\r\n')}`)
 }
 
-/** What is not in a ZIP and why, one line each. */
 export function missingLines(summaries: number, { xml, pdf }: ExportContents, problems: string[]): string[] {
   const what = and([xml ? 'o XML completo' : '', pdf ? 'o DANFE' : ''].filter(Boolean))
   const rest =
@@ -171,5 +166,4 @@ export function missingLines(summaries: number, { xml, pdf }: ExportContents, pr
   return all.length > 0 ? all : ['Nada.']
 }
 
-/** Why an export failed, when nobody knows more. */
 export const notMade = 'Não conseguimos montar este arquivo. Seus documentos estão seguros: peça de novo.'

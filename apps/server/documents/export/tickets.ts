@@ -2,10 +2,8 @@ import type { Holder } from '../../accounts/link-holder.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
 
-/** A ZIP, or the printed forms as one PDF. */
 export type Form = 'zip' | 'pdf'
 
-/** A link to an export, for the client that has it and for a while. */
 export interface Link {
   /** Opaque, and only this installation can make one. */
   ticket: string
@@ -13,7 +11,6 @@ export interface Link {
   validUntil: Date
 }
 
-/** What a link stands for, and who asked for it. */
 export interface Ticket extends Holder {
   id: bigint
   validUntil: Date
@@ -45,7 +42,6 @@ export function openTicket({ vault }: Pick<Context, 'vault'>, ticket: string): T
   return { workspaceId: Number(workspaceId), publicId, id: BigInt(id), validUntil: new Date(Number(validUntil)) }
 }
 
-/** The refusal of a link that leads nowhere, or not any more. */
 export const notThere = () =>
   new AppError(
     'not-found',

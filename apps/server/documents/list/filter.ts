@@ -81,7 +81,6 @@ export interface Filter extends Criteria {
   order?: Order
 }
 
-/** Criteria in the one transaction that answers it. */
 export interface FilterQuery {
   db: Database
   workspaceId: number

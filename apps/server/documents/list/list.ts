@@ -64,7 +64,6 @@ export async function countDocuments(
   return (await countAll(await readQuery(db, workspaceId, criteria))).total
 }
 
-/** How many documents the criteria find outside their range, by month of issue, newest first; `ctx.db` is a transaction inside the workspace. */
 export async function countOutside(
   { db }: Pick<Context, 'db'>,
   workspaceId: number,

@@ -36,9 +36,8 @@ async function readIds(
   const newest = order.by === 'issued' ? way : reversed ? sql`asc` : sql`desc`
   const { rows } = await sql<{ id: bigint }>`
     select d.id from document d ${from} where ${withinRange(query, query.range)}
-     order by ${by} ${way} ${nulls}, d.issued_at ${newest}, d.id ${newest} offset ${skipped} limit ${take}`.execute(
-    query.db,
-  )
+     order by ${by} ${way} ${nulls}, d.issued_at ${newest}, d.id ${newest} offset ${skipped}
+     limit ${take}`.execute(query.db)
   return rows.map(({ id }) => id)
 }
 

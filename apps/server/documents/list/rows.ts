@@ -192,7 +192,6 @@ function offsetText(minutes: number | null): string {
   return `${minutes < 0 ? '-' : '+'}${pad(Math.floor(absolute / 60))}:${pad(absolute % 60)}`
 }
 
-/** What a document shows as its status: its last event, or what it is without any. */
 export function eventText(
   type: Service,
   row: Pick<DocumentListRow, 'event_code' | 'event_text' | 'base_status'>,

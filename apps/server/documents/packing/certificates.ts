@@ -17,9 +17,8 @@ export async function keepCertificates(
     const missing = [...wanted.keys()].filter((hash) => !ids.has(hash))
     const { rows } = await sql<{ id: number; hash: string }>`
       select id, encode(sha256, 'hex') as hash from issuer_certificate
-       where workspace_id = ${workspaceId} and sha256 = any (${missing.map((hash) => Buffer.from(hash, 'hex'))}::bytea[])`.execute(
-      db,
-    )
+       where workspace_id = ${workspaceId}
+         and sha256 = any (${missing.map((hash) => Buffer.from(hash, 'hex'))}::bytea[])`.execute(db)
     for (const { id, hash } of rows) ids.set(hash, id)
   }
   await find()

@@ -25,10 +25,8 @@ export interface PanelItem {
   detail: string
 }
 
-/** A label with what the document states; undefined: nothing. */
 export type LabelledValue = readonly [label: string, value: string | undefined]
 
-/** A section of the lines that have a value; no section when none has. */
 export function section(title: string, lines: readonly LabelledValue[]): Section[] {
   const facts = lines.flatMap(([label, value]) => (value ? [{ label, value }] : []))
   return facts.length > 0 ? [{ title, facts }] : []
@@ -39,7 +37,6 @@ export function reais(text: string | undefined): string | undefined {
   return signed(money(text))
 }
 
-/** The price of a unit, without trailing zeros. */
 export function unitReais(text: string | undefined): string | undefined {
   return signed(quantity(text))
 }
@@ -53,7 +50,6 @@ export function notZero(text: string | undefined): string | undefined {
   return text !== undefined && /[1-9]/.test(text) ? reais(text) : undefined
 }
 
-/** A quantity without trailing zeros. */
 export function amountText(text: string | undefined): string | undefined {
   return quantity(text)?.replace(/,00$/, '')
 }
@@ -109,7 +105,6 @@ export function billLines(fat: Fields, dup: readonly Fields[]): LabelledValue[] 
   ]
 }
 
-/** Number and moment of the authorisation. */
 export function protocolText({ nProt, dhRecbto }: Fields): string | undefined {
   return joined(', ', nProt, moment(dhRecbto))
 }

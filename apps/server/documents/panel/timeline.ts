@@ -17,7 +17,6 @@ export interface TimelineRow {
   protocol: string | null
   /** Of an event whose registration is here, text and all. */
   eventId: string | null
-  /** What the verification of an event found. */
   proof: KnownProof | null
 }
 
@@ -34,7 +33,6 @@ interface TimelineSource {
   texts: ReadonlyMap<string, string>
 }
 
-/** Everything that is known to have happened to a document, newest first; `db` is inside the workspace. */
 export async function readTimeline(db: Database, workspaceId: number, subject: TimelineSource): Promise<TimelineRow[]> {
   const { company_id, chave } = subject.row
   const received = await db

@@ -42,7 +42,6 @@ export async function printDocument(
   return { content, chave: found.chave }
 }
 
-/** The sheet of an event of a document of the workspace. Refuses unknown ids, and events of which only the summary arrived. */
 export async function printEvent(
   ctx: Pick<Context, 'db' | 'ids' | 'printer'>,
   workspaceId: number,
@@ -73,7 +72,6 @@ async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder, n
   }
 }
 
-/** A complete document, and what the product knows of a cancellation beyond it. */
 interface Printable {
   content: Uint8Array
   /** As the filter knows it: 3 is a cancelled document. */
@@ -85,7 +83,6 @@ interface Printable {
   proof: KnownProof | null
 }
 
-/** What to print of a complete document. */
 export function orderOf(
   kind: Service,
   { content, status, cancelProtocol, cancelledAt, epecProtocol, epecAt, proof }: Printable,

@@ -36,9 +36,8 @@ export async function findInside(
      cross join lateral (select p.value from content_posting p
                           where p.workspace_id = ${workspaceId} and p.segment_id = s.id
                             and p.bucket = any (array(select distinct h & (s.buckets - 1) from unnest(${hashes}::int[]) h)) offset 0) p
-     where s.workspace_id = ${workspaceId} and s.first_month < ${until}::timestamp and s.last_month >= date_trunc('month', ${from}::timestamp)`.execute(
-    db,
-  )
+     where s.workspace_id = ${workspaceId} and s.first_month < ${until}::timestamp
+       and s.last_month >= date_trunc('month', ${from}::timestamp)`.execute(db)
   const sizes = new Map(buckets.map(({ id, size }) => [id, size]))
   for (const { id, size, value } of buckets)
     decodePostings(
@@ -67,9 +66,8 @@ async function readSegments(
 ): Promise<Map<number, Float64Array>> {
   if (hit.length === 0) return new Map()
   const { rows } = await sql<{ id: number; size: number; first: bigint; ids: string; dropped: Buffer | null }>`
-    select id, size, first_id as first, encode(ids, 'base64') as ids, dropped from content_segment where workspace_id = ${workspaceId} and id = any (${hit}::int[])`.execute(
-    db,
-  )
+    select id, size, first_id as first, encode(ids, 'base64') as ids, dropped from content_segment
+     where workspace_id = ${workspaceId} and id = any (${hit}::int[])`.execute(db)
   for (const { id, dropped } of rows)
     if (dropped)
       for (const places of found)

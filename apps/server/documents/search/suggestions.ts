@@ -8,7 +8,6 @@ import { all } from '../list/filter.ts'
 
 const suggestedMax = 6
 
-/** Issuers of documents that are shown whose name or tax id has every word of `text`; first those that begin with it. */
 export async function findIssuers(
   ctx: Pick<Context, 'db'>,
   workspaceId: number,

@@ -31,7 +31,6 @@ export const eventProofSentences: Record<KnownProof, string> = {
   chave: 'A identificação do evento não confere com os dados dele.',
 }
 
-/** Whether it holds; null when nobody can tell. */
 export function holds(proof: KnownProof): boolean | null {
   return proof === 'hidden' || proof === 'unable' ? null : proof === 'proved'
 }

@@ -148,7 +148,6 @@ export async function countOverdue(ctx: WithDatabase, workspaceId: number): Prom
 /** The first due date of what is told where nobody says from when. */
 export const dueSince = (): string => monthsBefore(currentDay(), installmentMax.monthsBack)
 
-// In Brasília.
 const currentDay = () => new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10)
 
 function monthsBefore(day: string, months: number): string {

@@ -180,9 +180,8 @@ export async function noteExported({ db }: WithDatabase, workspaceId: number, id
     select d.workspace_id, d.id, d.company_id, now() from document d
      where d.workspace_id = ${workspaceId} and d.id = any (${ids}::bigint[])
      order by d.id
-    on conflict (workspace_id, document_id) do update set exported_at = excluded.exported_at where r.exported_at is null`.execute(
-    db,
-  )
+    on conflict (workspace_id, document_id) do update set exported_at = excluded.exported_at
+     where r.exported_at is null`.execute(db)
 }
 
 // Cancelamento, Cancelamento por Substituição, Carta de Correção; of a CT-e also that it was replaced.

@@ -11,7 +11,6 @@ const notesMax = 100_000
 const shownMax = 50
 const dayMs = 86_400_000
 
-/** Days with notes of a company, as its silence is judged by. */
 export interface Quiet {
   /** How many gaps between days with notes there were in a year, and how long 95 % of them are at most. */
   gaps: number
@@ -33,7 +32,6 @@ export function digitDrift(counts: readonly number[]): number | null {
   return off > 0.015 ? off : null
 }
 
-/** Companies that are silent, and issuers whose amounts begin otherwise than amounts do; `ctx.db` is a transaction inside the workspace. */
 export async function readHabits({ db }: WithDatabase, workspaceId: number): Promise<AlertHabits> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const bought = sql.join(

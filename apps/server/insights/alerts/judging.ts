@@ -85,7 +85,6 @@ interface Due {
   proof: string | null
 }
 
-/** Judges up to `most` documents that are due. Returns how many there were. */
 export async function judgeDue(ctx: Within, workspaceId: number, judging: Judging, most: number): Promise<number> {
   const judged = await judgeFound(
     ctx,
@@ -96,7 +95,6 @@ export async function judgeDue(ctx: Within, workspaceId: number, judging: Judgin
   return judged.length
 }
 
-/** Judges these documents, as far as they are due. */
 export async function judgeThese(
   ctx: Within,
   workspaceId: number,
@@ -265,22 +263,19 @@ async function writeNew(
   await sql`
     update alert_fact f set is_new = not is_new
       from unnest(${documents.map(({ documentId }) => documentId)}::bigint[]) q (id)
-     where f.workspace_id = ${workspaceId} and f.document_id = q.id and f.is_new <> (q.id = any (${isNew.map(({ documentId }) => documentId)}::bigint[]))`.execute(
-    db,
-  )
+     where f.workspace_id = ${workspaceId} and f.document_id = q.id
+       and f.is_new <> (q.id = any (${isNew.map(({ documentId }) => documentId)}::bigint[]))`.execute(db)
 }
 
 const isFirst = (pair: readonly PairDocument[]) => pair.every(({ cancelledAt }) => cancelledAt !== null)
 
-/** What the workspace decided, and what is usual where it did not. `ctx.db` is inside it. */
 export async function readStoredSettings(
   { db }: WithDatabase,
   workspaceId: number,
 ): Promise<Pick<Settings, 'off' | 'approvalLimit' | 'groups'>> {
   const { rows } = await sql<{ off: string[]; limit: number | null; groups: string[][] | null }>`
-    select off, approval_limit::float8 as limit, groups from alert_setting where workspace_id = ${workspaceId}`.execute(
-    db,
-  )
+    select off, approval_limit::float8 as limit, groups from alert_setting
+     where workspace_id = ${workspaceId}`.execute(db)
   const { off = [], limit, groups } = rows[0] ?? {}
   return { ...defaultSettings, off, approvalLimit: limit ?? defaultSettings.approvalLimit, groups: groups ?? [] }
 }
@@ -586,9 +581,8 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
   const { rows } = await sql<KeptAlert>`
     select document_id as "documentId", company_id as "companyId", judged_at::text as "judgedAt", rules, score, band, state, fired,
            stated_rules as "statedRules" from alert
-     where workspace_id = ${workspaceId} and document_id = any (${judged.map(({ documentId }) => documentId)}::bigint[])`.execute(
-    db,
-  )
+     where workspace_id = ${workspaceId}
+       and document_id = any (${judged.map(({ documentId }) => documentId)}::bigint[])`.execute(db)
   const kept = new Map(rows.map((row) => [row.documentId, row]))
   const changed = judged.flatMap((one) => {
     const old = kept.get(one.documentId)

@@ -69,7 +69,6 @@ export const gravestFirst = sql`a.band desc, a.score desc, a.at desc, a.document
 export const besideDocument = (shown: readonly unknown[]) =>
   shown.length === 0 ? sql`` : sql`join document d on d.workspace_id = a.workspace_id and d.id = a.document_id`
 
-/** A page of alerts, the gravest first; `ctx.db` is inside the workspace. */
 export async function listAlerts(ctx: ListContext, workspaceId: number, filter: AlertFilter) {
   const { db } = ctx
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
@@ -110,7 +109,6 @@ function placeOf({ ids }: Pick<Context, 'ids'>, workspaceId: number, text: strin
   return { band: Number(band), score: Number(score), at: BigInt(at!), id }
 }
 
-/** One alert, with what was found before; null: there is none. */
 export async function findAlert(ctx: ListContext, workspaceId: number, id: bigint) {
   const shown = shownConditions(await readHiding({ db: ctx.db }, workspaceId), 'd')
   const rows = await readRows(
@@ -137,7 +135,6 @@ export async function findAlert(ctx: ListContext, workspaceId: number, id: bigin
   }
 }
 
-/** The rows of the alerts of these documents, the gravest first. */
 export async function readRows(db: Database, workspaceId: number, chosen: RawBuilder<unknown>): Promise<AlertRow[]> {
   const { rows } = await sql<AlertRow>`
     select a.document_id as id, a.chave, d.type, d.number, s.name as issuer, s.tax_id as "taxId", c.public_id as "companyPublicId", c.name as company,
@@ -251,7 +248,6 @@ export function absent(chave: string): Compared {
   }
 }
 
-/** A date of issue as the document has it. */
 export function issuedText(at: string, offset: number | null): string {
   const local = at.replace(' ', 'T')
   if (offset === null) return local

@@ -164,8 +164,7 @@ export async function forgetNews(ctx: Pick<Context, 'db'>): Promise<void> {
   )
   for (const { id } of rows)
     await inWorkspace(ctx, id, ({ db }) =>
-      sql`delete from alert_news where workspace_id = ${id} and at < now() - ${keptDays} * interval '1 day'`.execute(
-        db,
-      ),
+      sql`
+        delete from alert_news where workspace_id = ${id} and at < now() - ${keptDays} * interval '1 day'`.execute(db),
     )
 }

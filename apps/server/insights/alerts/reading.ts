@@ -11,7 +11,6 @@ import type { FactChange } from './store.ts'
 
 // What is known of documents, from their bytes and from what the workspace has of them.
 
-/** What a thread reads: the stored bytes, and what they do not say. */
 export interface ReadQuestion {
   chave: string
   content: Uint8Array
@@ -29,7 +28,6 @@ const threads = createThreads<ReadQuestion[], (AlertFacts | null)[]>({
   idleMs: 30_000,
 })
 
-/** A document of the workspace as it stands in the tables, with its bytes. */
 export interface FoundDocument {
   documentId: bigint
   companyId: number
@@ -110,9 +108,8 @@ export async function findDocuments(
   // What came first may become visible last.
   const { rows: later } = await sql<{ id: bigint }>`
     select f.document_id as id from unnest(${rows.map(({ chave }) => chave)}::text[], ${rows.map(({ cnpj }) => cnpjBase(cnpj))}::text[]) q (chave, base)
-      join alert_fact f on f.workspace_id = ${workspaceId} and f.chave = q.chave and f.company_base = q.base and f.document_id <> all (${[...here]}::bigint[])`.execute(
-    db,
-  )
+      join alert_fact f on f.workspace_id = ${workspaceId} and f.chave = q.chave and f.company_base = q.base
+         and f.document_id <> all (${[...here]}::bigint[])`.execute(db)
   return [
     ...found,
     ...[...new Set([...ids, ...later.map(({ id }) => id)])].flatMap((documentId) =>

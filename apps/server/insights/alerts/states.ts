@@ -156,7 +156,6 @@ async function markPairs(db: Database, workspaceId: number, pairs: readonly Pair
   }
 }
 
-/** What people said is known and holds still, the newest first. */
 export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<KnownAlert[]> {
   const { rows } = await sql<{
     id: bigint
@@ -192,7 +191,6 @@ export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, worksp
   }))
 }
 
-/** Takes back that something is known. `ctx.db` is a transaction inside the workspace. */
 export async function removeKnown({ db }: WithDatabase, session: Session, id: bigint | null): Promise<void> {
   const { workspaceId } = session
   await holdPosition({ db }, workspaceId)
@@ -227,7 +225,6 @@ interface Decided {
   known: number
 }
 
-/** Decisions of people by rule; `ctx.db` is inside the workspace. */
 async function readDecided({ db }: WithDatabase, workspaceId: number): Promise<Map<string, Decided>> {
   // An alert that is known again stands for what was said of it, whatever it says now.
   const { rows } = await sql<Decided & { rule: string }>`
@@ -240,7 +237,6 @@ async function readDecided({ db }: WithDatabase, workspaceId: number): Promise<M
   return new Map(rows.map(({ rule, ...decided }) => [rule, decided]))
 }
 
-/** The rules with what came of them; `ctx.db` is inside the workspace. */
 export async function listRules({ db }: WithDatabase, workspaceId: number): Promise<AlertRule[]> {
   // What was said of stays counted, also when nothing is wrong any more.
   const { rows } = await sql<{ rule: string; fired: number }>`
@@ -269,7 +265,6 @@ export async function listRules({ db }: WithDatabase, workspaceId: number): Prom
   })
 }
 
-/** Switches a rule; `ctx.db` is a transaction inside the workspace. */
 export async function switchRule({ db }: WithDatabase, session: Session, id: string, on: boolean): Promise<void> {
   const { workspaceId } = session
   const rule = rules.find((one) => one.id === id)
@@ -297,7 +292,6 @@ export async function switchRule({ db }: WithDatabase, session: Session, id: str
   await recordAudit({ db }, session, 'alerta', `${on ? 'Ligou' : 'Desligou'} a regra ${id} (${rule.name}).`)
 }
 
-/** What the rules have to know of the workspace, as people see it; `ctx.db` is inside it. */
 export async function readAlertSettings({ db }: WithDatabase, workspaceId: number): Promise<AlertSettings> {
   const { approvalLimit, groups } = await readStoredSettings({ db }, workspaceId)
   const isUsual = approvalLimit === defaultSettings.approvalLimit
@@ -319,9 +313,8 @@ export async function saveAlertSettings(
   if (!limitChanged && !groupsChanged) return
   await sql`
     insert into alert_setting (workspace_id, approval_limit, groups) values (${workspaceId}, ${limit}, ${JSON.stringify(groups)})
-    on conflict (workspace_id) do update set approval_limit = excluded.approval_limit, groups = excluded.groups`.execute(
-    db,
-  )
+    on conflict (workspace_id) do update
+       set approval_limit = excluded.approval_limit, groups = excluded.groups`.execute(db)
   // What fires now may be anything.
   await sql`update alert_position set reviewed_id = 0 where workspace_id = ${workspaceId}`.execute(db)
   const what = [
@@ -331,7 +324,6 @@ export async function saveAlertSettings(
   await recordAudit({ db }, session, 'alerta', `Mudou ${formatList(what)}, que as regras dos alertas levam em conta.`)
 }
 
-/** How many open alerts there are by band, and how many of which nothing counts yet; `ctx.db` is inside the workspace. */
 export async function countOpen(
   { db }: WithDatabase,
   workspaceId: number,
@@ -340,9 +332,8 @@ export async function countOpen(
   const { rows } = await sql<{ band: number | null; n: number }>`
     select case when not ${isLearning} then a.band end as band, count(*)::int as n
       from alert a ${besideDocument(shown)}
-     where ${sql.join([sql`a.workspace_id = ${workspaceId}`, isUnanswered, ...shown], sql` and `)} group by 1`.execute(
-    db,
-  )
+     where ${sql.join([sql`a.workspace_id = ${workspaceId}`, isUnanswered, ...shown], sql` and `)}
+     group by 1`.execute(db)
   return {
     bands: new Map(rows.flatMap(({ band, n }) => (band === null ? [] : [[band, n]]))),
     learning: rows.find(({ band }) => band === null)?.n ?? 0,

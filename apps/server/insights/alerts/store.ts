@@ -152,16 +152,14 @@ export async function putFacts(
 // After every date that a document can have.
 const never = 8.64e15
 
-/** Has the documents that `found` selects judged again. */
 export async function markDue(db: Database, workspaceId: number, found: RawBuilder<unknown>): Promise<void> {
   await sql`
     insert into alert_due (workspace_id, document_id, company_id, again_at)
     select f.workspace_id, f.document_id, f.company_id, '-infinity' from (select distinct document_id from (${found}) x) x
       -- Each by its key: a join of many might go through all that is known.
      cross join lateral (select * from alert_fact f where f.workspace_id = ${workspaceId} and f.document_id = x.document_id offset 0) f
-    on conflict (workspace_id, document_id) do update set again_at = excluded.again_at where alert_due.again_at > excluded.again_at`.execute(
-    db,
-  )
+    on conflict (workspace_id, document_id) do update set again_at = excluded.again_at
+     where alert_due.again_at > excluded.again_at`.execute(db)
 }
 
 /** Records as the rows of `q`, whose columns are those of `types`. */
@@ -170,7 +168,6 @@ export function records(rows: readonly object[], types: Record<string, string>):
   return sql`json_to_recordset(${JSON.stringify(rows)}::json) as q (${sql.join(columns)})`
 }
 
-/** The first purchases of the first `most` company bases from an issuer. */
 export function firstContacts(workspaceId: number, issuerBase: RawBuilder<unknown>, most: number): RawBuilder<unknown> {
   return sql`select * from (
     select distinct on (n.company_base) n.company_base, n.at, n.chave from alert_name n
@@ -178,7 +175,6 @@ export function firstContacts(workspaceId: number, issuerBase: RawBuilder<unknow
      order by n.at, n.chave limit ${most}`
 }
 
-/** The first purchase of a company base from an issuer. */
 export function firstSeen(
   workspaceId: number,
   companyBase: RawBuilder<unknown>,
@@ -199,9 +195,8 @@ export async function readLearned(
     select f.at from alert_fact f where f.workspace_id = ${workspaceId} and f.company_base = q.base and f.purchase
      order by f.at, f.chave offset ${offset} limit 1)::float8`
   const { rows } = await sql<{ base: string; first: number | null; last: number | null }>`
-    select q.base, ${purchase(0)} as first, ${purchase(learningPeriod.purchases - 1)} as last from unnest(${bases}::text[]) q (base)`.execute(
-    db,
-  )
+    select q.base, ${purchase(0)} as first, ${purchase(learningPeriod.purchases - 1)} as last
+     from unnest(${bases}::text[]) q (base)`.execute(db)
   return new Map(
     rows.flatMap(({ base, first, last }) => (last === null ? [] : [[base, learnedFrom(first!, last)] as const])),
   )
@@ -211,7 +206,6 @@ interface MonthSums extends MonthChapters {
   counts: Map<number, number>
 }
 
-/** Of months, by company base and type. */
 export type Histograms = Map<string, Map<string, MonthSums>>
 
 export const histogramKey = (companyBase: string, type: string) => `${companyBase} ${type}`
@@ -245,12 +239,10 @@ function monthsOf(histograms: Histograms, companyBase: string, type: string): Ma
   return months
 }
 
-/** The thresholds of the twelve months before one. */
 export function thresholdsAt(months: ReadonlyMap<string, MonthSums> | undefined, month: string): Thresholds {
   return thresholdsOf(monthsBefore(month).flatMap((each) => months?.get(each)?.counts ?? []))
 }
 
-/** What was bought in the 24 months before one. */
 export function boughtAt(months: ReadonlyMap<string, MonthSums> | undefined, month: string): Bought {
   return boughtBefore((each) => months?.get(each), month)
 }
@@ -353,9 +345,8 @@ async function writeHistograms(
 async function readBefore(db: Database, workspaceId: number, changes: readonly FactChange[]): Promise<Known[]> {
   const { rows } = await sql<{ documentId: bigint; packed: Buffer }>`
     select f.document_id as "documentId", f.packed from alert_fact f
-     where f.workspace_id = ${workspaceId} and f.document_id = any (${changes.map(({ documentId }) => documentId)}::bigint[])`.execute(
-    db,
-  )
+     where f.workspace_id = ${workspaceId}
+       and f.document_id = any (${changes.map(({ documentId }) => documentId)}::bigint[])`.execute(db)
   const before = new Map(rows.map((row) => [row.documentId, unpackFacts(row.packed)]))
   // The last of several changes of one document is what it is now.
   const last = new Map(changes.map((change) => [change.documentId, change]))
@@ -385,9 +376,8 @@ async function writeFacts(db: Database, workspaceId: number, known: readonly Kno
     await sql`
       insert into alert_due (workspace_id, document_id, company_id, again_at)
       select ${workspaceId}, document_id, company_id, '-infinity' from ${records(rows, { document_id: 'bigint', company_id: 'int' })}
-      on conflict (workspace_id, document_id) do update set company_id = excluded.company_id, again_at = excluded.again_at`.execute(
-      db,
-    )
+      on conflict (workspace_id, document_id) do update
+         set company_id = excluded.company_id, again_at = excluded.again_at`.execute(db)
   }
   const recited = known.filter(({ before, facts }) => citedOf(before).join() !== citedOf(facts).join())
   if (recited.length === 0) return
@@ -395,9 +385,8 @@ async function writeFacts(db: Database, workspaceId: number, known: readonly Kno
     citedOf(facts).map((chave) => ({ documentId: String(documentId), chave })),
   )
   await sql`
-    delete from alert_citation where workspace_id = ${workspaceId} and document_id = any (${recited.map(({ documentId }) => documentId)}::bigint[])`.execute(
-    db,
-  )
+    delete from alert_citation where workspace_id = ${workspaceId}
+       and document_id = any (${recited.map(({ documentId }) => documentId)}::bigint[])`.execute(db)
   await sql`
     insert into alert_citation (workspace_id, document_id, chave)
     select ${workspaceId}, q."documentId", q.chave from ${records(citations, { documentId: 'bigint', chave: 'text' })}
@@ -476,7 +465,6 @@ export function monthsAround(from: number, to: number): string[] {
 /** A document without a date of issue is before all others; it is no purchase. */
 export const finite = (at: number) => (Number.isFinite(at) ? at : 0)
 
-/** A name whose first document is another one now; `at`: the earlier of the two. */
 interface MovedName {
   companyBase: string
   issuerBase: string
@@ -511,9 +499,8 @@ async function writeNames(db: Database, workspaceId: number, known: readonly Kno
   const place = { companyBase: 'text', issuerBase: 'text', name: 'text' }
   await sql`
     delete from alert_name n using ${records(rows, place)}
-     where n.workspace_id = ${workspaceId} and n.company_base = q."companyBase" and n.issuer_base = q."issuerBase" and n.name = q.name`.execute(
-    db,
-  )
+     where n.workspace_id = ${workspaceId} and n.company_base = q."companyBase" and n.issuer_base = q."issuerBase"
+       and n.name = q.name`.execute(db)
   const keyed = rows.flatMap(({ chave, is: at, ...row }) =>
     chave === null ? [] : keysOf(row.name).map((key) => ({ ...row, at, chave, key })),
   )
@@ -540,7 +527,6 @@ const hasContact = (key: RawBuilder<unknown>, mark: RawBuilder<unknown>) =>
 // A contact is compared, and not shown: 48 bits tell those of one issuer apart.
 const contactMark = (key: string) => createHash('sha256').update(key).digest('base64').slice(0, 8)
 
-/** A supplier of a company base as it was first seen, before something changed. */
 interface Supplier {
   companyBase: string
   issuerBase: string
@@ -566,7 +552,6 @@ async function readSuppliers(db: Database, workspaceId: number, known: readonly 
   return rows
 }
 
-/** A contact that an issuer has now and had not, or has no more. */
 interface MovedContact {
   companyBase: string
   issuerBase: string
@@ -624,15 +609,13 @@ async function writeContacts(db: Database, workspaceId: number, known: readonly 
   const [gone, kept] = [changed.filter(({ at }) => at === null), changed.filter(({ at }) => at !== null)]
   await sql`
     delete from alert_contact c using ${records(gone, contactTypes)}
-     where c.workspace_id = ${workspaceId} and c.company_base = q."companyBase" and c.key = q.key and c.issuer_base = q."issuerBase"`.execute(
-    db,
-  )
+     where c.workspace_id = ${workspaceId} and c.company_base = q."companyBase" and c.key = q.key
+       and c.issuer_base = q."issuerBase"`.execute(db)
   await sql`
     insert into alert_contact (workspace_id, company_base, issuer_base, key, at, chave)
     select ${workspaceId}, q."companyBase", q."issuerBase", q.key, q.at, q.chave from ${records(kept, { ...contactTypes, at: 'bigint', chave: 'text' })}
-    on conflict (workspace_id, company_base, key, issuer_base) do update set at = excluded.at, chave = excluded.chave`.execute(
-    db,
-  )
+    on conflict (workspace_id, company_base, key, issuer_base) do update
+       set at = excluded.at, chave = excluded.chave`.execute(db)
   return changed.flatMap(({ companyBase, issuerBase, key, at, was }) =>
     at !== null && was !== null ? [] : { companyBase, issuerBase, key, isNew: at !== null },
   )

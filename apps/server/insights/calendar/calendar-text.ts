@@ -8,7 +8,6 @@ export interface DayEvent {
   url: string
 }
 
-/** A calendar of whole days as text/calendar (RFC 5545), written at `now`. */
 export function writeCalendar(name: string, events: readonly DayEvent[], now: Date): string {
   const lines = [
     'BEGIN:VCALENDAR',

@@ -108,7 +108,6 @@ async function readRows(db: Database, workspaceId: number, rest: RawBuilder<unkn
 
 const byNewest = sql`order by f.issued_at desc, f.document_id desc, f.code`
 
-/** A page of findings, the newest first; `ctx.db` is inside the workspace. */
 export async function listFindings(
   ctx: ListContext,
   workspaceId: number,
@@ -147,7 +146,6 @@ function isMoment(at: string): boolean {
   return at >= '0001' && !Number.isNaN(time) && new Date(time).toISOString().startsWith(at)
 }
 
-/** What the findings of each rule, and all of them, are about; `ctx.db` is inside the workspace. */
 export async function sumFindings(
   ctx: WithDatabase,
   workspaceId: number,
@@ -158,9 +156,8 @@ export async function sumFindings(
     with chosen as materialized (select f.document_id, f.code, f.value ${found} where ${every(conditions)})
     select code, count(*)::int as n, sum(value)::text as value from chosen group by code
     union all
-    select null, count(*)::int, coalesce(sum(value), 0)::text from (select distinct document_id, value from chosen) x`.execute(
-    ctx.db,
-  )
+    select null, count(*)::int, coalesce(sum(value), 0)::text
+     from (select distinct document_id, value from chosen) x`.execute(ctx.db)
   const sumOf = (code: string | null) => {
     const { n = 0, value = '0' } = rows.find((row) => row.code === code) ?? {}
     return { totalDeItens: n, valorTotal: Number(value) / 100 }
@@ -169,17 +166,14 @@ export async function sumFindings(
   return { somas: codes.map(([regra, nome]) => ({ regra, nome, ...sumOf(regra) })), total: sumOf(null) }
 }
 
-/** How much is not read or judged yet; `ctx.db` is inside the workspace. */
 export async function countWaiting({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const { waiting, most } = await readBacklog({ db }, workspaceId)
   const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from (select from freight where workspace_id = ${workspaceId} and due limit ${most}) x`.execute(
-    db,
-  )
+    select count(*)::int as n
+     from (select from freight where workspace_id = ${workspaceId} and due limit ${most}) x`.execute(db)
   return Math.min(most, waiting + rows[0]!.n)
 }
 
-/** What is found in one bill; null: it is not here. `ctx.db` is inside the workspace. */
 export async function findFindings(
   ctx: ListContext,
   workspaceId: number,
@@ -187,9 +181,8 @@ export async function findFindings(
 ): Promise<FreightFinding[] | null> {
   const shown = shownConditions(await readHiding(ctx, workspaceId), 'd')
   const { rows: here } = await sql`
-    select from document d where ${every([sql`d.workspace_id = ${workspaceId}`, sql`d.id = ${id}`, ...shown])}`.execute(
-    ctx.db,
-  )
+    select from document d
+     where ${every([sql`d.workspace_id = ${workspaceId}`, sql`d.id = ${id}`, ...shown])}`.execute(ctx.db)
   if (here.length === 0) return null
   const conditions = [...(await conditionsOf(ctx, workspaceId)), sql`f.document_id = ${id}`]
   const rows = await readRows(ctx.db, workspaceId, sql`${every(conditions)} ${byNewest}`)
@@ -251,9 +244,8 @@ export async function markFinding(
     chave: string
     said: boolean
   }>`
-    select f.company_id as "companyId", f.code, f.sentence, f.documents, d.chave, m.code is not null as said ${found} where ${every(conditions)} for update of f`.execute(
-    db,
-  )
+    select f.company_id as "companyId", f.code, f.sentence, f.documents, d.chave, m.code is not null as said ${found}
+     where ${every(conditions)} for update of f`.execute(db)
   const [finding] = rows
   if (!finding) throw new AppError('not-found', 'Este achado não existe mais. Nada foi alterado; recarregue a lista.')
   if (!tellsTo(ctx, finding, await readCompared(ctx, workspaceId, finding.documents)))
@@ -273,9 +265,9 @@ export async function markFinding(
       db,
     )
   else
-    await sql`delete from freight_mark where workspace_id = ${workspaceId} and document_id = ${id} and code = ${code}`.execute(
-      db,
-    )
+    await sql`
+      delete from freight_mark
+       where workspace_id = ${workspaceId} and document_id = ${id} and code = ${code}`.execute(db)
   const what = `${freightNames[code]} do CT-e ${finding.chave}`
   await recordAudit(
     { db },

@@ -8,7 +8,6 @@ import { countWaiting, listFindings, type Question, sumFindings } from './freigh
 
 const rowsAtOnce = 500
 
-/** The findings as an XLSX file; `about` says of which companies they are. */
 export async function makeSheet(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,

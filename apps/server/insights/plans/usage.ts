@@ -20,7 +20,6 @@ export async function countArrivals(
   return rows[0]!.n
 }
 
-/** This month of São Paulo: `2026-11`. */
 export async function thisMonth({ db }: WithDatabase): Promise<string> {
   const { rows } = await sql<{ month: string }>`select to_char(${month}, 'YYYY-MM') as month`.execute(db)
   return rows[0]!.month
@@ -37,7 +36,6 @@ interface DescribedPlan extends WorkspacePlan {
 // Counting 100,000 index entries takes 20 ms.
 const arrivalsCounted = 100_000
 
-/** The plan of a workspace, what of it is used, and a text about it. */
 export async function describePlan(ctx: WithContact, workspaceId: number): Promise<DescribedPlan> {
   return readWorkspace(ctx, workspaceId, async (ctx) => {
     const plan = await readPlan(ctx, workspaceId)
@@ -67,7 +65,6 @@ interface ListedPlan {
   companies: number
 }
 
-/** The plans of all workspaces, oldest workspace first. */
 export async function listPlans(ctx: WithContact): Promise<ListedPlan[]> {
   const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
   const listed: ListedPlan[] = []
@@ -75,7 +72,6 @@ export async function listPlans(ctx: WithContact): Promise<ListedPlan[]> {
   return listed
 }
 
-/** The plan of the workspace of an account, by its e-mail; null: there is no such account. */
 export async function findPlan(ctx: WithContact, email: string): Promise<ListedPlan | null> {
   const workspaceId = await findWorkspaceOf(ctx, email)
   return workspaceId === null ? null : readListed(ctx, workspaceId)

@@ -16,7 +16,6 @@ export interface MissingGroups {
   company: string
 }
 
-/** A letter to the supplier, ready to be sent: which documents, what is missing, and that they stay valid. */
 export function requestText(missing: MissingGroups): string {
   const { taxId, name, type, documents, value, numbers, month, company } = missing
   const what =

@@ -30,7 +30,6 @@ interface Line {
   text?: string
 }
 
-/** The sheet of a month as XLSX, one line for each row of each of its parts. */
 export function sheetFile(sheet: ReformSheet, company: string, at: Date): Promise<Buffer> {
   const lines = [
     `IBS, CBS e IS de ${formatMonth(sheet.mes)}`,

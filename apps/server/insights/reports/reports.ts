@@ -16,7 +16,6 @@ import { type Figures, isAdditive, type Line, type Question, readSums, restOf } 
 
 const pageSize = 50
 
-/** A page of a report, from 1 on. */
 export async function readReport(
   ctx: WithDatabase,
   workspaceId: number,
@@ -43,7 +42,6 @@ export async function readReport(
   })
 }
 
-/** Lines as they are shown, with the names that they have now. `ctx.db` is inside the workspace. */
 export async function namedLines(
   { db }: WithDatabase,
   workspaceId: number,
@@ -123,15 +121,13 @@ export async function readNames(
 ): Promise<Map<string, string>> {
   const { rows } = await sql<{ taxId: string; name: string }>`
     select distinct on (s.tax_id) s.tax_id as "taxId", s.name from supplier s
-     where s.workspace_id = ${workspaceId} and s.tax_id = any (${[...new Set(taxIds)]}::text[]) order by s.tax_id, s.id desc`.execute(
-    db,
-  )
+     where s.workspace_id = ${workspaceId} and s.tax_id = any (${[...new Set(taxIds)]}::text[])
+     order by s.tax_id, s.id desc`.execute(db)
   return new Map(rows.map(({ taxId, name }) => [taxId, name]))
 }
 
 const reais = (cents: bigint) => Number(cents) / 100
 
-/** Figures as they are sent, in reais. */
 export function toFigures({ documents, value, before, yearBefore, taxes }: Figures): Report['total'] {
   return {
     documentos: documents,
@@ -143,7 +139,6 @@ export function toFigures({ documents, value, before, yearBefore, taxes }: Figur
   }
 }
 
-/** "Compras por fornecedor". */
 export function titleOf({ subject, group }: { subject: ReportSubject; group: ReportGroup }): string {
   return `${subjectNames[subject]} por ${groupName(subject, group)}`
 }
@@ -154,7 +149,6 @@ export function periodText({ from, to }: Pick<Question, 'from' | 'to'>): string 
   return from === to ? written(from) : `${written(from)} a ${written(to)}`
 }
 
-/** Of which companies a sheet is, in words. */
 export async function aboutOf(ctx: WithDatabase, workspaceId: number, companyId: number | undefined): Promise<string> {
   if (companyId === undefined) return 'Todas as empresas'
   const { rows } = await readWorkspace({ db: ctx.db }, workspaceId, ({ db }) =>

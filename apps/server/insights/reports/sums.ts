@@ -49,12 +49,10 @@ const oneRowEach = [sumKinds.uf, sumKinds.lane]
 type Period = 'now' | 'before' | 'yearBefore'
 type Range = readonly [from: string, to: string]
 
-/** `month` of `aaaa-MM`, moved by months. */
 export function moveMonth(month: string, by: number): string {
   return new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + by)).toISOString().slice(0, 7)
 }
 
-/** The months of a range, in their order. */
 export function monthsOf([from, to]: Range): string[] {
   const months = [from]
   while (months.at(-1)! < to) months.push(moveMonth(months.at(-1)!, 1))
@@ -171,9 +169,8 @@ async function findKeys(
     select r.key::text as key, count(*) over () as lines
       from (select ${key} as key, (${amountIn('value', now, isProduct)})::float8 as value, (${amountIn('documents', now, isProduct)})::int as documents
               from ${table} where ${condition} and ${having(monthsOf(now), isProduct)} offset 0) r
-     group by r.key having sum(r.documents) <> 0 order by sum(r.value) desc, r.key limit ${take} offset ${skip}`.execute(
-    db,
-  )
+     group by r.key having sum(r.documents) <> 0
+     order by sum(r.value) desc, r.key limit ${take} offset ${skip}`.execute(db)
   await sql`select set_config('enable_indexscan', 'on', true)`.execute(db)
   return { keys: rows.map(({ key }) => key), lineCount: Number(rows[0]?.lines ?? 0n) }
 }

@@ -21,7 +21,6 @@ import { gravestFirst, isOpen, ruleName } from '../alerts/list.ts'
 
 type ReadContext = Pick<Context, 'db' | 'ids'>
 
-/** Whose documents are asked for, and of which company; undefined: of all. */
 export interface Chosen {
   workspaceId: number
   /** Root of a CNPJ, or a CPF. */
@@ -35,7 +34,6 @@ const establishmentsMax = 100
 const alertsMax = 5
 const productsEach = 50
 
-/** Everything about an issuer but its products; refuses one of whom no document is shown. `ctx.db` is inside the workspace. */
 export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Supplier> {
   const { db } = ctx
   const { workspaceId, issuer } = chosen
@@ -78,7 +76,6 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
 const notThere = () =>
   new AppError('not-found', 'Nenhum documento deste fornecedor está aqui, ou você não vê as empresas que os receberam.')
 
-/** A document at an end of what is here. */
 interface Ends {
   id: string
   type: number
@@ -233,9 +230,8 @@ async function readRecent(
   const { rows: taxes } = await sql<{ reform: number | null; n: number; found: number }>`
     with ${last}
     select c.reform, count(*)::int as n, (count(*) filter (where c.findings <> 0))::int as found
-      from last l left join content c on c.workspace_id = ${workspaceId} and c.document_id = l.id group by 1`.execute(
-    db,
-  )
+      from last l left join content c on c.workspace_id = ${workspaceId} and c.document_id = l.id
+      group by 1`.execute(db)
   const of = (reform: number) => taxes.find((row) => row.reform === reform)?.n ?? 0
   const sum = (pick: (row: (typeof taxes)[number]) => number) => taxes.reduce((sum, row) => sum + pick(row), 0)
   return {
@@ -274,30 +270,15 @@ async function readDue({ db }: WithDatabase, chosen: Chosen): Promise<Supplier['
   }
 }
 
-interface ProductRow {
-  id: number
-  code: string
-  name: string
-  ncm: string
-  unit: string
-  documents: number
-  value: string
-  quantity: string
-  last: string
-  price: string | null
-  lowest: string | null
-  highest: string | null
-  count: number
-}
+type Products = RouteData<typeof listSupplierProducts>
 
 const accents = ['áàâãäéèêëíìîïóòôõöúùûüçñ', 'aaaaaeeeeiiiiooooouuuucn']
 
-/** A page of what an issuer sells, by value; `ctx.db` is inside the workspace. */
 export async function listProducts(
   { db }: WithDatabase,
   chosen: Chosen,
   { text, page }: { text: string; page: number },
-): Promise<RouteData<typeof listSupplierProducts>> {
+): Promise<Products> {
   const { workspaceId, issuer } = chosen
   const words = searchable(text)
     .split(' ')
@@ -309,37 +290,24 @@ export async function listProducts(
     })
   const these = sql`from product p where ${every([sql`p.workspace_id = ${workspaceId}`, isIssuer('p.issuer', issuer), ...words])}`
   const { rows: beyond } = await sql`select ${these} offset ${supplierMax.products} limit 1`.execute(db)
-  const { rows } = await sql<ProductRow>`
-    select p.id, p.code, p.name, p.ncm, p.unit, m.*, count(*) over ()::int as count
+  const { rows } = await sql<Products['items'][number] & { count: number }>`
+    select p.id as "idProduto", p.code as codigo, p.name as nome, p.ncm, p.unit as unidade, m.*, count(*) over ()::int as count
       from (select p.* ${these} order by p.id desc limit ${supplierMax.products}) p
       cross join lateral (
-        select sum(x.documents)::int as documents, sum(x.value)::text as value, trim_scale(sum(x.quantity))::text as quantity,
-               to_char(max(x.month), 'YYYY-MM') as last, (array_agg(x.price order by x.month desc))[1]::text as price,
-               min(x.price)::text as lowest, max(x.price)::text as highest
+        select sum(x.documents)::int as "totalDeDocumentos", trim_scale(sum(x.quantity))::text as quantidade,
+               (sum(x.value) / 100)::float8 as "valorTotal", to_char(max(x.month), 'YYYY-MM') as "ultimoMes",
+               ((array_agg(x.price order by x.month desc))[1])::float8 as "ultimoPreco", min(x.price)::float8 as "menorPreco",
+               max(x.price)::float8 as "maiorPreco"
           from (select x.month, sum(x.documents) as documents, sum(x.value) as value, sum(x.quantity) as quantity,
                        round(sum(x.value) / nullif(sum(x.quantity), 0) / 100, 4) as price
                   from ${productMonths} x
                  where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.product_id = p.id`, sql`x.side = 0`, sql`x.year >= extract(year from ${since(supplierMax.months)})`, sql`x.month >= ${since(supplierMax.months)}`, ...ofCompany('x.company_id', chosen)])}
                  group by x.month) x) m
-     where m.documents > 0
-     order by m.value::numeric desc, p.id limit ${productsEach} offset ${(page - 1) * productsEach}`.execute(db)
+     where m."totalDeDocumentos" > 0
+     order by m."valorTotal" desc, p.id limit ${productsEach} offset ${(page - 1) * productsEach}`.execute(db)
   const count = rows[0]?.count ?? 0
-  const number = (text: string | null) => (text === null ? null : Number(text))
   return {
-    items: rows.map((row) => ({
-      idProduto: row.id,
-      codigo: row.code,
-      nome: row.name,
-      ncm: row.ncm,
-      unidade: row.unit,
-      totalDeDocumentos: row.documents,
-      quantidade: row.quantity,
-      valorTotal: reais(row.value),
-      ultimoMes: row.last,
-      ultimoPreco: number(row.price),
-      menorPreco: number(row.lowest),
-      maiorPreco: number(row.highest),
-    })),
+    items: rows.map(({ count: _, ...item }) => item),
     totalDeItens: count,
     incompleto: beyond.length > 0,
     totalDePaginas: Math.ceil(count / productsEach),
