@@ -4,13 +4,12 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  // The table of jobs stands beside the loops that it replaces.
-  'lines of server': 47_792,
+  'lines of server': 47_740,
   'lines of packages': 27_010,
   // The checker reads table names too; its list of reads that go upwards shrinks.
   'lines of scripts': 3_570,
   'lines of web': 31_890,
-  'lines of tests and benches': 73_640,
+  'lines of tests and benches': 73_500,
   settings: 37,
   decisions: 54,
 }

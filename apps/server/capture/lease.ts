@@ -50,17 +50,6 @@ const isTimeOfGap = sql`gap_at <= now() and not paused and (state = 'waiting' or
 const hasCopies = sql`catch_up and not paused and catch_up_at <= now()`
 const isFree = sql`(lease_until is null or lease_until < now())`
 
-/** Without these `claimLine` finds nothing. Each kind has an index, and one of its own what never was answered. */
-export const dueLines = sql.join(
-  [
-    sql`${isTime} and last_success_at is not null`,
-    sql`${isTime} and last_success_at is null`,
-    isTimeOfGap,
-    hasCopies,
-  ].map((due) => sql`select from capture_line where ${due} and ${isFree}`),
-  sql` union all `,
-)
-
 /** Takes the line whose turn it is, or null; `paused`: services that may not be called. Each kind of turn keeps one place. */
 export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[] = []): Promise<CaptureLine | null> {
   const serves = sql`service <> all(${[...paused]}::smallint[])`

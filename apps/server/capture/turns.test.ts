@@ -6,22 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { execute } from '../../../tests/support/database.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
-import { knownBefore } from '../platform/jobs/testing.ts'
 import { noteCall, quotaWait, wasResponseLost } from '../sefaz/ledger.ts'
 import { followSwitch, requestSync } from './capture.ts'
 import { readCompleteness } from './completeness.ts'
 import { findHolder, makeWay } from './holder.ts'
 import { settleInterrupted } from './interrupted.ts'
-import {
-  type CaptureLine,
-  claimLine as claim,
-  claimOne,
-  consequences,
-  dueLines,
-  holdLine,
-  lockLine,
-  releaseLine,
-} from './lease.ts'
+import { type CaptureLine, claimLine, claimOne, consequences, holdLine, lockLine, releaseLine } from './lease.ts'
 import { ask, noteQuery } from './query.ts'
 import { brokenOff, type Decision, decide, failed } from './rules.ts'
 import { settle, settleSurely } from './settlement.ts'
@@ -49,8 +39,6 @@ beforeAll(async () => {
 })
 afterAll(() => installation?.[Symbol.asyncDispose]())
 beforeEach(() => retireLines(ctx))
-
-const claimLine = knownBefore(dueLines, claim)
 
 const answerOf = (cStat: number, ultNSU: number | null = null, maxNSU: number | null = null) => ({
   cStat,

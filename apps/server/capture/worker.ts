@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
-import { isDue } from '../platform/jobs/due.ts'
 import { startJobs } from '../platform/jobs/loop.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
@@ -12,7 +11,7 @@ import { copyToOthers, listSubscribers } from './delivery.ts'
 import { runGapTurn } from './gaps/gap-turn.ts'
 import { noteWaitMs } from './gaps/notes.ts'
 import { settleInterrupted } from './interrupted.ts'
-import { breakLine, type CaptureLine, claimLine, dueLines, readHeldLine, type Turn } from './lease.ts'
+import { breakLine, type CaptureLine, claimLine, readHeldLine, type Turn } from './lease.ts'
 import { brokenOff } from './rules.ts'
 
 const idleMs = 500
@@ -26,7 +25,6 @@ export async function startCaptureWorker(
   return startJobs(
     {
       name: 'capture',
-      mayFind: () => isDue(ctx, dueLines),
       claim: async () => ((await mayWork(ctx)) ? claimTurn(ctx) : null),
       run: async ({ line, work }, signal) => {
         await work(ctx, line, signal)

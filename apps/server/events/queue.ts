@@ -89,9 +89,6 @@ interface ClaimedEvent extends QueuedEvent {
   leavesAlone: boolean
 }
 
-/** Without these `claimBatch` finds nothing. */
-export const dueEvents = sql`select from outgoing_event where state in ('waiting', 'sending') and next_at <= now()`
-
 /** Claims the events of one author that may be sent now and have waited longest; null when there are none or they are held. */
 export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
   const { sefaz } = ctx.config
@@ -104,7 +101,8 @@ export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<B
     const mayLeave = sql`o.state in ('waiting', 'sending') and o.next_at <= now() and ${isUp} and not ${areEventsHeld}
        and not exists (select 1 from outgoing_event e where ${comesBefore})`
     // Mostly nothing is due, and to plan the statement of the claim costs more than to look.
-    const { rows } = await sql`${dueEvents} limit 1`.execute(db)
+    const { rows } = await sql`
+      select from outgoing_event where state in ('waiting', 'sending') and next_at <= now() limit 1`.execute(db)
     if (rows.length === 0) return null
     // One claim at a time: two would not see each other's authors.
     await holdLock({ db }, 'eventClaims')

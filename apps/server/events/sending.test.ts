@@ -19,7 +19,6 @@ import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { prepareInstallation } from '../platform/installation.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
-import { knownBefore } from '../platform/jobs/testing.ts'
 import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { newWorkspace } from '../platform/testing.ts'
 import { noteFailure } from '../sefaz/circuit.ts'
@@ -28,7 +27,7 @@ import { acknowledgePending, certificateFollowers } from './events.ts'
 import { hold, release } from './hold.ts'
 import { manifestationKinds } from './kinds.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
-import { type Batch, claimBatch as claimUnknown, dueEvents, kindsOfTurn, turn as turnOfEvents } from './queue.ts'
+import { type Batch, claimBatch, kindsOfTurn, turn as turnOfEvents } from './queue.ts'
 import { requestAgain, requestEvents } from './requests.ts'
 import { sendBatch } from './sending.ts'
 import { type Settled, settle } from './settlement.ts'
@@ -46,8 +45,6 @@ import {
   store,
 } from './testing.ts'
 import { startManifestationWorker } from './worker.ts'
-
-const claimBatch = knownBefore(dueEvents, claimUnknown)
 
 let database: Awaited<ReturnType<typeof createDatabase>>
 let ctx: Context
@@ -230,7 +227,7 @@ describe('a claim', () => {
     await ask('nfe', 2)
     const { sefaz } = ctx.config
     const hurried = { ...ctx, config: { ...ctx.config, sefaz: { ...sefaz, answerMs: 0.2 } } }
-    const { events } = (await claimUnknown(hurried))!
+    const { events } = (await claimBatch(hurried))!
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
   })
 

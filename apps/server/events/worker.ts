@@ -1,8 +1,7 @@
 import type { Context } from '../platform/context.ts'
-import { isDue } from '../platform/jobs/due.ts'
 import { startJobs } from '../platform/jobs/loop.ts'
 import type { Service } from '../platform/service.ts'
-import { claimBatch, dueEvents, postponeFailed } from './queue.ts'
+import { claimBatch, postponeFailed } from './queue.ts'
 import { type SendingContext, sendBatch } from './sending.ts'
 
 // Each batch is of one author at one service; a person is waiting for most of them.
@@ -20,7 +19,6 @@ export async function startManifestationWorker(
   return startJobs(
     {
       name: 'manifestation',
-      mayFind: () => isDue(ctx, dueEvents),
       claim: async () => {
         if (ctx.signer.isDown || (ctx.storage.trouble && !(await ctx.storage.prove()))) return null
         return claimBatch(ctx)

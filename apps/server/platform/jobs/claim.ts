@@ -14,19 +14,19 @@ export interface Lane {
 }
 
 interface Claim<L extends Lane> {
-  /** The table, with the alias that the conditions use. Its rows have, where they are leased, `lease_until`. */
+  /** The table, with the alias that the conditions use. Its rows have `lease_until`. */
   table: RawBuilder<unknown>
   /** All columns of its primary key: without the first one the index is searched once for each workspace. */
   key?: readonly string[]
-  /** The column with the workspace, where the rows belong to one and the key does not name it `workspace_id`. */
-  workspace?: string
   /** Tried in this order; rows of one lane only are claimed. */
   lanes: readonly L[]
-  /** How long the rows are left to this process; null: `set` of each lane makes them not due any more. */
-  leaseMs: number | null
+  /** How long the rows are left to this process. */
+  leaseMs: number
   rowsMax?: number
   returning: RawBuilder<unknown>
 }
+
+const isFree = sql`(lease_until is null or lease_until < now())`
 
 /**
  * Takes the first free rows of the first lane that has some. They come back unordered. `db` is a transaction that sees them. Two claims at
@@ -34,10 +34,8 @@ interface Claim<L extends Lane> {
  */
 export async function claimRows<Row, L extends Lane>(
   db: Database,
-  { table, key = ['id'], workspace, lanes, leaseMs, rowsMax = 1, returning }: Claim<L>,
+  { table, key = ['id'], lanes, leaseMs, rowsMax = 1, returning }: Claim<L>,
 ): Promise<{ lane: L; rows: Row[] } | null> {
-  const free = leaseMs === null ? sql`true` : sql`(lease_until is null or lease_until < now())`
-  const lease = leaseMs === null ? [] : [sql`lease_until = ${fromNow(leaseMs)}`]
   const columns = key.map((name) => ({ own: sql.ref(name), chosen: sql.ref(`chosen_${name}`) }))
   const chosen = sql.join(columns.map(({ own, chosen }) => sql`${own} as ${chosen}`))
   const isChosen = sql.join(
@@ -48,23 +46,22 @@ export async function claimRows<Row, L extends Lane>(
     const { rows } = await sql<Row>`
       with chosen as materialized (
         select ${chosen}, now() as chosen_at from ${table} where ${which} for no key update skip locked)
-      update ${table} set ${sql.join([...lease, ...(lane.set ? [lane.set] : [])])} from chosen where ${own} and ${isChosen}
+      update ${table} set lease_until = ${fromNow(leaseMs)} ${lane.set ? sql`, ${lane.set}` : sql``} from chosen where ${own} and ${isChosen}
       returning ${returning}`.execute(db)
     return rows
   }
-  const firstOf = (lane: L, rowsMax: number) => sql`${lane.due} and ${free} order by ${lane.order} limit ${rowsMax}`
+  const firstOf = (lane: L, rowsMax: number) => sql`${lane.due} and ${isFree} order by ${lane.order} limit ${rowsMax}`
   // Rows of several servers cannot be locked by one statement: it is asked whose turn it is, more than are wanted because another process may be
   // taking the first, and then each is taken as it was seen, or not at all.
   const takeSeen = async (lane: L, column: string) => {
-    const names = [...new Set([column, ...key])]
     const { rows: seen } = await sql<Record<string, unknown> & { version: string }>`
-      select ${sql.join(names.map((name) => sql.ref(name)))}, xmin::text as version from ${table}
+      select ${sql.join(key.map((name) => sql.ref(name)))}, xmin::text as version from ${table}
        where ${firstOf(lane, rowsMax + 8)}`.execute(db)
     const rows: Row[] = []
     for (const row of seen) {
       if (rows.length === rowsMax) break
       const isIt = sql.join(
-        names.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
+        key.map((name) => sql`${sql.ref(name)} = ${row[name]}`),
         sql` and `,
       )
       rows.push(
@@ -73,7 +70,7 @@ export async function claimRows<Row, L extends Lane>(
     }
     return rows
   }
-  const column = workspace ?? key.find((name) => name === 'workspace_id')
+  const column = key.find((name) => name === 'workspace_id')
   const isFar = column !== undefined && (await isDistributed({ db }))
   // A statement for each lane, so that each can use its own index.
   for (const lane of lanes) {
@@ -89,7 +86,6 @@ const servedLast = new Map<string, number>()
 interface Turns<L extends Lane> extends Claim<L> {
   /** The kind of claim. */
   kind: string
-  workspaceOf?: RawBuilder<unknown>
   /** The workspaces (`id`) of the rows that are due, where a row is of several. */
   workspaces?(due: RawBuilder<unknown>): RawBuilder<unknown>
   /** Restricts `table` to the rows of a workspace. */
@@ -101,14 +97,13 @@ export async function claimInTurn<Row, L extends Lane>(
   db: Database,
   {
     kind,
-    workspaceOf = sql`workspace_id`,
-    workspaces = (due) => sql`select distinct ${workspaceOf} as id from ${claim.table} where ${due}`,
-    isOf = (id) => sql`${workspaceOf} = ${id}`,
+    workspaces = (due) => sql`select distinct workspace_id as id from ${claim.table} where ${due}`,
+    isOf = (id) => sql`workspace_id = ${id}`,
     ...claim
   }: Turns<L>,
 ): Promise<{ lane: L; rows: Row[] } | null> {
   for (const lane of claim.lanes) {
-    const isDue = sql`${lane.maybeDue ?? lane.due} and (lease_until is null or lease_until < now())`
+    const isDue = sql`${lane.maybeDue ?? lane.due} and ${isFree}`
     const { rows: due } = await sql<{ id: number }>`${workspaces(isDue)}`.execute(db)
     const last = servedLast.get(kind) ?? 0
     const ids = due.map(({ id }) => id).sort((a, b) => Number(a <= last) - Number(b <= last) || a - b)

@@ -120,30 +120,6 @@ describe('the loop', () => {
     }
   })
 
-  test('after a claim that found nothing claims only when something may be found, or nobody knows or says, or a while has passed', async () => {
-    let answer: () => Promise<boolean> = () => Promise.resolve(false)
-    const mayFind = vi.fn(() => answer())
-    const claim = vi.fn(() => Promise.resolve(null))
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000)
-    await using _ = startJobs({ name: 'test', mayFind, claim, run: async () => {}, concurrency: 1, idleMs: 1 }, log)
-    const asked = (times: number) => vi.waitFor(() => expect(mayFind.mock.calls.length).toBeGreaterThan(times), 10_000)
-    await asked(2)
-    expect(claim).toHaveBeenCalledOnce()
-    answer = () => Promise.resolve(true)
-    await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(2), 10_000)
-    answer = () => Promise.reject(new Error('no database'))
-    const before = claim.mock.calls.length
-    await vi.waitFor(() => expect(claim.mock.calls.length).toBeGreaterThan(before + 2), 10_000)
-    answer = () => Promise.resolve(false)
-    await asked(mayFind.mock.calls.length + 1)
-    claim.mockClear()
-    await asked(mayFind.mock.calls.length + 1)
-    expect(claim).not.toHaveBeenCalled()
-    clock.mockReturnValue(20_000)
-    await vi.waitFor(() => expect(claim).toHaveBeenCalled(), 10_000)
-    clock.mockRestore()
-  })
-
   test('claims again as soon as a job ends, also one that ends during a claim that finds nothing', async () => {
     for (const duringClaim of [false, true]) {
       let end = () => {}

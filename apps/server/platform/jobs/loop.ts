@@ -7,11 +7,6 @@ export interface JobSource<Job> {
   name: string
   /** Takes the next job, or null when none is due; `running` are the jobs that this process carries out now. */
   claim(running: readonly Job[]): Promise<Job | null>
-  /**
-   * Whether a claim may find something; asked instead of claiming after a claim that found nothing. It may say yes when there is nothing, and what it does not
-   * know of is found a little later.
-   */
-  mayFind?(): Promise<boolean>
   /** Carries a job out and writes down what came of it. `signal` says that the process is about to end. */
   run(job: Job, signal: AbortSignal): Promise<void>
   /** Lets a job go whose `run` threw, to be tried later. Without it, and when it throws as well, the lease runs out by itself. */
@@ -36,8 +31,6 @@ const loops = new Map<object, { name: string; dueBy(): number }>()
 // A claim takes moments, what is carried out minutes.
 const claimMs = 5 * 60_000
 const turnMs = 15 * 60_000
-// A claim does more than to take a job, and `mayFind` may not know of one.
-const claimEveryMs = 15_000
 /** What may rightly take long. */
 export const longMs = 2 * 3_600_000
 
@@ -56,14 +49,8 @@ export function startJobs<Job>(kind: JobSource<Job>, log: Logger): AsyncDisposab
   const ends = new Map<Job, number>()
   // Wait before the next claim: it could return the job that just failed.
   let restFirst = false
-  // When a claim last found nothing, as long as nothing happened after it.
-  let foundNothingAt: number | null = null
   // A job that ends leaves its place, and may leave more to do, to a claim that found nothing meanwhile.
   let idle = new AbortController()
-  const wake = () => {
-    foundNothingAt = null
-    idle.abort()
-  }
   stop.signal.addEventListener('abort', () => idle.abort(), { once: true })
   const begin = (job: Job) => {
     const done = carryOut(kind, job, stop.signal, log)
@@ -73,7 +60,7 @@ export function startJobs<Job>(kind: JobSource<Job>, log: Logger): AsyncDisposab
       .finally(() => {
         running.delete(job)
         ends.delete(job)
-        wake()
+        idle.abort()
       })
     running.set(job, done)
     ends.set(job, performance.now() + workMs(job))
@@ -90,21 +77,14 @@ export function startJobs<Job>(kind: JobSource<Job>, log: Logger): AsyncDisposab
       } else {
         idle = new AbortController()
         due(kind.idleMs + claimMs)
-        const begun = performance.now()
-        const isClaimed = foundNothingAt === null || begun - foundNothingAt >= claimEveryMs || !kind.mayFind
         // A claim that fails says why in the log.
-        if (isClaimed || (await kind.mayFind?.().catch(() => true))) {
-          foundNothingAt = begun
-          due(kind.idleMs + claimMs)
-          const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
-            log.error({ err: error, job: kind.name }, 'no job could be claimed')
-            return null
-          })
-          if (job !== null) {
-            foundNothingAt = null
-            begin(job)
-            continue
-          }
+        const job = await kind.claim([...running.keys()]).catch((error: unknown) => {
+          log.error({ err: error, job: kind.name }, 'no job could be claimed')
+          return null
+        })
+        if (job !== null) {
+          begin(job)
+          continue
         }
         await pause(kind.idleMs, idle.signal)
       }
