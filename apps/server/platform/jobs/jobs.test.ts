@@ -169,3 +169,17 @@ test('a workspace takes no more places of a kind than it may, and without what t
   expect(await claimJob(ctx, [one, { ...one, name: 'b' }], [first!, second!])).toMatchObject({ kind: 'b' })
   expect(await claimJob(ctx, [kind(async () => null, { mayRun: () => false })], [])).toBeNull()
 })
+
+test('thousands of jobs that may not run keep no other from running', async () => {
+  await operate(
+    sql`insert into job (kind, workspace_id, key, run_at) select 'a', 1, n::text, now() - interval '1 day' from generate_series(1, 5002) n`,
+  )
+  await operate(
+    sql`insert into job (kind, workspace_id, key, run_at, attempts) select 'a', 2, n::text, now() - interval '1 day', 1 from generate_series(1, 5002) n`,
+  )
+  await queue(3)
+  const one = kind(async () => null, { placesOfEach: 1 })
+  const running: Job[] = []
+  for (let job = await claimJob(ctx, [one], running); job; job = await claimJob(ctx, [one], running)) running.push(job)
+  expect(running.map(({ workspaceId }) => workspaceId).sort()).toEqual([1, 2, 3])
+})

@@ -173,7 +173,16 @@ export async function claimJob(ctx: Context, kinds: readonly JobKind[], running:
   const free = kinds.filter((kind) => runningOf(kind).length < kind.concurrency && kind.mayRun?.(ctx) !== false)
   const names = free.map(({ name }) => name)
   const held = free.filter(({ isHeld }) => isHeld).map(({ name }) => name)
+  const retrying = free.filter(
+    (kind) => runningOf(kind).filter(({ failures }) => failures > 0).length < Math.ceil(kind.concurrency / 2),
+  )
+  const full = free.flatMap((kind) => {
+    const own = runningOf(kind).map(({ workspaceId }) => `${kind.name} ${workspaceId}`)
+    return own.filter((one) => own.filter((other) => other === one).length >= (kind.placesOfEach ?? Infinity))
+  })
   const isDue = sql`coalesce(lease_until, run_at) <= now() and kind = any (${names}::text[])
+    and (attempts = 0 or kind = any (${retrying.map(({ name }) => name)}::text[]))
+    and concat(kind, ' ', workspace_id) <> all (${full}::text[])
     and not (kind = any (${held}::text[]) and (queued_at < (select held_since from installation)) is true)`
   return asScheduler(ctx, async ({ db }) => {
     const { rows } = await sql<Waiting>`
@@ -184,11 +193,7 @@ export async function claimJob(ctx: Context, kinds: readonly JobKind[], running:
       return id > (servedLast.get(kind) ?? -1) ? id : id + 2 ** 32
     }
     for (const kind of free) {
-      const own = runningOf(kind)
-      const mayRetry = own.filter(({ failures }) => failures > 0).length < Math.ceil(kind.concurrency / 2)
-      const hasPlace = ({ workspaceId }: Waiting) =>
-        own.filter((job) => job.workspaceId === workspaceId).length < (kind.placesOfEach ?? Infinity)
-      const waiting = rows.filter((row) => row.kind === kind.name && (!row.failed || mayRetry) && hasPlace(row))
+      const waiting = rows.filter((row) => row.kind === kind.name)
       for (const next of waiting.sort((a, b) => Number(b.failed) - Number(a.failed) || turn(a) - turn(b))) {
         const job = await take({ db }, next, isDue)
         if (!job) continue
