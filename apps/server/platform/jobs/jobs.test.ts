@@ -4,7 +4,7 @@ import { createDatabase } from '../../../../tests/support/database.ts'
 import type { Context } from '../context.ts'
 import { asOperator, openDatabase } from '../database.ts'
 import { createLogger } from '../log.ts'
-import { claimJob, type Job, type JobKind, queueJob, startQueue } from './jobs.ts'
+import { claimJob, type Job, type JobKind, queueJob, renew, startQueue } from './jobs.ts'
 
 let stack: AsyncDisposableStack
 let ctx: Context
@@ -182,4 +182,16 @@ test('thousands of jobs that may not run keep no other from running', async () =
   const running: Job[] = []
   for (let job = await claimJob(ctx, [one], running); job; job = await claimJob(ctx, [one], running)) running.push(job)
   expect(running.map(({ workspaceId }) => workspaceId).sort()).toEqual([1, 2, 3])
+})
+
+test('a transaction that queues a job again keeps no other lease from being renewed', async () => {
+  const jobs = [kind(async () => null)]
+  for (const key of ['x', 'y']) await queue(1, key)
+  const running = new Set([(await claimJob(ctx, jobs, []))!, (await claimJob(ctx, jobs, []))!])
+  await operate(sql`update job set lease_until = now()`)
+  await asOperator(ctx, async (other) => {
+    await queueJob(other, { kind: 'a', workspaceId: 1, key: 'x' })
+    await renew(ctx, running)
+  })
+  expect(await operate(sql`select key from job where lease_until > now()`)).toEqual([{ key: 'y' }])
 })

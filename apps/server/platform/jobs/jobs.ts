@@ -221,11 +221,17 @@ async function take(
   return rows[0] ?? null
 }
 
-async function renew(ctx: WithDatabase, running: ReadonlySet<Job>): Promise<void> {
+/** Keeps other processes from taking these jobs. */
+export async function renew(ctx: WithDatabase, running: ReadonlySet<Job>): Promise<void> {
   const leases = [...running].map(({ lease }) => lease)
   if (leases.length === 0) return
   await asScheduler(ctx, ({ db }) =>
-    sql`update job set lease_until = ${fromNow(leaseMs)} where lease = any (${leases}::uuid[])`.execute(db),
+    // A transaction that queues one of them again must not keep the others from being renewed.
+    sql`
+      update job set lease_until = ${fromNow(leaseMs)}
+       where id in (select id from job where lease = any (${leases}::uuid[]) for no key update skip locked)`.execute(
+      db,
+    ),
   )
 }
 
