@@ -106,6 +106,7 @@ test('a job of a process that was killed is taken when its lease has ended, and 
 
 test('the end of the program lets a job go as it was', async () => {
   await queue()
+  await operate(sql`update job set attempts = 3, error = 'the server is away'`)
   const reached = Promise.withResolvers<void>()
   const jobs = [
     kind((_, __, signal) => {
@@ -117,7 +118,7 @@ test('the end of the program lets a job go as it was', async () => {
     await using _ = await startQueue(ctx, { jobs })
     await reached.promise
   }
-  expect(await rows()).toEqual([{ wait: 0, attempts: 0, error: null, held: false }])
+  expect(await rows()).toEqual([{ wait: 0, attempts: 3, error: 'the server is away', held: false }])
 })
 
 test('a cron is done by one process, and again after its time', async () => {

@@ -145,12 +145,12 @@ async function queueCrons(ctx: WithDatabase, crons: readonly Cron[]): Promise<vo
 /** Carries out a job that was claimed, and writes down what came of it. */
 export async function carryOut(ctx: Context, kind: JobKind, job: Job, signal: AbortSignal): Promise<void> {
   // Claimed while the program ended.
-  if (signal.aborted) return settle(ctx, job, { waitMs: 0 })
+  if (signal.aborted) return settle(ctx, job, { waitMs: 0, released: true })
   try {
     await settle(ctx, job, await kind.run(ctx, job, signal))
   } catch (error) {
     if (error instanceof LeaseLost) throw error
-    if (signal.aborted) return settle(ctx, job, { waitMs: 0 })
+    if (signal.aborted) return settle(ctx, job, { waitMs: 0, released: true })
     const { waits = defaultWaits } = kind
     const { message } = error instanceof Error ? error : new Error(String(error))
     await settle(ctx, job, { waitMs: waits[job.failures] ?? waits.at(-1)!, error: message })
@@ -241,14 +241,17 @@ export async function holdJob({ db }: WithDatabase, { id, lease }: Pick<Job, 'id
   if (rows.length === 0) throw new LeaseLost('another process has taken this job')
 }
 
+type End = (Again & { released?: boolean }) | null
+
 // One that was queued again while it ran has a time by now, and stays.
-async function settle(ctx: WithDatabase, { id, lease }: Job, again: Again | null): Promise<void> {
+async function settle(ctx: WithDatabase, { id, lease, failures }: Job, end: End): Promise<void> {
   await asOperator(ctx, async ({ db }) => {
     await holdJob({ db }, { id, lease })
-    if (again === null) await sql`delete from job where id = ${id} and run_at = 'infinity'`.execute(db)
-    const { waitMs, error = null } = again ?? {}
+    if (end === null) await sql`delete from job where id = ${id} and run_at = 'infinity'`.execute(db)
+    const { waitMs, error = null, released = false } = end ?? {}
+    const outcome = error === null ? sql`attempts = 0, error = null` : sql`error = ${error}`
     await sql`
-      update job set lease = null, lease_until = null, attempts = case when ${error === null} then 0 else attempts end, error = ${error},
+      update job set lease = null, lease_until = null, ${released ? sql`attempts = ${failures}` : outcome},
                      run_at = ${waitMs === undefined ? sql`run_at` : sql`least(run_at, ${fromNow(waitMs)})`}
        where id = ${id}`.execute(db)
   })
