@@ -26,7 +26,6 @@ const names: Readonly<Record<string, string>> = {
   'tidy-batches': 'Limpeza de lotes de certificados',
   'key-uses': 'Uso das chaves de API',
   'mark-alive': 'Sinal de que o sistema está no ar',
-  'shorten-pauses': 'Pausas longas demais',
 }
 
 /** The jobs of a kind, for the operator. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { execute } from '../../../tests/support/database.ts'
 import { newCompany, openInstallation, type TestContext } from '../capture/testing.ts'
 import { asOperator, asScheduler, inWorkspace } from '../platform/database.ts'
+import { queueJob } from '../platform/jobs/jobs.ts'
 import { announce } from '../platform/outbox.ts'
 import { pausesOf, shortenPauses } from './pauses.ts'
 
@@ -33,7 +34,9 @@ async function hoursAfter(table: string, change: string): Promise<Record<string,
     ),
   )
   const hours = (time: string) => (time === 'infinity' ? Infinity : (Date.parse(time) - Date.now()) / 3_600_000)
-  const columns = [...change.matchAll(/(\w+) = /g)].flatMap(([, column]) => (column === 'state' ? [] : column!))
+  const columns = [...change.matchAll(/(\w+) = /g)].flatMap(([, column]) =>
+    /^(state|kind|key)$/.test(column!) ? [] : column!,
+  )
   const { row } = rows[0]!
   return Object.fromEntries(
     columns.map((column) => [column, row[column] ? Number(hours(row[column]).toFixed(1)) : null]),
@@ -56,6 +59,15 @@ test('what lies further ahead than any rule waits is written back', async () => 
 
 test('an address of a webhook rests for minutes at most', async () => {
   expect(await hoursAfter('webhook', `rest_until = ${inHours(400 * 24)}`)).toEqual({ rest_until: 0.1 })
+})
+
+test('a job waits a day at most, and letters until the next month', async () => {
+  const far = inHours(400 * 24)
+  await inWorkspace(ctx, workspaceId, (ctx) => queueJob(ctx, { kind: 'review', workspaceId }))
+  expect(await hoursAfter('job', `kind = 'review', key = id::text, run_at = ${far}`)).toMatchObject({ run_at: 24 })
+  expect(await hoursAfter('job', `kind = 'letters', key = id::text, run_at = ${far}`)).toMatchObject({
+    run_at: 32 * 24,
+  })
 })
 
 test('a table that refuses does not keep those behind it from being written back', async () => {

@@ -24,7 +24,8 @@ export function pausesOf({ sefaz }: Context['config']): Pause[] {
     ['outgoing_event', 'next_at', 16 * sefaz.hourMs + marginMs, "state in ('waiting', 'sending')"],
     ['outgoing_event', 'lease_until', leaseMs],
     ['job', 'lease_until', leaseMs],
-    ['job', 'run_at', dayMs, 'attempts > 0'],
+    ['job', 'run_at', dayMs, "attempts > 0 or kind not in ('letters', 'alerts')"],
+    ['job', 'run_at', 32 * dayMs],
     ['webhook', 'rest_until', 5 * minuteMs],
     ['happening', 'ready_at', sefaz.answerMs + minuteMs],
   ]

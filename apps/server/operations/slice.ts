@@ -1,3 +1,4 @@
+import { repeat } from '../platform/jobs/loop.ts'
 import { operatorMails, startOperatorLetters, watchStorage } from '../platform/mail/operator.ts'
 import { deleteSettledMails } from '../platform/mail/queue.ts'
 import { forgetOutbox } from '../platform/mail/transport.ts'
@@ -20,12 +21,18 @@ export const operations = slice({
   jobs: exportJobs,
   routes: [...deletionRoutes, ...leavingRoutes, ...heldRoutes, ...jobRoutes],
   crons: [
-    { name: 'shorten-pauses', everyMs: minuteMs, run: shortenPauses },
     { name: 'erase', everyMs: minuteMs, run: eraseDue },
     { name: 'forget-mails', everyMs: 6 * hourMs, run: deleteSettledMails },
     { name: 'forget-outbox', everyMs: 6 * hourMs, run: ({ config }) => forgetOutbox(config) },
   ],
   reviews: [eraseUnused],
   mails: { ...deletionMails, ...operatorMails },
-  loops: [startBackupWorker, startOperatorLetters, watchStorage, watchSigner],
+  loops: [
+    // By the clock of the process: a job of its own would wait as long as what it writes back.
+    (ctx) => repeat(minuteMs, () => shortenPauses(ctx), ctx.log),
+    startBackupWorker,
+    startOperatorLetters,
+    watchStorage,
+    watchSigner,
+  ],
 })
