@@ -44,7 +44,7 @@ export interface JobsOfKind {
 /** What waits, what fails, and when it is tried again; capture lines and events are counted as jobs. */
 export async function listJobs(ctx: WithDatabase): Promise<JobsOfKind[]> {
   const jobs = await asScheduler(ctx, async ({ db }) => {
-    const { rows } = await sql<Omit<JobsOfKind, 'name'>>`
+    const { rows: jobs } = await sql<Omit<JobsOfKind, 'name'>>`
       select regexp_replace(kind, '^forget-.*', 'forget') as kind, count(*) filter (where lease is null)::int as waiting, count(*) filter (where lease_until > now())::int as running,
              count(*) filter (where error is not null)::int as failing, min(run_at) filter (where run_at < 'infinity') as next,
              (array_agg(error order by attempts desc) filter (where error is not null))[1] as error
@@ -53,12 +53,13 @@ export async function listJobs(ctx: WithDatabase): Promise<JobsOfKind[]> {
       select 'capture', count(*) filter (where lease_until is null)::int, count(*) filter (where lease_until > now())::int,
              count(*) filter (where state in ('failed', 'stopped'))::int, min(next_at) filter (where next_at < 'infinity'),
              max(message) filter (where state in ('failed', 'stopped'))
-        from capture_line having count(*) > 0
-      union all
-      select 'event', count(*) filter (where lease_until is null)::int, count(*) filter (where lease_until > now())::int,
-             count(*) filter (where c_stat is not null)::int, min(next_at), max(message) filter (where c_stat is not null)
+        from capture_line having count(*) > 0`.execute(db)
+    const { rows: events } = await sql<Omit<JobsOfKind, 'name'>>`
+      select 'event' as kind, count(*) filter (where lease_until is null)::int as waiting, count(*) filter (where lease_until > now())::int as running,
+             count(*) filter (where c_stat is not null)::int as failing, min(next_at) as next,
+             max(message) filter (where c_stat is not null) as error
         from outgoing_event where state in ('waiting', 'sending') having count(*) > 0`.execute(db)
-    return rows
+    return [...jobs, ...events]
   })
   return jobs
     .map((job) => ({ ...job, name: names[job.kind] ?? job.kind }))
