@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { asOperator, beforeCommit, inWorkspace } from '../platform/database.ts'
+import { fromNow } from '../platform/jobs/claim.ts'
 import { queueJob } from '../platform/jobs/jobs.ts'
 
 // What changed in a workspace, in order: docs/decisions/0033-change-feed.md. Whoever changes a document notes it here, in the transaction that does
@@ -59,7 +60,11 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
                  with ordinality n (kind, document_id, company_id, event_id, place)
     returning version`.execute(db)
   await queueReaders({ db }, workspaceId)
-  await queueJob({ db }, { kind: 'webhook-feed', workspaceId, waitMs: togetherMs })
+  // It is queued as long as the workspace has webhooks.
+  await sql`
+    update job set run_at = least(run_at, ${fromNow(togetherMs)}) where kind = 'webhook-feed' and workspace_id = ${workspaceId}`.execute(
+    db,
+  )
 }
 
 async function queueReaders(ctx: WithDatabase, workspaceId: number): Promise<void> {

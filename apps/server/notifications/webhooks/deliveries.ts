@@ -19,24 +19,26 @@ import { byHand, lockWebhook, queueDeliveries, webhookPurpose } from './webhooks
 const waitingMax = 500
 const roomMs = 5_000
 const hourMs = 3_600_000
+// A change makes it sooner.
+const idleMs = 24 * hourMs
 const waitsMs = [10_000, 60_000, 300_000, 1_800_000, 2 * hourMs, 6 * hourMs, 12 * hourMs, 24 * hourMs]
 const restMsMax = 300_000
 const keptDays = 30
 export const patienceDays = 3
 
-/** Makes deliveries of what changed in a workspace, and queues those that may leave. */
+/** Makes deliveries of what changed in a workspace, and queues those that may leave. Null: it has no webhook that is told. */
 export async function feedWebhooks(
   ctx: Pick<Context, 'db' | 'ids' | 'config'>,
   workspaceId: number,
 ): Promise<Again | null> {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
-    sql<{
-      id: number
-    }>`select id from webhook where workspace_id = ${workspaceId} and paused_at is null order by id`.execute(db),
+    sql<{ id: number }>`
+      select id from webhook where workspace_id = ${workspaceId} and paused_at is null order by id`.execute(db),
   )
-  let waitMs = Infinity
+  if (rows.length === 0) return null
+  let waitMs = idleMs
   for (const { id } of rows) waitMs = Math.min(waitMs, await feed(ctx, workspaceId, id))
-  return waitMs === Infinity ? null : { waitMs }
+  return { waitMs }
 }
 
 const goneText =

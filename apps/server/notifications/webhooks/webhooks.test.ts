@@ -102,7 +102,10 @@ const cancellation = (number: number) => arrive(100 + number, evento(110111, { n
 
 // What the worker does until there is nothing left to do.
 async function work() {
-  await owner.query(`update job set run_at = now() where kind = 'webhook-feed'`)
+  // A change has woken it.
+  await owner.query(
+    `update job set run_at = now() where kind = 'webhook-feed' and run_at < now() + interval '1 minute'`,
+  )
   await carryOutDue(ctx, webhookJobs)
 }
 

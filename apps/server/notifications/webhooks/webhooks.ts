@@ -99,6 +99,7 @@ export async function addWebhook(
       })
       .returning('public_id')
       .executeTakeFirstOrThrow()
+    await queueJob({ db }, { kind: 'webhook-feed', workspaceId })
     await recordAudit({ db }, session, 'conta', `Criou um webhook para ${new URL(choice.url).host}.`)
     await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'criado')
     return { publicId: public_id, secret }
