@@ -82,8 +82,8 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'looks for workspaces with something to end or to forget',
   },
   {
-    like: /^select workspace_id as id from alert_position where news_id > 0$|^select "?id"?(, public_id as "publicId")? from "?workspace"? (where erase_at <= now\(\) )?order by "?(id|erase_at)"?$/,
-    why: 'of all workspaces: which there are, which have news, which are to be erased',
+    like: /^select "?id"?(, public_id as "publicId")? from "?workspace"? (where erase_at <= now\(\) )?order by "?(id|erase_at)"?$/,
+    why: 'which workspaces there are, and which are to be erased',
   },
   { like: /^select workspace_id as id, version from change_position where true$/, why: 'how far each server is' },
   { like: /^select max\(id\) from workspace where true$/, why: 'whether all servers respond' },

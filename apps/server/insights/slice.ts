@@ -26,8 +26,7 @@ export const insights = slice({
     ...calendarRoutes,
   ],
   jobs: [alertJob(acknowledgePending), testJob],
-  crons: [{ name: 'forget-news', everyMs: 6 * 3_600_000, run: forgetNews }],
-  reviews: [warnOfPlan, reviewAlerts],
+  reviews: [warnOfPlan, reviewAlerts, forgetNews],
   mails: planMails,
   announcements: alertAnnouncements,
 })

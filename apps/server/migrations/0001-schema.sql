@@ -1405,8 +1405,7 @@ create table alert_position (
   walked_at timestamp without time zone,
   walked_id bigint,
   -- all that is known is judged anew from here on, because a rule was switched; null: it is
-  reviewed_id bigint,
-  news_id bigint not null default 0
+  reviewed_id bigint
 ) with (fillfactor = 50);
 
 create table alert_fact (

@@ -147,7 +147,6 @@ export interface Tables {
     walked_at: Optional<string | null>
     walked_id: Optional<bigint | null, bigint | number | null>
     reviewed_id: Optional<bigint | null, bigint | number | null>
-    news_id: Optional<bigint, bigint | number>
   }
   alert_setting: {
     workspace_id: number

@@ -3,8 +3,8 @@ import { formatCount, formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { readHiding, shownConditions, shownTo } from '../../companies/switches.ts'
 import { named, type Writer } from '../../companies/topics.ts'
-import type { Context, Database, WithDatabase } from '../../platform/context.ts'
-import { asOperator, inWorkspace } from '../../platform/database.ts'
+import type { Database, WithDatabase } from '../../platform/context.ts'
+import { inWorkspace } from '../../platform/database.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
 import { announce } from '../../platform/outbox.ts'
 import { gravestFirst, isOpen, type ListContext, readRows, ruleName, toAlerts } from './list.ts'
@@ -38,9 +38,6 @@ export async function noteRisen({ db }: WithDatabase, workspaceId: number, risen
     insert into alert_news (workspace_id, document_id, company_id, band)
     select ${workspaceId}, q.document_id, q.company_id, q.band from ${records(news, columns)}
     returning id, document_id as "documentId", band`.execute(db)
-  await sql`
-    update alert_position set news_id = (select max(id) from alert_news where workspace_id = ${workspaceId})
-     where workspace_id = ${workspaceId}`.execute(db)
   await queueJob({ db }, { kind: 'letters', workspaceId })
   const grave = rows.flatMap(({ documentId, band }) => (band >= high ? documentId : []))
   if (grave.length > 0) await tellOpenPages(db, workspaceId, grave)
@@ -158,13 +155,11 @@ export async function readNews(
 // As long as announcements; by then nobody waits for a letter of them.
 const keptDays = 30
 
-export async function forgetNews(ctx: Pick<Context, 'db'>): Promise<void> {
-  const { rows } = await asOperator(ctx, ({ db }) =>
-    sql<{ id: number }>`select workspace_id as id from alert_position where news_id > 0`.execute(db),
+export async function forgetNews(ctx: WithDatabase, workspaceId: number): Promise<void> {
+  await inWorkspace(ctx, workspaceId, ({ db }) =>
+    sql`
+      delete from alert_news where workspace_id = ${workspaceId} and at < now() - ${keptDays} * interval '1 day'`.execute(
+      db,
+    ),
   )
-  for (const { id } of rows)
-    await inWorkspace(ctx, id, ({ db }) =>
-      sql`
-        delete from alert_news where workspace_id = ${id} and at < now() - ${keptDays} * interval '1 day'`.execute(db),
-    )
 }

@@ -139,14 +139,9 @@ export async function readMessage(
   return { ...message, secrets: current.length > 0 ? [...current, ...open(oldSecret)] : [] }
 }
 
-interface LockedWebhook {
-  failures: number
-  deliveredAt: string | null
-}
-
 // Locks the webhook of a delivery before the delivery and its job, in the order in which everybody locks them.
-async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigint): Promise<LockedWebhook> {
-  const { rows } = await sql<LockedWebhook>`
+async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigint) {
+  const { rows } = await sql<{ failures: number; deliveredAt: string | null }>`
     select failures, delivered_at::text as "deliveredAt" from webhook
      where workspace_id = ${workspaceId}
        and id = (select webhook_id from webhook_delivery where workspace_id = ${workspaceId} and id = ${id})
