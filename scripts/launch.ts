@@ -82,7 +82,7 @@ export async function launch(
   let simulator: SimulatorProcess | null = null
   // Nothing works without one of these, so the program ends with them.
   const deaths: Promise<string>[] = []
-  const { masterKey, newMasterKey, ...withoutKeys } = config
+  const withoutKeys: Config = { ...config, masterKey: undefined, newMasterKey: undefined }
   const startRoles = starter(development ? config : withoutKeys, {
     listening: async () => held?.[Symbol.asyncDispose](),
     reachSigner: signer?.reach,

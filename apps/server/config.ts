@@ -1,117 +1,12 @@
 import { isIP } from 'node:net'
 import { join, relative, resolve } from 'node:path'
-import { type Endpoints, endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
+import { endpoints, simulatedEndpoints } from '@vigia/sefaz/endpoints'
 import { z } from 'zod'
 import { doorLimits } from './platform/http/door-limits.ts'
 import { readSiteFile, type SiteFile } from './platform/http/site-file.ts'
 
 /** Everything the program takes from its environment, read once and frozen. */
-export interface Config {
-  port: number
-  /** The address that the port is opened on. */
-  listenHost: string
-  dataDir: string
-  /** Set: an external PostgreSQL instead of the embedded one. */
-  databaseUrl?: string
-  publicUrl: string
-  /** The names by which it may be called: that of `publicUrl`, and those by which only this machine reaches itself. */
-  hostNames: string[]
-  productName: string
-  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** 32 bytes; absent: `ensureMasterKey` of the signer keeps one in the data directory. */
-  masterKey?: Buffer
-  /** The key that a rotation puts in place of `masterKey`. */
-  newMasterKey?: Buffer
-  /** Where copies of the embedded database go, and the key that encrypts them; null: nowhere. */
-  backup: { directory: string; key: Buffer } | null
-  /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
-  signerSocket?: string
-  /** Who may make an account: anybody, or only people who were invited. */
-  signUp: 'open' | 'invitation'
-  /** False: no trial, plan or limit exists, and nothing speaks of one. */
-  plans: boolean
-  /** The shared login that the landing page offers. */
-  demo: { email: string; password: string } | null
-  mail: MailConfig
-  /** Where messages of visitors go; absent: they are kept only. */
-  contactEmail?: string
-  /** Who is told what is wrong with this installation; absent: nobody, only the log and `/metrics` say it. */
-  operatorEmail?: string
-  /** Digits with country and area code. */
-  contactWhatsapp?: string
-  /** What the landing page says of this installation; without it, examples. */
-  site: SiteFile
-  /** A script of somebody else that asks visitors for their opinion; null: there is none. */
-  survey: { url: string; environmentId: string } | null
-  /** Pages of these origins may call the API. */
-  corsOrigins: string[]
-  /** Hosts, with their ports, to which a webhook may lead although they are not public. */
-  webhookHosts: string[]
-  /** Proxies (addresses or networks) that tell the truth about where a call comes from. */
-  trustedProxies: string[]
-  /** Opens `/metrics`; absent: there is none. */
-  metricsToken?: string
-  /** The port of this machine alone on which a process tells how it is (`/live`, `/ready`, `/metrics`); absent: there is none. */
-  probePort?: number
-  /** How long a login lasts. */
-  sessionMs: number
-  /** How long it lasts without being used. */
-  sessionIdleMs: number
-  /** Work of one Argon2id hash: memory in KiB and passes over it. */
-  passwordCost: { memoryCost: number; timeCost: number }
-  /** Limits for one address. */
-  door: typeof doorLimits
-  hub: HubConfig
-  /** Between two messages about the same kind of thing to one workspace. */
-  announcementPauseMs: number
-  sefaz: SefazConfig
-  simulator: {
-    port: number
-    archive?: string
-    archiveAnswered: boolean
-    /** Of the certificates of made-up companies that people download to try the product. */
-    certificatePassword: string
-    /** Others than who runs it reach this demonstration. */
-    open: boolean
-  } | null
-}
-
-interface MailConfig {
-  /** Absent: letters become files in `dataDir/outbox`. */
-  smtpUrl?: string
-  from: string
-}
-
-/** Times of the channel to open pages, as `Times` of packages/signalr. */
-interface HubConfig {
-  sweepMs: number
-  pingMs: number
-  clientSilenceMs: number
-  handshakeMs: number
-  pollMs: number
-  detachedMs: number
-  expiryGraceMs: number
-}
-
-interface SefazConfig {
-  ambiente: 'simulado' | 'homologacao' | 'producao'
-  tpAmb: 1 | 2
-  endpoints: Endpoints
-  /** PEM files trusted besides the default roots. */
-  caFiles: string[]
-  /** Where authorities are kept that were fetched (PEM). */
-  caFolder: string
-  /** The hour of the tax authority's rules. */
-  hourMs: number
-  /** Pause between two pages of documents. */
-  pagePauseMs: number
-  /** What is added to the hour, because the two clocks differ. */
-  marginMs: number
-  /** How long an answer is waited for. */
-  answerMs: number
-  /** How many conversations with the authority all processes may hold at once. */
-  conversations: number
-}
+export type Config = ReturnType<typeof toConfig>
 
 /** The environment is not usable; `problems` holds one sentence each. */
 export class ConfigError extends Error {
@@ -355,48 +250,73 @@ function risksOfProduction(given: Record<string, string | undefined>, isSigner: 
     .map(([risk, , sentence]) => `${sentence}. Para aceitar esse risco: ACCEPTED_RISKS=${risk}.`)
 }
 
-function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
+function toConfig(env: Environment, site: SiteFile, cwd: string) {
   const dataDir = resolve(cwd, env.DATA_DIR)
   const simulated = env.SEFAZ_AMBIENTE === 'simulado'
   const publicUrl = (env.PUBLIC_URL ?? `http://localhost:${env.PORT}`).replace(/\/+$/, '')
   const publicName = new URL(publicUrl).hostname
+  const signUp: 'open' | 'invitation' = env.CADASTRO === 'convite' ? 'invitation' : 'open'
   const contactEmail = env.CONTACT_EMAIL ?? (simulated ? 'contato@vigiafiscal.example' : undefined)
   return {
     port: env.PORT,
+    /** The address that the port is opened on. */
     listenHost: env.LISTEN_HOST,
     dataDir,
+    /** Set: an external PostgreSQL instead of the embedded one. */
     databaseUrl: env.DATABASE_URL,
     publicUrl,
+    /** The names by which it may be called: that of `publicUrl`, and those by which only this machine reaches itself. */
     hostNames: [...ownNames, publicName],
     productName: env.PRODUCT_NAME,
     logLevel: env.LOG_LEVEL,
+    /** 32 bytes; absent: `ensureMasterKey` of the signer keeps one in the data directory. */
     masterKey: env.MASTER_KEY,
+    /** The key that a rotation puts in place of `masterKey`. */
     newMasterKey: env.NEW_MASTER_KEY,
+    /** Where a signer of its own listens, a Unix socket; absent: this process, or the launcher, has one. */
     signerSocket: env.SIGNER_SOCKET,
+    /** Where copies of the embedded database go, and the key that encrypts them; null: nowhere. */
     backup: env.BACKUP_DIR && env.BACKUP_KEY ? { directory: resolve(cwd, env.BACKUP_DIR), key: env.BACKUP_KEY } : null,
-    signUp: env.CADASTRO === 'convite' ? 'invitation' : 'open',
+    /** Who may make an account: anybody, or only people who were invited. */
+    signUp,
+    /** False: no trial, plan or limit exists, and nothing speaks of one. */
     plans: env.PLANOS === 'ligados',
+    /** The shared login that the landing page offers. */
     demo: demoLogin(env, simulated),
+    /** Without `smtpUrl` letters become files in `dataDir/outbox`. */
     mail: { smtpUrl: env.SMTP_URL, from: env.MAIL_FROM ?? 'nao-responda@vigiafiscal.example' },
+    /** Where messages of visitors go; absent: they are kept only. */
     contactEmail,
+    /** Who is told what is wrong with this installation; absent: nobody, only the log and `/metrics` say it. */
     operatorEmail: env.OPERATOR_EMAIL ?? contactEmail,
+    /** Digits with country and area code. */
     contactWhatsapp: env.CONTACT_WHATSAPP,
+    /** What the landing page says of this installation; without it, examples. */
     site,
+    /** A script of somebody else that asks visitors for their opinion; null: there is none. */
     survey:
       env.SURVEY_URL && env.SURVEY_ENVIRONMENT_ID
         ? { url: env.SURVEY_URL, environmentId: env.SURVEY_ENVIRONMENT_ID }
         : null,
+    /** Pages of these origins may call the API. */
     corsOrigins: env.CORS_ORIGINS,
+    /** Hosts, with their ports, to which a webhook may lead although they are not public. */
     webhookHosts: env.WEBHOOK_HOSTS,
+    /** Proxies (addresses or networks) that tell the truth about where a call comes from. */
     trustedProxies: env.TRUSTED_PROXIES,
+    /** Opens `/metrics`; absent: there is none. */
     metricsToken: env.METRICS_TOKEN,
+    /** The port of this machine alone on which a process tells how it is (`/live`, `/ready`, `/metrics`); absent: there is none. */
     probePort: env.PROBE_PORT,
+    /** How long a login lasts. */
     sessionMs: env.SESSION_SECONDS * 1000,
+    /** How long it lasts without being used. */
     sessionIdleMs: env.SESSION_IDLE_SECONDS * 1000,
-    // What OWASP recommends.
+    /** Work of one Argon2id hash, as OWASP recommends: memory in KiB and passes over it. */
     passwordCost: { memoryCost: 19_456, timeCost: 2 },
+    /** Limits for one address. */
     door: doorLimits,
-    // The client gives up after thirty seconds of silence, and abandons a poll after a hundred.
+    /** `Times` of packages/signalr. The client gives up after thirty seconds of silence, and abandons a poll after a hundred. */
     hub: {
       sweepMs: 1_000,
       pingMs: 15_000,
@@ -406,6 +326,7 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
       detachedMs: 15_000,
       expiryGraceMs: 5_000,
     },
+    /** Between two messages about the same kind of thing to one workspace. */
     announcementPauseMs: 60_000,
     sefaz: sefazConfig(env, dataDir, cwd),
     simulator: simulated
@@ -413,37 +334,47 @@ function toConfig(env: Environment, site: SiteFile, cwd: string): Config {
           port: env.SIMULATOR_PORT,
           archive: env.SIMULATOR_ARCHIVE && resolve(cwd, env.SIMULATOR_ARCHIVE),
           archiveAnswered: env.SIMULATOR_ARCHIVE_ANSWERED,
+          /** Of the certificates of made-up companies that people download to try the product. */
           certificatePassword: 'teste-123',
+          /** Others than who runs it reach this demonstration. */
           open: !ownNames.includes(publicName),
         }
       : null,
   }
 }
 
-function demoLogin(env: Environment, simulated: boolean): Config['demo'] {
+function demoLogin(env: Environment, simulated: boolean) {
   const email = env.DEMO_EMAIL ?? (simulated ? 'demo@vigiafiscal.example' : undefined)
   const password = env.DEMO_PASSWORD ?? (simulated ? 'notas-em-dia' : undefined)
   return email && password ? { email, password } : null
 }
 
-function sefazConfig(env: Environment, dataDir: string, cwd: string): SefazConfig {
+function sefazConfig(env: Environment, dataDir: string, cwd: string) {
   const ambiente = env.SEFAZ_AMBIENTE
   // The simulated authority counts a minute as an hour; everything that the rules measure in hours shrinks with it.
   const hourMs = ambiente === 'simulado' ? 60_000 : 3_600_000
+  const tpAmb: 1 | 2 = ambiente === 'producao' ? 1 : 2
   return {
     ambiente,
-    tpAmb: ambiente === 'producao' ? 1 : 2,
+    tpAmb,
     endpoints:
       ambiente === 'simulado' ? simulatedEndpoints(`https://localhost:${env.SIMULATOR_PORT}`) : endpoints[ambiente],
+    /** Where authorities are kept that were fetched (PEM). */
     caFolder: join(dataDir, 'authorities'),
+    /** PEM files trusted besides the default roots. */
     caFiles: [
       ...(ambiente === 'simulado' ? [join(dataDir, 'simulator', 'ca', 'root.pem')] : []),
       ...(env.SEFAZ_CA_FILE ? [resolve(cwd, env.SEFAZ_CA_FILE)] : []),
     ],
+    /** The hour of the tax authority's rules. */
     hourMs,
+    /** Pause between two pages of documents. */
     pagePauseMs: hourMs / 1800,
+    /** What is added to the hour, because the two clocks differ. */
     marginMs: hourMs / 12,
+    /** How long an answer is waited for. */
     answerMs: 60_000,
+    /** How many conversations with the authority all processes may hold at once. */
     conversations: 32,
   }
 }

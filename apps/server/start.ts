@@ -97,7 +97,7 @@ const workerIsAway =
   'O processo que captura, envia, avisa e exporta não está funcionando; o programa o inicia de novo sempre que ele termina. Nada é consultado na SEFAZ e nada sai: manifestações, exportações, e-mails e webhooks esperam na fila. Os documentos já guardados estão seguros. A SEFAZ guarda os novos por cerca de 90 dias, e a captura continua de onde parou. O que fazer: veja no log por que ele terminou ou o que o detém, e reinicie o programa se ele não voltar.'
 const proveEveryMs = 60_000
 
-// Of the server's parts what the tests and benches beside it work with.
+// Parts of the server that tests, benches and scripts use.
 export { createAccount, shareAccount } from './accounts/accounts.ts'
 export { checkCompany, checkFile } from './capture/check/check.ts'
 export { examineFile } from './capture/check/file.ts'

@@ -107,7 +107,7 @@ const inFile = async (name = 'master.key') => Buffer.from(await readFile(join(da
 describe('with the key in the data directory', () => {
   let old: Buffer
   beforeEach(async () => {
-    old = await ensureMasterKey({ dataDir })
+    old = await ensureMasterKey({ dataDir, masterKey: undefined })
     await certificates(250, old)
   })
 

@@ -24,16 +24,19 @@ test('a master key unwraps what it wrapped, for the same purpose only', async ()
 })
 
 test('the master key is made once, readable to its owner only, and two starts agree on it', async () => {
-  const keys = await Promise.all([ensureMasterKey({ dataDir }), ensureMasterKey({ dataDir })])
+  const keys = await Promise.all([
+    ensureMasterKey({ dataDir, masterKey: undefined }),
+    ensureMasterKey({ dataDir, masterKey: undefined }),
+  ])
   expect(keys[0]).toHaveLength(32)
   expect(keys[1]).toEqual(keys[0])
-  expect(await ensureMasterKey({ dataDir })).toEqual(keys[0])
+  expect(await ensureMasterKey({ dataDir, masterKey: undefined })).toEqual(keys[0])
   expect((await stat(join(dataDir, 'master.key'))).mode & 0o777).toBe(0o600)
 })
 
 test('a damaged master key is told, not replaced', async () => {
   await writeFile(join(dataDir, 'master.key'), 'metade')
-  await expect(ensureMasterKey({ dataDir })).rejects.toThrow(InstallationError)
+  await expect(ensureMasterKey({ dataDir, masterKey: undefined })).rejects.toThrow(InstallationError)
 })
 
 test('a configured master key is used as it is', async () => {
