@@ -226,34 +226,19 @@ function passwordChanged(
     subject: `A senha da sua conta no ${productName} foi trocada`,
     paragraphs: [
       `A senha foi trocada em ${formatBrasiliaDayAndTime(new Date(at))}, no horário de Brasília, ${by}`,
-      ...(waysText(closed)
-        ? [
-            `Com isso deixaram de valer: ${waysText(closed)}. Se eram suas, cadastre as passkeys e crie as chaves de novo.`,
-          ]
-        : []),
-      ...(sendingText(closed)
-        ? [
-            `Ficaram em pausa, para você conferir: ${sendingText(closed)}. Nenhum documento se perdeu. Se são seus, reative os webhooks em Integrações e ligue as regras em "Respostas por regra"; se não, apague.`,
-          ]
-        : []),
-      ...(waysText(open)
-        ? [
-            `Continuam valendo: ${waysText(open)}. Apague em "Minha conta" e em Integrações o que você não reconhece: a senha nova não impede quem as tem.`,
-          ]
-        : []),
-      ...(sendingText(open)
-        ? [
-            `Continuam enviando: ${sendingText(open)}. Apague em Integrações e em "Respostas por regra" o que você não reconhece.`,
-          ]
-        : []),
-      ...(open.people.length > 0
-        ? [
-            `Nos últimos 30 dias esta conta convidou, e continua com acesso quem aceitou: ${formatList(open.people)}. Tire em "Equipe" quem você não reconhece: a senha nova não impede quem já entrou.`,
-          ]
-        : []),
+      waysText(closed) &&
+        `Com isso deixaram de valer: ${waysText(closed)}. Se eram suas, cadastre as passkeys e crie as chaves de novo.`,
+      sendingText(closed) &&
+        `Ficaram em pausa, para você conferir: ${sendingText(closed)}. Nenhum documento se perdeu. Se são seus, reative os webhooks em Integrações e ligue as regras em "Respostas por regra"; se não, apague.`,
+      waysText(open) &&
+        `Continuam valendo: ${waysText(open)}. Apague em "Minha conta" e em Integrações o que você não reconhece: a senha nova não impede quem as tem.`,
+      sendingText(open) &&
+        `Continuam enviando: ${sendingText(open)}. Apague em Integrações e em "Respostas por regra" o que você não reconhece.`,
+      open.people.length > 0 &&
+        `Nos últimos 30 dias esta conta convidou, e continua com acesso quem aceitou: ${formatList(open.people)}. Tire em "Equipe" quem você não reconhece: a senha nova não impede quem já entrou.`,
       `Se foi você, ${waysText(open) || sendingText(open) ? 'não é preciso fazer mais nada' : 'não é preciso fazer nada'}.`,
       'Se não foi, abra a tela de login agora e use "Esqueceu sua senha?": a senha nova encerra as sessões de quem entrou, remove as passkeys e apaga as chaves de API dos últimos 30 dias e põe em pausa os webhooks e as regras que enviam. Suas empresas e seus documentos continuam guardados.',
-    ],
+    ].filter((text): text is string => Boolean(text)),
     button: { label: 'Abrir a tela de login', url: `${publicUrl}/login` },
     footnote: `A troca veio do endereço de rede ${address}.`,
   }

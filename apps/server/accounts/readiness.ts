@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
+import { inTime } from '../platform/http/metrics.ts'
 import { findAccount } from './sessions.ts'
 
 interface Look {
@@ -11,29 +12,20 @@ interface Look {
 
 // Anybody may ask, as often as they like.
 const freshMs = 1_000
-const patienceMs = 3_000
 const looks = new WeakMap<Database, Look>()
 
 /** Throws unless a login would work: the database finds accounts and takes writes. It is asked once a second at most. */
-export async function requireReady({ db }: WithDatabase, waitMs = patienceMs): Promise<void> {
+export async function requireReady({ db }: WithDatabase, waitMs?: number): Promise<void> {
   const last = looks.get(db)
   const look = last && performance.now() - last.doneAt < freshMs ? last : lookAt(db)
   looks.set(db, look)
-  let impatience: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    impatience = setTimeout(() => reject(new Error('the database does not respond in time')), waitMs)
-  })
-  try {
-    await Promise.race([look.asked, late])
-  } catch (cause) {
+  await inTime(look.asked, waitMs).catch((cause: unknown) => {
     throw new AppError(
       'unavailable',
       'O sistema está iniciando, ou o banco de dados não responde: por enquanto ninguém consegue entrar. Os documentos guardados estão seguros; tente de novo em instantes.',
       { cause, retryAfterMs: 5_000 },
     )
-  } finally {
-    clearTimeout(impatience)
-  }
+  })
 }
 
 function lookAt(db: Database): Look {

@@ -25,21 +25,10 @@ interface Settings {
 
 /** The settings of a company, which nobody else changes until the transaction ends. `ctx.db` is a transaction inside the workspace. */
 export async function lockSettings({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<Settings> {
-  const { rows } = await sql<{
-    name: string
-    cnpj: string
-    email: string | null
-    uf: number
-    automatic: boolean
-    shown_nfe: number
-    shown_cte: number
-    acknowledges_since: Date | null
-    active: boolean
-  }>`
-    select name, cnpj, email, uf, automatic, shown_nfe, shown_cte, acknowledges_since, active from company
-     where workspace_id = ${workspaceId} and id = ${companyId} for no key update`.execute(db)
-  const { acknowledges_since, ...row } = rows[0]!
-  return { ...row, acknowledges: acknowledges_since !== null }
+  const { rows } = await sql<Settings>`
+    select name, cnpj, email, uf, automatic, shown_nfe, shown_cte, acknowledges_since is not null as acknowledges, active
+      from company where workspace_id = ${workspaceId} and id = ${companyId} for no key update`.execute(db)
+  return rows[0]!
 }
 
 const called = ({ name, cnpj }: { name: string; cnpj: string }) => `${name} (${formatCnpj(cnpj)})`

@@ -354,7 +354,8 @@ function addRoute(
         if (request.raw.socket.destroyed) return reply.hijack()
         // A body may take its time: who was put out meanwhile, or may do less, does nothing with it any more.
         if (session && (route.body || route.form)) {
-          session = await againOf(ctx, request, session, { authenticate, keys })
+          // A key was counted and written down when it came.
+          session = await requireSession(ctx, request, authenticate, session.scopes && keys)
           requireMay(session, route)
         }
         return run(contextOf(ctx, limited, session, route), input, session, caller)
@@ -424,8 +425,7 @@ function contextOf(
   session: Session | null,
   route: RouteDefinition,
 ): Context {
-  if (!session || route.atLeast === 'pessoa') return ctx
-  if (!session.companies) return ctx
+  if (!session?.companies || route.atLeast === 'pessoa') return ctx
   if (!limited) throw new Error('there is no database for who may see some companies only')
   return { ...ctx, db: limitTo(limited, session.companies, ctx.db) }
 }
@@ -492,32 +492,21 @@ function attachment(fileName: string): string {
 }
 
 /** How the HTTP library writes the path of `route`. */
-export function fastifyPath({ path }: Pick<RouteDefinition, 'path'>): string {
+function fastifyPath({ path }: Pick<RouteDefinition, 'path'>): string {
   return path.replace(/\{(\w+)\}/g, ':$1')
 }
 
-async function requireSession(ctx: Context, request: FastifyRequest, authenticate: Authenticate): Promise<Session> {
-  const token = bearerOf(request)
-  const session = await sessionOf(ctx, token, callerOf(request), authenticate)
-  if (!session) throw new AppError('unauthenticated', sessionOver)
-  return session
-}
-
-// A key was counted and written down when it came.
-async function againOf(
+async function requireSession(
   ctx: Context,
   request: FastifyRequest,
-  { scopes }: Session,
-  { authenticate, keys }: { authenticate: Authenticate; keys: Keys | undefined },
+  authenticate: Authenticate,
+  key?: Keys,
 ): Promise<Session> {
   const [token, caller] = [bearerOf(request), callerOf(request)]
-  const session =
-    scopes && keys ? await keys.find(ctx, token, caller) : await sessionOf(ctx, token, caller, authenticate)
-  if (!session) throw new AppError('unauthenticated', sessionOver)
+  const session = await (key ? key.find(ctx, token, caller) : sessionOf(ctx, token, caller, authenticate))
+  if (!session) throw new AppError('unauthenticated', 'Sessão expirada. Faça login novamente.')
   return session
 }
-
-const sessionOver = 'Sessão expirada. Faça login novamente.'
 
 const sessionShape = /^[\w-]{20,200}$/
 

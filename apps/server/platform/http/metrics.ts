@@ -148,11 +148,11 @@ function readDatabaseMetrics(
   }
 }
 
-/** What `work` gives, or an error after three seconds. */
-export async function inTime<T>(work: Promise<T>): Promise<T> {
+/** The result of `work`, or an error after `ms`. */
+export async function inTime<T>(work: Promise<T>, ms = databaseMs): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('it took too long')), databaseMs)
+    timer = setTimeout(() => reject(new Error('it took too long')), ms)
   })
   try {
     return await Promise.race([work, tooLate])
