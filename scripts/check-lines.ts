@@ -4,7 +4,7 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 47_763,
+  'lines of server': 47_636,
   'lines of packages': 27_010,
   // The checker reads table names too; its list of reads that go upwards shrinks.
   'lines of scripts': 3_570,

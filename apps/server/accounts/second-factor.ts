@@ -93,7 +93,7 @@ async function takeTimedCode(
   const step = Math.floor(timestamp / 1000 / periodS) + off
   // Two that come at once with the same code wait for each other here.
   const { numAffectedRows } = await sql`
-    update second_factor set last_step = ${step}, confirmed_at = coalesce(confirmed_at, now())
+    update second_factor set last_step = ${step}, confirmed_at = ${confirmed ? sql`confirmed_at` : sql`now()`}
      where workspace_id = ${workspaceId} and account_id = ${accountId} and last_step < ${step}`.execute(db)
   return numAffectedRows === 1n
 }
@@ -199,9 +199,8 @@ async function replaceRecoveryCodes({ db }: WithDatabase, { workspaceId, account
     new Secret({ size: secretBytes }).base32.slice(0, recoveryCodeLength),
   )
   await sql`delete from recovery_code where workspace_id = ${workspaceId} and account_id = ${accountId}`.execute(db)
-  await sql`
-    insert into recovery_code (workspace_id, account_id, code_hash)
-    select ${workspaceId}, ${accountId}, hash from unnest(${codes.map(hashOf)}::bytea[]) hash`.execute(db)
+  const rows = codes.map((code) => sql`(${workspaceId}, ${accountId}, ${hashOf(code)})`)
+  await sql`insert into recovery_code (workspace_id, account_id, code_hash) values ${sql.join(rows)}`.execute(db)
   return codes.map((code) => code.match(/.{4}/g)!.join('-'))
 }
 
