@@ -43,14 +43,13 @@ export async function removeAccount(ctx: Pick<Context, 'db' | 'vault'>, place: P
   await deleteSessions({ db }, place.workspaceId, sql`account_id = ${place.accountId}`)
   if (next) await moveHome(ctx, home, next, others)
   else if (isHome) {
-    await sql`delete from account_directory where workspace_id = ${place.workspaceId} and account_id = ${place.accountId}`.execute(
-      db,
-    )
+    await sql`
+      delete from account_directory
+       where workspace_id = ${place.workspaceId} and account_id = ${place.accountId}`.execute(db)
     await removePasskeys({ db }, place)
   }
-  await sql`delete from membership where workspace_id = ${place.workspaceId} and account_id = ${place.accountId}`.execute(
-    db,
-  )
+  await sql`
+    delete from membership where workspace_id = ${place.workspaceId} and account_id = ${place.accountId}`.execute(db)
   await sql`delete from account where workspace_id = ${place.workspaceId} and id = ${place.accountId}`.execute(db)
   return isHome && next === undefined
 }
@@ -115,9 +114,9 @@ async function moveHome(
     passkeys.map(({ digest }) => digest),
   )
   await sql`delete from account_directory where ${own}`.execute(db)
-  await sql`delete from membership where home_workspace_id = ${from.workspaceId} and home_account_id = ${from.accountId}`.execute(
-    db,
-  )
+  await sql`
+    delete from membership
+     where home_workspace_id = ${from.workspaceId} and home_account_id = ${from.accountId}`.execute(db)
 
   await enterWorkspace({ db }, to.workspaceId)
   await sql`

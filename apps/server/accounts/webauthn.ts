@@ -174,9 +174,9 @@ export async function addPasskey(
   const { credential } = verified.registrationInfo
   await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
     // Locked: of two that come at once one is counted before the other.
-    await sql`select from account where workspace_id = ${session.workspaceId} and id = ${session.accountId} for update`.execute(
-      db,
-    )
+    await sql`
+      select from account where workspace_id = ${session.workspaceId} and id = ${session.accountId}
+       for update`.execute(db)
     requireRoom((await findPasskeys({ db }, session)).length)
     const transports = (credential.transports ?? []).slice(0, 10)
     const { numAffectedRows } = await sql`

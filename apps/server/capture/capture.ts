@@ -2,7 +2,7 @@ import { cnpjBase } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
 import { requireCapture } from '../accounts/plans.ts'
 import { type Company, requireActive } from '../companies/companies.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
@@ -10,7 +10,7 @@ import { hasCandidates } from './holder.ts'
 import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
-export async function isProved(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<boolean> {
+export async function isProved(ctx: WithDatabase, workspaceId: number): Promise<boolean> {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
       select from capture_subscription
@@ -21,7 +21,7 @@ export async function isProved(ctx: Pick<Context, 'db'>, workspaceId: number): P
 
 /** Starts or joins the capture lines of a new company. Nothing is delivered before its certificate is proved. */
 export async function subscribe(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   company: Company,
   { proved }: { proved: boolean },
@@ -55,7 +55,7 @@ export async function subscribe(
 // Beyond this nobody waits longer.
 const rankMax = 10_000
 
-async function countUnanswered({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
+async function countUnanswered({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n
       from (select from capture_subscription s join capture_line l on l.id = s.line_id
@@ -65,7 +65,7 @@ async function countUnanswered({ db }: Pick<Context, 'db'>, workspaceId: number)
 
 /** Continues captures with a new certificate for `cnpj` or its base, when the authority allows. `proved`: its chain is real. */
 export async function resume(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   cnpj: string,
   { proved }: { proved: boolean },
@@ -103,7 +103,7 @@ export async function resume(
 
 /** Stops the lines of the base of `cnpj` (null: of all) that have no certificate left; in the transaction that removed one. */
 export async function stopWithoutCertificate(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   cnpj: string | null,
 ): Promise<void> {
@@ -135,7 +135,7 @@ export async function stopWithoutCertificate(
 }
 
 /** Updates whether a company's lines are captured automatically. `ctx.db` is the transaction that changed the company. */
-export async function followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void> {
+export async function followSwitch(ctx: WithDatabase, workspaceId: number, companyId: number): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     const lineIds = await lockLines(
       { db },
@@ -147,11 +147,7 @@ export async function followSwitch(ctx: Pick<Context, 'db'>, workspaceId: number
 }
 
 // In two statements, because the tables of the capture are not joined with those of a workspace. `db` is inside the workspace.
-async function linesOfBase(
-  { db }: Pick<Context, 'db'>,
-  workspaceId: number,
-  cnpj: string,
-): Promise<RawBuilder<unknown>> {
+async function linesOfBase({ db }: WithDatabase, workspaceId: number, cnpj: string): Promise<RawBuilder<unknown>> {
   const { rows } = await sql<{ id: number }>`
     select id from company where workspace_id = ${workspaceId} and left(cnpj, 8) = ${cnpjBase(cnpj)}`.execute(db)
   return sql`select s.line_id from capture_subscription s

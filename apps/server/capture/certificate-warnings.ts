@@ -5,7 +5,7 @@ import { warn } from '../accounts/warn.ts'
 import type { Ending } from '../companies/announcements.ts'
 import { usedCertificates } from '../companies/certificates.ts'
 import { companyNameIn } from '../companies/topics.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { type MailKind, whyReceived } from '../platform/mail/mail.ts'
 import { announce } from '../platform/outbox.ts'
@@ -51,7 +51,7 @@ export async function warnOfCertificates(ctx: Pick<Context, 'db' | 'config'>, wo
   }
 }
 
-async function listUsedCertificates(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<UsedCertificate[]> {
+async function listUsedCertificates(ctx: WithDatabase, workspaceId: number): Promise<UsedCertificate[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     // Whoever made the certificate up has invented the name too.
     const { rows: proved } = await sql<{ id: number }>`

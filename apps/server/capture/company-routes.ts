@@ -11,7 +11,7 @@ import { pausedSentence, readPlan } from '../accounts/plans.ts'
 import { type CertificateSummary, describeUse, readCertificateCard } from '../companies/certificate-card.ts'
 import { noneAccepted } from '../companies/certificates.ts'
 import { archivedSentence, withoutCertificate } from '../companies/companies.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { handle } from '../platform/http/http.ts'
 import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
@@ -30,7 +30,7 @@ const states = {
   stopped: 'parada',
 } as const
 
-type CountRefused = (ctx: Pick<Context, 'db'>, workspaceId: number) => Promise<Map<number, number>>
+type CountRefused = (ctx: WithDatabase, workspaceId: number) => Promise<Map<number, number>>
 
 /** The calls that show companies with their captures. `countRefused` reads events, which stand above. */
 export const companyRoutes = (countRefused: CountRefused) => [

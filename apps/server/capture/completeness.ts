@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { getCompanyId } from '../companies/companies.ts'
 import { noteRead } from '../documents/reads.ts'
 import { openReceived } from '../documents/received/bytes.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
@@ -45,7 +45,7 @@ const monthsMax = 13
 
 /** The last months of a line from its ledger, oldest first; `until`: without later ones. `ctx.db` sees the line. */
 export async function readCompleteness(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   lineId: number,
   until: Date | null = null,
 ): Promise<CapturedMonth[]> {
@@ -83,7 +83,7 @@ const restoredAt = sql`(select restored_at from installation)`
 
 // `capture_gap` holds the missing and the lost positions of a gap; the others were fetched.
 async function readGaps(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   lineId: number,
   told: RawBuilder<unknown>,
 ): Promise<(MonthGap & { month: string })[]> {
@@ -140,7 +140,7 @@ function withoutMonth({ month: _, ...gap }: MonthGap & { month: string }): Month
 }
 
 export async function findCompleteness(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   cnpj: string,
 ): Promise<{ service: Service; months: CapturedMonth[] }[]> {
   return inCapture(ctx, async (ctx) => {

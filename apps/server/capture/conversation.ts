@@ -48,12 +48,7 @@ interface QueryTarget {
   holder: Holder
 }
 
-async function askWith(
-  ctx: CaptureContext,
-  asking: QueryTarget,
-  mayTryOthers: boolean,
-  signal: AbortSignal,
-): Promise<{ line: CaptureLine; certificateRefused: boolean; released: boolean }> {
+async function askWith(ctx: CaptureContext, asking: QueryTarget, mayTryOthers: boolean, signal: AbortSignal) {
   const connection = await openConnection(ctx, asking)
   if (!connection) return { line: asking.line, certificateRefused: true, released: false }
   // The authority has counted the query that is under way, so wait a little for its response.

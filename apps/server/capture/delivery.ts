@@ -6,7 +6,7 @@ import { readAndPack } from '../documents/packing/packer.ts'
 import { listReceipts, type ReceiveResult, receive } from '../documents/receive.ts'
 import { openReceived } from '../documents/received/bytes.ts'
 import { prove } from '../documents/signatures/prover.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import { type Service, serviceOf } from '../platform/service.ts'
@@ -26,10 +26,7 @@ interface Subscriber {
   paused: boolean
 }
 
-export async function listSubscribers(
-  { db }: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id'>,
-): Promise<Subscriber[]> {
+export async function listSubscribers({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>): Promise<Subscriber[]> {
   const { rows } = await sql<Subscriber>`
     select workspace_id as "workspaceId", company_id as "companyId", delivered_nsu as "deliveredNsu", paused,
            proved_at is not null as proved
@@ -67,8 +64,7 @@ function isDamaged({ facts, content }: Arrival): boolean {
   }
 }
 
-// There is always a keeper: a subscriber that stands at the cursor of the line and has all that it brought, from which the others catch up.
-// A paused subscriber receives nothing, unless no other can be the keeper.
+// A keeper stands at the cursor and has all of the line, for others to catch up from. A paused one is it only without another.
 function keepersOf(all: Subscriber[], cursor: bigint): Subscriber[] {
   const proved = all.filter((one) => one.proved)
   const receiving = proved.filter((one) => !one.paused)
@@ -111,12 +107,7 @@ export async function deliverLate(
 }
 
 // A subscriber that was left out copies everything again from a keeper; documents that it has already change nothing.
-async function beginAnew(
-  ctx: DeliveryContext,
-  line: Pick<CaptureLine, 'id'>,
-  all: Subscriber[],
-  given: Subscriber[],
-): Promise<void> {
+async function beginAnew(ctx: DeliveryContext, line: Pick<CaptureLine, 'id'>, all: Subscriber[], given: Subscriber[]) {
   for (const subscriber of all.filter((one) => !given.includes(one))) await noteDelivered(ctx, line, subscriber, 0n)
 }
 
@@ -213,7 +204,7 @@ async function announceArrival(
 }
 
 async function goesOn(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   companyId: number,
   service: Service,
@@ -226,7 +217,7 @@ async function goesOn(
 }
 
 async function noteDelivered(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId }: Subscriber,
   deliveredNsu: bigint,

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type UpdateObject } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/claim.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
@@ -174,7 +174,7 @@ async function survey(db: Context['db'], lanes: readonly TurnLane[]): Promise<{ 
 
 /** As `holdLine`; throws `LeaseLost` too when the cursor is not the known one, as on a standby that lost the last commits. */
 export async function holdCursor(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   line: CaptureLine,
   change: UpdateObject<Tables, 'capture_line'>,
 ): ReturnType<typeof holdLine> {
@@ -186,7 +186,7 @@ export async function holdCursor(
 
 /** Changes a held line and renews its lease, or throws `LeaseLost`. Returns the time, the unsettled query and the cursor. */
 export async function holdLine(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id' | 'leaseBy' | 'leaseMs'>,
   change: UpdateObject<Tables, 'capture_line'>,
 ): Promise<{ at: string; askedAt: Date | null; lastNsu: bigint }> {
@@ -216,11 +216,7 @@ function troubleSince({ state }: UpdateObject<Tables, 'capture_line'>): UpdateOb
 }
 
 // Once for each change: a retry that fails the same way is not announced.
-async function announceState(
-  { db }: Pick<Context, 'db'>,
-  { id }: Pick<CaptureLine, 'id'>,
-  payload: Changed,
-): Promise<void> {
+async function announceState({ db }: WithDatabase, { id }: Pick<CaptureLine, 'id'>, payload: Changed): Promise<void> {
   await db.updateTable('capture_line').set({ told_state: payload.state }).where('id', '=', id).execute()
   // A workspace whose certificate is not proved does not learn what other workspaces captured, unless none is proved.
   const { rows } = await sql<{ workspaceId: number; companyId: number }>`
@@ -233,22 +229,18 @@ async function announceState(
 }
 
 /** Locks the row of a line until the end of the transaction, so that no subscription or certificate is added to it meanwhile. */
-export async function lockLine({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>): Promise<void> {
+export async function lockLine({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>): Promise<void> {
   await db.selectFrom('capture_line').select('id').where('id', '=', line.id).forUpdate().execute()
 }
 
 /** Releases a line, with what was decided without a response (null: that is written already, or no query was sent). */
-export async function releaseLine(
-  ctx: Pick<Context, 'db'>,
-  line: CaptureLine,
-  decision: Decision | null,
-): Promise<void> {
+export async function releaseLine(ctx: WithDatabase, line: CaptureLine, decision: Decision | null): Promise<void> {
   await letGo(ctx, line, decision ? withoutResponse(decision) : {})
 }
 
 /** Releases a line after a fault of ours. A turn for copies or gaps keeps the pauses and gets one of its own, `waitMs`. */
 export async function breakLine(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   line: CaptureLine,
   decision: Decision,
   waitMs: number,
@@ -263,11 +255,7 @@ export async function breakLine(
   await letGo(ctx, line, pauses[line.turn])
 }
 
-async function letGo(
-  ctx: Pick<Context, 'db'>,
-  line: CaptureLine,
-  change: UpdateObject<Tables, 'capture_line'>,
-): Promise<void> {
+async function letGo(ctx: WithDatabase, line: CaptureLine, change: UpdateObject<Tables, 'capture_line'>) {
   const somebody = (how: RawBuilder<unknown>) =>
     sql`exists (select 1 from capture_subscription s where s.line_id = capture_line.id and s.proved_at is not null and ${how})`
   await inCapture(ctx, async (ctx) => {

@@ -1,7 +1,7 @@
 import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
 import { UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 import { mayCall } from '../sefaz/circuit.ts'
@@ -76,7 +76,7 @@ export async function noteQueryAs(
 }
 
 async function isPaused(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   { workspaceId, companyId }: Pick<Holder, 'workspaceId' | 'companyId'>,
 ): Promise<boolean> {
@@ -87,7 +87,7 @@ async function isPaused(
 }
 
 /** Records that a query leaves now, and returns when, as the database writes it; `ctx.db` is a transaction of the capture. */
-export async function noteQuery(ctx: Pick<Context, 'db'>, line: CaptureLine, query: Query): Promise<string> {
+export async function noteQuery(ctx: WithDatabase, line: CaptureLine, query: Query): Promise<string> {
   const now = sql<Date>`now()`
   const chave = 'chNFe' in query ? query.chNFe : null
   // The same time in both columns marks a query for something that is missing.

@@ -204,8 +204,7 @@ export function explainCode(cStat: number): string {
   return explanations[cStat] ?? 'A SEFAZ recusou a consulta.'
 }
 
-// One cycle an hour, spread so that companies registered together do not query together. The first pause is spread over an hour; later ones
-// only over the margin, since lines already differ.
+// One cycle an hour. The first pause is spread over an hour, so that companies registered together do not query together.
 function rest(rhythm: Rhythm, message: string, spreadMs: number, random: () => number): Decision {
   return {
     nextPage: false,
@@ -325,15 +324,13 @@ export function mayBeOfTheCertificate({ kind, status }: Pick<SefazError, 'kind' 
 
 const pageSize = 50n
 
-// If the lost response was the last page or a 137, asking again within the hour is misuse; it may also have been a block. If more than one page
-// still waits, it was not the last, so one early query is safe.
+// The lost response may have been the last page, a 137 or a block. If more than one page waited, an early query is safe.
 function afterLostResponse({ lastNsu, maxNsu, recent, responseLost }: ConversationState, rhythm: Rhythm): number {
   const moreWaits = recent && maxNsu - lastNsu > pageSize
   return moreWaits && !responseLost ? rhythm.hourMs / 6 : rhythm.hourMs + rhythm.marginMs
 }
 
-// Minutes of a real hour. An unreachable server is retried soon and then less often; what another certificate, chain or address must mend,
-// every hour, though a person who mended it may retry at once.
+// Minutes. An unreachable server is retried soon, then less often; an error that a person has to mend, every hour.
 const waits = { unreached: [1, 5, 15, 30, 60], forbidden: [30, 60], hopeless: [60] }
 const mendedMinutes = 5
 

@@ -248,8 +248,7 @@ async function deliver(
   await deliverPage(ctx, line, arrivals, { before, after, more: decision.nextPage })
 }
 
-// A document that always comes damaged is damaged at the authority; the quota of the hour is for the others. With the pauses of a position that
-// failed, the tenth copy comes more than five days after the first.
+// A document that always comes damaged is damaged at the authority. With its pauses the tenth copy comes after five days.
 const fetchesMax = 10
 
 async function fill(

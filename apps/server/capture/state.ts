@@ -3,7 +3,7 @@ import { noneAccepted } from '../companies/certificates.ts'
 import { getCompany, listCompanies } from '../companies/companies.ts'
 import { shownTo } from '../companies/switches.ts'
 import { damagedProblem } from '../documents/arrival.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { lateMinutes, type ServiceCode, serviceCodes, waitMinutesMax } from '../platform/service.ts'
 
@@ -31,8 +31,7 @@ export async function readCaptureStates(db: Context['db'], workspaceId: number, 
   })
 }
 
-// A line that is up to date asks again before so long has passed, whatever time is written for its next query. One that a person woke may have
-// stood still for long.
+// A line that is up to date asks again within this time. One that a person woke may have stood still for longer.
 const due = sql`case when l.state = 'waiting' and not l.wanted and l.next_at > now()
   then least(greatest(l.next_at, l.allowed_at), l.last_success_at + ${waitMinutesMax} * interval '1 minute')
   else greatest(l.next_at, l.allowed_at) end`
@@ -127,7 +126,7 @@ async function countMissing(db: Context['db'], received: readonly ReceivedPositi
   return new Map(rows.map(({ lineId, n }) => [lineId, n]))
 }
 
-export async function listCapturedCompanies(ctx: Pick<Context, 'db'>, workspaceId: number, text: string | undefined) {
+export async function listCapturedCompanies(ctx: WithDatabase, workspaceId: number, text: string | undefined) {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const companies = await listCompanies({ db }, workspaceId, text)
     const documents = await countMonth({ db }, workspaceId)
@@ -140,7 +139,7 @@ export async function listCapturedCompanies(ctx: Pick<Context, 'db'>, workspaceI
   })
 }
 
-export async function getCapturedCompany(ctx: Pick<Context, 'db'>, workspaceId: number, publicId: string) {
+export async function getCapturedCompany(ctx: WithDatabase, workspaceId: number, publicId: string) {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const company = await getCompany({ db }, workspaceId, publicId)
     return { ...company, lines: await readCaptureStates(db, workspaceId, company.id) }
@@ -148,7 +147,7 @@ export async function getCapturedCompany(ctx: Pick<Context, 'db'>, workspaceId: 
 }
 
 // Issued in this month of São Paulo, without what the companies hide.
-async function countMonth({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<Map<number, number>> {
+async function countMonth({ db }: WithDatabase, workspaceId: number): Promise<Map<number, number>> {
   const { rows } = await sql<{ id: number; n: number }>`
     select o.id, sum(m.n)::int as n
       from company o join count_month m on m.workspace_id = o.workspace_id and m.company_id = o.id

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { noneAccepted } from '../companies/certificates.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'
 import { lockLines } from './subscriptions.ts'
@@ -22,7 +22,7 @@ const stopped = sql`
                         where line_id = l.id and query = 'distNSU' order by id desc limit 1) c on true
    where l.state = 'stopped'`
 
-export async function listStopped(ctx: Pick<Context, 'db'>): Promise<StopReason[]> {
+export async function listStopped(ctx: WithDatabase): Promise<StopReason[]> {
   return inCapture(ctx, async ({ db }) => {
     const { rows } = await sql<StopReason>`
       select c_stat as "cStat", case when c_stat is null then '' else coalesce(max(x_motivo), '') end as "xMotivo", count(*)::int as lines

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { warn } from '../accounts/warn.ts'
 import { noneAccepted } from '../companies/certificates.ts'
 import { named } from '../companies/topics.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
 import { type Letter, type MailKind, whyReceived } from '../platform/mail/mail.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
@@ -71,7 +71,7 @@ export async function warnOfCaptures(ctx: WarningContext, workspaceId: number): 
 }
 
 // The letters of a kind: when the last one was written, whether within a day, and the highest number in their keys.
-async function readTold({ db }: Pick<Context, 'db'>, workspaceId: number, kind: string) {
+async function readTold({ db }: WithDatabase, workspaceId: number, kind: string) {
   const { rows } = await sql<{ at: Date | null; lately: boolean; number: number }>`
     select max(at) as at, coalesce(bool_or(at > now() - interval '1 day'), false) as lately,
            coalesce(max(split_part(key, '/', 2)::float8), 0) as number
@@ -102,7 +102,7 @@ async function listStuck(ctx: WarningContext, workspaceId: number): Promise<Stuc
 }
 
 // Of archived companies too: the sum is compared with what was told before, and must not become smaller.
-async function listLost({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<LostPositions[]> {
+async function listLost({ db }: WithDatabase, workspaceId: number): Promise<LostPositions[]> {
   const { rows } = await sql<Omit<LostPositions, 'name' | 'cnpj' | 'active'> & { companyId: number }>`
     select s.company_id as "companyId", l.service, sum(g.to_nsu - g.from_nsu + 1)::float8 as lost
       from capture_subscription s join capture_line l on l.id = s.line_id join capture_gap g on g.line_id = l.id
@@ -115,7 +115,7 @@ const sumOf = (lost: readonly LostPositions[]) => lost.reduce((sum, one) => sum 
 
 // In a statement of its own: the tables of the capture are not joined with those of a workspace.
 async function withCompanies<Row extends { companyId: number }>(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   rows: readonly Row[],
 ): Promise<(Row & { name: string; cnpj: string; active: boolean })[]> {

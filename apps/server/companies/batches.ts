@@ -65,9 +65,8 @@ export async function startBatch(
 async function requireRoom({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await sql`
     delete from certificate_batch where workspace_id = ${workspaceId} and ended_at is not null and id not in (
-      select id from certificate_batch where workspace_id = ${workspaceId} order by id desc limit ${batchLimits.kept - 1})`.execute(
-    db,
-  )
+      select id from certificate_batch where workspace_id = ${workspaceId}
+       order by id desc limit ${batchLimits.kept - 1})`.execute(db)
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from certificate_batch where workspace_id = ${workspaceId}
      and ended_at is null`.execute(db)

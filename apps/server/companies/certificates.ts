@@ -279,8 +279,7 @@ async function noteRefusedAt(
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
-      update certificate set refused_at = ${at} where workspace_id = ${workspaceId} and id = ${certificateId}`.execute(
-      db,
-    ),
+      update certificate set refused_at = ${at}
+       where workspace_id = ${workspaceId} and id = ${certificateId}`.execute(db),
   )
 }

@@ -114,8 +114,7 @@ function eventObstacle(facts: EventFacts): string | null {
 
 const togetherBytesMax = 4_000_000
 
-// Opening a gzip stream costs as much as unpacking a small document, and concatenated streams are one stream (RFC 1952 §2.2), so a page is
-// opened at once. Each stream ends with its checksum and size; if one of them is wrong, all are opened one by one.
+// A page is opened as one stream (RFC 1952 §2.2), because opening costs as much as unpacking; if a checksum is wrong, one by one.
 export function unzipTogether(contents: Buffer[]): Buffer[] | null {
   if (contents.length < 2 || contents.some((content) => content.length < 18 || isPacked(content))) return null
   const sizes = contents.map((content) => content.readUInt32LE(content.length - 4))

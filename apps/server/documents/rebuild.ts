@@ -90,11 +90,7 @@ async function* readAgain(ctx: RebuildContext, company: Recipient, service: Serv
 }
 
 // Names of suppliers are committed before, because the long transaction would block other companies that insert the same one.
-async function introduceSuppliers(
-  ctx: RebuildContext,
-  { workspaceId, cnpj }: Recipient,
-  arrivals: Arrival[],
-): Promise<void> {
+async function introduceSuppliers(ctx: RebuildContext, { workspaceId, cnpj }: Recipient, arrivals: Arrival[]) {
   const { documents } = rowsOf(arrivals, cnpj)
   await inWorkspace({ db: ctx.db }, workspaceId, (ctx) => addSuppliers(ctx, workspaceId, documents))
 }

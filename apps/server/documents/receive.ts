@@ -1,6 +1,6 @@
 import { isOfCte } from '@vigia/dfe/chave'
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 import { announce } from '../platform/outbox.ts'
@@ -165,7 +165,7 @@ const eventKey = ({
 
 /** The XML at one place of a company, or null; `ctx.db` is inside its workspace. */
 export async function findXml(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   from: Omit<Recipient, 'cnpj'>,
   service: Service,
   nsu: bigint,
@@ -179,7 +179,7 @@ export async function findXml(
 
 /** Up to `limit` receipts of a company after an NSU, oldest first, as they are stored; `ctx.db` is inside its workspace. */
 export async function listReceipts(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   from: Omit<Recipient, 'cnpj'>,
   service: Service,
   afterNsu: bigint,

@@ -28,7 +28,7 @@ import { formatCount } from '@vigia/contract/text'
 import { alertBands, reportLine } from '@vigia/contract/workspace'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
@@ -199,7 +199,7 @@ function toPrepared(prepared: PreparedExport) {
 }
 
 async function criteriaOf(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   query: z.output<typeof DocumentFilter>,
 ): Promise<Criteria> {

@@ -1,7 +1,6 @@
 import type { EventKind } from '@vigia/dfe/events'
 
-// The status of a document, computed from the copies and events of its chave: docs/decisions/0012-what-an-event-does.md. The order of arrival
-// changes nothing.
+// The status of a document from its copies and events in any order of arrival: docs/decisions/0012-what-an-event-does.md.
 
 /** What an event says, as far as it matters for the document that it is about. */
 export interface EventClaim {
@@ -85,13 +84,7 @@ export function bestCopy<Copy extends { complete: boolean; nsu: bigint }>(copies
   )
 }
 
-/**
- * The best copy of each event, compared in this order:
- * 1. registered before refused
- * 2. its own registration before a statement of duplicity
- * 3. complete before summary
- * 4. the first position
- */
+/** The best copy of each event: registered before refused, its own registration before a duplicate, complete first, then the first position. */
 export function bestEvents<Event extends EventClaim>(copies: readonly Event[]): Event[] {
   const best = new Map<string, Event>()
   for (const copy of copies) {

@@ -131,8 +131,7 @@ export async function loadExisting(
   chaves: readonly string[],
 ): Promise<{ documents: ExistingDocument[]; events: ExistingEvent[] }> {
   const wanted = sql`workspace_id = ${workspaceId} and company_id = ${companyId} and chave = any(${chaves}::text[])`
-  // One by one, and the company as a sum that is in no index: as long as the table has no statistics, the planner would rather read all
-  // documents of the company than ask the primary key.
+  // One by one, and the company as an unindexed sum: without statistics the planner would read all documents of the company.
   const found = sql`unnest(${chaves}::text[]) w (wanted) cross join lateral (
     select * from document where workspace_id = ${workspaceId} and chave = wanted and company_id + 0 = ${companyId} offset 0) f`
   // Documents and events in one round trip; what JSON numbers do not hold exactly comes as text.
@@ -140,9 +139,8 @@ export async function loadExisting(
     select (select coalesce(json_agg(d), '[]')
               from (select chave, nsu::text, complete, issued_at, amount::text, ${list(standingNames)} from ${found}) d) as documents,
            (select coalesce(json_agg(e), '[]')
-              from (select chave, undone, ${list(claimNames.filter((name) => name !== 'nsu'))}, nsu::text from document_event where ${wanted}) e) as events`.execute(
-    db,
-  )
+              from (select chave, undone, ${list(claimNames.filter((name) => name !== 'nsu'))}, nsu::text
+                from document_event where ${wanted}) e) as events`.execute(db)
   const { documents, events } = rows[0]!
   return {
     documents: documents.map((document) => ({ ...document, nsu: BigInt(document.nsu) })),
@@ -229,8 +227,7 @@ const claimNames = namesOf(claimTypes)
 const documentNames = [...namesOf(copyTypes), ...standingNames]
 const eventNames = namesOf(eventTypes)
 
-// All transactions add them in the same order, so that two never wait for each other. A name that another transaction adds at the same moment is
-// not visible yet, but its row comes back from the update.
+// Added in one order against deadlocks. A name that another transaction adds just now comes back from the update.
 function newSuppliers(workspaceId: number, rows: readonly SupplierName[]): RawBuilder<unknown> {
   return sql`new_suppliers as (
     insert into supplier (workspace_id, tax_id, name, search)

@@ -133,8 +133,7 @@ export const answerRuleRoutes = [
   })),
 ]
 
-// The edit is committed before its marks are written: those may take long, and neither the rule nor what is being signed waits for them. What waits is
-// decided again before it leaves.
+// Committed before its marks are written, which may take long. Waiting events are decided again before they leave.
 async function edit(
   ctx: Context,
   session: Session,

@@ -216,11 +216,11 @@ interface Waiting extends Omit<AskedEnding, 'until'> {
 }
 
 /** Ends the answers that nobody can send any more while they wait for a second person, and tells, once, of each that has three days left. */
-export async function reviewAsked(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+export async function reviewAsked(ctx: WithDatabase, workspaceId: number): Promise<void> {
   for (let after: bigint | null = 0n; after !== null; ) after = await reviewSome(ctx, workspaceId, after)
 }
 
-async function reviewSome(ctx: Pick<Context, 'db'>, workspaceId: number, after: bigint): Promise<bigint | null> {
+async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint): Promise<bigint | null> {
   return inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     await lockRequests({ db }, workspaceId)
     const { rows } = await sql<Waiting>`
@@ -249,9 +249,8 @@ async function reviewSome(ctx: Pick<Context, 'db'>, workspaceId: number, after: 
         continue
       }
       const { rows: first } = await sql`
-        insert into notice (workspace_id, key) values (${workspaceId}, ${`resposta-aguarda:${id}`}) on conflict do nothing returning key`.execute(
-        db,
-      )
+        insert into notice (workspace_id, key) values (${workspaceId}, ${`resposta-aguarda:${id}`})
+            on conflict do nothing returning key`.execute(db)
       const payload: AskedEnding = { ...note, until: until.toISOString() }
       if (first.length > 0) await announce({ db }, workspaceId, { what: 'resposta-aguarda-prazo', companyId, payload })
     }

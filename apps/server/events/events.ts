@@ -6,7 +6,7 @@ import * as captures from '../capture/capture.ts'
 import type { CapturesOfCertificates } from '../companies/registration.ts'
 import { ciencia, conclusive, deadlines } from '../documents/deadlines.ts'
 import { isDoubted, isJudgedOrLate } from '../insights/alerts/alerts.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
 import { serviceCodes } from '../platform/service.ts'
@@ -19,8 +19,7 @@ import { recipient } from './rules.ts'
 const summaryOnly = 1
 // Answers of the destinatário, and cancellations.
 const decisive = [210200, 210210, 210220, 210240, 110111, 110112]
-// Deadline, not the destinatário, repetition, cancelled note, answered note (NT 2020.001): the authority would repeat them. Others may pass with the
-// clock, the network or the version that caused them.
+// Final refusals (NT 2020.001): deadline, not the destinatário, repetition, cancelled note, answered note.
 const definitive = [575, 594, 596, 650, 655]
 // Time for the sending, and for clocks that differ.
 const reserveHours = 1
@@ -70,7 +69,7 @@ interface CienciaQueue {
   rules: readonly AnswerRule[]
 }
 
-async function queueCiencias({ db }: Pick<Context, 'db'>, queue: CienciaQueue): Promise<number> {
+async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise<number> {
   const { workspaceId, companyId, cnpj, why, rules } = queue
   const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
   const others = await sql<{ chave: string }>`
@@ -124,7 +123,7 @@ const toldHours = 3 * 24
 const toldMax = 50
 
 /** Tells people of each note, once, whose automatic Ciência an alert holds back and which has three days left to be answered. */
-export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+export async function tellWithheld(ctx: WithDatabase, workspaceId: number): Promise<void> {
   const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
   await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     const answerRules = await readAnswerRules({ db }, workspaceId)
@@ -152,7 +151,7 @@ export async function tellWithheld(ctx: Pick<Context, 'db'>, workspaceId: number
 }
 
 /** Makes events of a base that wait for a certificate due now, because there is a new one. `ctx.db` is a transaction. */
-export async function wakeEvents(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<void> {
+export async function wakeEvents(ctx: WithDatabase, workspaceId: number, cnpj: string): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     // Skip locked: a row that another transaction is writing will be tried soon anyway.
     sql`update outgoing_event set next_at = now()
@@ -177,10 +176,7 @@ export const certificateFollowers: CapturesOfCertificates = {
 }
 
 /** How many notes of each company still wait for their complete document because an automatic Ciência was refused in the last 30 days. */
-export async function countRefusedCiencias(
-  ctx: Pick<Context, 'db'>,
-  workspaceId: number,
-): Promise<Map<number, number>> {
+export async function countRefusedCiencias(ctx: WithDatabase, workspaceId: number): Promise<Map<number, number>> {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<{ companyId: number; n: number }>`
       select o.company_id as "companyId", count(distinct o.document_id)::int as n

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import type { ReadSent, SentEvent } from '../documents/panel/timeline.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { findHoldups } from './holdups.ts'
@@ -51,7 +51,7 @@ function optionsOf(candidate: Candidate): Option[] {
   })
 }
 
-async function readEvents({ db }: Pick<Context, 'db'>, workspaceId: number, { companyId, chave }: Candidate) {
+async function readEvents({ db }: WithDatabase, workspaceId: number, { companyId, chave }: Candidate) {
   return db
     .selectFrom('outgoing_event')
     .select([

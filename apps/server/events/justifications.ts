@@ -1,6 +1,6 @@
 import { keptTextsMax } from '@vigia/contract/manifestation'
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Kind } from './kinds.ts'
@@ -22,7 +22,7 @@ const usualTexts: Readonly<Record<number, string>> = {
 const lookedThrough = 1_000
 
 export async function readTexts(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   service: Service,
   { choice, tpEvento }: Kind,
@@ -50,7 +50,7 @@ async function lastSent(db: Context['db'], workspaceId: number, tpEvento: number
 
 /** Keeps a text of a workspace, or forgets it; doing it twice changes nothing. `ctx.db` is a transaction inside the workspace. */
 export async function keepText(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   service: Service,
   { choice }: Kind,

@@ -189,8 +189,7 @@ function passing({ failures }: QueuedEvent, said: Said): Consequence {
     return { state: 'waiting', waitHours: pause, message }
   }
   if (cStat === 999) {
-    // It says nothing about what was done before the error. Each time longer: the authority counts equal rejections of one event, and
-    // blocks after twenty.
+    // Each time longer, because the authority blocks after twenty equal rejections of one event.
     const message = `A SEFAZ teve um erro interno (código 999). O evento continua na fila e é enviado de novo sozinho.`
     return { state: 'sending', waitHours: minutes(15) * 2 ** Math.min(failures, 6), message }
   }
@@ -202,8 +201,7 @@ function passing({ failures }: QueuedEvent, said: Said): Consequence {
   }
 }
 
-// NT 2020.001 and MOC CT-e: the same event again, which the authority registers once. In a day it leaves less than twenty times: the authority blocks its author
-// at the twentieth equal rejection.
+// The same event is registered once (NT 2020.001, MOC CT-e). The authority blocks its author at the twentieth equal rejection.
 const unknownWaits = [1, 5, 15, 30, 60, 120].map(minutes)
 
 const lost =

@@ -2,7 +2,7 @@ import { ufs } from '@vigia/dfe/uf'
 import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/deadlines.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/claim.ts'
 import { holdLock } from '../platform/locks.ts'
@@ -178,7 +178,7 @@ function reachableCondition(config: Context['config'], paused: string[]): RawBui
 
 /** Releases events of a batch that were not sent, to be claimed again after `waitMs`. */
 export async function releaseEvents(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   { workspaceId, leaseBy }: Pick<Batch, 'workspaceId' | 'leaseBy'>,
   events: readonly QueuedEvent[],
   waitMs: number,

@@ -6,7 +6,7 @@ import { type Insertable, sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import { conclusive } from '../documents/deadlines.ts'
 import { eventName } from '../documents/list/rows.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { beyondLimit, companiesShown, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -151,7 +151,7 @@ async function findCandidates(
 }
 
 /** Requests of one workspace are placed one after the other, each seeing the rows of those before. */
-export async function lockRequests({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+export async function lockRequests({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await holdLock({ db }, 'eventRequests', workspaceId)
 }
 
@@ -165,7 +165,7 @@ interface EventText {
 }
 
 async function decideRequests(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   session: Session,
   text: EventText,
   candidates: Candidate[],
@@ -190,7 +190,7 @@ interface Placed {
 }
 
 async function place(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   session: Session,
   request: ManifestationRequest,
   corrections: Correction[] | null,
@@ -252,12 +252,7 @@ async function place(
 }
 
 // The same bytes leave: the authority registers them once, or says that it has them.
-async function sendAgain(
-  { db }: Pick<Context, 'db'>,
-  session: Session,
-  { type, number, outgoing }: Candidate,
-  id: bigint,
-): Promise<void> {
+async function sendAgain({ db }: WithDatabase, session: Session, { type, number, outgoing }: Candidate, id: bigint) {
   await sql`
     update outgoing_event
        set state = 'sending', message = 'Na fila de envio à SEFAZ, de novo.', next_at = now(), sent_at = null, failures = 0
@@ -311,7 +306,7 @@ function auditText({ kind, service }: ManifestationRequest, asked: Candidate[]):
 
 // What waits for a second person is not wanted any more when somebody answers otherwise.
 async function withdrawAsked(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   { workspaceId, accountName }: Session,
   tpEvento: number,
   answers: readonly { document_id: bigint }[],
@@ -328,7 +323,7 @@ async function withdrawAsked(
 
 /** A final answer replaces a Ciência that was not sent yet, also one that a hold turned to `sending`. */
 export async function replaceCiencias(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   tpEvento: number,
   answers: { id: bigint; document_id: bigint }[],
@@ -364,7 +359,7 @@ const tooOften = {
 }
 
 async function listExhausted(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   tpEvento: number,
   candidates: Candidate[],
@@ -380,8 +375,7 @@ async function listExhausted(
 // A client that lost the response repeats its request at once: that is no second Confirmação.
 const sameRequestMs = 120_000
 
-// The row that carries the request out already, or null. A person who says A, then B, then A again wants A to count in the end; but a
-// request that a client repeats by itself must not win over what another person said in between.
+// The row that carries the request out already, or null. A, then B, then A again means A, unless a client repeats by itself.
 function alreadyAsked(
   { outgoing, own: counting }: Candidate,
   { accountId }: Session,

@@ -52,12 +52,7 @@ export async function sendBatch(ctx: SendingContext, batch: Batch, signal: Abort
 const ofAnotherCnpj = 213
 
 // Locks the certificate before the rows of the events, as all code does that locks both.
-async function noteCertificate(
-  ctx: SendingContext,
-  { workspaceId }: Batch,
-  certificateId: number,
-  settled: Settled[],
-): Promise<void> {
+async function noteCertificate(ctx: SendingContext, { workspaceId }: Batch, certificateId: number, settled: Settled[]) {
   const codes = settled.flatMap(({ said }) => said?.cStat ?? [])
   if (codes.some((code) => isAboutCertificate(code) && code !== ofAnotherCnpj))
     await noteCertificateRefused(ctx, workspaceId, certificateId)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { noteChanges } from '../documents/changes.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { announce } from '../platform/outbox.ts'
 import type { EventResults } from './announcements.ts'
 import type { Batch } from './queue.ts'
@@ -21,7 +21,7 @@ export function noteSettled(
 const moreToFollowMs = 15_000
 
 export async function announceResults(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   { workspaceId, companyId }: Batch,
   payload: EventResults,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { processedEvent } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import { type Arrival, readArrival } from '../documents/arrival.ts'
 import { findXml, receive } from '../documents/receive.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -65,7 +65,7 @@ export async function settle(
 }
 
 // What the response says together with what else is known here.
-async function reconsider(ctx: Pick<Context, 'db'>, batch: Batch, settled: Settled): Promise<Consequence> {
+async function reconsider(ctx: WithDatabase, batch: Batch, settled: Settled): Promise<Consequence> {
   const { consequence, ready } = settled
   if (await isLetterOfOthers(ctx, batch, settled)) return letterOfOthers(ready.event)
   if (await wasSentByOtherWorkspace(ctx, batch, settled)) return registeredBySameAuthor
@@ -80,7 +80,7 @@ async function reconsider(ctx: Pick<Context, 'db'>, batch: Batch, settled: Settl
 
 // Two workspaces of one company may answer at the same moment, before the event of the first is here: a 573 to the second is about that event.
 async function wasSentByOtherWorkspace(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   { workspaceId, cnpj }: Batch,
   { ready: { event }, consequence, said }: Settled,
 ): Promise<boolean> {
@@ -93,10 +93,9 @@ async function wasSentByOtherWorkspace(
   return rows.length > 0
 }
 
-// 631 means that this sequence number is taken. The registered letter is ours if its content is ours; while we do not have its content, if no
-// other request is registered with its protocol.
+// 631: the sequence number is taken. The registered letter is ours if its content is, or if no other request has its protocol.
 async function isLetterOfOthers(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   batch: Batch,
   { ready: { event, signed }, consequence, said }: Settled,
 ): Promise<boolean> {
@@ -161,7 +160,7 @@ async function writeOutcome(
 }
 
 async function noteSending(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   { workspaceId }: Batch,
   { ready, said, error }: Settled,
   durationMs: number,

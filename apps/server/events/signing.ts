@@ -5,7 +5,7 @@ import { nameOfAuthor } from '../accounts/authors.ts'
 import { takeCertificate } from '../companies/certificates.ts'
 import { findXml } from '../documents/receive.ts'
 import { isDoubted } from '../insights/alerts/alerts.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
@@ -93,7 +93,7 @@ function useOf({ service, cnpj }: Batch, { length, 0: first }: QueuedEvent[]): {
 // Of two registrations of one second the protocols tell which is the later (docs/decisions/0012).
 const isLater = sql`(e.registered_at, coalesce(protocol_number(e.protocol), 0)) > (r.registered_at, coalesce(protocol_number(r.protocol), 0))`
 
-async function readRivals({ db }: Pick<Context, 'db'>, batch: Batch): Promise<Map<bigint, Date>> {
+async function readRivals({ db }: WithDatabase, batch: Batch): Promise<Map<bigint, Date>> {
   const { rows } = await sql<{ id: bigint; at: Date }>`
     select o.id, max(e.registered_at) as at from outgoing_event o join document_event e on ${isRival(batch.workspaceId)}
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${batch.events.map(({ id }) => id)}::bigint[])
@@ -116,9 +116,8 @@ async function endUnknown(ctx: SigningContext, batch: Batch): Promise<bigint[]> 
 // An event that was held (events/hold.ts) may have left, and no bytes of it are here that could leave again.
 const isFresh = ({ isUnknown, signedXml }: QueuedEvent) => !isUnknown || signedXml === null
 
-// Another workspace of the same CNPJ may have sent the same event meanwhile, and another one after it. The words of a Carta de Correção
-// are its own.
-async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
+// Another workspace of the same CNPJ may have sent the same event. A Carta de Correção has words of its own.
+async function settleKnown({ db }: WithDatabase, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter((event) => isFresh(event) && event.tpEvento !== 110110)
   const { rows } = await sql<{ id: bigint; documentId: bigint }>`
     update outgoing_event o
@@ -138,9 +137,8 @@ async function settleKnown({ db }: Pick<Context, 'db'>, batch: Batch): Promise<b
   return rows.map((row) => row.id)
 }
 
-// Checked again after the wait: the document may be cancelled by now, or the rule or switch that requested the event say otherwise, or the company
-// be archived.
-async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
+// Checked again after the wait: document, rule, switch or company may have changed.
+async function settleUnwanted({ db }: WithDatabase, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter(isFresh)
   const rules = await readAnswerRules({ db }, batch.workspaceId)
   // An event says which rule wanted it.
@@ -177,9 +175,8 @@ async function settleUnwanted({ db }: Pick<Context, 'db'>, batch: Batch): Promis
   return rows.map((row) => row.id)
 }
 
-// Looked at again, too: the value, the setting or the rights of either person may have changed since. It waits again, for whoever may approve now, unless
-// somebody asked for another answer after it. Nobody can approve what is about no document any more.
-async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise<bigint[]> {
+// Checked again: the value, the setting or rights may have changed. It waits for whoever may approve now, unless overtaken.
+async function holdBackAlone({ db }: WithDatabase, batch: Batch): Promise<bigint[]> {
   const fresh = batch.events.filter(isFresh)
   const { rows: asTwo } = await sql`
     select from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
@@ -196,9 +193,8 @@ async function holdBackAlone({ db }: Pick<Context, 'db'>, batch: Batch): Promise
               from outgoing_event o left join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
              where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and ${needsTwo(batch.workspaceId)} and not ${hasTwo(batch.workspaceId)}) h
      where o.workspace_id = ${batch.workspaceId} and o.id = h.id and o.lease_by = ${batch.leaseBy}
-    returning o.id, o.document_id as "documentId", o.state, ${nameOfAuthor(batch.workspaceId, 'o.requested_by')} as by`.execute(
-    db,
-  )
+    returning o.id, o.document_id as "documentId", o.state,
+              ${nameOfAuthor(batch.workspaceId, 'o.requested_by')} as by`.execute(db)
   const ended = rows.filter(({ state }) => state === 'rejected')
   noteSettled({ db }, batch.workspaceId, ended)
   const again = rows.filter(({ state }) => state === 'asked')
@@ -248,7 +244,7 @@ const onItsWay = ({ isUnknown }: QueuedEvent, xml: string): Change => ({
 })
 
 async function changeHeld(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   { workspaceId, leaseBy }: Batch,
   { id, documentId }: QueuedEvent,
   change: Change,
@@ -265,11 +261,7 @@ async function changeHeld(
   return numUpdatedRows === 1n
 }
 
-async function isHeld(
-  { db }: Pick<Context, 'db'>,
-  { workspaceId, leaseBy }: Batch,
-  { id }: QueuedEvent,
-): Promise<boolean> {
+async function isHeld({ db }: WithDatabase, { workspaceId, leaseBy }: Batch, { id }: QueuedEvent): Promise<boolean> {
   const { rows } = await sql`
     select from outgoing_event where workspace_id = ${workspaceId} and id = ${id} and lease_by = ${leaseBy}`.execute(db)
   return rows.length > 0
@@ -320,11 +312,7 @@ async function detailsOf(ctx: SigningContext, batch: Batch, event: QueuedEvent):
 // Written by this slice, from what corrections.ts made.
 const askedCorrections = ({ corrections }: QueuedEvent) => (corrections ?? []) as Correction[]
 
-async function authorizationOf(
-  { db }: Pick<Context, 'db'>,
-  batch: Batch,
-  { documentId }: QueuedEvent,
-): Promise<string> {
+async function authorizationOf({ db }: WithDatabase, batch: Batch, { documentId }: QueuedEvent): Promise<string> {
   const { rows } = await sql<{ nsu: bigint }>`
     select nsu from document where workspace_id = ${batch.workspaceId} and id = ${documentId}`.execute(db)
   const xml = rows[0] && (await findXml({ db }, batch, 'cte', rows[0].nsu))
@@ -339,7 +327,7 @@ async function authorizationOf(
 }
 
 // The last registered letter has all corrections so far, whoever sent it.
-async function currentCorrections({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<Correction[]> {
+async function currentCorrections({ db }: WithDatabase, batch: Batch, chave: string): Promise<Correction[]> {
   const { rows } = await sql<{ nsu: bigint }>`
     select nsu from document_event
      where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${chave}
@@ -349,7 +337,7 @@ async function currentCorrections({ db }: Pick<Context, 'db'>, batch: Batch, cha
   return xml ? readCorrections(xml) : []
 }
 
-async function disagreementOf({ db }: Pick<Context, 'db'>, batch: Batch, chave: string): Promise<string> {
+async function disagreementOf({ db }: WithDatabase, batch: Batch, chave: string): Promise<string> {
   const { rows } = await sql<{ protocol: string | null }>`
     select protocol from document_event
      where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${chave}

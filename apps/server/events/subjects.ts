@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/switches.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
 import type { EventSubject, OwnEvent } from './rules.ts'
 
@@ -64,7 +64,7 @@ const letterOfOthers = sql`(o.state = 'rejected' and o.tp_evento = 110110 and o.
 
 /** Documents with what decides which events may leave, without hidden ones; `ctx.db` is a transaction inside the workspace. */
 export async function loadCandidates(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   documentIds: bigint[],
   service?: Service,
@@ -125,7 +125,7 @@ export async function loadCandidates(
 }
 
 export async function loadNames(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   documentIds: bigint[],
   service: Service,

@@ -23,18 +23,14 @@ export async function followRules(ctx: Pick<Context, 'db' | 'log'>, workspaceId:
 }
 
 /** Writes the marks anew once an hour: notes arrive and their deadlines pass. */
-export async function reviewSuggestions(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+export async function reviewSuggestions(ctx: WithDatabase, workspaceId: number): Promise<void> {
   await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) =>
     writeSuggestions({ db }, workspaceId, await readAnswerRules({ db }, workspaceId)),
   )
 }
 
 // Marks the notes for which the rules suggest an answer, of those that nobody answered and whose deadline lasts, and takes away every other mark.
-async function writeSuggestions(
-  { db }: WithDatabase,
-  workspaceId: number,
-  rules: readonly AnswerRule[],
-): Promise<void> {
+async function writeSuggestions({ db }: WithDatabase, workspaceId: number, rules: readonly AnswerRule[]) {
   const suggesting = suggestionsOf(rules)
   if (suggesting.every((tpEvento) => tpEvento === null)) {
     await sql`delete from answer_suggestion where workspace_id = ${workspaceId}`.execute(db)

@@ -15,8 +15,7 @@ import { announce } from '../platform/outbox.ts'
 import type { Asked } from './announcements.ts'
 import type { Candidate } from './subjects.ts'
 
-// Answers above a value leave only when two people want them: docs/decisions/0048-two-people.md. The first asks, and the row waits as `asked`, which
-// nothing claims; the second approves it, which is looked at again in the transaction that makes it ready.
+// Answers above a value leave only when two people want them: docs/decisions/0048-two-people.md. Nothing claims an `asked` row.
 
 /** The answers of which above the value two people have to be sure. */
 export const ofTwoPeople: readonly number[] = [...conclusive, ...disagreement]

@@ -80,9 +80,8 @@ export async function wasResponseLost({ db }: WithDatabase, line: { id: number }
     select error from capture_call
      where line_id = ${line.id} and query = 'distNSU' and error is not null
        and id > coalesce((select max(id) from capture_call
-                           where line_id = ${line.id} and query = 'distNSU' and c_stat in (137, 138, 656)), 0)`.execute(
-    db,
-  )
+                           where line_id = ${line.id} and query = 'distNSU'
+                             and c_stat in (137, 138, 656)), 0)`.execute(db)
   return rows.some(({ error }) => isLoss(error))
 }
 

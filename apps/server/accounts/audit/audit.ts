@@ -104,9 +104,8 @@ export async function searchAudit(
         join audit a on a.workspace_id = ${workspaceId} and a.id = k.id
        order by k.at desc, k.id desc`.execute(db)
     const { rows: older } = query.text
-      ? await sql`select 1 from audit where ${conditions} order by at desc, id desc offset ${searchedMax} limit 1`.execute(
-          db,
-        )
+      ? await sql`
+        select 1 from audit where ${conditions} order by at desc, id desc offset ${searchedMax} limit 1`.execute(db)
       : { rows: [] }
     return { entries, total, cutOff: older.length > 0 }
   })

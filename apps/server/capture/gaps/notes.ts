@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { releasing } from '../../documents/deadlines.ts'
-import type { Context } from '../../platform/context.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace } from '../../platform/database.ts'
 import { serviceCodes } from '../../platform/service.ts'
 import { listSubscribers } from '../delivery.ts'
@@ -55,7 +55,7 @@ export async function findNote(
   return first && { chave: first.chave, waitMs: Math.max(0, first.waitMs) }
 }
 
-async function readProgress({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>) {
+async function readProgress({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>) {
   const { rows } = await sql<{ isAsked: boolean; isBehind: boolean; lastSuccessAt: Date | null }>`
     select automatic or wanted as "isAsked", last_success_at is null or last_nsu < max_nsu as "isBehind",
            last_success_at as "lastSuccessAt" from capture_line where id = ${line.id}`.execute(db)

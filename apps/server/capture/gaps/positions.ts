@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from '../../platform/context.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
 import type { CaptureLine } from '../lease.ts'
 import type { NsuRange } from '../rules.ts'
 
@@ -52,7 +52,7 @@ function probesOf({ from, to }: NsuRange): bigint[] {
 
 // Those of `positions` that a query of the last day found expired.
 async function listExpired(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   positions: bigint[],
 ): Promise<bigint[]> {
@@ -95,14 +95,14 @@ function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuil
 
 /** Whether a position is missing, also while it rests. `ctx.db` is a transaction of the capture. */
 export async function isMissingPosition(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   nsu: bigint,
 ): Promise<boolean> {
   return (await findGap(ctx, line, nsu)) !== null
 }
 
-async function findGap({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<Gap | null> {
+async function findGap({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<Gap | null> {
   const { rows } = await sql<Gap>`
     select from_nsu as "from", to_nsu as "to", passed from capture_gap
      where line_id = ${line.id} and not lost and from_nsu <= ${nsu} and to_nsu >= ${nsu}`.execute(db)
@@ -111,7 +111,7 @@ async function findGap({ db }: Pick<Context, 'db'>, line: Pick<CaptureLine, 'id'
 
 // Many in a row right above have expired, and nothing older than these was still there in the last day.
 async function seemsExpired(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   { to: nsu, passed }: Gap,
 ): Promise<boolean> {
@@ -126,7 +126,7 @@ async function seemsExpired(
 
 /** Takes a position out of its gap. An expired one is lost, and after fruitless probes all older ones too. In a transaction of the capture. */
 export async function closePosition(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   nsu: bigint,
   closing: GapClosing,
@@ -156,7 +156,7 @@ const besides = (gap: NsuRange, { from, to }: NsuRange): NsuRange[] =>
 
 /** Takes positions that turn out to be missing out of what is lost, or was passed over without anybody knowing of a document there. `ctx.db` is a transaction of the capture. */
 export async function takeOut(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   positions: NsuRange,
   passed: boolean,
@@ -171,11 +171,7 @@ export async function takeOut(
 }
 
 // Joined with the lost positions right above it, so that a run of them is one row.
-async function insertExpired(
-  ctx: Pick<Context, 'db'>,
-  line: Pick<CaptureLine, 'id'>,
-  { from, to, passed }: Gap,
-): Promise<void> {
+async function insertExpired(ctx: WithDatabase, line: Pick<CaptureLine, 'id'>, { from, to, passed }: Gap) {
   const { rows } = await sql<{ to: bigint }>`
     delete from capture_gap where line_id = ${line.id} and lost and passed = ${passed} and from_nsu = ${to + 1n}
     returning to_nsu as "to"`.execute(ctx.db)
@@ -183,7 +179,7 @@ async function insertExpired(
 }
 
 async function insertGap(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   line: Pick<CaptureLine, 'id'>,
   { from, to, passed }: Gap,
   lost: boolean,

@@ -87,8 +87,7 @@ async function isResting({ db }: LeaveContext, line: CaptureLine): Promise<boole
   return rows.length > 0
 }
 
-// Those who are left have proved nothing, and get nothing that was not asked with their certificate: the line asks again for what the
-// authority still has.
+// The others have proved nothing, so they get nothing of before: the line asks again for what the authority still has.
 async function beginAnew({ db }: LeaveContext, line: CaptureLine): Promise<void> {
   await sql`delete from capture_gap where line_id = ${line.id}`.execute(db)
   await sql`update capture_subscription set delivered_nsu = 0 where line_id = ${line.id}`.execute(db)

@@ -161,9 +161,8 @@ async function refuseTaken({ db }: WithDatabase, workspaceId: number, name: stri
 async function getKey({ db }: WithDatabase, workspaceId: number, publicId: string) {
   const { rows } = await sql<{ id: number; name: string; start: string }>`
     select id, name, start from api_key
-     where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid and token_hash is not null`.execute(
-    db,
-  )
+     where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid
+       and token_hash is not null`.execute(db)
   if (!rows[0]) throw new AppError('not-found', 'Chave de API não encontrada.')
   return rows[0]
 }

@@ -12,9 +12,8 @@ export async function readProducts(
 ): Promise<Map<number, ProductTexts>> {
   const { rows } = await sql<ProductTexts & { id: number }>`
     select p.id, p.code, p.name, p.ncm, p.unit, p.gtin from unnest(${ids}::int[]) q (id)
-     cross join lateral (select * from product p where p.workspace_id = ${workspaceId} and p.id = q.id offset 0) p`.execute(
-    db,
-  )
+     cross join lateral (
+       select * from product p where p.workspace_id = ${workspaceId} and p.id = q.id offset 0) p`.execute(db)
   return new Map(rows.map(({ id, ...texts }) => [id, texts]))
 }
 
@@ -42,15 +41,13 @@ export async function readContents(
 /** Has all documents of a workspace read again, because they were made anew; `db` is the transaction that does so. */
 export async function readAnew({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await sql`
-    update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0 where workspace_id = ${workspaceId}`.execute(
-    db,
-  )
+    update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0
+     where workspace_id = ${workspaceId}`.execute(db)
   beforeCommit({ db }, { lock: 'jobs', workspaceId }, async () => {
     await queueJob({ db }, { kind: 'contents', workspaceId })
     // A turn that is under way ends without writing its position.
     await sql`
-      update job set lease = null, lease_until = null where kind = 'contents' and workspace_id = ${workspaceId}`.execute(
-      db,
-    )
+      update job set lease = null, lease_until = null
+       where kind = 'contents' and workspace_id = ${workspaceId}`.execute(db)
   })
 }

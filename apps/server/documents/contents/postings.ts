@@ -57,7 +57,8 @@ async function drop(db: Database, workspaceId: number, documentIds: readonly big
   const gone = new Set(documentIds.map(Number))
   const { rows } = await sql<SegmentRow>`
     select id, size, first_id as first, ids, dropped from content_segment s
-     where workspace_id = ${workspaceId} and exists (select from unnest(${documentIds}::bigint[]) u (id) where u.id between first_id and last_id)`.execute(
+     where workspace_id = ${workspaceId}
+       and exists (select from unnest(${documentIds}::bigint[]) u (id) where u.id between first_id and last_id)`.execute(
     db,
   )
   for (const { id, size, first, ids, dropped } of rows) {

@@ -65,9 +65,8 @@ export async function putContents(db: Database, workspaceId: number, all: readon
     on conflict (workspace_id, document_id) do update
        set company_id = excluded.company_id, month = excluded.month, side = excluded.side, version = excluded.version, reform = excluded.reform,
            findings = excluded.findings, ibs = excluded.ibs, cbs = excluded.cbs, mod_frete = excluded.mod_frete,
-           tp_nf = excluded.tp_nf, recipient = excluded.recipient, products = excluded.products, value = excluded.value`.execute(
-    db,
-  )
+           tp_nf = excluded.tp_nf, recipient = excluded.recipient,
+           products = excluded.products, value = excluded.value`.execute(db)
   const isFound = ({ indexed, document, before, answer: { read, taken, added } }: ReadDocument) =>
     indexed?.version === version &&
     indexed.month === document?.month &&

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { endWithHolder, requireHolder } from '../../accounts/link-holder.ts'
-import type { Context } from '../../platform/context.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { FileResponse } from '../../platform/http/http.ts'
@@ -94,7 +94,7 @@ export async function openExport(
 }
 
 // Whether a client has the beginning of these bytes: nobody else knows their name.
-async function hasBegun(ctx: Pick<Context, 'db'>, ticket: Ticket, tag: string | null): Promise<boolean> {
+async function hasBegun(ctx: WithDatabase, ticket: Ticket, tag: string | null): Promise<boolean> {
   return tag !== null && (await findWhole(ctx, ticket))?.tag === tag
 }
 
@@ -105,7 +105,7 @@ interface Whole {
   tag: string
 }
 
-async function findWhole(ctx: Pick<Context, 'db'>, ticket: Ticket): Promise<Whole | null> {
+async function findWhole(ctx: WithDatabase, ticket: Ticket): Promise<Whole | null> {
   const found = await findKept(ctx, ticket)
   // A viewer in a browser would ask for a PDF in many small pieces, each of them a download.
   if (found?.state !== 'ready' || found.form !== 'zip' || !found.request.secret) return null
@@ -115,11 +115,7 @@ async function findWhole(ctx: Pick<Context, 'db'>, ticket: Ticket): Promise<Whol
 }
 
 // The part in which a byte stands, and how many stand before it there; null when parts are missing: a crash of the database emptied their table.
-async function placeIn(
-  ctx: Pick<Context, 'db'>,
-  { workspaceId, id }: Ticket,
-  from: number,
-): Promise<{ n: number; skip: number } | null> {
+async function placeIn(ctx: WithDatabase, { workspaceId, id }: Ticket, from: number) {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<{ n: number; skip: number; isWhole: boolean }>`
       with part as materialized (
@@ -135,7 +131,7 @@ async function placeIn(
 }
 
 // What fails before its first byte can be told in words.
-async function requireBeginning(ctx: Pick<Context, 'db'>, ticket: Ticket): Promise<void> {
+async function requireBeginning(ctx: WithDatabase, ticket: Ticket): Promise<void> {
   const until = performance.now() + beginningMsMax
   for (;;) {
     const found = await findKept(ctx, ticket)
@@ -153,7 +149,7 @@ async function requireBeginning(ctx: Pick<Context, 'db'>, ticket: Ticket): Promi
 
 // Each part in a transaction of its own: who downloads slowly keeps no connection. `begin`: of the file that was promised, and no other.
 async function* partsOf(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   { workspaceId, id }: Ticket,
   abandoned: AbortSignal,
   begin?: { n: number; skip: number; attempt: number; parts: number },
@@ -190,7 +186,7 @@ async function* partsOf(
   }
 }
 
-async function makeAnew(ctx: Pick<Context, 'db'>, workspaceId: number, id: bigint): Promise<void> {
+async function makeAnew(ctx: WithDatabase, workspaceId: number, id: bigint): Promise<void> {
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<{ form: Form; leaving: boolean }>`
       update document_export set state = 'waiting', parts = 0, bytes = 0, done = 0

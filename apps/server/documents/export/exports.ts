@@ -3,7 +3,7 @@ import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/t
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import type { Context } from '../../platform/context.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
 import { companiesShown, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { requireRecentProof } from '../../platform/http/proof.ts'
@@ -152,7 +152,7 @@ export async function renewLink(
   return linkTo(ctx, session, { id, form: found.form })
 }
 
-async function ofCriteria(ctx: Pick<Context, 'db'>, workspaceId: number, criteria: Criteria) {
+async function ofCriteria(ctx: WithDatabase, workspaceId: number, criteria: Criteria) {
   const company =
     criteria.companyId === undefined
       ? undefined

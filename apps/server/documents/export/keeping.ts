@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
 import type { Criteria } from '../list/filter.ts'
@@ -71,7 +71,7 @@ export async function readRunning({ db }: WithDatabase, workspaceId: number): Pr
 
 export const newSecret = () => randomBytes(16).toString('base64url')
 
-export async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: { workspaceId: number; id: bigint }) {
+export async function findKept(ctx: WithDatabase, { workspaceId, id }: { workspaceId: number; id: bigint }) {
   const row = await readWorkspace(ctx, workspaceId, ({ db }) =>
     db
       .selectFrom('document_export')
@@ -87,7 +87,7 @@ export async function findKept(ctx: Pick<Context, 'db'>, { workspaceId, id }: { 
 }
 
 /** Deletes what the workspace may not keep beside `more` exports that are still to come. */
-export async function makeRoom({ db }: Pick<Context, 'db'>, workspaceId: number, more = 0): Promise<void> {
+export async function makeRoom({ db }: WithDatabase, workspaceId: number, more = 0): Promise<void> {
   await sql`
     delete from document_export using (
       select id as old, row_number() over newest as n, sum(bytes) over newest as upto
@@ -98,7 +98,7 @@ export async function makeRoom({ db }: Pick<Context, 'db'>, workspaceId: number,
 
 /** Whether the workspace keeps no more bytes than it may, perhaps after older exports made room; archives of everything count apart. */
 export async function isWithinRoom(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   { leaving }: { leaving: boolean },
 ): Promise<boolean> {
@@ -116,7 +116,7 @@ export async function isWithinRoom(
 }
 
 /** Deletes the exports of all workspaces that are older than a day, whether or not anybody asks for another. */
-export async function forgetExports(ctx: Pick<Context, 'db'>): Promise<void> {
+export async function forgetExports(ctx: WithDatabase): Promise<void> {
   for (;;) {
     const { rows } = await asOperator(ctx, ({ db }) =>
       sql<{ workspaceId: number; id: bigint }>`
@@ -129,7 +129,7 @@ export async function forgetExports(ctx: Pick<Context, 'db'>): Promise<void> {
 }
 
 // Some of the parts, and with the last of them the export. Returns whether there is more.
-async function forgetSome(ctx: Pick<Context, 'db'>, workspaceId: number, id: bigint): Promise<boolean> {
+async function forgetSome(ctx: WithDatabase, workspaceId: number, id: bigint): Promise<boolean> {
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     // Locked: nobody has it made anew meanwhile.
     const { rows } = await sql`

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import type { Context, Database } from '../../platform/context.ts'
+import type { Database, WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { epecCodes } from '../files.ts'
 import { all, type Criteria, type FilterQuery, withinRange } from '../list/filter.ts'
@@ -56,7 +56,7 @@ const batchSize = 100
 
 /** The chosen documents that are shown, newest first (everything: by id). Each batch is a short transaction, so slow downloads keep no connection. */
 export async function* readInBatches(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   choice: ExportChoice,
   { withContent, abandoned }: { withContent: boolean; abandoned?: AbortSignal },
@@ -104,7 +104,7 @@ export async function* readInBatches(
 
 /** The documents of these chaves that these companies have, a hundred at most, without content; `ctx.db` is a transaction inside the workspace. */
 export async function readByChave(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   wanted: readonly { companyId: number; chave: string }[],
 ): Promise<ExportRow[]> {

@@ -1,6 +1,6 @@
 import { formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import type { Context } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { readQuery } from '../search/search.ts'
@@ -20,7 +20,7 @@ export interface ListPage {
 
 /** One page of the workspace's documents, without those that its companies hide, in the order of the filter, with its exact count and sum. */
 export async function searchDocuments(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   { page, order = usualOrder, ...criteria }: Filter,
 ): Promise<ListPage> {
@@ -39,7 +39,7 @@ export async function searchDocuments(
 
 /** The ids of all documents that the criteria find, in the order of the list; refuses more than `max` of them. */
 export async function selectIds(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   criteria: Criteria,
   max: number,
@@ -56,16 +56,12 @@ export async function selectIds(
   })
 }
 
-export async function countDocuments(
-  { db }: Pick<Context, 'db'>,
-  workspaceId: number,
-  criteria: Criteria,
-): Promise<number> {
+export async function countDocuments({ db }: WithDatabase, workspaceId: number, criteria: Criteria): Promise<number> {
   return (await countAll(await readQuery(db, workspaceId, criteria))).total
 }
 
 export async function countOutside(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   { from, to, ...criteria }: Criteria,
 ): Promise<{ total: number; months: { month: string; n: number }[] }> {

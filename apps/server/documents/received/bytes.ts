@@ -104,8 +104,7 @@ const opening = Buffer.from('<X509Certificate>')
 const derBytesMin = 300
 const derBytesMax = 0xff_ff
 
-// The last certificate, because whoever wrote the document wrote what stands before its signature: where it is DER as far as its first bytes say, and its Base64 is
-// what these bytes give again. Otherwise all stays where it is.
+// The last certificate belongs to the signature. It is taken out only where its Base64 is what its DER bytes give again.
 function withoutCertificate(xml: Buffer): { rest: Buffer; certificate: Buffer | null; offset: number } {
   const whole = { rest: xml, certificate: null, offset: 0 }
   const at = xml.lastIndexOf(opening)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import type { Context } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import type { ServiceCode } from '../../platform/service.ts'
 import { likeLiteral, searchable } from '../../platform/text.ts'
@@ -9,7 +9,7 @@ import { all } from '../list/filter.ts'
 const suggestedMax = 6
 
 export async function findIssuers(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   type: ServiceCode,
   text: string,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { tryLock } from '../../platform/locks.ts'
 import { receivedContent } from '../received/column.ts'
@@ -16,14 +16,14 @@ const batchSize = 200
 const batchesMax = 5
 
 /** Verifies up to a thousand unproved documents and events of a workspace, each alone, so that one that ends its thread is known. */
-export async function proveMissed(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+export async function proveMissed(ctx: WithDatabase, workspaceId: number): Promise<void> {
   for (const one of tables)
     for (let batch = 0; batch < batchesMax; batch++) if (!(await proveBatch(ctx, workspaceId, one))) break
 }
 
 // Of one company, because its lock orders all who write to it. Returns whether to go on.
 async function proveBatch(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   { table, provable }: (typeof tables)[number],
 ): Promise<boolean> {

@@ -69,8 +69,7 @@ async function proveSome(
 
 function filesOf(some: readonly Arrival[]): Unproved {
   const zipped = !some.every(({ xml }) => xml)
-  // A view is sent with the whole buffer that it is a view of, but once for all of them. The files of a page share one; a gzip stream may be in
-  // one with anything.
+  // A view is sent with its whole buffer, once for all views of it: files of a page share one, a gzip stream may share any.
   return zipped
     ? { zipped, files: some.map(({ content }) => new Uint8Array(content)) }
     : { zipped, files: some.map(({ xml }) => xml!) }

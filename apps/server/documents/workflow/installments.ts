@@ -157,8 +157,7 @@ function monthsBefore(day: string, months: number): string {
   return `${date.toISOString().slice(0, 8)}${String(Math.min(last, Number(day.slice(8)))).padStart(2, '0')}`
 }
 
-// As a value: a function that depends on the clock is computed for each row, which takes longer than the sums, and a subquery of its own keeps Citus from
-// asking one server.
+// A value, because a clock function is computed for each row, and a subquery keeps Citus from asking one server.
 const today = () => sql`${currentDay()}::date`
 // The due date of a parcel that has none.
 const never = 'infinity'

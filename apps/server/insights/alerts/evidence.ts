@@ -11,7 +11,7 @@ import { getDetails } from '../../documents/panel/details.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import { readSent } from '../../events/history.ts'
-import type { Context } from '../../platform/context.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
@@ -82,7 +82,7 @@ async function* entriesOf(
 }
 
 async function readEvents(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   { company_id, chave }: { company_id: number; chave: string },
 ) {

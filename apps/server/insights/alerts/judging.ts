@@ -610,9 +610,8 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
     await sql`
       delete from alert_verdict v using unnest(${before}::bigint[]) q (id)
        where v.workspace_id = ${workspaceId} and v.document_id = q.id
-         and v.id <= (select o.id from alert_verdict o where o.workspace_id = ${workspaceId} and o.document_id = q.id order by o.id desc offset ${keptMax} limit 1)`.execute(
-      db,
-    )
+         and v.id <= (select o.id from alert_verdict o where o.workspace_id = ${workspaceId} and o.document_id = q.id
+                       order by o.id desc offset ${keptMax} limit 1)`.execute(db)
   }
   // Of what a person said something stays, that it may be taken back.
   const gone = changed.flatMap(({ old, row }) =>
@@ -627,7 +626,8 @@ async function writeVerdicts(db: Database, workspaceId: number, judged: readonly
   await sql`
     insert into alert as a (workspace_id, ${sql.join(alertNames)})
     select ${workspaceId}, ${sql.join(alertNames)} from ${records(written, alertTypes)}
-    on conflict (workspace_id, document_id) do update set judged_at = excluded.judged_at, ${sql.join(alertNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
+    on conflict (workspace_id, document_id) do update
+       set judged_at = excluded.judged_at, ${sql.join(alertNames.map((name) => sql`${name} = excluded.${name}`))}`.execute(
     db,
   )
   return changed.flatMap(({ old, row }) => {

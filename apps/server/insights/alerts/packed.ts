@@ -2,8 +2,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { type AlertFacts, apart, together } from '@vigia/checks/alerts/facts'
 import { bareFrame, readDictionaries } from '../../platform/zstd.ts'
 
-// The facts of a document as `alert_fact` keeps them (decision 0062): the number of the dictionary, and what `apart` makes of them in zstd with it. A dictionary is
-// never changed: a new one gets the next number, and a file beside this one.
+// Facts as `alert_fact` keeps them (decision 0062): the dictionary's number, then zstd with it. A dictionary is never changed.
 
 const newest = 2
 

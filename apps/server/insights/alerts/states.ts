@@ -204,9 +204,8 @@ export async function removeKnown({ db }: WithDatabase, session: Session, id: bi
   await sql`
     update alert set state = 'em-analise', state_by = ${session.accountId}, state_at = now()
      where workspace_id = ${workspaceId} and document_id = ${documentId} and state = 'conhecida'
-       and not exists (select from alert_known k where k.workspace_id = ${workspaceId} and k.document_id = ${documentId})`.execute(
-    db,
-  )
+       and not exists (select from alert_known k
+                        where k.workspace_id = ${workspaceId} and k.document_id = ${documentId})`.execute(db)
   await recordAudit({ db }, session, 'alerta', `Apagou o conhecido da regra ${rule} para o emitente ${issuerBase}.`)
 }
 

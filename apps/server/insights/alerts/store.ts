@@ -32,8 +32,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database, WithDatabase } from '../../platform/context.ts'
 import { packFacts, unpackFacts } from './packed.ts'
 
-// What the rules look up, kept by increments: the part of packages/checks/alerts that a database answers. Whoever changes something here holds the row
-// of the workspace in `alert_position`.
+// Increments that the rules look up. Whoever changes something here holds the row of the workspace in `alert_position`.
 
 /** A document with what is known of it now; `facts` null: it is no more. */
 export interface FactChange {

@@ -4,7 +4,7 @@ import { dueUntil } from '../../documents/deadlines.ts'
 import { countOverdue } from '../../documents/workflow/installments.ts'
 import { markCondition } from '../../documents/workflow/remarks.ts'
 import { countAsked } from '../../events/asked.ts'
-import type { Context } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { type ServiceCode, serviceCodes } from '../../platform/service.ts'
 import { countOpen } from '../alerts/states.ts'
@@ -66,7 +66,7 @@ const lastMonth = sql`(${thisMonth} - interval '1 month')::date`
 const since = sql`(${today} - 89)`
 
 /** Month, waiting answers and today's arrivals of a workspace without hidden documents, by days of São Paulo. */
-export async function readDashboard(ctx: Pick<Context, 'db'>, workspaceId: number): Promise<DashboardData> {
+export async function readDashboard(ctx: WithDatabase, workspaceId: number): Promise<DashboardData> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<AsJson>`
       select (select coalesce(json_agg(r), '[]') from (${byCompany(workspaceId)}) r) as companies,
@@ -163,8 +163,7 @@ const latestOfToday = (workspaceId: number) => sql`
     join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
    order by d.created_at desc, d.id desc`
 
-// Documents of this month by type and day, until today, and how many NF-e of the last 90 days wait for an answer. Each day is a range of
-// a covering index: for all at once the planner reads the whole of one that is not in their order, and groups what it finds.
+// Documents of this month by type and day, and waiting NF-e of 90 days. Each day is a range of a covering index.
 const byDay = (workspaceId: number) => {
   // The company is looked up only where something is hidden at all: a join costs as much as the counting.
   const shown = sql`(not ${hidesAnything(workspaceId)}

@@ -261,9 +261,8 @@ export async function markFinding(
       insert into freight_mark as m (workspace_id, document_id, company_id, said_by, code, sentence)
       values (${workspaceId}, ${id}, ${finding.companyId}, ${accountId}, ${code}, ${finding.sentence})
       on conflict (workspace_id, document_id, code) do update
-         set said_by = excluded.said_by, said_at = excluded.said_at, sentence = excluded.sentence, company_id = excluded.company_id`.execute(
-      db,
-    )
+         set said_by = excluded.said_by, said_at = excluded.said_at, sentence = excluded.sentence,
+             company_id = excluded.company_id`.execute(db)
   else
     await sql`
       delete from freight_mark

@@ -3,7 +3,7 @@ import { downloadReformSheet, getReformSheet } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { handle } from '../../platform/http/http.ts'
 import { readSheet, type SheetFilter, type SheetSize } from './sheet.ts'
@@ -38,7 +38,7 @@ export const reformRoutes = [
 ]
 
 async function filterOf(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   { Mes, IdEmpresa }: { Mes: string; IdEmpresa?: string | undefined },
 ): Promise<SheetFilter> {

@@ -163,8 +163,7 @@ async function findKeys(
 ): Promise<{ keys: string[]; lineCount: number }> {
   // Read in the order in which they lie: the planner takes rows of one workspace for sorted by all of the index, and visits each by itself.
   await sql`select set_config('enable_indexscan', 'off', true)`.execute(db)
-  // What is summed is taken out of the row first, which of products is too wide to be sorted. Sums of float8 take half the time; those that are shown are
-  // read exactly. A product has rows of whole years, and perhaps no document in the months.
+  // Summed columns are taken out of the wide row first. float8 takes half the time and only orders; shown sums are exact.
   const { rows } = await sql<{ key: string; lines: bigint }>`
     select r.key::text as key, count(*) over () as lines
       from (select ${key} as key, (${amountIn('value', now, isProduct)})::float8 as value, (${amountIn('documents', now, isProduct)})::int as documents
@@ -211,9 +210,8 @@ async function readFound({ db }: WithDatabase, asked: Asked, question: Question,
     select f.*, w.lines, w.whole
       -- What was only in the periods before is in the comparison of the total.
       from (select count(*) filter (where documents <> 0) as lines, ${wholeOf(isProduct)} as whole from found) w
-      left join (select * from found where documents <> 0 order by value desc, key limit ${take} offset ${skip}) f on true`.execute(
-    db,
-  )
+      left join (select * from found where documents <> 0
+                  order by value desc, key limit ${take} offset ${skip}) f on true`.execute(db)
   const { lines, whole } = rows[0]!
   const total = toFigures(
     Object.fromEntries(Object.entries(whole).map(([name, sum]) => [name, BigInt(sum)])) as Row,
