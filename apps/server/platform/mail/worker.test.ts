@@ -11,6 +11,7 @@ import { readConfig } from '../../config.ts'
 import type { Context } from '../context.ts'
 import { asOperator, openDatabase } from '../database.ts'
 import { createPublicIds } from '../ids.ts'
+import { prepareInstallation } from '../installation.ts'
 import { testSigner } from '../signer/testing.ts'
 import { noPrinter, roomyStorage } from '../testing.ts'
 import { createVault } from '../vault.ts'
@@ -354,6 +355,11 @@ test('the operator sees what did not leave and lets it be tried again', async ()
     { recipient: 'um@x.example', state: 'failed', problem: expect.stringContaining('no such mailbox') },
   ])
   server.refuse = () => {}
+  // What failed before a restore waits for the release too.
+  await prepareInstallation(database.url, 'homologacao')
+  await sql`update installation set held_since = now()`.execute(db)
+  expect(await retryFailedMails({ db })).toBe(0)
+  await sql`update installation set held_since = null`.execute(db)
   expect(await retryFailedMails({ db })).toBe(1)
   expect(await retryFailedMails({ db })).toBe(0)
   await using _ = await work()
