@@ -26,10 +26,6 @@ export const events = slice({
   mails: manifestationMails,
   announcements: manifestationAnnouncements,
   loops: [
-    (ctx) =>
-      startCaptureWorker(ctx, {
-        received: (workspaceId, companyId) => acknowledgePending(ctx, workspaceId, companyId),
-      }),
     async (ctx) => {
       await holdAfterSilence(ctx)
       await noteHold(ctx)
@@ -37,5 +33,9 @@ export const events = slice({
       // A document that an event releases comes by the distribution.
       return startManifestationWorker(ctx, { registered: (service, cnpj) => askSoon(ctx, service, cnpj) })
     },
+    (ctx) =>
+      startCaptureWorker(ctx, {
+        received: (workspaceId, companyId) => acknowledgePending(ctx, workspaceId, companyId),
+      }),
   ],
 })

@@ -196,3 +196,12 @@ test('a transaction that queues a job again keeps no other lease from being rene
   })
   expect(await operate(sql`select key from job where lease_until > now()`)).toEqual([{ key: 'y' }])
 })
+
+test('kinds take turns, so that none with much to do stops another', async () => {
+  const one = kind(async () => null, { name: 'one' })
+  const two = kind(async () => null, { name: 'two' })
+  for (const key of ['a', 'b', 'c']) await asOperator(ctx, (ctx) => queueJob(ctx, { kind: 'one', workspaceId: 1, key }))
+  await asOperator(ctx, (ctx) => queueJob(ctx, { kind: 'two', workspaceId: 1 }))
+  const claimed = [await claimJob(ctx, [one, two], []), await claimJob(ctx, [one, two], [])]
+  expect(claimed.map((job) => job?.kind).sort()).toEqual(['one', 'two'])
+})

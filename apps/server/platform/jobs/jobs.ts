@@ -61,20 +61,14 @@ const idleMs = 500
 // Workspaces take turns among the jobs that wait longest.
 const seenMax = 5_000
 
-/** What `queueJob` needs. `waitMs`: not before. */
-export interface NewJob {
-  kind: string
-  workspaceId: number | null
-  key?: string
-  payload?: object
-  waitMs?: number
-}
-
 /**
- * Queues a job in the transaction that `ctx.db` is, if it is one. One that waits already runs at the earlier of both times; one that runs, runs once
+ * Queues a job in the transaction that `ctx.db` is, if it is one, not before `waitMs`. One that waits already runs at the earlier of both times; one that runs, runs once
  * more. Jobs of no workspace are queued once.
  */
-export async function queueJob({ db }: WithDatabase, job: NewJob): Promise<void> {
+export async function queueJob(
+  { db }: WithDatabase,
+  job: { kind: string; workspaceId: number | null; key?: string; payload?: object; waitMs?: number },
+): Promise<void> {
   const { kind, workspaceId, key = '', payload = {}, waitMs = 0 } = job
   const again = sql`
     on conflict (kind, workspace_id, key) do update set run_at = least(j.run_at, excluded.run_at), payload = excluded.payload`
@@ -158,14 +152,10 @@ export async function carryOut(ctx: Context, kind: JobKind, job: Job, signal: Ab
   }
 }
 
-// Which workspace each kind served last in this process.
+// Which workspace each kind served last in this process; the kind that was served last comes last.
 const servedLast = new Map<string, number>()
 
-interface Waiting {
-  kind: string
-  workspaceId: number | null
-  failed: boolean
-}
+type Waiting = Pick<Job, 'kind' | 'workspaceId'> & { failed: boolean }
 
 /** Takes the next job that is due of a kind that has places; null: none. */
 export async function claimJob(ctx: Context, kinds: readonly JobKind[], running: readonly Job[]): Promise<Job | null> {
@@ -192,11 +182,13 @@ export async function claimJob(ctx: Context, kinds: readonly JobKind[], running:
       const id = workspaceId ?? 0
       return id > (servedLast.get(kind) ?? -1) ? id : id + 2 ** 32
     }
-    for (const kind of free) {
+    const served = [...servedLast.keys()]
+    for (const kind of free.sort((a, b) => served.indexOf(a.name) - served.indexOf(b.name))) {
       const waiting = rows.filter((row) => row.kind === kind.name)
       for (const next of waiting.sort((a, b) => Number(b.failed) - Number(a.failed) || turn(a) - turn(b))) {
         const job = await take({ db }, next, isDue)
         if (!job) continue
+        servedLast.delete(kind.name)
         servedLast.set(kind.name, next.workspaceId ?? 0)
         return job
       }

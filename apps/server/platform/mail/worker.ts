@@ -24,6 +24,7 @@ export function mailJob(kinds: Readonly<Record<string, MailKind>>): JobKind {
   return {
     name: 'mail',
     concurrency: 4,
+    placesOfEach: 3,
     workMs: 20 * minuteMs,
     isHeld: true,
     waits,
