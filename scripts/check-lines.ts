@@ -4,12 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 47_636,
+  'lines of server': 47_500,
   'lines of packages': 27_010,
-  // The checker reads table names too; its list of reads that go upwards shrinks.
   'lines of scripts': 3_570,
-  'lines of web': 31_890,
-  'lines of tests and benches': 73_500,
+  'lines of web': 31_880,
+  'lines of tests and benches': 73_470,
   settings: 37,
   decisions: 54,
 }
