@@ -60,7 +60,8 @@ test('a container has each file that the program imports, and each library of th
         .slice(0, specifier.startsWith('@') ? 2 : 1)
         .join('/')
       const own = workspaces.find((workspace) => workspace.name === name)
-      const target = own?.exports[`.${specifier.slice(name.length)}`]
+      const entry = specifier.slice(name.length + 1)
+      const target = own?.exports[`./${entry}`] ?? own?.exports['./*']?.replace('*', entry)
       if (own && target) visit(path.posix.join(own.folder, target))
       // The root has tools only, and they stay outside.
       else if (!lock.packages[owner(file)]?.dependencies?.[name]) missing.add(`${name} of ${file}`)
