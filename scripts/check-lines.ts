@@ -8,7 +8,7 @@ const ceilings: Record<string, number> = {
   'lines of packages': 27_010,
   'lines of scripts': 3_570,
   'lines of web': 31_880,
-  'lines of tests and benches': 73_470,
+  'lines of tests and benches': 73_480,
   settings: 37,
   decisions: 54,
 }
