@@ -427,7 +427,7 @@ test('a workspace is looked at when somebody chose something, and again when som
   const again = (await look())!
   expect(again.waitMs).toBeGreaterThan(60_000)
   expect(again.waitMs).toBeLessThanOrEqual(120_000)
-  await inside((db) => sql`update alert_news set at = at - interval '2 minutes'`.execute(db))
+  await inside((db) => sql`update alert_news set at = ${new Date(Date.now() - 120_000)}`.execute(db))
   expect(await look()).toBeNull()
   expect(await queued()).toHaveLength(1)
   await choose(ana, { alerts: 'resumo' })
