@@ -29,7 +29,7 @@ export async function operate<T>(
 }
 
 interface OpenOptions {
-  /** What becomes of the embedded database: it has to run already, is started unless it runs, or is this process's alone. */
+  /** Join an embedded database that runs, share it (start it unless it runs), or start one of this process alone. */
   postgres: 'join' | 'share' | 'start'
   step: (text: string) => void
   reachSigner?: ReachSigner

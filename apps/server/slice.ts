@@ -7,7 +7,7 @@ import type { MailKind } from './platform/mail/mail.ts'
 /** Looks at a workspace once an hour and does what is due there; doing it twice changes nothing. */
 export type Review = (ctx: Context, workspaceId: number) => Promise<void>
 
-/** What a part of the server consists of. `start.ts` puts the parts together. */
+/** The parts that a floor declares; `api.ts` and `worker.ts` put them together. */
 export interface Slice {
   routes: readonly Handled[]
   jobs: readonly JobKind[]
@@ -15,7 +15,7 @@ export interface Slice {
   reviews: readonly Review[]
   mails: Readonly<Record<string, MailKind>>
   announcements: Readonly<Record<string, Writer>>
-  /** What each worker process does by itself, until disposed. */
+  /** Loops that each worker process runs by itself until disposed. */
   loops: readonly ((ctx: Context) => AsyncDisposable | Promise<AsyncDisposable>)[]
 }
 

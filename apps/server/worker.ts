@@ -10,7 +10,7 @@ import { slices } from './slices.ts'
 export async function startWorker(ctx: Context): Promise<AsyncDisposable> {
   await using begun = new AsyncDisposableStack()
   const loops: AsyncDisposable[] = []
-  // Whatever a webhook or a mail server still takes, no query begins.
+  // All stop at once, so no query begins while a slow mail server is waited for.
   begun.use(together(loops))
   for (const loop of slices.flatMap(({ loops }) => loops)) loops.push(await loop(ctx))
   const jobs = [

@@ -11,7 +11,7 @@ const SystemJob = z.object({
   erro: z.string().nullable(),
 })
 
-/** What the installation has to do; ours. */
+/** Jobs of the installation; ours. */
 export const listSystemJobs = route({
   method: 'GET',
   path: '/v1/api/Sistema/trabalhos',

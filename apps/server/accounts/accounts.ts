@@ -271,7 +271,7 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
         'conflict',
         'A pessoa desta conta participa de outros workspaces. Nada foi alterado: remova-a deles antes.',
       )
-    // Whose password everybody knows has no owner who could confirm anything.
+    // A shared account has no owner who could confirm an address.
     await sql`
       update account set shared = true, email_proved_at = least(email_proved_at, now()), new_email = null
        where workspace_id = ${workspaceId} and id = ${accountId}`.execute(db)

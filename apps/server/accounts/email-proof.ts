@@ -32,7 +32,7 @@ export async function findUnproved(
   { workspaceId, accountId }: Owner,
 ): Promise<string | null> {
   if (!isAsked({ config })) return null
-  // Of a key: who made it.
+  // The person who made the key.
   const { rows } = await sql<{ email: string }>`
     select email from account
      where workspace_id = ${workspaceId} and email_proved_at is null

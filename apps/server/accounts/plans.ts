@@ -6,7 +6,7 @@ import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { recordAudit } from './audit/audit.ts'
 
-/** What the texts about plans need. */
+/** The numbers that texts about plans name. */
 export type WithContact = Pick<Context, 'db' | 'config'>
 
 /** `tipoPlano` of section 9. */

@@ -22,7 +22,7 @@ const recoveryCodes = 10
 // Base32 of 80 bits, in groups of four.
 const recoveryCodeLength = 16
 
-/** What binds the sealed secret of a second factor to its account. */
+/** The name that binds the sealed secret of a second factor to its account. */
 export function secondFactorPurpose(workspaceId: number, accountId: number): string {
   return `second factor of account ${workspaceId}/${accountId}`
 }

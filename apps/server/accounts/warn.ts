@@ -6,7 +6,7 @@ import { isWrittenTo } from './email-proof.ts'
 
 /** A warning that the people of a workspace get once. */
 interface Warning {
-  /** What it is about; a key is used once. */
+  /** The subject, used once in a workspace. */
   key: string
   /** Names the writer of the letter. */
   kind: string

@@ -226,7 +226,7 @@ function toCapture(
   }
 }
 
-// What came for a certificate of another workspace is not told before one's own is proved.
+// Responses to the certificate of another workspace stay hidden until this workspace has proved its own.
 function lastResponse({ proved, last_success_at }: ListedLine): string | null {
   return proved ? (last_success_at?.toISOString() ?? null) : null
 }

@@ -12,7 +12,7 @@ import { createLimiter } from '../platform/limiter.ts'
 import { SignerDown } from '../platform/signer/client.ts'
 import type { CertificateUse, OpenedCertificate } from '../platform/signer/signer.ts'
 
-/** What a capture line says when the authority accepts none of the certificates that there are for a CNPJ, in whatever workspace. */
+/** The message of a capture line when the authority accepts no certificate of the CNPJ, of any workspace. */
 export const noneAccepted =
   'A SEFAZ não aceitou nenhum dos certificados digitais cadastrados para este CNPJ. Os documentos já guardados estão seguros; um certificado novo é usado assim que for enviado.'
 

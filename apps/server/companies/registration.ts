@@ -9,7 +9,7 @@ import { readHolderAuthorities } from './authorities.ts'
 import { replaceCertificate, type Uploader } from './certificates.ts'
 import { type Company, createCompany } from './companies.ts'
 
-/** What follows from a certificate for the captures and the events, which stand above. Each `ctx.db` is the transaction that takes it. */
+/** Functions of the floors above that a new certificate starts. Each `ctx.db` is the transaction that stores it. */
 export interface CapturesOfCertificates {
   /** Begins the captures of a new company. `proved`: the chain of its certificate shows that it is real. */
   subscribe(

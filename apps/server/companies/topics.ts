@@ -9,10 +9,10 @@ export interface Writer {
   write(items: readonly TopicItem[]): Omit<Announcement, 'topic'> | null
 }
 
-/** What of the screens an announcement is about. */
+/** The part of the screens that an announcement is about. */
 type Topic = 'captura' | 'manifestacao' | 'empresa' | 'certificado' | 'documento' | 'exportacao' | 'aviso'
 
-/** What open pages show: the texts of an announcement. */
+/** The texts of an announcement on open pages. */
 export interface Announcement {
   topic: Topic
   /** How the page shows it (section 4 of the specification). */
@@ -21,7 +21,7 @@ export interface Announcement {
   body: string
   /** Path of the screen that shows it; undefined: none shows more than the text. */
   link?: string
-  /** Of another screen, where one does not show all of it. */
+  /** The path of a second screen, where one does not show all of it. */
   otherLink?: string
   /** After this time it is no longer sent to sessions that missed it. */
   usefulMs?: number

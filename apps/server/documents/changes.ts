@@ -4,21 +4,21 @@ import { asOperator, beforeCommit, inWorkspace } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { queueJob } from '../platform/jobs/jobs.ts'
 
-// What changed in a workspace, in order: docs/decisions/0033-change-feed.md. Whoever changes a document notes it here, in the transaction that does
-// it, and the version is given right before its commit.
+// The change feed of a workspace (docs/decisions/0033-change-feed.md). A transaction that changes a document notes it here, and gets the version
+// right before its commit.
 
 /** A document is new, its complete XML came, an event changed what it shows, it was cancelled, an answer of ours to it was settled. */
 export type ChangeKind = 'new' | 'completed' | 'standing' | 'cancelled' | 'answered'
 
 export const changeCodes: Record<ChangeKind, number> = { new: 1, completed: 2, standing: 3, cancelled: 4, answered: 5 }
 
-/** A change as whoever makes it notes it. */
+/** A change as its author notes it. */
 interface NotedChange {
   documentId: bigint
-  /** Of the document; looked up where whoever makes the change does not know it. */
+  /** The company of the document; looked up where it is left out. */
   companyId?: number
   kind: ChangeKind
-  /** Of `answered`: the event that is settled: registered, rejected or unconfirmed. */
+  /** The settled event of `answered`. */
   eventId?: bigint
 }
 
@@ -68,7 +68,7 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
 }
 
 async function queueReaders(ctx: WithDatabase, workspaceId: number): Promise<void> {
-  for (const kind of ['contents', 'alerts']) await queueJob(ctx, { kind, workspaceId })
+  await queueJob(ctx, { kind: ['contents', 'alerts'], workspaceId })
 }
 
 async function readCompanies(

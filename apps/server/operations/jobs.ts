@@ -37,11 +37,11 @@ export interface JobsOfKind {
   failing: number
   /** When the first of them runs. */
   next: Date | null
-  /** Of the one that failed most often. */
+  /** The error of the job that failed most often. */
   error: string | null
 }
 
-/** What waits, what fails, and when it is tried again; capture lines and events are counted as jobs. */
+/** Counts the jobs that wait and fail, with the next run of each kind; capture lines and events count as jobs. */
 export async function listJobs(ctx: WithDatabase): Promise<JobsOfKind[]> {
   const jobs = await asScheduler(ctx, async ({ db }) => {
     const { rows: jobs } = await sql<Omit<JobsOfKind, 'name'>>`

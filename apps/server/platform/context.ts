@@ -13,7 +13,7 @@ export type Database = Kysely<Tables>
 /** What the functions of the slices may ask for; each names only the fields that it needs. */
 export interface Context {
   db: Database
-  /** Of the login that sees some companies only, where work for people is done without a call. */
+  /** Connections of the login that sees some companies only; the worker has them. */
   limited?: Database
   config: Config
   log: Logger

@@ -6,7 +6,7 @@ import { useNow } from '../ui/hooks/clock.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 
-/** What the installation has to do, for its only administrators. */
+/** Jobs of the installation, for its administrators where it has one workspace. */
 export function SystemPage() {
   const now = useNow()
   const jobs = useScreenQuery(listSystemJobs, {}, { refreshMs: 15_000 })

@@ -42,7 +42,7 @@ const oldSecretHours = 24
 /** What a person has sent outside the order of the feed, in a workspace. */
 export const byHand = { name: 'webhook', times: 60, withinMs: 3_600_000 }
 
-/** What binds the sealed secrets of webhooks to their workspace. */
+/** The name that binds the sealed secrets of webhooks to their workspace. */
 export function webhookPurpose(workspaceId: number): string {
   return `webhook ${workspaceId}`
 }

@@ -9,7 +9,7 @@ export interface Lane {
   /** A condition that is cheaper to find and holds for all rows that are due. */
   maybeDue?: RawBuilder<unknown>
   order: RawBuilder<unknown>
-  /** What a claim writes into a row besides its lease. */
+  /** Columns that a claim writes besides the lease. */
   set?: RawBuilder<unknown>
 }
 

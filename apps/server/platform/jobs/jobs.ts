@@ -37,7 +37,7 @@ export interface JobKind {
   mayRun?(ctx: Context): boolean
   /** None takes longer than this unless it hangs; two hours unless told otherwise. */
   workMs?: number | undefined
-  /** What was queued before events were held waits for the release. */
+  /** Jobs queued before events were held wait for the release. */
   isHeld?: boolean
   /** The wait after each failure in a row; the last one repeats. */
   waits?: readonly number[]
@@ -58,23 +58,23 @@ const defaultWaits = [minuteMs, 5 * minuteMs, 15 * minuteMs, 60 * minuteMs]
 const leaseMs = 2 * minuteMs
 const renewEveryMs = 30_000
 const idleMs = 500
-// Workspaces take turns among the jobs that wait longest.
-const seenMax = 5_000
+const seenMax = 5_000 // Workspaces take turns among the jobs that wait longest.
 
 /**
- * Queues a job in the transaction that `ctx.db` is, if it is one, not before `waitMs`. One that waits already runs at the earlier of both times; one that runs, runs once
- * more. Jobs of no workspace are queued once.
+ * Queues a job (of each kind) in the transaction that `ctx.db` is, if it is one, to run after `waitMs`. A job that waits keeps the earlier time; one
+ * that runs, runs once more. Its row stays locked until the commit, so nobody claims it before. Jobs of no workspace are queued once.
  */
 export async function queueJob(
   { db }: WithDatabase,
-  job: { kind: string; workspaceId: number | null; key?: string; payload?: object; waitMs?: number },
+  job: { kind: string | string[]; workspaceId: number | null; key?: string; payload?: object; waitMs?: number },
 ): Promise<void> {
   const { kind, workspaceId, key = '', payload = {}, waitMs = 0 } = job
   const again = sql`
-    on conflict (kind, workspace_id, key) do update set run_at = least(j.run_at, excluded.run_at), payload = excluded.payload`
+    on conflict (kind, workspace_id, key) do update set run_at = least(j.run_at, excluded.run_at), payload = excluded.payload
+    where j.run_at > excluded.run_at or j.payload <> excluded.payload`
   await sql`
     insert into job as j (kind, workspace_id, key, payload, run_at)
-    values (${kind}, ${workspaceId}, ${key}, ${JSON.stringify(payload)}, ${fromNow(waitMs)})
+    select kind, ${workspaceId}::int, ${key}, ${JSON.stringify(payload)}::jsonb, ${fromNow(waitMs)} from unnest(${[kind].flat()}::text[]) kind
     ${workspaceId === null ? sql`` : again}`.execute(db)
 }
 

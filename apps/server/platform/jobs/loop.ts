@@ -11,7 +11,7 @@ export interface JobSource<Job> {
   run(job: Job, signal: AbortSignal): Promise<void>
   /** Lets a job go whose `run` threw, to be tried later. Without it, and when it throws as well, the lease runs out by itself. */
   postpone?(job: Job): Promise<void>
-  /** What the log says of a job that threw. */
+  /** Fields of the log line of a job that threw. */
   describe?(job: Job): object
   /** How many jobs this process carries out at the same time. */
   concurrency: number
@@ -31,7 +31,7 @@ const loops = new Map<object, { name: string; dueBy(): number }>()
 // A claim takes moments, what is carried out minutes.
 const claimMs = 5 * 60_000
 const turnMs = 15 * 60_000
-/** What may rightly take long. */
+/** The limit of work that may take long. */
 export const longMs = 2 * 3_600_000
 
 /** The loops of this process that should have turned by now: something that they wait for hangs. */

@@ -14,7 +14,7 @@ export interface HeldMail extends WaitingMail {
   messageId: string
 }
 
-/** What became of a mail: it left, it need not leave, or it never left and the operator should know. */
+/** The end of a mail: it left, it need not leave, or it never left and the operator should know. */
 export type MailOutcome = { state: 'sent' } | { state: 'dropped' | 'failed'; problem: string }
 
 /** The mail of a job; null: it was settled, or is gone with its workspace. */

@@ -355,7 +355,7 @@ test('the operator sees what did not leave and lets it be tried again', async ()
     { recipient: 'um@x.example', state: 'failed', problem: expect.stringContaining('no such mailbox') },
   ])
   server.refuse = () => {}
-  // What failed before a restore waits for the release too.
+  // Mails that failed before a restore wait for the release too.
   await prepareInstallation(database.url, 'homologacao')
   await sql`update installation set held_since = now()`.execute(db)
   expect(await retryFailedMails({ db })).toBe(0)

@@ -15,7 +15,7 @@ const waits = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs, ...Arr
 const sendMs = 3 * minuteMs
 // How long a message under way may still take when the program ends.
 const graceMs = 5_000
-// What became of a mail is written as long as its job is held.
+// The end of a mail is written as long as its job is held.
 const settleMs = 2 * minuteMs
 
 /** Sends the mails that wait; `kinds` write the letters. */
