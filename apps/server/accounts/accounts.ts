@@ -3,7 +3,7 @@ import { byInvitation } from '@vigia/contract/accounts'
 import type { MemberRole } from '@vigia/contract/route'
 import { planKinds, trialDays } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
@@ -85,7 +85,7 @@ export async function signUp(
  * e-mail has an account.
  */
 export async function createAccount(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { name, email }: { name: string; email: string },
 ): Promise<string | null> {
   const password = randomBytes(12).toString('base64url')
@@ -104,7 +104,7 @@ export async function createAccount(
 }
 
 // The number comes first: the row can only be written by somebody who is in its workspace already.
-async function nextWorkspaceId({ db }: Pick<Context, 'db'>): Promise<number> {
+async function nextWorkspaceId({ db }: WithDatabase): Promise<number> {
   const { rows } = await sql<{
     id: number
   }>`select nextval(pg_get_serial_sequence('workspace', 'id'))::int as id`.execute(db)
@@ -116,7 +116,7 @@ async function nextWorkspaceId({ db }: Pick<Context, 'db'>): Promise<number> {
  * account. `ctx.db` is a transaction inside the workspace.
  */
 export async function insertMember(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   { email, name, passwordHash }: { email: string; name: string; passwordHash: string },
 ): Promise<number | null> {
@@ -129,7 +129,7 @@ export async function insertMember(
 }
 
 // The id that the account of this e-mail will have; null: another account has the e-mail. `ctx.db` is a transaction inside its workspace.
-async function claimEmail({ db }: Pick<Context, 'db'>, workspaceId: number, email: string): Promise<number | null> {
+async function claimEmail({ db }: WithDatabase, workspaceId: number, email: string): Promise<number | null> {
   const { rows } = await sql<{ accountId: number }>`
     insert into account_directory (email, workspace_id, account_id)
     values (${email}, ${workspaceId}, nextval(pg_get_serial_sequence('account', 'id')))
@@ -139,7 +139,7 @@ async function claimEmail({ db }: Pick<Context, 'db'>, workspaceId: number, emai
 
 // Inserts nothing without an id, with the same statements.
 async function insertAccount(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   accountId: number | null,
   account: Omit<NewAccount, 'password'> & { passwordHash: string },
@@ -178,11 +178,7 @@ interface OwnAccount {
 }
 
 /** The account of the session's person, and what its workspace is; `proved`: the e-mail needs no confirmation (any more). */
-export async function getAccount(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  session: Session,
-  findPublicIds: FindPublicIds,
-) {
+export async function getAccount({ db, config }: WithConfig, session: Session, findPublicIds: FindPublicIds) {
   const { home } = session
   const account = await inWorkspace({ db }, home.workspaceId, async ({ db }) => {
     // The new e-mail while its link may work.
@@ -230,7 +226,7 @@ export async function listWorkspaces({ db }: WithDatabase, session: Session): Pr
 
 /** Changes how the person of the session is called and reached. */
 export async function updateAccount(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   session: Session,
   { name, phone = null }: { name: string; phone?: string | undefined | null },
 ): Promise<void> {
@@ -260,7 +256,7 @@ export async function updateAccount(
  * replaces the password, and nothing is kept of where they come from. Returns whether there is such an account; throws when its person is also in
  * workspaces of others, which nobody should enter with a password that everybody knows.
  */
-export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): Promise<boolean> {
+export async function shareAccount({ db }: WithDatabase, email: string): Promise<boolean> {
   const account = await findAccount({ db }, email)
   if (!account) return false
   const { workspaceId, accountId } = account
@@ -286,10 +282,7 @@ export async function shareAccount({ db }: Pick<Context, 'db'>, email: string): 
 }
 
 /** Switches the second factor of the account with the e-mail off, for who runs the installation; null: there is no such account. */
-export async function dropSecondFactorOf(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  email: string,
-): Promise<boolean | null> {
+export async function dropSecondFactorOf({ db, config }: WithConfig, email: string): Promise<boolean | null> {
   const account = await findAccount({ db }, email)
   if (!account) return null
   const actor = { ...account, accountName: 'Quem administra o sistema' }
@@ -297,7 +290,7 @@ export async function dropSecondFactorOf(
 }
 
 /** Ends all sessions of a workspace but the one of `keep`. `ctx.db` is a transaction inside the workspace. */
-export async function endAllSessions({ db }: Pick<Context, 'db'>, workspaceId: number, keep?: string): Promise<void> {
+export async function endAllSessions({ db }: WithDatabase, workspaceId: number, keep?: string): Promise<void> {
   await deleteSessions({ db }, workspaceId, keep === undefined ? sql`true` : sql`token_hash <> ${tokenHash(keep)}`)
 }
 
@@ -314,6 +307,6 @@ export async function removeAccounts(ctx: Pick<Context, 'db' | 'vault'>, workspa
 }
 
 /** Removes what nobody asks for any more: sessions that expired, links older than thirty days, counts of tries whose time is over. */
-export async function forgetOld({ db }: Pick<Context, 'db'>): Promise<void> {
+export async function forgetOld({ db }: WithDatabase): Promise<void> {
   await sql`select forget_old_access()`.execute(db)
 }

@@ -1,4 +1,4 @@
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
 import { countTry, type Limit } from '../platform/http/throttle.ts'
@@ -30,7 +30,7 @@ export async function queueConfirmation({ db }: WithDatabase, recipient: string,
 
 /** Sends the letter once more; returns to which address, or null when there is nothing to confirm. */
 export async function resendConfirmation(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   session: Session,
   caller: Caller,
 ): Promise<string | null> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
@@ -34,7 +34,7 @@ export const newEmailLink: LinkKind = {
  * has an account already, the letter alone tells.
  */
 export async function requestEmailChange(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   session: Session,
   { email, password }: { email: string; password: string },
   { address }: Caller,
@@ -112,11 +112,7 @@ async function findNewEmail(
 }
 
 /** Changes the e-mail of an account by the link in the letter to the new one, once; returns the new one. The old one is told. */
-export async function changeEmail(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  text: string,
-  { address }: Caller,
-): Promise<string> {
+export async function changeEmail({ db, config }: WithConfig, text: string, { address }: Caller): Promise<string> {
   const owner = await getLink({ db }, newEmailLink, text)
   const { workspaceId, accountId } = owner
   const taken = new AppError(

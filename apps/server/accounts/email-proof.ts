@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -17,7 +17,7 @@ export function isWrittenTo(ctx: WithMail): RawBuilder<boolean> {
 
 /** Where the person of an account is written to; null: nowhere. `ctx.db` is a transaction inside the workspace. */
 export async function findRecipient(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { workspaceId, accountId }: Owner,
 ): Promise<string | null> {
   const { rows } = await sql<{ email: string }>`
@@ -28,7 +28,7 @@ export async function findRecipient(
 
 /** The e-mail that the account has yet to confirm; null: there is nothing to confirm (any more). `ctx.db` is a transaction inside the workspace. */
 export async function findUnproved(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { workspaceId, accountId }: Owner,
 ): Promise<string | null> {
   if (!isAsked({ config })) return null
@@ -45,7 +45,7 @@ export async function findUnproved(
 
 /** Refuses what only an account with a confirmed e-mail may do; `deed` and `nothing` name it, and what did not happen. */
 export async function requireProvedEmail(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   owner: Owner,
   { deed, nothing } = { deed: 'guardar um certificado digital', nothing: 'Nada foi guardado.' },
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function requireProvedEmail(
 }
 
 /** Notes that the e-mail of an account is its person's. `ctx.db` is a transaction inside the workspace. */
-export async function prove({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner) {
+export async function prove({ db }: WithDatabase, { workspaceId, accountId }: Owner) {
   const { rows } = await sql<{ name: string; email: string }>`
     update account set email_proved_at = least(email_proved_at, now())
      where workspace_id = ${workspaceId} and id = ${accountId} returning name, email`.execute(db)

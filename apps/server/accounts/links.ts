@@ -96,7 +96,7 @@ function tokenOf({ page }: LinkKind, text: string): string {
 
 /** Ends the links of an account, or those for some purposes. `ctx.db` is a transaction inside the workspace. */
 export async function endLinks(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   { workspaceId, accountId }: Owner,
   purposes?: readonly LinkPurpose[],
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -11,11 +11,7 @@ import { tellOfFactor } from './second-factor.ts'
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
 
 /** Removes a passkey of the account of the session. */
-export async function removePasskey(
-  ctx: Pick<Context, 'db' | 'config'>,
-  session: Session,
-  publicId: string,
-): Promise<void> {
+export async function removePasskey(ctx: WithConfig, session: Session, publicId: string): Promise<void> {
   await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
     const { rows } = await sql<{ name: string; digest: Buffer }>`
       delete from passkey

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Config } from '../config.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
@@ -82,7 +82,7 @@ const currentLimit: Limit = { name: 'senha atual', times: 10, withinMs: 15 * 60_
 
 /** Replaces the password of somebody who knows the old one; only the session that asks stays open. */
 export async function changePassword(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   session: Session,
   current: string,
   password: string,
@@ -114,7 +114,7 @@ export async function changePassword(
 
 /** Refuses when `password` is not the one of the session's person; tries count like those of a change. */
 export async function requirePassword(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   session: Session,
   password: string,
   refused: string,
@@ -135,7 +135,7 @@ export async function requirePassword(
 
 type Owner = Pick<Session, 'workspaceId' | 'accountId'>
 
-async function findHash({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner): Promise<string | undefined> {
+async function findHash({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<string | undefined> {
   const { rows } = await inWorkspace({ db }, workspaceId, ({ db }) =>
     sql<{ hash: string | null }>`
       select password_hash as hash from account
@@ -145,7 +145,7 @@ async function findHash({ db }: Pick<Context, 'db'>, { workspaceId, accountId }:
 }
 
 /** The account, locked until the end of the transaction: replacements of its password take turns, and no login comes between. */
-export async function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, accountId }: Owner) {
+export async function lockAccount({ db }: WithDatabase, { workspaceId, accountId }: Owner) {
   const { rows } = await sql<{ name: string; email: string; password_hash: string | null }>`
     select name, email, password_hash from account
      where workspace_id = ${workspaceId} and id = ${accountId} for update`.execute(db)
@@ -154,7 +154,7 @@ export async function lockAccount({ db }: Pick<Context, 'db'>, { workspaceId, ac
 
 /** Replaces the password in the transaction that holds the account; ends its links and its sessions, but for the one of `keep`. */
 export async function replacePassword(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   owner: Owner & Partial<Pick<Caller, 'address'>>,
   { passwordHash, how, keep }: { passwordHash: string; how: 'link' | 'session'; keep?: string },
 ): Promise<{ email: string }> {

@@ -1,13 +1,10 @@
 import { formatBrasiliaDay, formatBrasiliaMoment } from '@vigia/contract/text'
 import { type PlanKind, planKinds } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { recordAudit } from './audit/audit.ts'
-
-/** The numbers that texts about plans name. */
-export type WithContact = Pick<Context, 'db' | 'config'>
 
 /** `tipoPlano` of section 9. */
 export type PlanType = keyof typeof planKinds
@@ -54,7 +51,7 @@ const end = sql<Date | null>`case when ${paidLasts} and paid_until is null then 
  * changes it before that ends.
  */
 export async function readPlan(
-  { db, config }: WithContact,
+  { db, config }: WithConfig,
   workspaceId: number,
   { lock = false } = {},
 ): Promise<WorkspacePlan> {
@@ -73,7 +70,7 @@ export async function readPlan(
 
 /** Gives the trial of a workspace a plan with room for more companies; returns when the trial ends, or null where nothing changed. `ctx.db` is a transaction inside it. */
 export async function widenTrial(
-  { db, config }: WithContact,
+  { db, config }: WithConfig,
   workspaceId: number,
   type: PlanType,
 ): Promise<Date | null> {
@@ -86,7 +83,7 @@ export async function widenTrial(
 }
 
 /** Refuses to ask the authority for a workspace of which neither trial nor plan lasts. `ctx.db` is a transaction inside it. */
-export async function requireCapture(ctx: WithContact, workspaceId: number): Promise<void> {
+export async function requireCapture(ctx: WithConfig, workspaceId: number): Promise<void> {
   const plan = await readPlan(ctx, workspaceId)
   if (plan.situation === 'ended') throw new AppError('plan-limit', endedSentence(plan, ctx.config))
 }
@@ -155,7 +152,7 @@ const operator = 'Quem administra o sistema'
  * anything.
  */
 export async function activatePlan(
-  ctx: WithContact,
+  ctx: WithConfig,
   workspaceId: number,
   { type, until }: { type: PlanType; until: string | null },
 ): Promise<boolean> {
@@ -183,7 +180,7 @@ export async function activatePlan(
 }
 
 /** Ends the paid plan of a workspace now; a trial goes on to its end. Returns false when no paid plan lasts. */
-export async function endPlan(ctx: WithContact, workspaceId: number): Promise<boolean> {
+export async function endPlan(ctx: WithConfig, workspaceId: number): Promise<boolean> {
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const before = await readPlan({ ...ctx, db }, workspaceId, { lock: true })
     if (before.situation !== 'active') return false

@@ -1,4 +1,4 @@
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import type { Caller } from '../platform/http/session.ts'
 import { countTry, forgetTries, type Limit, networkOf } from '../platform/http/throttle.ts'
@@ -52,7 +52,7 @@ export const passwordLink: LinkKind = {
 
 /** Replaces the password by a link, once; ends every session and every other link of the account. */
 export async function updatePassword(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   link: string,
   password: string,
   { address }: Caller,

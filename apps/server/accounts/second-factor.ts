@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -179,10 +179,7 @@ export async function confirmSecondFactor(
 }
 
 /** Makes new codes to be kept, in the place of all earlier ones. */
-export async function renewRecoveryCodes(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  session: Session,
-): Promise<string[]> {
+export async function renewRecoveryCodes({ db, config }: WithConfig, session: Session): Promise<string[]> {
   return inWorkspace({ db }, session.workspaceId, async ({ db }) => {
     if (!(await findSecondFactor({ db }, session))) throw new AppError('conflict', isOff)
     await recordAudit({ db }, session, 'senha', 'Gerou outros códigos de recuperação; os anteriores deixaram de valer.')
@@ -206,7 +203,7 @@ async function replaceRecoveryCodes({ db }: WithDatabase, { workspaceId, account
 
 /** Switches the second factor of an account off; returns whether it was on. `ctx.db` is a transaction inside the workspace. */
 export async function dropSecondFactor(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   owner: Owner,
   actor: Parameters<typeof recordAudit>[1],
 ): Promise<boolean> {
@@ -230,7 +227,7 @@ type Occasion = 'ligada' | 'desligada' | 'codigo-usado' | 'codigos-trocados' | '
 
 /** Writes to the person of an account of a change in how it is entered. `ctx.db` is a transaction inside the workspace. */
 export async function tellOfFactor(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { workspaceId, accountId }: Owner,
   what: Occasion,
   address?: string,

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 
 /** Where all processes hear which sessions ended, by their public ids. `forget_old_access` of the schema tells it too. */
 export const sessionChannel = 'vigia_session'
@@ -9,7 +9,7 @@ export const sessionChannel = 'vigia_session'
  * Returns from where they were used. Nothing else may delete sessions.
  */
 export async function deleteSessions(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   condition: RawBuilder<unknown>,
 ): Promise<{ address: string | null; agent: string | null }[]> {
@@ -27,11 +27,7 @@ export async function deleteSessions(
  * Closes the connections of a person's pages, or of all of a workspace, when the transaction commits; the pages open them again and are judged anew.
  * `ctx.db` is inside the workspace.
  */
-export async function reconnect(
-  { db }: Pick<Context, 'db'>,
-  workspaceId: number,
-  accountId: number | null,
-): Promise<void> {
+export async function reconnect({ db }: WithDatabase, workspaceId: number, accountId: number | null): Promise<void> {
   const { rows } = await sql<{ publicId: string }>`
     select public_id as "publicId" from session
      where workspace_id = ${workspaceId} and (${accountId}::int is null or account_id = ${accountId})`.execute(db)
@@ -41,7 +37,7 @@ export async function reconnect(
   )
 }
 
-async function closeConnections({ db }: Pick<Context, 'db'>, publicIds: readonly string[]): Promise<void> {
+async function closeConnections({ db }: WithDatabase, publicIds: readonly string[]): Promise<void> {
   if (publicIds.length === 0) return
   // Beside no table: it has to be told where all processes listen, not where the rows are.
   await sql`select pg_notify(${sessionChannel}, id) from unnest(${publicIds}::text[]) id`.execute(db)

@@ -1,6 +1,6 @@
 import { describeDevice } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { asOperator, beforeCommit, enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
@@ -93,7 +93,7 @@ export interface OpenedSession {
  * `sentence` is for the audit.
  */
 export async function openSession(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { workspaceId, accountId, passwordHash, email, lastWorkspaceId }: KnownAccount & { email: string },
   caller: Caller,
   { sentence = 'Entrou.', withFactor = false } = {},
@@ -154,7 +154,7 @@ async function isLetIn({ db }: WithDatabase, { workspaceId, accountId }: Place):
 
 // `ctx.db` is a transaction inside the workspace of the account. `carried`: what a session before it has shown already, and when that began.
 async function insertSession(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { workspaceId, accountId }: Place,
   from: Partial<Caller> | null,
   carried: { proved_at?: Date; created_at?: Date; with_factor: boolean },
@@ -176,7 +176,7 @@ async function insertSession(
 
 /** Opens a session in another workspace of the person, with the name `publicId`, in the place of this one. The next login leads there. */
 export async function switchWorkspace(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   session: Session,
   publicId: string,
   caller: Caller,
@@ -212,7 +212,7 @@ export async function lockPerson(
 
 /** Opens a session of the person of another session in `place`, and ends that other one. `ctx.db` is a transaction inside the home, whose person is held. */
 export async function moveSession(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   session: Session,
   place: Place,
   { address, agent }: Caller,
@@ -396,11 +396,7 @@ async function findAnyWorkspace(ctx: WithDatabase): Promise<number | undefined> 
 export const stranger = 'Alguém sem login'
 
 /** The session that `token` opened, or null when it has ended. When and from where it is used is kept to the hour, and puts its end off. */
-export async function findSession(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  token: string,
-  caller: Caller,
-): Promise<Session | null> {
+export async function findSession({ db, config }: WithConfig, token: string, caller: Caller): Promise<Session | null> {
   const { rows } = await sql<Omit<Session, 'token' | 'address'> & { seenLongAgo: boolean }>`
     select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
            account_name as "accountName", shared, role, company_ids as companies, lacks_factor as "lacksFactor", access_over as "isAccessOver",
@@ -414,11 +410,7 @@ export async function findSession(
   return session
 }
 
-async function noteSeen(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  session: Session,
-  caller: Caller,
-): Promise<void> {
+async function noteSeen({ db, config }: WithConfig, session: Session, caller: Caller): Promise<void> {
   const { sessionMs, sessionIdleMs } = config
   // In UTC, because what depends on the zone of a connection may not be written into several servers.
   const end = sql`least((created_at at time zone 'UTC' + ${sessionMs}::float8 * interval '1 ms') at time zone 'UTC', now() + ${sessionIdleMs}::float8 * interval '1 ms')`

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 
 /** Something that opens what it was made for, and that nobody guesses: 43 characters. */
 export function createToken(): string {
@@ -14,7 +14,7 @@ export function tokenHash(token: string): Buffer {
 
 /** Lists a token in the directory, where its workspace is looked up, until `keptUntil`; `ctx.db` is a transaction inside the workspace. */
 export async function listToken(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   token: string,
   keptUntil: RawBuilder<Date>,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { WithConfig } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { queueMail } from '../platform/mail/mail.ts'
 import { isWrittenTo } from './email-proof.ts'
@@ -21,7 +21,7 @@ interface Warning {
  * When there is none, the key stays unused: the address may be that of a person who never heard of us.
  */
 export async function warn(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   workspaceId: number,
   { key, ...letter }: Warning,
 ): Promise<boolean> {

@@ -2,7 +2,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import { eventKind } from '@vigia/dfe/events'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import type { CertificateUse } from '../platform/signer/signer.ts'
 import { usedCertificates } from './certificates.ts'
@@ -27,7 +27,7 @@ const usesMax = 20
 
 /** The certificate that is used for a company of the workspace, or null when there is none. */
 export async function readCertificateCard(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   companyId: number,
 ): Promise<CertificateSummary | null> {

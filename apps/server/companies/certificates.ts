@@ -3,7 +3,7 @@ import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
 import { type Certificate, CertificateError, readCertificate } from '@vigia/sefaz/certificate'
 import { type RawBuilder, sql } from 'kysely'
 import { readPlan } from '../accounts/plans.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -73,7 +73,7 @@ export function requireSameBase(certificate: Certificate, cnpj: string): void {
 /** Of a workspace without an active plan, with those that were replaced, which stay on record. */
 export const unpaidCertificatesMax = 1_000
 
-async function requireRoom({ db, config }: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
+async function requireRoom({ db, config }: WithConfig, workspaceId: number): Promise<void> {
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from certificate where workspace_id = ${workspaceId}`.execute(db)
   if (rows[0]!.n < unpaidCertificatesMax || (await readPlan({ db, config }, workspaceId)).situation === 'active') return
@@ -149,7 +149,7 @@ export interface RemovedCertificate {
  * company had before. Refuses when none was uploaded for it. `ctx.db` is a transaction inside the workspace.
  */
 export async function removeCertificate(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   company: { id: number; cnpj: string },
 ): Promise<RemovedCertificate> {
@@ -175,7 +175,7 @@ export async function removeCertificate(
  * Destroys the private keys of all certificates of a workspace, which stay on record, and the key that they are sealed with; returns how many
  * there were. `ctx.db` is a transaction inside it.
  */
-export async function destroyKeys({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
+export async function destroyKeys({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const { rows } = await sql`
     update certificate set replaced_at = least(replaced_at, now()), key_encrypted = '', key_id = ''
      where workspace_id = ${workspaceId} and key_id <> '' returning id`.execute(db)
@@ -187,7 +187,7 @@ export async function destroyKeys({ db }: Pick<Context, 'db'>, workspaceId: numb
 
 /** The company whose certificate is used for a CNPJ of the workspace, and whether that is still valid. `ctx.db` is a transaction inside the workspace. */
 export async function findCertificateOwner(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   cnpj: string,
 ): Promise<{ name: string; cnpj: string; valid: boolean } | null> {
@@ -212,7 +212,7 @@ interface UsableCertificate {
  * transaction inside the workspace.
  */
 export async function listCertificates(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   cnpj: string,
 ): Promise<UsableCertificate[]> {
@@ -255,7 +255,7 @@ export async function takeCertificate(
 
 /** Notes that the authority refused a certificate: others of the same base go before it for a day. */
 export async function noteCertificateRefused(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   certificateId: number,
 ): Promise<void> {
@@ -264,7 +264,7 @@ export async function noteCertificateRefused(
 
 /** Notes that the authority answered to a certificate. */
 export async function noteCertificateAccepted(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   certificateId: number,
 ): Promise<void> {
@@ -272,7 +272,7 @@ export async function noteCertificateAccepted(
 }
 
 async function noteRefusedAt(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   workspaceId: number,
   certificateId: number,
   at: RawBuilder<Date> | null,

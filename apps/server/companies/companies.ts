@@ -4,8 +4,8 @@ import { ufBySigla } from '@vigia/dfe/uf'
 import type { Certificate } from '@vigia/sefaz/certificate'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
-import { contactOf, howToGetPlan, readPlan, reasonOf, type WithContact } from '../accounts/plans.ts'
-import type { Context } from '../platform/context.ts'
+import { contactOf, howToGetPlan, readPlan, reasonOf } from '../accounts/plans.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -32,11 +32,7 @@ export function archivedSentence(archivedAt: Date): string {
 }
 
 /** Refuses a company that was archived. `ctx.db` is a transaction inside the workspace. */
-export async function requireActive(
-  { db }: Pick<Context, 'db'>,
-  workspaceId: number,
-  companyId: number,
-): Promise<void> {
+export async function requireActive({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<void> {
   const { rows } = await sql<{ archived_at: Date | null }>`
     select archived_at from company where workspace_id = ${workspaceId} and id = ${companyId}`.execute(db)
   if (rows[0]?.archived_at) throw new AppError('conflict', archivedSentence(rows[0].archived_at))
@@ -47,7 +43,7 @@ export async function requireActive(
  * transaction inside the workspace that has locked the company.
  */
 export async function setArchived(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   workspaceId: number,
   companyId: number,
   archived: boolean,
@@ -68,7 +64,7 @@ export async function setArchived(
  * Refuses the company that the transaction `ctx.db` has just added or taken back into use, when the plan of its workspace has no room for it. Two that are added at
  * once take turns here, and the second one counts the first.
  */
-export async function requireRoomForCompany(ctx: WithContact, workspaceId: number): Promise<void> {
+export async function requireRoomForCompany(ctx: WithConfig, workspaceId: number): Promise<void> {
   const plan = await readPlan(ctx, workspaceId, { lock: true })
   if (plan.situation === 'ended')
     throw new AppError(
@@ -85,7 +81,7 @@ export async function requireRoomForCompany(ctx: WithContact, workspaceId: numbe
 }
 
 /** How many companies a workspace has, without those that it archived. `ctx.db` is a transaction inside it. */
-export async function countCompanies({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<number> {
+export async function countCompanies({ db }: WithDatabase, workspaceId: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from company where workspace_id = ${workspaceId} and active`.execute(db)
   return rows[0]!.n
@@ -141,7 +137,7 @@ export async function createCompany(
   return row
 }
 
-async function isArchived({ db }: Pick<Context, 'db'>, workspaceId: number, cnpj: string): Promise<boolean> {
+async function isArchived({ db }: WithDatabase, workspaceId: number, cnpj: string): Promise<boolean> {
   const { rows } = await sql<{ active: boolean }>`
     select active from company where workspace_id = ${workspaceId} and cnpj = ${cnpj}`.execute(db)
   return rows[0]?.active === false
@@ -198,11 +194,7 @@ export async function updateCompany(
 }
 
 /** The internal number of a company of this workspace; refuses any other id. */
-export async function getCompanyId(
-  { db }: Pick<Context, 'db'>,
-  workspaceId: number,
-  publicId: string,
-): Promise<number> {
+export async function getCompanyId({ db }: WithDatabase, workspaceId: number, publicId: string): Promise<number> {
   const { rows } = await readWorkspace({ db }, workspaceId, ({ db }) =>
     sql<{ id: number }>`
       select id from company where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid`.execute(db),
@@ -212,7 +204,7 @@ export async function getCompanyId(
 }
 
 /** Companies of the workspace by name; `text` searches name and CNPJ. */
-export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: number, text: string | undefined) {
+export async function listCompanies({ db }: WithDatabase, workspaceId: number, text: string | undefined) {
   return readWorkspace({ db }, workspaceId, async ({ db }) => {
     let query = selectCompanies(db, workspaceId).orderBy('c.search').orderBy('c.id')
     if (text) {
@@ -229,7 +221,7 @@ export async function listCompanies({ db }: Pick<Context, 'db'>, workspaceId: nu
 }
 
 /** A company with its settings; refuses an id that is not of this workspace. */
-export async function getCompany({ db }: Pick<Context, 'db'>, workspaceId: number, publicId: string) {
+export async function getCompany({ db }: WithDatabase, workspaceId: number, publicId: string) {
   const id = await getCompanyId({ db }, workspaceId, publicId)
   return readWorkspace({ db }, workspaceId, ({ db }) =>
     selectCompanies(db, workspaceId)

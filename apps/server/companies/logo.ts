@@ -3,7 +3,7 @@ import { logoSizeMax } from '@vigia/contract/companies'
 import { sql } from 'kysely'
 import { PNG } from 'pngjs'
 import { readPlan } from '../accounts/plans.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 
@@ -16,7 +16,7 @@ export const unpaidLogosMax = 100
  * the workspace.
  */
 export async function setLogo(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   workspaceId: number,
   companyId: number,
   file: Uint8Array,
@@ -35,18 +35,14 @@ export async function setLogo(
 }
 
 /** Takes the logo of a company away. Refuses when it has none. `ctx.db` is a transaction inside the workspace. */
-export async function removeLogo({ db }: Pick<Context, 'db'>, workspaceId: number, companyId: number): Promise<void> {
+export async function removeLogo({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<void> {
   const { numAffectedRows } = await sql`
     delete from company_logo where workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db)
   if (numAffectedRows === 0n) throw noLogo()
 }
 
 /** The logo of a company, a PNG in eight bits a colour without transparency. */
-export async function getLogo(
-  { db }: Pick<Context, 'db'>,
-  workspaceId: number,
-  companyId: number,
-): Promise<Uint8Array> {
+export async function getLogo({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<Uint8Array> {
   const { rows } = await readWorkspace({ db }, workspaceId, ({ db }) =>
     sql<{ picture: Buffer }>`
       select picture from company_logo where workspace_id = ${workspaceId} and company_id = ${companyId}`.execute(db),
@@ -57,7 +53,7 @@ export async function getLogo(
 
 /** The logo of the company with this CNPJ, else of one with its base: a filial without one prints that of its matriz. None for a CPF. */
 export async function findLogoOf(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   taxId: string,
 ): Promise<Uint8Array | undefined> {

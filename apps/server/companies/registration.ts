@@ -12,14 +12,9 @@ import { type Company, createCompany } from './companies.ts'
 /** Functions of the floors above that a new certificate starts. Each `ctx.db` is the transaction that stores it. */
 export interface CapturesOfCertificates {
   /** Begins the captures of a new company. `proved`: the chain of its certificate shows that it is real. */
-  subscribe(
-    ctx: Pick<Context, 'db'>,
-    workspaceId: number,
-    company: Company,
-    options: { proved: boolean },
-  ): Promise<void>
+  subscribe(ctx: WithDatabase, workspaceId: number, company: Company, options: { proved: boolean }): Promise<void>
   /** Lets everything go on that waits for a certificate of this base: captures and events. */
-  resume(ctx: Pick<Context, 'db'>, workspaceId: number, cnpj: string, options: { proved: boolean }): Promise<void>
+  resume(ctx: WithDatabase, workspaceId: number, cnpj: string, options: { proved: boolean }): Promise<void>
 }
 
 /** A certificate, and whether only its holder can have the key. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { executePrepared } from '../platform/database.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 
@@ -31,7 +31,7 @@ export interface Hiding {
 }
 
 /** What the switches of a workspace's companies hide: nothing when all are on. `ctx.db` is a transaction inside the workspace. */
-export async function readHiding({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<Hiding[]> {
+export async function readHiding({ db }: WithDatabase, workspaceId: number): Promise<Hiding[]> {
   const companies = await executePrepared(
     db,
     sql<{ id: number; nfe: number; cte: number }>`

@@ -1,4 +1,4 @@
-import type { Context } from '../platform/context.ts'
+import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { holdJob, type Job, type JobKind } from '../platform/jobs/jobs.ts'
@@ -76,7 +76,7 @@ async function decide(
   }
 }
 
-async function settleOnce(ctx: Pick<Context, 'db'>, file: WaitingFile, job: Job, decision: Decision): Promise<void> {
+async function settleOnce(ctx: WithDatabase, file: WaitingFile, job: Job, decision: Decision): Promise<void> {
   await holdJob(ctx, job)
   if (!(await settleFile(ctx, file, decision))) throw new LeaseLost('nobody wants a certificate file any more')
 }

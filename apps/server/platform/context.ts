@@ -28,3 +28,6 @@ export interface Context {
 
 /** All that a function needs that only reads or writes the database. */
 export type WithDatabase = Pick<Context, 'db'>
+
+/** All that a function needs that also depends on the configuration. */
+export type WithConfig = Pick<Context, 'db' | 'config'>

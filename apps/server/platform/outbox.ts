@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context, Database } from './context.ts'
+import type { Database, WithDatabase } from './context.ts'
 import { beforeCommit } from './database.ts'
 import { queueJob } from './jobs/jobs.ts'
 
@@ -26,7 +26,7 @@ const waitsOf = new WeakMap<Database, Map<string, number>>()
  * or in the capture: what is rolled back is not announced.
  */
 export async function announce(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   { what, companyId, payload = {}, waitMs = togetherMs, sessionId }: Happening,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { formatBrasiliaShortMoment } from '@vigia/contract/text'
 import { explainFailure, isOfTheHost, type SefazError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 
 // Five calls in a row without an answer, whoever made them; then one at a time, every sixth of an hour.
 const failuresMax = 5
@@ -21,7 +21,7 @@ export interface Outage {
 }
 
 /** Whether a call to the service at `url` may be made now; after a pause for everybody, exactly one caller is told yes. */
-export async function mayCall({ db, config }: Pick<Context, 'db' | 'config'>, url: string): Promise<boolean> {
+export async function mayCall({ db, config }: WithConfig, url: string): Promise<boolean> {
   const address = addressOf(url)
   const probeMs = Math.round(config.sefaz.hourMs / 6)
   const { rows } = await sql<{ closed: boolean; mine: boolean }>`
@@ -65,11 +65,7 @@ export async function noteAnswer({ db }: WithDatabase, url: string): Promise<voi
 const lasting: ReadonlySet<string> = new Set(['tls-chain', 'encryption'])
 
 /** Notes that a call to the service at `url` got no response. Returns the outage that this is part of; null where only this certificate was refused. */
-export async function noteSilence(
-  ctx: Pick<Context, 'db' | 'config'>,
-  url: string,
-  error: SefazError,
-): Promise<Outage | null> {
+export async function noteSilence(ctx: WithConfig, url: string, error: SefazError): Promise<Outage | null> {
   if (isOfTheHost(error)) {
     const pauseMs = lasting.has(error.kind) ? ctx.config.sefaz.hourMs / 6 : undefined
     return noteFailure(ctx, url, error.kind, pauseMs, error.detail)
@@ -83,7 +79,7 @@ export async function noteSilence(
  * this is part of, if it is one already.
  */
 export async function noteFailure(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   url: string,
   reason: string,
   pauseMs?: number,

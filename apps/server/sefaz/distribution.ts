@@ -1,7 +1,7 @@
 import type { Connection } from '@vigia/sefaz/connection'
 import { type DistributionRequest, type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
 import { isOfTheHost, SefazError } from '@vigia/sefaz/error'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithConfig } from '../platform/context.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
 import { noteAnswer, noteFailure } from './circuit.ts'
 import type { QueryOutcome } from './ledger.ts'
@@ -53,7 +53,7 @@ function textOf(query: Query): DistributionRequest['query'] {
 
 /** Notes for all lines what a response says about its service. */
 export async function reportResponse(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   service: ServiceCode,
   { cStat, xMotivo }: Pick<DistributionResponse, 'cStat' | 'xMotivo'>,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { isOfTheHost, type SefazError, type SefazErrorKind } from '@vigia/sefaz/error'
 import { type RawBuilder, sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 
 /** The outcome of a query: a response, a failure, or a process that died before it could store either. */
@@ -140,7 +140,7 @@ const callsAnHourMax = 2_000
  * How long to wait before a query for one position or one note fits into the quota of the hour; 0: now. The hour after a restore is
  * left alone: when queries left before cannot be told. `ctx.db` is a transaction that sees the line.
  */
-export async function quotaWait({ db, config }: Pick<Context, 'db' | 'config'>, line: { id: number }): Promise<number> {
+export async function quotaWait({ db, config }: WithConfig, line: { id: number }): Promise<number> {
   const { hourMs, marginMs } = config.sefaz
   const hour = sql`${hourMs} * interval '1 ms'`
   const remaining = (at: RawBuilder<unknown>) => sql`extract(epoch from ${at} - now()) * 1000 + ${hourMs}`

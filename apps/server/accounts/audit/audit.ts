@@ -1,7 +1,7 @@
 import type { AuditAction } from '@vigia/contract/workspace'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
-import type { Context } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { beforeCommit, readWorkspace } from '../../platform/database.ts'
 import type { Caller } from '../../platform/http/session.ts'
 import { likeLiteral, searchable } from '../../platform/text.ts'
@@ -21,7 +21,7 @@ interface Actor {
  * workspace: the one that does it, wherever there is one. The entry is there when it commits.
  */
 export async function recordAudit(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   { workspaceId, accountId, accountName, address }: Actor,
   action: AuditAction,
   description: string,
@@ -34,7 +34,7 @@ export async function recordAudit(
 
 /** Writes down that `reader` took a file; the same one again within an hour is counted in its entry. A HEAD takes nothing. */
 export async function recordRead(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   { workspaceId, accountId, accountName, address }: Actor,
   { isHead }: Pick<Caller, 'isHead'>,
   description: string,
@@ -79,11 +79,7 @@ interface AuditRecords {
 }
 
 /** One page of what was done in the workspace, newest first, with the exact count of the filter. */
-export async function searchAudit(
-  ctx: Pick<Context, 'db'>,
-  workspaceId: number,
-  query: AuditQuery,
-): Promise<AuditRecords> {
+export async function searchAudit(ctx: WithDatabase, workspaceId: number, query: AuditQuery): Promise<AuditRecords> {
   const conditions = sql.join(
     [
       sql`workspace_id = ${workspaceId}`,

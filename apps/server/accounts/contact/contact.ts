@@ -1,6 +1,6 @@
 import { sendContact } from '@vigia/contract/site'
 import { sql } from 'kysely'
-import type { Context } from '../../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { asOperator } from '../../platform/database.ts'
 import { handle } from '../../platform/http/http.ts'
 import { countTry, type Limit, networkOf } from '../../platform/http/throttle.ts'
@@ -40,7 +40,7 @@ interface ContactMessage {
 
 /** Keeps a message and, where the configuration names somebody to read it, mails it. */
 export async function keepMessage(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   { name, email, phone, company, message, suspect }: ContactMessage,
 ): Promise<void> {
   const recipient = ctx.config.contactEmail
@@ -63,7 +63,7 @@ interface ContactRow {
 }
 
 /** What visitors wrote, newest first. */
-export async function listContactMessages(ctx: Pick<Context, 'db'>) {
+export async function listContactMessages(ctx: WithDatabase) {
   return asOperator(ctx, async ({ db }) => {
     const { rows } = await sql<ContactRow & { at: Date; suspect: boolean }>`
       select at, name, email, phone, company, message, suspect

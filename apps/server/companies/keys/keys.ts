@@ -6,7 +6,7 @@ import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
 import { listToken, tokenHash } from '../../accounts/tokens.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { type Keys, keyStart } from '../../platform/http/keys.ts'
@@ -53,7 +53,7 @@ export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<
 
 /** Makes a key, which nobody is shown again, and tells its maker by letter; without `days` it is good until it is removed. */
 export async function addKey(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   session: Session,
   {
     name,

@@ -1,6 +1,6 @@
 import { addKey as add, listKeys as list, removeKey as remove, renameKey as rename } from '@vigia/contract/workspace'
 import { requireProvedEmail } from '../../accounts/email-proof.ts'
-import type { Context } from '../../platform/context.ts'
+import type { WithConfig } from '../../platform/context.ts'
 import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { type ApiKey, addKey, listKeys, removeKey, renameKey } from './keys.ts'
@@ -35,7 +35,7 @@ export const keyRoutes = [
 const deed = { deed: 'criar ou mudar chaves de API', nothing: 'Nada foi alterado.' }
 
 // A person with an own account and a confirmed e-mail may open the workspace to programs.
-async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
+async function requireKeeper(ctx: WithConfig, session: Session): Promise<void> {
   await requireProvedEmail(ctx, session, deed)
 }
 

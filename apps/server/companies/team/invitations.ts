@@ -10,7 +10,7 @@ import { hashPassword } from '../../accounts/passwords.ts'
 import { placesMax, placesOf } from '../../accounts/places.ts'
 import { lockPerson, moveSession, type OpenedSession } from '../../accounts/sessions.ts'
 import { listToken, tokenHash } from '../../accounts/tokens.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace, inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
@@ -209,7 +209,7 @@ const hasAccountAlready =
 
 /** Accepts an invitation for an e-mail without an account: makes one, at home in the workspace. Whoever has the link reads the mailbox. */
 export async function acceptWithNewAccount(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   { link, name, password }: { link: string; name: string; password: string },
   caller: Caller,
 ): Promise<void> {
@@ -230,7 +230,7 @@ export async function acceptWithNewAccount(
 
 /** Accepts an invitation with the account of the session, which has to have the e-mail; the session goes on in the workspace. */
 export async function acceptWithSession(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   session: Session,
   link: string,
   caller: Caller,

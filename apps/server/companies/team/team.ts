@@ -5,7 +5,7 @@ import { recordAudit } from '../../accounts/audit/audit.ts'
 import { isWrittenTo, requireProvedEmail } from '../../accounts/email-proof.ts'
 import { removeAccount } from '../../accounts/memberships.ts'
 import { reconnect } from '../../accounts/session-ends.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
@@ -87,7 +87,7 @@ export async function readWorkspaceSettings(ctx: WithDatabase, { workspaceId }: 
 
 /** Names the workspace, and says whether everybody needs a second factor or a passkey; who asks for that has one. */
 export async function changeWorkspace(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   session: Session,
   { name, requiresFactor }: { name: string; requiresFactor: boolean },
 ): Promise<void> {
@@ -132,7 +132,7 @@ async function requireOwnFactor(ctx: WithDatabase, { home, workspaceId, publicId
 
 /** Changes what a person may, from the next call on. */
 export async function changeMember(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   session: Session,
   publicId: string,
   choice: RightsChoice,
@@ -165,7 +165,7 @@ export async function changeMember(
  * ask. `ctx.db` is a transaction inside the workspace.
  */
 export async function tellAdministrators(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { workspaceId, accountId, address }: Session,
   email: string,
   how: 'convidado' | 'mudado',
@@ -265,7 +265,7 @@ export async function leave(ctx: Pick<Context, 'db' | 'vault'>, session: Session
 const deed = { deed: 'mexer na equipe', nothing: 'Nada foi alterado.' }
 
 /** Refuses who may not let others in: it takes an own account with a confirmed e-mail. */
-export async function requireKeeper(ctx: Pick<Context, 'db' | 'config'>, session: Session): Promise<void> {
+export async function requireKeeper(ctx: WithConfig, session: Session): Promise<void> {
   await requireProvedEmail(ctx, session, deed)
 }
 

@@ -1,8 +1,8 @@
 import { formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { findWorkspaceOf, readPlan, standing, type WithContact, type WorkspacePlan } from '../../accounts/plans.ts'
+import { findWorkspaceOf, readPlan, standing, type WorkspacePlan } from '../../accounts/plans.ts'
 import { countCompanies } from '../../companies/companies.ts'
-import type { WithDatabase } from '../../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { asOperator, readWorkspace } from '../../platform/database.ts'
 
 const month = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')`
@@ -36,7 +36,7 @@ interface DescribedPlan extends WorkspacePlan {
 // Counting 100,000 index entries takes 20 ms.
 const arrivalsCounted = 100_000
 
-export async function describePlan(ctx: WithContact, workspaceId: number): Promise<DescribedPlan> {
+export async function describePlan(ctx: WithConfig, workspaceId: number): Promise<DescribedPlan> {
   return readWorkspace(ctx, workspaceId, async (ctx) => {
     const plan = await readPlan(ctx, workspaceId)
     const companies = await countCompanies(ctx, workspaceId)
@@ -65,19 +65,19 @@ interface ListedPlan {
   companies: number
 }
 
-export async function listPlans(ctx: WithContact): Promise<ListedPlan[]> {
+export async function listPlans(ctx: WithConfig): Promise<ListedPlan[]> {
   const workspaces = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').orderBy('id').execute())
   const listed: ListedPlan[] = []
   for (const { id } of workspaces) listed.push(await readListed(ctx, id))
   return listed
 }
 
-export async function findPlan(ctx: WithContact, email: string): Promise<ListedPlan | null> {
+export async function findPlan(ctx: WithConfig, email: string): Promise<ListedPlan | null> {
   const workspaceId = await findWorkspaceOf(ctx, email)
   return workspaceId === null ? null : readListed(ctx, workspaceId)
 }
 
-async function readListed(ctx: WithContact, id: number): Promise<ListedPlan> {
+async function readListed(ctx: WithConfig, id: number): Promise<ListedPlan> {
   return readWorkspace(ctx, id, async ({ db }) => {
     const { name } = await db.selectFrom('workspace').select('name').where('id', '=', id).executeTakeFirstOrThrow()
     const { rows } = await sql<{ email: string }>`

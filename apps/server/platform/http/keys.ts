@@ -2,7 +2,7 @@ import type { RouteDefinition } from '@vigia/contract/route'
 import { formatInteger } from '@vigia/contract/text'
 import type { FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Context } from '../context.ts'
+import type { Context, WithDatabase } from '../context.ts'
 import { AppError } from '../errors.ts'
 import { createLimiter } from '../limiter.ts'
 import type { Authenticate, Caller, Session } from './session.ts'
@@ -14,7 +14,7 @@ export interface Keys {
   find: Authenticate
   /** Writes down that a key called `route`, and whether it was let in. */
   note(
-    ctx: Pick<Context, 'db'>,
+    ctx: WithDatabase,
     key: Session,
     route: Pick<RouteDefinition, 'method' | 'path'>,
     wasLetIn: boolean,

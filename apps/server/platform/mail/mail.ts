@@ -69,7 +69,7 @@ export type MailKind = (ctx: Context, mail: WaitingMail) => Promise<Letter | nul
  * the payload holds no secret. `usefulMs`: afterwards it would only confuse.
  */
 export async function queueMail(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   mail: { workspaceId?: number; kind: string; recipient: string; payload?: object; usefulMs?: number },
 ): Promise<void> {
   const { workspaceId = null, kind, recipient, payload = {}, usefulMs } = mail
