@@ -1283,7 +1283,7 @@ create table content (
   reform smallint not null,
   -- what does not fit of them, a bit for each code
   findings int not null,
-  -- in the order of `value`
+  -- each once, in the order of its items
   products int[] not null,
   -- packed by apps/server/documents/contents/packing.ts
   value bytea storage external not null,

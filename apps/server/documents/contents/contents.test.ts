@@ -19,7 +19,7 @@ import { receive } from '../receive.ts'
 import { arrive, chaveOf, company, evento, resNFe } from '../testing.ts'
 import { readBacklog } from '../unread.ts'
 import { readAnew, readContents } from './contents.ts'
-import { pack, productsOf, unpack } from './packing.ts'
+import { pack, unpack } from './packing.ts'
 import { productMonths } from './product-sums.ts'
 import { noteWith, readEverything, type TestNote } from './testing.ts'
 
@@ -323,47 +323,6 @@ test('what cannot be read is tried again and holds nothing up; a day that is non
   expect(rows).toEqual([{ parcels: 3, unread: 0, undated: 1 }])
 })
 
-test('what is packed comes back, whatever columns are alike or follow from others', () => {
-  const base = contents(noteWith(note))
-  if (base.type !== 'nfe') throw new Error('an NF-e')
-  const amount = fc.constantFrom('1', '2', '2.5', '0')
-  const maybe = fc.option(amount, { nil: undefined })
-  const item = fc
-    .record({
-      qCom: amount,
-      vUnCom: amount,
-      vProd: amount,
-      qTrib: maybe,
-      vDesc: maybe,
-      vBC: maybe,
-      pICMS: amount,
-      vICMS: maybe,
-      unit: fc.constantFrom('UN', 'CX', ''),
-      vIBS: maybe,
-      vIBSUF: maybe,
-      vIBSMun: amount,
-    })
-    .map(({ vBC, pICMS, vICMS, unit, vIBS, vIBSUF, vIBSMun, ...prod }) => ({
-      ...base.items[0]!,
-      prod: { ...base.items[0]!.prod, ...prod, uCom: 'UN', uTrib: unit },
-      ICMS: { vBC, pICMS, vICMS },
-      IBSCBS: { vBC: prod.vProd, vIBS },
-      gIBSUF: { pIBSUF: '0.1', vIBSUF },
-      gIBSMun: { vIBSMun },
-    }))
-  const comesBack = (items: typeof base.items) => {
-    const note = { ...base, items: items.map((one, index) => ({ ...one, nItem: index + 1 })) }
-    expect(unpack(pack(note), productsOf(note).products)).toEqual(note)
-  }
-  fc.assert(fc.property(fc.array(item, { maxLength: 4 }), comesBack), { numRuns: runs(400) })
-  // What costs 1 each follows from how many there are, which are as many as it costs.
-  const ofOne = ['1', '2', '3'].map((qCom) => ({
-    ...base.items[0]!,
-    prod: { ...base.items[0]!.prod, qCom, vUnCom: '1', vProd: qCom },
-  }))
-  comesBack(ofOne)
-})
-
 const folder = findSamples()
 describe.runIf(folder)('what is packed comes back', () => {
   const files = folder
@@ -376,7 +335,7 @@ describe.runIf(folder)('what is packed comes back', () => {
       const found = details && contentsOf(details)
       if (!found) continue
       packed++
-      expect(unpack(pack(found), productsOf(found).products), file).toEqual(found)
+      expect(unpack(pack(found)), file).toEqual(found)
     }
     expect(packed).toBeGreaterThan(50)
   })

@@ -1,21 +1,9 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import { sql } from 'kysely'
-import type { Database, WithDatabase } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { beforeCommit } from '../../platform/database.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
-import { type ProductTexts, unpack } from './packing.ts'
-
-export async function readProducts(
-  db: Database,
-  workspaceId: number,
-  ids: readonly number[],
-): Promise<Map<number, ProductTexts>> {
-  const { rows } = await sql<ProductTexts & { id: number }>`
-    select p.id, p.code, p.name, p.ncm, p.unit, p.gtin from unnest(${ids}::int[]) q (id)
-     cross join lateral (
-       select * from product p where p.workspace_id = ${workspaceId} and p.id = q.id offset 0) p`.execute(db)
-  return new Map(rows.map(({ id, ...texts }) => [id, texts]))
-}
+import { unpack } from './packing.ts'
 
 /** What is inside documents, of those that were read; `db` is inside the workspace. A hundred at most: they are unpacked on the event loop. */
 export async function readContents(
@@ -23,19 +11,10 @@ export async function readContents(
   workspaceId: number,
   documentIds: readonly bigint[],
 ): Promise<Map<bigint, NfeContents | CteContents>> {
-  const { rows } = await sql<{ id: bigint; products: number[]; value: Buffer }>`
-    select c.document_id as id, c.products, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
+  const { rows } = await sql<{ id: bigint; value: Buffer }>`
+    select c.document_id as id, c.value from unnest(${documentIds.slice(0, 100)}::bigint[]) q (id)
       join content c on c.workspace_id = ${workspaceId} and c.document_id = q.id`.execute(db)
-  const products = await readProducts(db, workspaceId, [...new Set(rows.flatMap(({ products }) => products))])
-  return new Map(
-    rows.map(({ id, products: ids, value }) => [
-      id,
-      unpack(
-        value,
-        ids.map((id) => products.get(id)!),
-      ),
-    ]),
-  )
+  return new Map(rows.map(({ id, value }) => [id, unpack(value)]))
 }
 
 /** Has all documents of a workspace read again, because they were made anew; `db` is the transaction that does so. */

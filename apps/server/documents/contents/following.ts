@@ -7,7 +7,6 @@ import { type Again, holdJob, type Job, type JobKind } from '../../platform/jobs
 import { beginPosition, lockPosition, nextPortion, queueWhenBehind, readPosition, readWait } from '../following.ts'
 import { receivedContent } from '../received/column.ts'
 import { contentFollower as follower } from '../unread.ts'
-import { readProducts } from './contents.ts'
 import { auditDue, markCiting, putFreight } from './freight.ts'
 import { type ReadQuestion, readAll } from './reading.ts'
 import { type CountedBefore, firstIndexed, type KnownDocument, putContents, type ReadDocument } from './store.ts'
@@ -192,9 +191,6 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
       left join lateral (select * from content c where c.workspace_id = ${workspaceId} and c.document_id = q.id offset 0) c on true`.execute(
     db,
   )
-  const products = await readProducts(db, workspaceId, [
-    ...new Set(rows.flatMap(({ before }) => before?.products ?? [])),
-  ])
   return rows.map(({ id, companyId, type, roles, status, eventCode, month, content, before, value, ...row }) => {
     const role = primaryRole(type === 0 ? 'nfe' : 'cte', roles)
     // Of a CT-e and the one that takes its place, one is paid.
@@ -217,14 +213,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
       question: {
         content: document && content ? new Uint8Array(content) : null,
         side: document?.side ?? null,
-        before:
-          before && value
-            ? {
-                value: new Uint8Array(value),
-                side: before.side,
-                products: before.products.map((id) => products.get(id)!),
-              }
-            : null,
+        before: before && value ? { value: new Uint8Array(value), side: before.side } : null,
       },
     }
   })

@@ -20,7 +20,7 @@ parentPort?.postMessage('ready')
 
 function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
   try {
-    const contentsBefore = before && unpack(before.value, before.products)
+    const contentsBefore = before && unpack(before.value)
     const taken = contentsBefore ? sums(contentsBefore, before.side) : noSums
     if (content === null) return { taken, added: noSums, read: null }
     const details = readDetails(openReceived(content))

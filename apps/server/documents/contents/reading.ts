@@ -10,7 +10,7 @@ export interface ReadQuestion {
   content: Uint8Array | null
   /** As what it is counted now; null: in no sum. */
   side: Side | null
-  before: { value: Uint8Array; products: ProductTexts[]; side: Side | null } | null
+  before: { value: Uint8Array; side: Side | null } | null
 }
 
 export interface ReadContents {

@@ -93,10 +93,10 @@ function itemSums(item: NfeContents['items'][number]): Sums {
 }
 
 const decimals = 10
-export const decimalOne = 10n ** BigInt(decimals)
+const decimalOne = 10n ** BigInt(decimals)
 
 /** Decimal text, of ten decimals at most, times `decimalOne`. */
-export function scaled(text: string | undefined): bigint {
+function scaled(text: string | undefined): bigint {
   const [whole = '', fraction = ''] = (text ?? '0').split('.')
   return BigInt(whole + fraction.padEnd(decimals, '0'))
 }
