@@ -49,12 +49,7 @@ function event(id = `ID110111${chave}01`, before = '', of = chave): string {
   return `<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00">${signed}<retEvento><infEvento><cStat>135</cStat>${eventFacts(chave)}</infEvento></retEvento></procEventoNFe>`
 }
 
-// A comment makes it parse what it could prove as it is written: both ways must agree.
-function proof(xml: string): Proof | null {
-  const found = proofOf(Buffer.from(xml))
-  expect(proofOf(Buffer.from(`${xml}<!-- -->`))).toBe(found)
-  return found
-}
+const proof = (xml: string): Proof | null => proofOf(Buffer.from(xml))
 const whole = nfe()
 
 describe('proofOf', () => {
@@ -227,7 +222,7 @@ describe('proofOf', () => {
     expect(proof(event(undefined, `<x>${eventFacts(chave)}</x>`, note))).toBe('protocol')
   })
 
-  test('does not prove in a short way what has a group twice, however it is written', () => {
+  test('reads the group that stands directly in the signed one, however another is written', () => {
     const other = '<CNPJ>99999999000191</CNPJ>'
     const emit = '<emit><CNPJ>11222333000181</CNPJ></emit>'
     const other2 = `<emit a="1">${other}</emit>`
