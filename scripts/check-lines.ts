@@ -4,11 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 47_190,
-  'lines of packages': 27_010,
+  'lines of server': 47_150,
+  'lines of packages': 27_000,
   'lines of scripts': 3_670,
   'lines of web': 31_880,
-  'lines of tests and benches': 73_430,
+  'lines of tests and benches': 73_210,
   settings: 37,
   decisions: 54,
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import type * as contract from '@vigia/contract/accounts'
 import { byInvitation } from '@vigia/contract/accounts'
-import type { MemberRole } from '@vigia/contract/route'
-import { planKinds, trialDays } from '@vigia/contract/workspace'
+import { type listWorkspaces as listRoute, planKinds, trialDays } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { DataOf } from '../platform/http/http.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
 import { countTry, type Limit, mayTry, networkOf } from '../platform/http/throttle.ts'
 import { queueMail } from '../platform/mail/mail.ts'
@@ -22,6 +23,7 @@ import { dropSecondFactor, findSecondFactor, removeSecondFactor } from './second
 import { deleteSessions } from './session-ends.ts'
 import { findAccount } from './sessions.ts'
 import { tokenHash } from './tokens.ts'
+import { hasPasskeys } from './webauthn.ts'
 
 const networkLimit: Limit = { name: 'cadastro', times: 300, withinMs: 3_600_000 }
 // Whoever has many networks: each sign-up sends a letter of ours to an address that somebody typed.
@@ -170,57 +172,66 @@ export type FindPublicIds = (
 ) => Promise<string[] | null>
 
 interface OwnAccount {
-  name: string
+  nome: string
   email: string
-  new_email: string | null
-  phone: string | null
-  created_at: Date
+  celular: string | null
+  criadaEm: Date
+  emailNovo: string | null
 }
 
-/** The account of the session's person, and what its workspace is; `proved`: the e-mail needs no confirmation (any more). */
-export async function getAccount({ db, config }: WithConfig, session: Session, findPublicIds: FindPublicIds) {
+/** The account of the session's person, and what its workspace is. */
+export async function getAccount(
+  ctx: WithConfig,
+  session: Session,
+  findPublicIds: FindPublicIds,
+): Promise<DataOf<typeof contract.getAccount>> {
   const { home } = session
-  const account = await inWorkspace({ db }, home.workspaceId, async ({ db }) => {
+  return inWorkspace(ctx, home.workspaceId, async (ctx) => {
+    const { db } = ctx
     // The new e-mail while its link may work.
-    const { rows: own } = await sql<OwnAccount>`
-      select name, email, case when new_email_until > now() then new_email end as new_email, phone, created_at
+    const { rows } = await sql<OwnAccount>`
+      select name as nome, email, phone as celular, created_at as "criadaEm", case when new_email_until > now() then new_email end as "emailNovo"
         from account where workspace_id = ${home.workspaceId} and id = ${home.accountId}`.execute(db)
-    if (!own[0]) return undefined
-    const proved = (await findUnproved({ db, config }, home)) === null
-    const secondFactor = await findSecondFactor({ db }, home)
-    const isElsewhere = (await placesOf({ db }, home)).length > 1
-    const passkeys = await findPasskeys({ db }, home)
-    await enterWorkspace({ db }, session.workspaceId)
-    const { rows } = await sql<{ workspace: string; eraseAt: Date | null }>`
-      select name as workspace, erase_at as "eraseAt" from workspace where id = ${session.workspaceId}`.execute(db)
-    const companies = await findPublicIds({ db }, session.workspaceId, session.companies)
-    return { ...own[0], proved, secondFactor, isElsewhere, passkeys, ...rows[0]!, companies }
+    if (!rows[0]) throw new AppError('not-found', 'Conta não encontrada.')
+    const { emailNovo, ...own } = rows[0]
+    const emailConfirmado = (await findUnproved(ctx, home)) === null
+    const duasEtapas = await findSecondFactor(ctx, home)
+    const outrosWorkspaces = (await placesOf(ctx, home)).length > 1
+    const passkeys = hasPasskeys(ctx) ? await findPasskeys(ctx, home) : null
+    await enterWorkspace(ctx, session.workspaceId)
+    const { rows: workspaces } = await sql<{ exclusaoEm: Date | null; workspace: string }>`
+      select erase_at as "exclusaoEm", name as workspace from workspace where id = ${session.workspaceId}`.execute(db)
+    return {
+      ...own,
+      compartilhada: session.shared,
+      emailConfirmado,
+      duasEtapas,
+      passkeys: passkeys?.map(({ credentialId, transports, ...shown }) => shown) ?? null,
+      emailNovo,
+      ...workspaces[0]!,
+      papel: session.role,
+      idsEmpresas: await findPublicIds(ctx, session.workspaceId, session.companies),
+      outrosWorkspaces,
+      faltaSegundoFator: session.lacksFactor,
+      acessoEncerrado: session.isAccessOver,
+    }
   })
-  if (!account) throw new AppError('not-found', 'Conta não encontrada.')
-  return account
 }
 
-/** A workspace as one of its people sees it from outside. */
-interface TheirWorkspace {
-  publicId: string
-  name: string
-  role: MemberRole
-  accessUntil: Date | null
-  isCurrent: boolean
-}
+type TheirWorkspace = DataOf<typeof listRoute>[number]
 
 /** The workspaces of the session's person, by name. */
 export async function listWorkspaces({ db }: WithDatabase, session: Session): Promise<TheirWorkspace[]> {
   return inWorkspace({ db }, session.home.workspaceId, async ({ db }) => {
     const found: TheirWorkspace[] = []
     await inEachPlace({ db }, session.home, async ({ workspaceId, accountId }) => {
-      const { rows } = await sql<Omit<TheirWorkspace, 'isCurrent'>>`
-        select w.public_id as "publicId", w.name, a.role, a.access_until as "accessUntil"
+      const { rows } = await sql<TheirWorkspace>`
+        select w.public_id as "wsId", w.name as nome, a.role as papel, a.access_until as "acessoAte", w.id = ${session.workspaceId} as atual
           from account a join workspace w on w.id = a.workspace_id
          where a.workspace_id = ${workspaceId} and a.id = ${accountId}`.execute(db)
-      for (const row of rows) found.push({ ...row, isCurrent: workspaceId === session.workspaceId })
+      found.push(...rows)
     })
-    return found.sort((a, b) => a.name.localeCompare(b.name, 'pt-BR'))
+    return found.sort((a, b) => String(a.nome).localeCompare(String(b.nome), 'pt-BR'))
   })
 }
 

@@ -43,15 +43,20 @@ export async function unlistPasskeys({ db }: WithDatabase, digests: readonly Buf
   await sql`delete from token_directory where token_hash = any (${digests}::bytea[])`.execute(db)
 }
 
+interface Passkey {
+  idPasskey: string
+  credentialId: string
+  transports: string[]
+  nome: string
+  criadaEm: Date
+  usadaEm: Date | null
+}
+
 /** The passkeys of an account, the oldest first. `ctx.db` is a transaction inside the workspace. */
-export async function findPasskeys({ db }: WithDatabase, { workspaceId, accountId }: Owner) {
-  return db
-    .selectFrom('passkey')
-    .select(['public_id as publicId', 'credential_id as credentialId', 'transports', 'name', 'created_at as createdAt'])
-    .select('used_at as usedAt')
-    .where('workspace_id', '=', workspaceId)
-    .where('account_id', '=', accountId)
-    .orderBy('created_at')
-    .orderBy('public_id')
-    .execute()
+export async function findPasskeys({ db }: WithDatabase, { workspaceId, accountId }: Owner): Promise<Passkey[]> {
+  const { rows } = await sql<Passkey>`
+    select public_id as "idPasskey", credential_id as "credentialId", transports, name as nome, created_at as "criadaEm", used_at as "usadaEm"
+      from passkey where workspace_id = ${workspaceId} and account_id = ${accountId}
+     order by created_at, public_id`.execute(db)
+  return rows
 }

@@ -123,18 +123,7 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: null, message: 'Verificação em duas etapas desligada.' }
   }),
 
-  handle(listWorkspaces, async (ctx, { session }) => {
-    const workspaces = await accounts.listWorkspaces(ctx, session)
-    return {
-      data: workspaces.map(({ publicId, name, role, accessUntil, isCurrent }) => ({
-        wsId: publicId,
-        nome: name,
-        papel: role,
-        acessoAte: accessUntil?.toISOString() ?? null,
-        atual: isCurrent,
-      })),
-    }
-  }),
+  handle(listWorkspaces, async (ctx, { session }) => ({ data: await accounts.listWorkspaces(ctx, session) })),
 
   handle(switchWorkspace, async (ctx, { body, session, caller }) => {
     const { token, workspacePublicId } = await sessions.switchWorkspace(ctx, session, body.wsId, caller)
@@ -146,21 +135,7 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: null, message: 'Sessão encerrada.' }
   }),
 
-  handle(listSessions, async (ctx, { session }) => {
-    const open = await sessions.listSessions(ctx, session)
-    return {
-      data: open.map(({ publicId, workspace, createdAt, seenAt, expiresAt, address, agent }) => ({
-        idSessao: publicId,
-        workspace,
-        atual: publicId === session.publicId,
-        abertaEm: createdAt.toISOString(),
-        vistaEm: seenAt.toISOString(),
-        expiraEm: expiresAt.toISOString(),
-        endereco: address,
-        navegador: agent || null,
-      })),
-    }
-  }),
+  handle(listSessions, async (ctx, { session }) => ({ data: await sessions.listSessions(ctx, session) })),
 
   handle(endSessions, async (ctx, { body, session }) => {
     const ended = await sessions.endSessions(ctx, session, body.idSessao)
@@ -188,39 +163,7 @@ export const accountRoutes = (findPublicIds: accounts.FindPublicIds) => [
     return { data: null, message: 'Senha atualizada com sucesso! Faça o login com sua nova senha.' }
   }),
 
-  handle(getAccount, async (ctx, { session }) => {
-    const account = await accounts.getAccount(ctx, session, findPublicIds)
-    return {
-      data: {
-        nome: account.name,
-        email: account.email,
-        celular: account.phone,
-        criadaEm: account.created_at.toISOString(),
-        compartilhada: session.shared,
-        emailConfirmado: account.proved,
-        duasEtapas: account.secondFactor && {
-          desde: account.secondFactor.since.toISOString(),
-          codigosRestantes: account.secondFactor.codesLeft,
-        },
-        passkeys: webauthn.hasPasskeys(ctx)
-          ? account.passkeys.map(({ publicId, name, createdAt, usedAt }) => ({
-              idPasskey: publicId,
-              nome: name,
-              criadaEm: createdAt.toISOString(),
-              usadaEm: usedAt?.toISOString() ?? null,
-            }))
-          : null,
-        emailNovo: account.new_email,
-        exclusaoEm: account.eraseAt?.toISOString() ?? null,
-        workspace: account.workspace,
-        papel: session.role,
-        idsEmpresas: account.companies,
-        outrosWorkspaces: account.isElsewhere,
-        faltaSegundoFator: session.lacksFactor,
-        acessoEncerrado: session.isAccessOver,
-      },
-    }
-  }),
+  handle(getAccount, async (ctx, { session }) => ({ data: await accounts.getAccount(ctx, session, findPublicIds) })),
 
   handle(updateAccount, async (ctx, { body, session }) => {
     await accounts.updateAccount(ctx, atHome(session), { name: body.nome, phone: body.celular })

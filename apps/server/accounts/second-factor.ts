@@ -31,17 +31,17 @@ const purposeOf = ({ workspaceId, accountId }: Owner) => secondFactorPurpose(wor
 
 /** What the person sees of the second factor. */
 interface SecondFactorState {
-  since: Date
-  codesLeft: number
+  desde: Date
+  codigosRestantes: number
 }
 
 /** The second factor of the account, or null. `ctx.db` is a transaction inside the workspace. */
 export async function findSecondFactor({ db }: WithDatabase, owner: Owner): Promise<SecondFactorState | null> {
   const { workspaceId, accountId } = owner
   const { rows } = await sql<SecondFactorState>`
-    select f.confirmed_at as since,
+    select f.confirmed_at as desde,
            (select count(*)::int from recovery_code c
-             where c.workspace_id = ${workspaceId} and c.account_id = ${accountId} and c.used_at is null) as "codesLeft"
+             where c.workspace_id = ${workspaceId} and c.account_id = ${accountId} and c.used_at is null) as "codigosRestantes"
       from second_factor f
      where f.workspace_id = ${workspaceId} and f.account_id = ${accountId} and f.confirmed_at is not null`.execute(db)
   return rows[0] ?? null

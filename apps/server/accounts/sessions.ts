@@ -1,8 +1,10 @@
+import type * as contract from '@vigia/contract/accounts'
 import { describeDevice } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { asOperator, beforeCommit, enterWorkspace, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { DataOf } from '../platform/http/http.ts'
 import type { Caller, Session } from '../platform/http/session.ts'
 import { countTry, forgetTries, type Limit, networkOf, requireUnderLimit } from '../platform/http/throttle.ts'
 import { queueMail } from '../platform/mail/mail.ts'
@@ -432,16 +434,7 @@ export async function logOut({ db }: WithDatabase, session: Session): Promise<vo
   })
 }
 
-/** An open session as its person sees it. */
-export interface OpenSession {
-  publicId: string
-  workspace: string
-  createdAt: Date
-  seenAt: Date
-  expiresAt: Date
-  address: string | null
-  agent: string | null
-}
+type OpenSession = DataOf<typeof contract.listSessions>[number]
 
 /** The open sessions of the person, in all their workspaces, the newest first; those of others who share the account are not shown. */
 export async function listSessions({ db }: WithDatabase, { home, shared, publicId }: Session): Promise<OpenSession[]> {
@@ -449,14 +442,14 @@ export async function listSessions({ db }: WithDatabase, { home, shared, publicI
     const open: OpenSession[] = []
     await inEachPlace({ db }, home, async ({ workspaceId, accountId }) => {
       const { rows } = await sql<OpenSession>`
-        select s.public_id as "publicId", w.name as workspace, s.created_at as "createdAt", s.seen_at as "seenAt", s.expires_at as "expiresAt",
-               s.address, s.agent
+        select s.public_id as "idSessao", w.name as workspace, s.public_id = ${publicId} as atual, s.created_at as "abertaEm",
+               s.seen_at as "vistaEm", s.expires_at as "expiraEm", s.address as endereco, nullif(s.agent, '') as navegador
           from session s join workspace w on w.id = s.workspace_id
          where s.workspace_id = ${workspaceId} and s.account_id = ${accountId} and s.expires_at > now()
            and (not ${shared} or s.public_id = ${publicId})`.execute(db)
       open.push(...rows)
     })
-    return open.sort((a, b) => Number(b.createdAt) - Number(a.createdAt) || a.publicId.localeCompare(b.publicId))
+    return open.sort((a, b) => Number(b.abertaEm) - Number(a.abertaEm) || (a.idSessao < b.idSessao ? -1 : 1))
   })
 }
 

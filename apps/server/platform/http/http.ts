@@ -39,7 +39,11 @@ export interface FileResponse {
 
 type RouteResponse<R extends RouteDefinition> = R['produces'] extends string
   ? FileResponse
-  : { data: RouteData<R>; message?: string }
+  : { data: DataOf<R>; message?: string }
+
+/** Data of a call as its handler returns it: JSON writes a `Date` as the text that the contract names. */
+export type DataOf<R extends RouteDefinition> = Sendable<RouteData<R>>
+type Sendable<T> = T extends string ? (string extends T ? T | Date : T) : { [K in keyof T]: Sendable<T[K]> }
 
 /** A route with the function that carries it out. */
 export interface Handled {
