@@ -1,4 +1,4 @@
-import { addToBatch, type Batch, type BatchFile, getBatch, listBatches, startBatch } from '@vigia/contract/companies'
+import { addToBatch, getBatch, listBatches, startBatch } from '@vigia/contract/companies'
 import { requireProvedEmail } from '../accounts/email-proof.ts'
 import { handle } from '../platform/http/http.ts'
 import * as batches from './batches.ts'
@@ -22,42 +22,10 @@ export const batchRoutes = [
   }),
 
   handle(listBatches, async (ctx, { session: { workspaceId } }) => ({
-    data: (await batches.listBatches(ctx, workspaceId)).map(toBatch),
+    data: await batches.listBatches(ctx, workspaceId),
   })),
 
-  handle(getBatch, async (ctx, { params, session: { workspaceId } }) => {
-    const { files, ...batch } = await batches.getBatch(ctx, workspaceId, params.id)
-    const arquivos = files.map(({ name, state, message, companyId, company, cnpj }) => ({
-      nome: name,
-      situacao: states[state],
-      mensagem: message,
-      idEmpresa: companyId,
-      razaoSocial: company,
-      cnpj,
-    }))
-    return { data: { ...toBatch(batch), arquivos } }
-  }),
+  handle(getBatch, async (ctx, { params, session: { workspaceId } }) => ({
+    data: await batches.getBatch(ctx, workspaceId, params.id),
+  })),
 ]
-
-const states = {
-  waiting: 'na-fila',
-  replaced: 'trocado',
-  registered: 'cadastrado',
-  unchanged: 'sem-mudanca',
-  failed: 'problema',
-} as const satisfies Record<string, BatchFile['situacao']>
-
-function toBatch(batch: batches.BatchState): Batch {
-  return {
-    idLote: batch.id,
-    enviadoPor: batch.by,
-    enviadoEm: batch.startedAt.toISOString(),
-    totalDeArquivos: batch.total,
-    recebidos: batch.received,
-    trocados: batch.replaced,
-    cadastrados: batch.registered,
-    semMudanca: batch.unchanged,
-    comProblema: batch.failed,
-    encerrado: batch.ended,
-  }
-}

@@ -65,7 +65,7 @@ test.each([
   const id = await begin(max)
   await add(id, filesOf(max), { last: false })
   await expect(add(id)).rejects.toThrow(/^Este lote tem até 20 arquivos\. Os desta chamada não foram guardados/)
-  expect((await getBatch(ctx, session.workspaceId, id)).files).toHaveLength(max)
+  expect((await getBatch(ctx, session.workspaceId, id)).arquivos).toHaveLength(max)
 })
 
 test('a plan without limit of companies takes a thousand', async () => {
@@ -84,7 +84,7 @@ describe('what waits', () => {
       code: 'too-many',
       message: expect.stringMatching(/já somam 20 MB\. Os desta chamada não foram guardados/),
     })
-    expect((await getBatch(ctx, session.workspaceId, id)).files).toHaveLength(440)
+    expect((await getBatch(ctx, session.workspaceId, id)).arquivos).toHaveLength(440)
     // A refused call leaves nothing on the disk, not even rows to vacuum.
     const { rows: size } = await sql<{ bytes: number }>`
       select pg_total_relation_size('certificate_file')::float8 as bytes`.execute(db)
@@ -116,12 +116,12 @@ test('after a minute of failed files a batch ends and hands the rest back', asyn
     await inWorkspace(ctx, session.workspaceId, (ctx) =>
       settleFile(ctx, file, { state: 'failed', message: 'Não abre.', failedMs }),
     )
-    return (await getBatch(ctx, session.workspaceId, id)).files.map(({ state }) => state)
+    return (await getBatch(ctx, session.workspaceId, id)).arquivos.map(({ situacao }) => situacao)
   }
-  expect(await fail(59_999)).toEqual(['failed', 'waiting', 'waiting'])
-  expect(await fail(0.5)).toEqual(['failed', 'failed', 'failed'])
-  const { ended, files } = await getBatch(ctx, session.workspaceId, id)
-  expect(ended).toBe(true)
-  expect(files[2]!.message).toMatch(/^O lote parou depois de um minuto .* confira as senhas e envie-o de novo\.$/)
+  expect(await fail(59_999)).toEqual(['problema', 'na-fila', 'na-fila'])
+  expect(await fail(0.5)).toEqual(['problema', 'problema', 'problema'])
+  const { encerrado, arquivos } = await getBatch(ctx, session.workspaceId, id)
+  expect(encerrado).toBe(true)
+  expect(arquivos[2]!.mensagem).toMatch(/^O lote parou depois de um minuto .* confira as senhas e envie-o de novo\.$/)
   await expect(add(id)).rejects.toThrow(/^Este lote já foi encerrado/)
 })

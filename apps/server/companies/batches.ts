@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type * as contract from '@vigia/contract/companies'
 import { batchMax, type PasswordList, passwordsFor, readPasswordList } from '@vigia/contract/companies'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
@@ -6,6 +7,7 @@ import { readPlan, type WorkspacePlan } from '../accounts/plans.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import { type Job, queueJob } from '../platform/jobs/jobs.ts'
 import { announce } from '../platform/outbox.ts'
@@ -193,16 +195,13 @@ async function lockBatch({ db }: WithDatabase, workspaceId: number, id: bigint |
 
 async function countFiles({ db }: WithDatabase, workspaceId: number, batchId: bigint) {
   const { rows } = await sql<Record<FileState | 'n', number>>`
-    select count(*)::int as n, ${countsOfStates}
+    select count(*)::int as n, ${countOf('waiting')} as waiting, ${countOf('replaced')} as replaced, ${countOf('registered')} as registered,
+           ${countOf('unchanged')} as unchanged, ${countOf('failed')} as failed
       from certificate_file f where f.workspace_id = ${workspaceId} and f.batch_id = ${batchId}`.execute(db)
   return rows[0]!
 }
 
-const countsOfStates = sql.join(
-  (['waiting', 'replaced', 'registered', 'unchanged', 'failed'] satisfies FileState[]).map(
-    (state) => sql`count(*) filter (where f.state = ${sql.lit(state)})::int as ${sql.ref(state)}`,
-  ),
-)
+const countOf = (state: FileState) => sql`count(*) filter (where f.state = ${sql.lit(state)})::int`
 
 /** Ends a batch whose files were all decided, forgets its passwords and announces it. `ctx.db` is a transaction inside the workspace. */
 async function endWhenDone({ db }: WithDatabase, workspaceId: number, batchId: bigint): Promise<void> {
@@ -362,63 +361,51 @@ export async function tidyBatches(ctx: WithDatabase): Promise<void> {
     })
 }
 
-/** A batch as its people see it. */
-export interface BatchState extends Record<Exclude<FileState, 'waiting'>, number> {
-  id: string
-  by: string
-  startedAt: Date
-  total: number
-  received: number
-  ended: boolean
-}
-
 /** The batches of the last month, newest first. */
-export async function listBatches(ctx: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<BatchState[]> {
+export async function listBatches(ctx: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<Batch[]> {
   return readBatches(ctx, workspaceId, null)
 }
+
+type Batch = DataOf<typeof contract.listBatches>[number]
 
 async function readBatches(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
   only: bigint | null,
-): Promise<BatchState[]> {
+): Promise<Batch[]> {
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
-    sql<Omit<BatchState, 'id'> & { id: bigint }>`
-      select b.id, b.account_name as by, b.started_at as "startedAt", b.total, b.ended_at is not null as ended,
-             count(f.id)::int as received, ${countsOfStates}
+    sql<Omit<Batch, 'idLote'> & { idLote: bigint }>`
+      select b.id as "idLote", b.account_name as "enviadoPor", b.started_at as "enviadoEm", b.total as "totalDeArquivos",
+             count(f.id)::int as recebidos, ${countOf('replaced')} as trocados, ${countOf('registered')} as cadastrados,
+             ${countOf('unchanged')} as "semMudanca", ${countOf('failed')} as "comProblema", b.ended_at is not null as encerrado
         from certificate_batch b left join certificate_file f on f.workspace_id = b.workspace_id and f.batch_id = b.id
        where b.workspace_id = ${workspaceId} and b.id = coalesce(${only}, b.id)
          and b.started_at > now() - ${keptDays} * interval '1 day'
        group by b.workspace_id, b.id order by b.id desc limit ${batchLimits.kept}`.execute(db),
   )
-  return rows.map((row) => ({ ...row, id: ctx.ids.encode(workspaceId, row.id) }))
+  return rows.map((row) => ({ ...row, idLote: ctx.ids.encode(workspaceId, row.idLote) }))
 }
 
-/** A file of a batch as its people see it. */
-interface BatchFile {
-  name: string
-  message: string
-  state: FileState
-  companyId: string | null
-  company: string | null
-  cnpj: string | null
-}
+type Detail = DataOf<typeof contract.getBatch>
 
 /** A batch and its files, in the order in which they came; refuses an id that is not of this workspace. */
 export async function getBatch(
   ctx: Pick<Context, 'db' | 'ids'>,
   workspaceId: number,
   publicId: string,
-): Promise<BatchState & { files: BatchFile[] }> {
+): Promise<Detail> {
   const id = ctx.ids.decode(workspaceId, publicId)
   if (id === null) throw notThere()
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const [batch] = await readBatches({ ...ctx, db }, workspaceId, id)
     if (!batch) throw notThere()
-    const { rows: files } = await sql<BatchFile>`
-      select f.name, f.state, f.message, c.public_id as "companyId", c.name as company, c.cnpj
+    const { rows: arquivos } = await sql<Detail['arquivos'][number]>`
+      select f.name as nome,
+             case f.state when 'waiting' then 'na-fila' when 'replaced' then 'trocado' when 'registered' then 'cadastrado'
+                          when 'unchanged' then 'sem-mudanca' else 'problema' end as situacao,
+             f.message as mensagem, c.public_id as "idEmpresa", c.name as "razaoSocial", c.cnpj
         from certificate_file f left join company c on c.workspace_id = f.workspace_id and c.id = f.company_id
        where f.workspace_id = ${workspaceId} and f.batch_id = ${id} order by f.id`.execute(db)
-    return { ...batch, files }
+    return { ...batch, arquivos }
   })
 }

@@ -105,8 +105,8 @@ describe('a key', () => {
     const { rows } = await owner.query('select k::text from api_key k where workspace_id = $1', [session.workspaceId])
     expect(JSON.stringify(rows)).not.toContain(key.slice(0, 15))
     const [one] = await listKeys(ctx, session.workspaceId)
-    expect(one).toMatchObject({ name: 'ERP', start: key.slice(0, 14), scopes: ['documentos:ler', 'exportar'] })
-    expect(one).toMatchObject({ createdBy: 'Ana Souza', expiresAt: null, expired: false, usedAt: null })
+    expect(one).toMatchObject({ nome: 'ERP', inicio: key.slice(0, 14), permissoes: ['documentos:ler', 'exportar'] })
+    expect(one).toMatchObject({ criadaPor: 'Ana Souza', validaAte: null, vencida: false, usadaEm: null })
     expect((await audit()).at(-1)!.description).toBe(
       `Criou a chave de API “ERP” (${key.slice(0, 14)}…), sem validade, que pode: documentos:ler e exportar.`,
     )
@@ -121,10 +121,10 @@ describe('a key', () => {
     expect(seen[0]!.accountId).toBeLessThan(0)
     const [first] = await listKeys(ctx, session.workspaceId)
     await call(key)
-    expect((await listKeys(ctx, session.workspaceId))[0]!.usedAt).toEqual(first!.usedAt)
+    expect((await listKeys(ctx, session.workspaceId))[0]!.usadaEm).toEqual(first!.usadaEm)
     await change('used_at', "now() - interval '2 hours'", key)
     await call(key)
-    expect((await listKeys(ctx, session.workspaceId))[0]!.usedAt! >= first!.usedAt!).toBe(true)
+    expect((await listKeys(ctx, session.workspaceId))[0]!.usadaEm! >= first!.usadaEm!).toBe(true)
   })
 
   test('makes the calls of its scopes and no others, and none that is for people', async () => {
@@ -146,7 +146,7 @@ describe('a key', () => {
     for (const answer of await Promise.all(answers))
       expect(answer).toMatchObject({ status: 401, message: expect.stringMatching(/^Esta chave de API não existe/) })
     expect(seen).toHaveLength(1)
-    expect(await listKeys(ctx, session.workspaceId)).toMatchObject([{ expired: true }])
+    expect(await listKeys(ctx, session.workspaceId)).toMatchObject([{ vencida: true }])
     const { rows } = await owner.query('select from token_directory where token_hash = sha256($1::bytea)', [
       Buffer.from(removed),
     ])

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { scopes as allScopes, type Scope } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount, formatList } from '@vigia/contract/text'
+import type { listKeys as listRoute } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
@@ -9,6 +10,7 @@ import { listToken, tokenHash } from '../../accounts/tokens.ts'
 import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { DataOf } from '../../platform/http/http.ts'
 import { type Keys, keyStart } from '../../platform/http/keys.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
@@ -24,28 +26,17 @@ const madeLimit: Limit = { name: 'chave de API', times: 60, withinMs: 24 * 3_600
 // Of the 64 characters that nobody guesses, as many as tell one key from another.
 const startLength = keyStart.length + 8
 
-/** A key as the people of its workspace see it. */
-export interface ApiKey {
-  publicId: string
-  name: string
-  start: string
-  scopes: string[]
-  /** Public ids; null: all. */
-  companies: string[] | null
-  createdAt: Date
-  createdBy: string | null
-  expiresAt: Date | null
-  expired: boolean
-  usedAt: Date | null
-}
+type ApiKey = DataOf<typeof listRoute>['chaves'][number]
 
 export async function listKeys(ctx: WithDatabase, workspaceId: number): Promise<ApiKey[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<ApiKey>`
-      select public_id as "publicId", name, start, scopes,
+      select public_id as "idChave", name as nome, start as inicio, scopes as permissoes,
              case when company_ids is not null then array(
-               select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (api_key.company_ids) order by c.id) end as companies, created_at as "createdAt", ${nameOfAuthor(workspaceId, 'api_key.created_by')} as "createdBy",
-             expires_at as "expiresAt", coalesce(expires_at <= now(), false) as expired, used_at as "usedAt"
+               select c.public_id::text from company c
+                where c.workspace_id = ${workspaceId} and c.id = any (api_key.company_ids) order by c.id) end as "idsEmpresas",
+             created_at as "criadaEm", ${nameOfAuthor(workspaceId, 'api_key.created_by')} as "criadaPor", expires_at as "validaAte",
+             coalesce(expires_at <= now(), false) as vencida, used_at as "usadaEm"
         from api_key where workspace_id = ${workspaceId} and token_hash is not null order by id`.execute(db)
     return rows
   })

@@ -3,12 +3,10 @@ import { requireProvedEmail } from '../../accounts/email-proof.ts'
 import type { WithConfig } from '../../platform/context.ts'
 import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
-import { type ApiKey, addKey, listKeys, removeKey, renameKey } from './keys.ts'
+import { addKey, listKeys, removeKey, renameKey } from './keys.ts'
 
 export const keyRoutes = [
-  handle(list, async (ctx, { session }) => ({
-    data: { chaves: (await listKeys(ctx, session.workspaceId)).map(toKey) },
-  })),
+  handle(list, async (ctx, { session }) => ({ data: { chaves: await listKeys(ctx, session.workspaceId) } })),
   handle(add, async (ctx, { body, session }) => {
     await requireKeeper(ctx, session)
     const choice = {
@@ -35,30 +33,4 @@ export const keyRoutes = [
 const deed = { deed: 'criar ou mudar chaves de API', nothing: 'Nada foi alterado.' }
 
 // A person with an own account and a confirmed e-mail may open the workspace to programs.
-async function requireKeeper(ctx: WithConfig, session: Session): Promise<void> {
-  await requireProvedEmail(ctx, session, deed)
-}
-
-const toKey = ({
-  publicId,
-  name,
-  start,
-  scopes,
-  companies,
-  createdAt,
-  createdBy,
-  expiresAt,
-  expired,
-  usedAt,
-}: ApiKey) => ({
-  idChave: publicId,
-  nome: name,
-  inicio: start,
-  permissoes: scopes,
-  idsEmpresas: companies,
-  criadaEm: createdAt.toISOString(),
-  criadaPor: createdBy,
-  validaAte: expiresAt?.toISOString() ?? null,
-  vencida: expired,
-  usadaEm: usedAt?.toISOString() ?? null,
-})
+const requireKeeper = (ctx: WithConfig, session: Session) => requireProvedEmail(ctx, session, deed)

@@ -1,5 +1,4 @@
-import type { MemberRole } from '@vigia/contract/route'
-import { peopleMax } from '@vigia/contract/workspace'
+import { type getInvitation, peopleMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { insertMember } from '../../accounts/accounts.ts'
 import { recordAudit } from '../../accounts/audit/audit.ts'
@@ -13,6 +12,7 @@ import { listToken, tokenHash } from '../../accounts/tokens.ts'
 import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace, inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { DataOf } from '../../platform/http/http.ts'
 import type { Caller, Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
@@ -23,6 +23,7 @@ import {
   type RightsChoice,
   requireKeeper,
   rightsText,
+  type SettledRights,
   settle,
   tellAdministrators,
   writeRights,
@@ -115,23 +116,15 @@ async function send(
   )
 }
 
-/** What the letter of an invitation says; null: it was withdrawn, accepted, or sent again. */
+/** The link of the letter of an invitation, and until when it opens; null: it was withdrawn, accepted, or sent again. */
 export async function readLetter(
   ctx: Pick<Context, 'db' | 'vault'>,
   workspaceId: number,
   { id, at }: { id: number; at: string },
-): Promise<{ token: string; workspace: string; inviter: string | null; role: MemberRole; expiresAt: Date } | null> {
+): Promise<{ token: string; expiresAt: Date } | null> {
   const token = linkOf(ctx, workspaceId, id, at)
   const found = await findInvitation(ctx, token)
-  return (
-    found && {
-      token,
-      workspace: found.workspaceName,
-      inviter: found.inviter,
-      role: found.role,
-      expiresAt: found.expiresAt,
-    }
-  )
+  return found && { token, expiresAt: found.validoAte }
 }
 
 /** Sends an invitation again, with another link. */
@@ -153,7 +146,7 @@ export async function withdraw(ctx: WithDatabase, session: Session, publicId: st
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     await lockPeople({ db }, session)
     const { id, email } = await getOpen({ db }, workspaceId, publicId)
-    await remove({ db }, workspaceId, id)
+    await sql`delete from invitation where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
     await recordAudit({ db }, session, 'equipe', `Cancelou o convite de ${email}.`)
   })
 }
@@ -166,25 +159,17 @@ async function getOpen({ db }: WithDatabase, workspaceId: number, publicId: stri
   return rows[0]
 }
 
-async function remove({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
-  await db.deleteFrom('invitation').where('workspace_id', '=', workspaceId).where('id', '=', id).execute()
-}
-
-/** An invitation as its guest sees it. */
-interface Invitation {
+/** An invitation as its guest sees it, and where it leads. */
+type Invitation = Omit<DataOf<typeof getInvitation>, 'email' | 'validoAte'> & {
   workspaceId: number
-  workspaceName: string
   email: string
-  role: MemberRole
-  inviter: string | null
-  expiresAt: Date
-  hasAccount: boolean
+  validoAte: Date
 }
 
 async function findInvitation({ db }: WithDatabase, token: string): Promise<Invitation | null> {
   const { rows } = await sql<Invitation>`
-    select workspace_id as "workspaceId", workspace_name as "workspaceName", email, role, inviter,
-           expires_at as "expiresAt", has_account as "hasAccount"
+    select workspace_name as workspace, inviter as "convidadoPor", email, role as papel, expires_at as "validoAte", has_account as "temConta",
+           workspace_id as "workspaceId"
       from invitation_for_token(${tokenHash(token)})`.execute(db)
   return rows[0] ?? null
 }
@@ -197,7 +182,7 @@ export async function openInvitation(ctx: WithDatabase, text: string): Promise<I
       'not-found',
       'Não reconhecemos este convite: talvez ele já tenha sido aceito, cancelado ou enviado de novo. Confira se o link foi copiado inteiro, ou peça outro a quem convidou.',
     )
-  if (found.expiresAt <= new Date())
+  if (found.validoAte <= new Date())
     throw new AppError('gone', 'Este convite valia por sete dias, que já passaram. Peça outro a quem convidou.')
   return found
 }
@@ -213,8 +198,8 @@ export async function acceptWithNewAccount(
   { link, name, password }: { link: string; name: string; password: string },
   caller: Caller,
 ): Promise<void> {
-  const { hasAccount, email, workspaceId } = await openInvitation(ctx, link)
-  if (hasAccount) throw new AppError('conflict', hasAccountAlready)
+  const { temConta, email, workspaceId } = await openInvitation(ctx, link)
+  if (temConta) throw new AppError('conflict', hasAccountAlready)
   refuseGuessable(ctx, password)
   refuseOwnEmail(ctx, password, email)
   const passwordHash = await hashPassword(ctx, password)
@@ -272,12 +257,7 @@ export async function acceptWithSession(
 async function take(ctx: WithDatabase, workspaceId: number, link: string) {
   const { db } = ctx
   await lockWorkspace(ctx, workspaceId)
-  const { rows } = await sql<{
-    role: MemberRole
-    companyIds: number[] | null
-    accessUntil: Date | null
-    invitedBy: number
-  }>`
+  const { rows } = await sql<SettledRights>`
     delete from invitation
      where workspace_id = ${workspaceId} and token_hash = ${tokenHash(tokenOf(link))} and expires_at > now()
     returning role, company_ids as "companyIds", access_until as "accessUntil", invited_by as "invitedBy"`.execute(db)

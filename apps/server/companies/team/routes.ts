@@ -16,34 +16,7 @@ import * as invitations from './invitations.ts'
 import * as team from './team.ts'
 
 export const teamRoutes = [
-  handle(getTeam, async (ctx, { session }) => {
-    const { name, requiresFactor, invitations } = await team.readWorkspaceSettings(ctx, session)
-    const members = await team.listMembers(ctx, session)
-    const now = new Date()
-    return {
-      data: {
-        nome: name,
-        exigeSegundoFator: requiresFactor,
-        pessoas: members.map(({ publicId, name, email, createdAt, seenAt, isAsking, ...rights }) => ({
-          idPessoa: publicId,
-          nome: name,
-          email,
-          ...toRights(rights),
-          desde: createdAt.toISOString(),
-          vistaEm: seenAt?.toISOString() ?? null,
-          voce: isAsking,
-        })),
-        convites: invitations.map(({ publicId, email, sentAt, expiresAt, ...rights }) => ({
-          idConvite: publicId,
-          email,
-          ...toRights(rights),
-          enviadoEm: sentAt.toISOString(),
-          validoAte: expiresAt.toISOString(),
-          vencido: expiresAt <= now,
-        })),
-      },
-    }
-  }),
+  handle(getTeam, async (ctx, { session }) => ({ data: await team.getTeam(ctx, session) })),
 
   handle(updateWorkspace, async (ctx, { body, session }) => {
     await team.changeWorkspace(ctx, session, { name: body.nome, requiresFactor: body.exigeSegundoFator })
@@ -84,20 +57,8 @@ export const teamRoutes = [
   }),
 
   handle(getInvitation, async (ctx, { params }) => {
-    const { workspaceName, inviter, email, role, expiresAt, hasAccount } = await invitations.openInvitation(
-      ctx,
-      params.token,
-    )
-    return {
-      data: {
-        workspace: workspaceName,
-        convidadoPor: inviter,
-        email,
-        papel: role,
-        validoAte: expiresAt.toISOString(),
-        temConta: hasAccount,
-      },
-    }
+    const { workspaceId, ...shown } = await invitations.openInvitation(ctx, params.token)
+    return { data: shown }
   }),
 
   handle(acceptInvitation, async (ctx, { body, caller }) => {
@@ -110,12 +71,6 @@ export const teamRoutes = [
     return { data: { token, wsId: workspacePublicId }, message: 'Convite aceito.' }
   }),
 ]
-
-const toRights = ({ role, companies, accessUntil }: team.Rights) => ({
-  papel: role,
-  idsEmpresas: companies,
-  acessoAte: accessUntil?.toISOString() ?? null,
-})
 
 interface WireChoice {
   papel: team.RightsChoice['role']

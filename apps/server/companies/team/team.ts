@@ -1,5 +1,6 @@
 import type { MemberRole } from '@vigia/contract/route'
 import { formatBrasiliaDay, formatCount } from '@vigia/contract/text'
+import type * as contract from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { isWrittenTo, requireProvedEmail } from '../../accounts/email-proof.ts'
@@ -8,21 +9,13 @@ import { reconnect } from '../../accounts/session-ends.ts'
 import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { DataOf } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
-import { findCompanyIds, findPublicIds } from '../chosen-companies.ts'
+import { findCompanyIds } from '../chosen-companies.ts'
 
 // Who is in a workspace and what each of them may: docs/decisions/0040-members.md.
-
-/** What somebody may in a workspace. */
-export interface Rights {
-  role: MemberRole
-  /** Public ids; null: all. */
-  companies: string[] | null
-  /** Null: without an end. */
-  accessUntil: Date | null
-}
 
 /** What somebody is to be allowed; `lastDay` (aaaa-MM-dd, in São Paulo): the last one on which they come in. */
 export interface RightsChoice {
@@ -31,58 +24,36 @@ export interface RightsChoice {
   lastDay: string | null
 }
 
-/** A person of a workspace as its administrators see them. */
-export interface Member extends Rights {
-  publicId: string
-  name: string
-  email: string
-  createdAt: Date
-  seenAt: Date | null
-  isAsking: boolean
-}
+type Team = DataOf<typeof contract.getTeam>
 
-/** The people of the session's workspace, in the order in which they came. */
-export async function listMembers(ctx: WithDatabase, { workspaceId, accountId }: Session): Promise<Member[]> {
+/** The session's workspace: its people in the order in which they came, and the invitations that wait for an answer. */
+export async function getTeam(ctx: WithDatabase, { workspaceId, accountId }: Session): Promise<Team> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows } = await sql<Member>`
-      select a.public_id as "publicId", a.name, a.email, a.role, a.access_until as "accessUntil", a.created_at as "createdAt",
-             a.id = ${accountId} as "isAsking",
-             (select max(s.seen_at) from session s where s.workspace_id = ${workspaceId} and s.account_id = a.id) as "seenAt",
+    const { rows: settings } = await sql<Pick<Team, 'nome' | 'exigeSegundoFator'>>`
+      select name as nome, requires_factor as "exigeSegundoFator" from workspace where id = ${workspaceId}`.execute(db)
+    const { rows: pessoas } = await sql<Team['pessoas'][number]>`
+      select a.public_id as "idPessoa", a.name as nome, a.email, a.role as papel,
              case when not a.all_companies then array(
                select c.public_id::text from account_company m join company c on c.workspace_id = m.workspace_id and c.id = m.company_id
-                where m.workspace_id = ${workspaceId} and m.account_id = a.id order by c.id) end as companies
+                where m.workspace_id = ${workspaceId} and m.account_id = a.id order by c.id) end as "idsEmpresas",
+             a.access_until as "acessoAte", a.created_at as desde,
+             (select max(s.seen_at) from session s where s.workspace_id = ${workspaceId} and s.account_id = a.id) as "vistaEm",
+             a.id = ${accountId} as voce
         from account a where a.workspace_id = ${workspaceId} order by a.id`.execute(db)
-    return rows
+    const { rows: convites } = await sql<Team['convites'][number]>`
+      select i.public_id as "idConvite", i.email, i.role as papel,
+             case when i.company_ids is not null then array(
+               select c.public_id::text from company c
+                where c.workspace_id = ${workspaceId} and c.id = any (i.company_ids) order by c.id) end as "idsEmpresas",
+             i.access_until as "acessoAte", i.sent_at as "enviadoEm", i.expires_at as "validoAte", i.expires_at <= now() as vencido
+        from invitation i where i.workspace_id = ${workspaceId} order by i.id`.execute(db)
+    return { ...settings[0]!, pessoas, convites }
   })
-}
-
-/** An invitation that waits for an answer. */
-export interface OpenInvitation extends Rights {
-  publicId: string
-  email: string
-  sentAt: Date
-  expiresAt: Date
 }
 
 interface WorkspaceSettings {
   name: string
   requiresFactor: boolean
-}
-
-/** The name of the workspace, whether it asks everybody for a second factor, and its invitations. */
-export async function readWorkspaceSettings(ctx: WithDatabase, { workspaceId }: Session) {
-  return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows: settings } = await sql<WorkspaceSettings>`
-      select name, requires_factor as "requiresFactor" from workspace where id = ${workspaceId}`.execute(db)
-    const { rows } = await sql<Omit<OpenInvitation, 'companies'> & { companyIds: number[] | null }>`
-      select public_id as "publicId", email, role, access_until as "accessUntil", sent_at as "sentAt", expires_at as "expiresAt",
-             company_ids as "companyIds"
-        from invitation where workspace_id = ${workspaceId} order by id`.execute(db)
-    const invitations: OpenInvitation[] = []
-    for (const { companyIds, ...row } of rows)
-      invitations.push({ ...row, companies: await findPublicIds({ db }, workspaceId, companyIds) })
-    return { ...settings[0]!, invitations }
-  })
 }
 
 /** Names the workspace, and says whether everybody needs a second factor or a passkey; who asks for that has one. */
