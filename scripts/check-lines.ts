@@ -4,9 +4,9 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 46_970,
+  'lines of server': 46_950,
   'lines of packages': 27_000,
-  'lines of scripts': 3_570,
+  'lines of scripts': 3_670,
   'lines of web': 31_880,
   'lines of tests and benches': 73_210,
   settings: 37,

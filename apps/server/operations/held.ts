@@ -6,13 +6,12 @@ import { readHiding, shownConditions } from '../companies/switches.ts'
 import { liftVersions } from '../documents/changes.ts'
 import { readAnswerRules, sends } from '../events/answer-rules.ts'
 import { findHold, hold, release } from '../events/hold.ts'
-import { countHeldDeliveries, dropHeldDeliveries } from '../notifications/webhooks/webhooks.ts'
+import { queueDeliveries } from '../notifications/webhooks/webhooks.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { firstStart } from '../platform/installation.ts'
-import { countHeldMails, dropHeldMails } from '../platform/mail/mail.ts'
 import type { ServiceCode } from '../platform/service.ts'
 
 /** A company of which events wait for the release, or would be given by themselves after it. */
@@ -63,8 +62,35 @@ export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
       companies.push({ workspaceId, companyId: id, ...company, ...counts })
     }
   }
-  const [mails, deliveries] = [await countHeldMails(ctx), await countHeldDeliveries(ctx)]
-  return { ...held, companies, rules, mails, deliveries }
+  const counts = await asOperator(ctx, async ({ db }) => {
+    const count = (table: string) =>
+      sql<{ n: number }>`
+      select count(*)::int as n from ${sql.table(table)} where ${isHeldBack}`.execute(db)
+    return { mails: (await count('mail')).rows[0]!.n, deliveries: (await count('webhook_delivery')).rows[0]!.n }
+  })
+  return { ...held, companies, rules, ...counts }
+}
+
+const isHeldBack = sql`state = 'waiting' and (created_at < (select held_since from installation)) is true`
+
+// Administrators of a workspace see the reason, and may have a delivery sent again.
+async function dropNotices(ctx: WithDatabase): Promise<void> {
+  const dropped = 'O envio foi liberado sem o que já esperava'
+  await asOperator(ctx, async ({ db }) => {
+    const { rows: mails } = await sql<{ key: string }>`
+      update mail set state = 'dropped', problem = ${`${dropped}: este e-mail podia já ter saído, e não foi enviado.`}, payload = '{}', settled_at = now()
+       where ${isHeldBack} returning message_id as key`.execute(db)
+    const { rows: deliveries } = await sql<{ key: string; workspaceId: number; webhookId: number }>`
+      update webhook_delivery set state = 'failed', problem = ${`${dropped}: esta entrega podia já ter sido feita, e não foi enviada.`}
+       where ${isHeldBack} returning id::text as key, workspace_id as "workspaceId", webhook_id as "webhookId"`.execute(
+      db,
+    )
+    const keys = [...mails, ...deliveries].map(({ key }) => key)
+    await sql`delete from job where kind in ('mail', 'webhook') and key = any (${keys}::text[])`.execute(db)
+    // Later ones of the same documents follow.
+    const webhooks = new Map(deliveries.map((one) => [`${one.workspaceId} ${one.webhookId}`, one]))
+    for (const { workspaceId, webhookId } of webhooks.values()) await queueDeliveries({ db }, workspaceId, webhookId)
+  })
 }
 
 // As the plans name them.
@@ -105,10 +131,7 @@ export async function releaseHeld(
     })
   }
   if (withoutAutomatic) await switchRulesOff(ctx)
-  if (withoutNotices) {
-    await dropHeldMails(ctx)
-    await dropHeldDeliveries(ctx)
-  }
+  if (withoutNotices) await dropNotices(ctx)
   await release(ctx)
 }
 

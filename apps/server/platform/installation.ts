@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import pg from 'pg'
 import type { Config } from '../config.ts'
 
 /** The first start in production: nobody has looked at what would leave. */
 export const firstStart = 'Esta instalação começou no ambiente de produção.'
-
-/** True of a mail or a delivery that waits for the release. */
-export const isHeldBack = sql<boolean>`((created_at < (select held_since from installation)) is true)`
 
 /** What is installed cannot serve this configuration; `message` is a sentence for the operator. */
 export class InstallationError extends Error {

@@ -6,7 +6,6 @@ import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
-import { isHeldBack } from '../../platform/installation.ts'
 import { type Again, holdJob, type Job, queueJob } from '../../platform/jobs/jobs.ts'
 import { uuidOf } from '../../platform/text.ts'
 import { readChanges } from '../changes/changes.ts'
@@ -26,7 +25,7 @@ const restMsMax = 300_000
 const keptDays = 30
 export const patienceDays = 3
 
-/** Makes deliveries of what changed in a workspace, and queues those that may leave. Null: it has no webhook that is told. */
+/** Makes deliveries of what changed in a workspace, and queues them. Null: it has no webhook that is told. */
 export async function feedWebhooks(
   ctx: Pick<Context, 'db' | 'ids' | 'config'>,
   workspaceId: number,
@@ -46,7 +45,7 @@ const goneText =
 
 /**
  * Makes deliveries of what changed since those that are there, each once, whoever does the same meanwhile. Returns when to look again: there is more,
- * there is no room for more, or some wait for the release.
+ * or no room for more.
  */
 async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: number, id: number): Promise<number> {
   return inWorkspace(ctx, workspaceId, async ({ db, ids, config }) => {
@@ -55,12 +54,10 @@ async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: nu
        where workspace_id = ${workspaceId} and id = ${id} and paused_at is null for update`.execute(db)
     const [webhook] = found
     if (!webhook) return Infinity
-    await queueDeliveries({ db }, workspaceId, id)
-    const { rows: waiting } = await sql<{ count: number; held: boolean | null }>`
-      select count(*)::int as count, bool_or(${isHeldBack}) as held from webhook_delivery
+    const { rows: waiting } = await sql<{ count: number }>`
+      select count(*)::int as count from webhook_delivery
        where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting'`.execute(db)
-    const { count, held } = waiting[0]!
-    if (count >= waitingMax) return roomMs
+    if (waiting[0]!.count >= waitingMax) return roomMs
     const page = await readChanges({ db }, workspaceId, Number(webhook.version)).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'gone') return null
       throw error
@@ -83,8 +80,8 @@ async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: nu
     await sql`update webhook set version = ${page.version} where workspace_id = ${workspaceId} and id = ${id}`.execute(
       db,
     )
-    if (wanted.length > 0 || page.more) return 0
-    return held ? roomMs : Infinity
+    await queueDeliveries({ db }, workspaceId, id, sql`version > ${webhook.version}`)
+    return page.more ? 0 : Infinity
   })
 }
 
@@ -167,7 +164,7 @@ export async function settleDelivery(
     const othersWereTaken = sql`${deliveredAt}::timestamptz > failing_since`
     const { rows } = await sql<{
       webhookId: number
-      isTest: boolean
+      documentId: bigint | null
       isWaiting: boolean
       exhausted: boolean
       failures: number
@@ -181,12 +178,13 @@ export async function settleDelivery(
         -- Beside the row: a distributed database takes no clock in a condition of what it writes.
         from (select now() - ${patienceDays} * interval '1 day' as patient_since) c
        where workspace_id = ${workspaceId} and id = ${id}
-      returning webhook_id as "webhookId", version is null as "isTest", state = 'waiting' as "isWaiting", ${isExhausted} as exhausted, failures`.execute(
+      returning webhook_id as "webhookId", document_id as "documentId", state = 'waiting' as "isWaiting", ${isExhausted} as exhausted, failures`.execute(
       ctx.db,
     )
     const [row] = rows
-    if (!row || row.isTest) return null
-    const { webhookId, isWaiting } = row
+    // A test has none.
+    if (!row?.documentId) return null
+    const { webhookId, documentId, isWaiting } = row
     if (delivered)
       await sql`update webhook set delivered_at = now(), failures = 0, rest_until = '-infinity'
                  where workspace_id = ${workspaceId} and id = ${webhookId}`.execute(ctx.db)
@@ -198,7 +196,7 @@ export async function settleDelivery(
         update webhook set failures = least(failures + 1, 30),
                rest_until = now() + ${Math.min(restMsMax, 1000 * 2 ** failures)} * interval '1 ms'
          where workspace_id = ${workspaceId} and id = ${webhookId}`.execute(ctx.db)
-    await queueDeliveries(ctx, workspaceId, webhookId)
+    await queueDeliveries(ctx, workspaceId, webhookId, sql`document_id = ${documentId}`)
     return isWaiting ? { waitMs: waitsMs[row.failures - 1] ?? waitsMs.at(-1)!, error: problem ?? '' } : null
   })
 }
@@ -292,9 +290,10 @@ export async function deliverAgain(ctx: WithDatabase, { workspaceId }: Session, 
   await countTry(ctx, byHand, String(workspaceId))
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     await lockWebhookOf({ db }, workspaceId, id)
-    await queueJob({ db }, { kind: 'webhook', workspaceId, key: String(id) })
-    await sql`update webhook_delivery set state = 'waiting', failures = 0, failing_since = null
-               where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
+    const { rows } = await sql<{ since: Date }>`
+      update webhook_delivery set state = 'waiting', failures = 0, failing_since = null
+       where workspace_id = ${workspaceId} and id = ${id} returning created_at as since`.execute(db)
+    for (const { since } of rows) await queueJob({ db }, { kind: 'webhook', workspaceId, key: String(id), since })
   })
 }
 

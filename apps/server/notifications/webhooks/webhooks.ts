@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
 import { findCompanyIds } from '../../companies/chosen-companies.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
-import { isHeldBack } from '../../platform/installation.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
 import { uuidOf } from '../../platform/text.ts'
@@ -148,21 +147,23 @@ async function tellOfAddress(
   await queueMail({ db }, { workspaceId, kind: 'webhook-novo', recipient, payload })
 }
 
-/** How many of one workspace a process makes at the same time. */
-export const placesOfEach = 4
-
 /**
- * Queues the first deliveries to an address that were not tried, as many as may be under way; as one ends, the next follows. Of each document it is the
- * first that waits. `ctx.db` is inside the workspace and holds the webhook.
+ * Queues deliveries that were not tried: of each document the first that waits. `ctx.db` is inside the workspace and holds the webhook; `which`
+ * chooses among them.
  */
-export async function queueDeliveries({ db }: WithDatabase, workspaceId: number, id: number): Promise<void> {
-  const { rows } = await sql<{ id: bigint }>`
-    select id from (
-      select distinct on (document_id) id, failures, created_at from webhook_delivery
+export async function queueDeliveries(
+  { db }: WithDatabase,
+  workspaceId: number,
+  id: number,
+  which: RawBuilder<unknown> = sql`true`,
+): Promise<void> {
+  const { rows } = await sql<{ key: string; since: Date }>`
+    select id::text as key, created_at as since from (
+      select distinct on (document_id) id, document_id, version, failures, created_at from webhook_delivery
        where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting' and version is not null
        order by document_id, id) d
-     where failures = 0 and not ${isHeldBack} order by id limit ${placesOfEach}`.execute(db)
-  for (const { id } of rows) await queueJob({ db }, { kind: 'webhook', workspaceId, key: String(id) })
+     where failures = 0 and ${which} order by id`.execute(db)
+  for (const delivery of rows) await queueJob({ db }, { kind: 'webhook', workspaceId, ...delivery })
 }
 
 // What is not kept any more cannot be told.
@@ -235,25 +236,4 @@ function addressOf({ config }: Pick<Context, 'config'>, text: string): string {
     )
   url.hash = ''
   return url.href
-}
-
-/** How many deliveries wait for the release. */
-export async function countHeldDeliveries(ctx: WithDatabase): Promise<number> {
-  return asOperator(ctx, async ({ db }) => {
-    const { rows } = await sql<{ count: number }>`
-      select count(*)::int as count from webhook_delivery where state = 'waiting' and ${isHeldBack}`.execute(db)
-    return rows[0]!.count
-  })
-}
-
-/** Has them never leave; administrators of the workspace see the reason, and may deliver one by hand. */
-export async function dropHeldDeliveries(ctx: WithDatabase): Promise<void> {
-  const problem = 'O envio foi liberado sem o que já esperava: esta entrega podia já ter sido feita, e não foi enviada.'
-  await asOperator(ctx, async ({ db }) => {
-    const { rows } = await sql<{ key: string }>`
-      update webhook_delivery set state = 'failed', problem = ${problem} where state = 'waiting' and ${isHeldBack}
-      returning id::text as key`.execute(db)
-    const keys = rows.map(({ key }) => key)
-    await sql`delete from job where kind = 'webhook' and key = any (${keys}::text[])`.execute(db)
-  })
 }

@@ -1,7 +1,6 @@
 import type { JobKind } from '../../platform/jobs/jobs.ts'
 import { feedWebhooks, readMessage, settleDelivery } from './deliveries.ts'
 import { send } from './sending.ts'
-import { placesOfEach } from './webhooks.ts'
 
 const workMs = 10 * 60_000
 
@@ -11,7 +10,7 @@ export const webhookJobs: readonly JobKind[] = [
   {
     name: 'webhook',
     concurrency: 16,
-    placesOfEach,
+    placesOfEach: 4,
     workMs,
     isHeld: true,
     run: async (ctx, job, signal) => {

@@ -37,7 +37,7 @@ export interface JobKind {
   mayRun?(ctx: Context): boolean
   /** None takes longer than this unless it hangs; two hours unless told otherwise. */
   workMs?: number | undefined
-  /** Jobs queued before events were held wait for the release. */
+  /** Jobs that carry something made before events were held wait for the release. */
   isHeld?: boolean
   /** The wait after each failure in a row; the last one repeats. */
   waits?: readonly number[]
@@ -66,15 +66,24 @@ const seenMax = 5_000 // Workspaces take turns among the jobs that wait longest.
  */
 export async function queueJob(
   { db }: WithDatabase,
-  job: { kind: string | string[]; workspaceId: number | null; key?: string; payload?: object; waitMs?: number },
+  job: {
+    kind: string | string[]
+    workspaceId: number | null
+    key?: string
+    payload?: object
+    waitMs?: number
+    /** When what it carries was made: a hold since then makes it wait. */
+    since?: Date
+  },
 ): Promise<void> {
-  const { kind, workspaceId, key = '', payload = {}, waitMs = 0 } = job
+  const { kind, workspaceId, key = '', payload = {}, waitMs = 0, since = null } = job
   const again = sql`
     on conflict (kind, workspace_id, key) do update set run_at = least(j.run_at, excluded.run_at), payload = excluded.payload
     where j.run_at > excluded.run_at or j.payload <> excluded.payload`
   await sql`
-    insert into job as j (kind, workspace_id, key, payload, run_at)
-    select kind, ${workspaceId}::int, ${key}, ${JSON.stringify(payload)}::jsonb, ${fromNow(waitMs)} from unnest(${[kind].flat()}::text[]) kind
+    insert into job as j (kind, workspace_id, key, payload, run_at, queued_at)
+    select kind, ${workspaceId}::int, ${key}, ${JSON.stringify(payload)}::jsonb, ${fromNow(waitMs)}, coalesce(${since}::timestamptz, now())
+      from unnest(${[kind].flat()}::text[]) kind
     ${workspaceId === null ? sql`` : again}`.execute(db)
 }
 

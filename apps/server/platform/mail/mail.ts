@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../context.ts'
-import { asOperator } from '../database.ts'
-import { isHeldBack } from '../installation.ts'
+import type { Context } from '../context.ts'
 import { fromNow } from '../jobs/claim.ts'
 import { queueJob } from '../jobs/jobs.ts'
 
@@ -69,7 +67,7 @@ export type MailKind = (ctx: Context, mail: WaitingMail) => Promise<Letter | nul
  * the payload holds no secret. `usefulMs`: afterwards it would only confuse.
  */
 export async function queueMail(
-  { db }: WithDatabase,
+  { db }: Pick<Context, 'db'>,
   mail: { workspaceId?: number; kind: string; recipient: string; payload?: object; usefulMs?: number },
 ): Promise<void> {
   const { workspaceId = null, kind, recipient, payload = {}, usefulMs } = mail
@@ -79,27 +77,4 @@ export async function queueMail(
     insert into mail (workspace_id, kind, recipient, payload, useless_at, message_id)
     values (${workspaceId}, ${kind}, ${recipient}, ${JSON.stringify(payload)}, ${uselessAt}, ${messageId})`.execute(db)
   await queueJob({ db }, { kind: 'mail', workspaceId, key: messageId })
-}
-
-const held = sql`state = 'waiting' and ${isHeldBack}`
-
-/** How many mails wait for the release. */
-export async function countHeldMails(ctx: WithDatabase): Promise<number> {
-  return asOperator(ctx, async ({ db }) => {
-    const { rows } = await sql<{ count: number }>`select count(*)::int as count from mail where ${held}`.execute(db)
-    return rows[0]!.count
-  })
-}
-
-/** Has them never leave. */
-export async function dropHeldMails(ctx: WithDatabase): Promise<void> {
-  const problem = 'O envio foi liberado sem o que já esperava: este e-mail podia já ter saído, e não foi enviado.'
-  await asOperator(ctx, async ({ db }) => {
-    await sql`delete from job where kind = 'mail' and key in (select message_id::text from mail where ${held})`.execute(
-      db,
-    )
-    await sql`update mail set state = 'dropped', problem = ${problem}, payload = '{}', settled_at = now() where ${held}`.execute(
-      db,
-    )
-  })
 }

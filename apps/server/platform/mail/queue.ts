@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { WithDatabase } from '../context.ts'
 import { asOperator } from '../database.ts'
-import { isHeldBack } from '../installation.ts'
 import { type Job, queueJob } from '../jobs/jobs.ts'
 import type { WaitingMail } from './mail.ts'
 
@@ -81,13 +80,13 @@ export async function listUnsentMails(ctx: WithDatabase): Promise<UnsentMail[]> 
   })
 }
 
-/** Queues the mails that failed for a retry, without those that wait for the release; returns how many there are. */
+/** Queues the mails that failed for a retry; returns how many there are. */
 export async function retryFailedMails(ctx: WithDatabase): Promise<number> {
   return asOperator(ctx, async ({ db }) => {
-    const { rows } = await sql<{ workspaceId: number | null; key: string }>`
-      update mail set state = 'waiting', settled_at = null where state = 'failed' and not ${isHeldBack}
-      returning workspace_id as "workspaceId", message_id as key`.execute(db)
-    for (const { workspaceId, key } of rows) await queueJob({ db }, { kind: 'mail', workspaceId, key })
+    const { rows } = await sql<{ workspaceId: number | null; key: string; since: Date }>`
+      update mail set state = 'waiting', settled_at = null where state = 'failed'
+      returning workspace_id as "workspaceId", message_id as key, created_at as since`.execute(db)
+    for (const mail of rows) await queueJob({ db }, { kind: 'mail', ...mail })
     return rows.length
   })
 }
