@@ -28,39 +28,24 @@ export async function subscribe(
 ): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
-    const firstRank = await countUnanswered({ db }, workspaceId)
     for (const service of Object.values(serviceCodes)) {
       await sql`
-        insert into capture_line (service, cnpj, next_at, message, first_rank)
-        values (${service}, ${company.cnpj}, now(), 'A primeira consulta começa em instantes.', ${firstRank})
+        insert into capture_line (service, cnpj, next_at, message)
+        values (${service}, ${company.cnpj}, now(), 'A primeira consulta começa em instantes.')
             on conflict (service, cnpj) do nothing`.execute(db)
     }
     const own = sql`select id from capture_line where cnpj = ${company.cnpj}`
     await lockLines({ db }, sql`${own} union ${await linesOfBase({ db }, workspaceId, company.cnpj)}`)
     // A new company is captured automatically, whatever other workspaces chose for its CNPJ.
-    const lines = await db
-      .updateTable('capture_line')
-      .set({ automatic: true, ...awake })
-      .where('cnpj', '=', company.cnpj)
-      .returning('id')
-      .execute()
-    await db
-      .insertInto('capture_subscription')
-      .values(lines.map((line) => ({ line_id: line.id, workspace_id: workspaceId, company_id: company.id })))
-      .execute()
+    await sql`
+      with line as (
+        update capture_line
+           set automatic = true, paused = ${awake.paused}, next_at = ${awake.next_at}, gap_at = ${awake.gap_at}
+         where cnpj = ${company.cnpj} returning id)
+      insert into capture_subscription (line_id, workspace_id, company_id)
+      select id, ${workspaceId}, ${company.id} from line`.execute(db)
     await resume({ db }, workspaceId, company.cnpj, { proved })
   })
-}
-
-// Beyond this nobody waits longer.
-const rankMax = 10_000
-
-async function countUnanswered({ db }: WithDatabase, workspaceId: number): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n
-      from (select from capture_subscription s join capture_line l on l.id = s.line_id
-             where s.workspace_id = ${workspaceId} and l.last_success_at is null limit ${rankMax}) u`.execute(db)
-  return rows[0]!.n
 }
 
 /** Continues captures with a new certificate for `cnpj` or its base, when the authority allows. `proved`: its chain is real. */

@@ -56,11 +56,7 @@ export async function claimLine(ctx: ClaimContext, paused: readonly ServiceCode[
   const isDue = sql`${isTime} and ${serves}`
   const hasGap = sql`${isTimeOfGap} and ${serves}`
   const due: TurnLane = { turn: 'due', due: sql`${isDue} and last_success_at is not null`, order: sql`next_at` }
-  const first: TurnLane = {
-    turn: 'first',
-    due: sql`${isDue} and last_success_at is null`,
-    order: sql`first_rank, next_at`,
-  }
+  const first: TurnLane = { turn: 'first', due: sql`${isDue} and last_success_at is null`, order: sql`next_at` }
   const gap: TurnLane = { turn: 'gap', due: hasGap, order: sql`gap_at` }
   const copies: TurnLane = { turn: 'copies', due: hasCopies, order: sql`catch_up_at` }
   const onlyCopies: TurnLane = { ...copies, due: sql`${hasCopies} and not coalesce(${isDue}, false)` }
@@ -108,16 +104,10 @@ async function claim(
     for (const { turn, ...lane } of open) {
       const lanes = [{ ...lane, set: sql`lease_by = ${leaseBy}, lease_for = ${turn}` }]
       const which = { table: sql`capture_line`, lanes, leaseMs, returning: lineColumns(config) }
-      // First queries have a rank of their own, and a check is of one line.
-      const isInTurn = turn !== 'first' && turn !== 'check'
-      const claimed = isInTurn
-        ? await claimInTurn<LineRow, Lane>(db, {
-            kind: 'line',
-            ...which,
-            workspaces: receivingWorkspaces,
-            isOf: isReceivedBy,
-          })
-        : await claimRows<LineRow, Lane>(db, which)
+      const inTurn = { kind: turn, ...which, workspaces: receivingWorkspaces, isOf: isReceivedBy }
+      const claimed = await (turn === 'check'
+        ? claimRows<LineRow, Lane>(db, which)
+        : claimInTurn<LineRow, Lane>(db, inTurn))
       if (claimed) return { ...claimed.rows[0]!, turn, leaseBy, leaseMs }
     }
     return null

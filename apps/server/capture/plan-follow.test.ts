@@ -108,9 +108,10 @@ describe('a workspace that resumes after a long pause', () => {
     await changeLines(ctx, "next_at = now() - interval '5 minutes'", theirs)
     await begin(workspaceId)
     expect(await late(workspaceId)).toEqual([null, null])
-    const order = []
-    for (let line = await claimLine(ctx); line; line = await claimLine(ctx)) order.push(line.cnpj)
-    expect(order).toEqual([theirs, theirs, ours, ours])
+    const order = await inCapture(ctx, ({ db }) =>
+      db.selectFrom('capture_line').select('cnpj').where('next_at', 'is not', null).orderBy('next_at').execute(),
+    )
+    expect(order.map(({ cnpj }) => cnpj)).toEqual([theirs, theirs, ours, ours])
   })
 
   test('queries gaps in the same order, and waits as long as the authority wants', async () => {

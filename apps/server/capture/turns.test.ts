@@ -130,7 +130,8 @@ describe('many companies and two processes', () => {
   })
 
   test('a line with more pages goes to the end of the queue after its turn', async () => {
-    for (let index = 0; index < 2; index++) await newCompany(ctx, { cnpj: cnpjOf(index) })
+    const { workspaceId } = await newCompany(ctx, { cnpj: cnpjOf(0) })
+    await newCompany(ctx, { cnpj: cnpjOf(1), workspaceId })
     const [first, ...rest] = await claimed(4)
     for (const line of rest) await releaseLine(ctx, line, { ...more(), nextInMs: 0, allowedInMs: 0 })
     await releaseLine(ctx, first!, { ...more(), nextInMs: 0, allowedInMs: 0 })

@@ -190,7 +190,6 @@ create table capture_line (
   wanted boolean not null default false,
   -- All who receive what the line brings are paused: nobody asks.
   paused boolean not null default false,
-  first_rank int not null default 0,
   trouble_since timestamptz,
   asked_chave text collate "C",
   unique (service, cnpj)
@@ -198,7 +197,7 @@ create table capture_line (
 create index capture_line_gap_ix on capture_line (gap_at) where gap_at is not null and not paused;
 create index capture_line_catch_up_ix on capture_line (id) where catch_up;
 create index capture_line_held_ix on capture_line (lease_until) where lease_until is not null;
-create index capture_line_first_ix on capture_line (first_rank, next_at) where last_success_at is null and next_at is not null and (automatic or wanted) and not paused;
+create index capture_line_first_ix on capture_line (next_at) where last_success_at is null and next_at is not null and (automatic or wanted) and not paused;
 create index capture_line_due_ix on capture_line (next_at) where last_success_at is not null and next_at is not null and (automatic or wanted) and not paused;
 
 create table capture_subscription (

@@ -327,7 +327,6 @@ export interface Tables {
     automatic: Optional<boolean>
     wanted: Optional<boolean>
     paused: Optional<boolean>
-    first_rank: Optional<number>
     trouble_since: Optional<Date | null, Date | string | null>
     asked_chave: Optional<string | null>
   }
