@@ -1,4 +1,4 @@
-import { createHmac, createPrivateKey, hash, type KeyObject, pbkdf2Sync, X509Certificate } from 'node:crypto'
+import { createPrivateKey, hash, type KeyObject, pbkdf2Sync, X509Certificate } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import forge from 'node-forge'
 
@@ -125,95 +125,30 @@ function openPfx({ pfx, passwords, triesMsMax }: PfxInput): PfxResult {
   } catch {
     return { problem: isCertificateAlone(pfx) ? 'no-key' : 'unreadable' }
   }
-  const mac = macOf(asn1)
   let tried = 0
   for (const password of passwords) {
     if (tried > 0 && performance.now() > until) break
     tried++
-    const result = openWith(asn1, mac, password)
+    const result = openWith(asn1, password)
     if (!('problem' in result) || result.problem === 'no-key' || result.problem === 'too-many-rounds') return result
     if (result.problem === 'unreadable') return isCertificateAlone(pfx) ? { problem: 'no-key' } : result
   }
   return { problem: 'wrong-password', tried }
 }
 
-interface Mac {
-  algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512'
-  salt: string
-  iterations: number
-  /** What it is made of. */
-  content: Buffer
-  digest: Buffer
-}
-
-const macBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 }
-
-// By which a wrong password is told without forge, which reads and checks the whole file for each; null: it is of another kind (RFC 7292 section 4).
-function macOf(asn1: forge.asn1.Asn1): Mac | null {
-  try {
-    const [, authSafe, macData] = asn1.value as forge.asn1.Asn1[]
-    const [, explicit] = authSafe!.value as forge.asn1.Asn1[]
-    const [content] = explicit!.value as forge.asn1.Asn1[]
-    const [digestInfo, salt, iterations] = macData!.value as forge.asn1.Asn1[]
-    const [identifier, digest] = digestInfo!.value as forge.asn1.Asn1[]
-    const [oid] = identifier!.value as forge.asn1.Asn1[]
-    const name: unknown = forge.pki.oids[forge.asn1.derToOid(bytesOf(oid).toString('latin1'))]
-    const algorithm = (Object.keys(macBytes) as Mac['algorithm'][]).find((one) => one === name)
-    const count = iterations ? Number.parseInt(bytesOf(iterations).toString('hex'), 16) : 1
-    if (!algorithm || !(count >= 1 && count <= iterationsMax)) return null
-    // Its length decides how much is derived.
-    if (bytesOf(digest).length !== macBytes[algorithm]) return null
-    return {
-      algorithm,
-      salt: bytesOf(salt).toString('latin1'),
-      iterations: count,
-      content: bytesOf(content),
-      digest: bytesOf(digest),
-    }
-  } catch {
-    return null
-  }
-}
-
-function bytesOf(asn1: forge.asn1.Asn1 | undefined): Buffer {
-  if (typeof asn1?.value !== 'string') throw new Error('not a primitive value')
-  return Buffer.from(asn1.value, 'latin1')
-}
-
-const macKey = 3
-
-function isConfirmedBy({ algorithm, salt, iterations, content, digest }: Mac): boolean {
-  const key = generateKey(
-    '',
-    forge.util.createBuffer(salt),
-    macKey,
-    iterations,
-    digest.length,
-    forge.md[algorithm].create(),
-  )
-  return createHmac(algorithm, Buffer.from(key.getBytes(), 'latin1')).update(content).digest().equals(digest)
-}
-
 function openWith(
   asn1: forge.asn1.Asn1,
-  mac: Mac | null,
   password: Uint8Array,
 ): Exclude<PfxResult, { tried: number }> | { problem: 'wrong-password' } {
   const hasMac = Array.isArray(asn1.value) && asn1.value.length > 2
-  // What was confirmed is not derived once more.
-  const opening = mac ? { ...asn1, value: (asn1.value as forge.asn1.Asn1[]).slice(0, 2) } : asn1
   let problem: 'wrong-password' | 'unreadable' | undefined
   const attempts = attemptsFor(password)
   try {
     for (attempt of attempts) {
-      if (mac && !isConfirmedBy(mac)) {
-        problem ??= 'wrong-password'
-        continue
-      }
       hasDecrypted = false
       let isOpened = false
       try {
-        const opened = forge.pkcs12.pkcs12FromAsn1(opening, false, '')
+        const opened = forge.pkcs12.pkcs12FromAsn1(asn1, false, '')
         isOpened = true
         return pairUp(opened)
       } catch (error) {

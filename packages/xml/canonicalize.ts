@@ -5,14 +5,12 @@ import { escapeAttribute, escapeText } from './write.ts'
 export interface CanonicalizeOptions {
   /** Declarations in scope from the ancestors: prefix ('' for the default) to URI. */
   namespaces?: Record<string, string>
-  /** Leaves out the `Signature` children of the element (XML Signature §6.6.4, enveloped-signature transform). */
-  omitSignature?: boolean
 }
 
 /** The element in inclusive Canonical XML 1.0 without comments, with the namespaces in scope written in its start tag (Canonical XML 1.0 §2). */
 export function canonicalize(element: XmlElement, options: CanonicalizeOptions = {}): string {
   const scope = new Map(Object.entries(options.namespaces ?? {}))
-  return write(element, scope, true, options.omitSignature ?? false)
+  return write(element, scope, true)
 }
 
 /** The namespace of XML Signature (XML Signature §1.2). */
@@ -20,7 +18,7 @@ export const dsigNamespace = 'http://www.w3.org/2000/09/xmldsig#'
 
 type NamespaceScope = ReadonlyMap<string, string>
 
-function write(element: XmlElement, inherited: NamespaceScope, apex: boolean, omitSignature: boolean): string {
+function write(element: XmlElement, inherited: NamespaceScope, apex: boolean): string {
   const own = declarations(element)
   const scope = own === null ? inherited : new Map([...inherited, ...own])
   const name = element.prefix === '' ? element.name : `${element.prefix}:${element.name}`
@@ -28,7 +26,7 @@ function write(element: XmlElement, inherited: NamespaceScope, apex: boolean, om
   for (const node of contentOf(element)) {
     if (typeof node === 'string') out += escapeText(node)
     else if (isInstruction(node)) out += instruction(node)
-    else if (!(omitSignature && isSignature(node, scope))) out += write(node, scope, false, false)
+    else out += write(node, scope, false)
   }
   return `${out}</${name}>`
 }
@@ -44,14 +42,6 @@ function isInstruction(node: XmlElement | XmlInstruction): node is XmlInstructio
 
 function instruction({ target, data }: XmlInstruction): string {
   return `<?${target}${data === '' ? '' : ` ${data.replaceAll('\r', '&#xD;')}`}?>`
-}
-
-function isSignature(node: XmlElement, scope: NamespaceScope): boolean {
-  return node.name === 'Signature' && namespaceOf(node, scope) === dsigNamespace
-}
-
-function namespaceOf(element: XmlElement, scope: NamespaceScope): string {
-  return declarations(element)?.get(element.prefix) ?? scope.get(element.prefix) ?? ''
 }
 
 /** The namespaces an element declares, by prefix; null when it declares none (Namespaces in XML 1.0 §3). */
