@@ -11,14 +11,14 @@ import { cargoFlow, service } from './dacte/service.ts'
 import { type Components, components, taxes } from './dacte/values.ts'
 import { assemble, formTitle } from './layout/assemble.ts'
 import { type Block, stack, title } from './layout/block.ts'
-import { continuedText } from './layout/continued.ts'
+import { addSheet, continuedText } from './layout/continued.ts'
 import type { PrintSheet } from './layout/sheet.ts'
 import { paginate, splitMin, type TableRow } from './layout/table.ts'
 import { paragraphs } from './layout/text.ts'
 import { type TextBoxes, textBoxes } from './layout/text-box.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
-import { assertRoom, assertSheets, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
+import { assertRoom, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
 
 export type { PrintOptions }
 export { PrintError }
@@ -294,12 +294,7 @@ function drawContinuations(
       canvas,
       top,
       nextTop: body,
-      nextCanvas() {
-        assertSheets(canvases.length + 1)
-        const added = new Canvas()
-        canvases.push(added)
-        return added
-      },
+      nextCanvas: () => addSheet(canvases),
     })
     canvas = end.canvas
     top = end.top

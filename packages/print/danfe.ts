@@ -11,13 +11,13 @@ import { totals } from './danfe/totals.ts'
 import { transport, transportOverflow, volumeRowsMax } from './danfe/transport.ts'
 import { assemble, formTitle } from './layout/assemble.ts'
 import { type Block, stack, title } from './layout/block.ts'
-import { continuedText } from './layout/continued.ts'
+import { addSheet, continuedText } from './layout/continued.ts'
 import { qrBlock } from './layout/qrcode.ts'
 import { beside, type PrintSheet } from './layout/sheet.ts'
 import { paginate, type Table, type TableRow } from './layout/table.ts'
 import { Canvas } from './pdf/canvas.ts'
 import type { Ansi } from './pdf/winansi.ts'
-import { assertRoom, assertSheets, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
+import { assertRoom, openPrintable, PrintError, type PrintOptions, printedOn } from './printable.ts'
 
 export type { PrintOptions }
 export { PrintError }
@@ -305,11 +305,6 @@ function drawContinuation(
     canvas: last > 0 ? canvases[last] : undefined,
     top: last > 0 ? below + used : sheet.bottom,
     nextTop: below,
-    nextCanvas() {
-      assertSheets(canvases.length + 1)
-      const canvas = new Canvas()
-      canvases.push(canvas)
-      return canvas
-    },
+    nextCanvas: () => addSheet(canvases),
   })
 }

@@ -6,15 +6,15 @@ import { date, dateTime, documentNumber, entryOf, joined, series, taxId } from '
 import { assemble } from './layout/assemble.ts'
 import { barcode } from './layout/barcode.ts'
 import { type Block, padding, stack, title } from './layout/block.ts'
-import { continuedText } from './layout/continued.ts'
-import { fieldRow, fittingSize } from './layout/fields.ts'
-import { sheetFor } from './layout/sheet.ts'
+import { addSheet, continuedText } from './layout/continued.ts'
+import { fittingSize } from './layout/fields.ts'
+import { sheetFor, sheetRow } from './layout/sheet.ts'
 import { paginate, type Table, table } from './layout/table.ts'
 import { leading, paragraphs, wrap, wrapName } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
 import { bold, roman } from './pdf/fonts.ts'
 import { winAnsi } from './pdf/winansi.ts'
-import { assertRoom, assertSheets, issuerOfChave, openPrintable, PrintError } from './printable.ts'
+import { assertRoom, issuerOfChave, openPrintable, PrintError } from './printable.ts'
 
 export { PrintError }
 
@@ -62,11 +62,7 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   assertRoom(sheet.bottom - bodyTop - fixed.height, 0)
   fixed.draw(canvases[0]!, sheet.left, bodyTop)
   let where: FlowPosition = { canvas: canvases[0], top: bodyTop + fixed.height }
-  const nextCanvas = () => {
-    assertSheets(canvases.length + 1)
-    canvases.push(new Canvas())
-    return canvases.at(-1)!
-  }
+  const nextCanvas = () => addSheet(canvases)
   const corrected = corrections(event)
   if (corrected) where = drawTable('CORREÇÕES', corrected, { ...where, nextTop: bodyTop, nextCanvas })
   const write = ({ heading, text, size }: Text) => {
@@ -198,45 +194,26 @@ function registration(event: PrintedEvent): Block {
   const status = joined(' - ', value(response, 'cStat'), value(response, 'xMotivo'))
   return stack(
     title('EVENTO'),
-    fieldRow(
-      [
-        { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: joined(' - ', tpEvento, event.words ?? event.name), width: 110 },
-        { label: 'Nº SEQUENCIAL', value: sequence, width: 24, align: 'center' },
-        {
-          label: 'DATA E HORA DO EVENTO',
-          value: dateTime(value(infEvento, 'dhEvento')),
-          width: 42,
-          align: 'center',
-        },
-        { label: 'AMBIENTE', value: entryOf(environments, environment) ?? environment, width: 32, align: 'center' },
-      ],
-      sheet.width,
-    ),
-    fieldRow(
-      [
-        { label: 'AUTOR DO EVENTO', value: joined(' - ', author, partyName(event, infEvento)), width: 134 },
-        { label: 'ÓRGÃO', value: joined(' - ', body, bodyName(Number(body))), width: 74 },
-      ],
-      sheet.width,
-    ),
+    sheetRow(sheet, [
+      { label: 'TIPO E DESCRIÇÃO DO EVENTO', value: joined(' - ', tpEvento, event.words ?? event.name), width: 110 },
+      { label: 'Nº SEQUENCIAL', value: sequence, width: 24, align: 'center' },
+      { label: 'DATA E HORA DO EVENTO', value: dateTime(value(infEvento, 'dhEvento')), width: 42, align: 'center' },
+      { label: 'AMBIENTE', value: entryOf(environments, environment) ?? environment, width: 32, align: 'center' },
+    ]),
+    sheetRow(sheet, [
+      { label: 'AUTOR DO EVENTO', value: joined(' - ', author, partyName(event, infEvento)), width: 134 },
+      { label: 'ÓRGÃO', value: joined(' - ', body, bodyName(Number(body))), width: 74 },
+    ]),
     title('REGISTRO NA SEFAZ'),
-    fieldRow(
-      [
-        {
-          label: 'SITUAÇÃO',
-          value: status ?? (registered ? undefined : 'O arquivo não traz o registro do evento'),
-          width: 110,
-        },
-        { label: 'PROTOCOLO', value: value(response, 'nProt'), width: 54, align: 'center' },
-        {
-          label: 'DATA E HORA DO REGISTRO',
-          value: dateTime(value(response, 'dhRegEvento')),
-          width: 44,
-          align: 'center',
-        },
-      ],
-      sheet.width,
-    ),
+    sheetRow(sheet, [
+      {
+        label: 'SITUAÇÃO',
+        value: status ?? (registered ? undefined : 'O arquivo não traz o registro do evento'),
+        width: 110,
+      },
+      { label: 'PROTOCOLO', value: value(response, 'nProt'), width: 54, align: 'center' },
+      { label: 'DATA E HORA DO REGISTRO', value: dateTime(value(response, 'dhRegEvento')), width: 44, align: 'center' },
+    ]),
   )
 }
 
@@ -264,37 +241,31 @@ function parties({ family, model, chave, document }: PrintedEvent): Block {
     const id = taxId(value(party, 'CNPJ'), value(party, 'CPF')) ?? value(party, 'idEstrangeiro')
     if (!party && group !== 'emit') return []
     return [
-      fieldRow(
-        [
-          { label, value: value(party, 'xNome'), width: 134 },
-          {
-            label: 'CNPJ / CPF',
-            value: group === 'emit' ? (id ?? issuerOfChave(chave)) : id,
-            width: 40,
-            align: 'center',
-          },
-          { label: 'INSCRIÇÃO ESTADUAL', value: value(party, 'IE'), width: 34, align: 'center' },
-        ],
-        sheet.width,
-      ),
+      sheetRow(sheet, [
+        { label, value: value(party, 'xNome'), width: 134 },
+        {
+          label: 'CNPJ / CPF',
+          value: group === 'emit' ? (id ?? issuerOfChave(chave)) : id,
+          width: 40,
+          align: 'center',
+        },
+        { label: 'INSCRIÇÃO ESTADUAL', value: value(party, 'IE'), width: 34, align: 'center' },
+      ]),
     ]
   })
   return stack(
     title('DOCUMENTO'),
-    fieldRow(
-      [
-        { label: 'MODELO', value: `${chaveParts(chave).mod} - ${model}`, width: 60 },
-        { label: 'NÚMERO', value: documentNumber(String(numero)), width: 50, align: 'center' },
-        { label: 'SÉRIE', value: series(String(serie)), width: 30, align: 'center' },
-        {
-          label: 'EMISSÃO',
-          value: issued ?? `${aamm.slice(2)}/20${aamm.slice(0, 2)}`,
-          width: 68,
-          align: 'center',
-        },
-      ],
-      sheet.width,
-    ),
+    sheetRow(sheet, [
+      { label: 'MODELO', value: `${chaveParts(chave).mod} - ${model}`, width: 60 },
+      { label: 'NÚMERO', value: documentNumber(String(numero)), width: 50, align: 'center' },
+      { label: 'SÉRIE', value: series(String(serie)), width: 30, align: 'center' },
+      {
+        label: 'EMISSÃO',
+        value: issued ?? `${aamm.slice(2)}/20${aamm.slice(0, 2)}`,
+        width: 68,
+        align: 'center',
+      },
+    ]),
     ...rows,
   )
 }

@@ -2,8 +2,8 @@ import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { joined, money, quantity } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack } from '../layout/block.ts'
-import { type FormField, fieldRow } from '../layout/fields.ts'
-import type { PrintSheet } from '../layout/sheet.ts'
+import type { FormField } from '../layout/fields.ts'
+import { type PrintSheet, sheetRow } from '../layout/sheet.ts'
 import { codeAndText, codeText, codeTexts } from './code-texts.ts'
 import type { PrintedCte } from './cte.ts'
 
@@ -39,7 +39,7 @@ export function cargo(cte: PrintedCte, rowsMax: number): Cargo {
   }
   const measures = children(carga, 'infQ').map((infQ) => measure(infQ, cte.layout === 'simplificado'))
   const { rows, rest } = grid(measures, rowsMax, sheet)
-  return { block: stack(fieldRow(head, sheet.width, sheet.row), ...rows), overflow: rest }
+  return { block: stack(sheetRow(sheet, head), ...rows), overflow: rest }
 }
 
 // One cell per infQ with the name the issuer gave it: nothing is sorted into fixed boxes and nothing is added up.
@@ -60,7 +60,7 @@ function grid(cells: readonly FormField[], rowsMax: number, sheet: PrintSheet): 
   for (let from = 0; from < shown.length; from += count) {
     const row = shown.slice(from, from + count)
     if (from > 0) while (row.length < count) row.push({ label: '', width: 1 })
-    rows.push(fieldRow(row, sheet.width, sheet.row))
+    rows.push(sheetRow(sheet, row))
   }
   return { rows, rest: cells.slice(shown.length).map((cell) => `${cell.label}: ${cell.value ?? ''}`) }
 }
@@ -68,14 +68,10 @@ function grid(cells: readonly FormField[], rowsMax: number, sheet: PrintSheet): 
 function hiredService({ norm, sheet }: PrintedCte): Block | undefined {
   const service = child(norm, 'infServico')
   if (!service) return undefined
-  return fieldRow(
-    [
-      { label: 'DESCRIÇÃO DO SERVIÇO PRESTADO', value: value(service, 'xDescServ'), width: 3 },
-      { label: 'QUANTIDADE', value: quantity(value(service, 'infQ/qCarga')), width: 1, align: 'right' },
-    ],
-    sheet.width,
-    sheet.row,
-  )
+  return sheetRow(sheet, [
+    { label: 'DESCRIÇÃO DO SERVIÇO PRESTADO', value: value(service, 'xDescServ'), width: 3 },
+    { label: 'QUANTIDADE', value: quantity(value(service, 'infQ/qCarga')), width: 1, align: 'right' },
+  ])
 }
 
 function valuables({ infCte, sheet }: PrintedCte, rowsMax: number): Cargo {
@@ -96,14 +92,10 @@ function valuables({ infCte, sheet }: PrintedCte, rowsMax: number): Cargo {
     joined(' ', value(one, 'placa'), value(one, 'UF'), value(one, 'RNTRC')),
   )
   const { rows, rest } = grid(species, rowsMax, sheet)
-  const last = fieldRow(
-    [
-      { label: 'QUANTIDADE DE VOLUMES / MALOTES', value: quantity(value(detail, 'qCarga')), width: 1, align: 'right' },
-      { label: 'VEÍCULOS', value: joined(' / ', ...vehicles), width: 3 },
-    ],
-    sheet.width,
-    sheet.row,
-  )
+  const last = sheetRow(sheet, [
+    { label: 'QUANTIDADE DE VOLUMES / MALOTES', value: quantity(value(detail, 'qCarga')), width: 1, align: 'right' },
+    { label: 'VEÍCULOS', value: joined(' / ', ...vehicles), width: 3 },
+  ])
   return { block: stack(...rows, last), overflow: rest }
 }
 
@@ -115,15 +107,11 @@ export function insurance({ norm, sheet }: PrintedCte): Block | undefined {
   if (groups.length === 0) return undefined
   return stack(
     ...groups.map((seg) =>
-      fieldRow(
-        [
-          { label: 'RESPONSÁVEL PELO SEGURO', value: responsible(seg), width: 1 },
-          { label: 'NOME DA SEGURADORA', value: value(seg, 'xSeg'), width: 2 },
-          { label: 'NÚMERO DA APÓLICE', value: value(seg, 'nApol'), width: 1 },
-        ],
-        sheet.width,
-        sheet.row,
-      ),
+      sheetRow(sheet, [
+        { label: 'RESPONSÁVEL PELO SEGURO', value: responsible(seg), width: 1 },
+        { label: 'NOME DA SEGURADORA', value: value(seg, 'xSeg'), width: 2 },
+        { label: 'NÚMERO DA APÓLICE', value: value(seg, 'nApol'), width: 1 },
+      ]),
     ),
   )
 }

@@ -1,17 +1,17 @@
 import { formatChave } from '@vigia/dfe/chave'
 import { child, value } from '@vigia/dfe/document'
-import { cep, dateTime, documentNumber, joined, phone, series, taxId } from '../formats.ts'
+import { dateTime, documentNumber, joined, series, taxId } from '../formats.ts'
 import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
+import { issuerBox } from '../layout/issuer.ts'
 import { lineSize } from '../layout/line-size.ts'
 import { besideLogo } from '../layout/logo.ts'
 import { qrBlock } from '../layout/qrcode.ts'
 import { leading, wrap, wrapName } from '../layout/text.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, roman } from '../pdf/fonts.ts'
-import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
 import { assertRoom, responseText } from '../printable.ts'
 import { codeAndText, codeText, codeTexts } from './code-texts.ts'
@@ -69,7 +69,7 @@ function portrait(cte: PrintedCte): Drawing {
   const titleHeight = titleHeights.portrait
   const qrSide = qrSides.portrait
   const qr = qrBlock(cte.qrCode, qrSide - 4)
-  const issuer = besideLogo(cte.logo, issuerWidth, (width) => issuerBox(cte, width))
+  const issuer = besideLogo(cte.logo, issuerWidth, (width) => ownIssuerBox(cte, width))
   const rest = sheet.width - issuerWidth
   const middle = rest - (qr ? qrSide : 0)
   const identification = identificationRow(cte, middle)
@@ -114,7 +114,7 @@ function landscape(cte: PrintedCte): Drawing {
   const codeWidth = /^[0-9]*$/.test(cte.chave) ? 253 : 276
   const qrWidth = qr ? qrSide : 0
   const issuerWidth = sheet.width - identificationWidth - codeWidth - qrWidth
-  const issuer = besideLogo(cte.logo, issuerWidth, (width) => issuerBox(cte, width))
+  const issuer = besideLogo(cte.logo, issuerWidth, (width) => ownIssuerBox(cte, width))
   const identification = identificationRow(cte, identificationWidth)
   const bars = barcode(cte.chave, 'da chave de acesso', codeWidth, 43)
   const consultHeight = consultOf(cte)
@@ -157,41 +157,16 @@ function keyBox(canvas: Canvas, x: number, y: number, width: number, { chave }: 
   })
 }
 
-function issuerBox({ infCte }: PrintedCte, width: number): Block {
+function ownIssuerBox({ infCte }: PrintedCte, width: number): Block {
   const emit = child(infCte, 'emit')
-  const address = child(emit, 'enderEmit')
-  const postal = cep(value(address, 'CEP'))
-  const telephone = phone(value(address, 'fone'))
-  const room = width - 4 * padding
-  const lines: { text: Ansi; size: number }[] = []
-  const add = (text: string | undefined, size: number) => {
-    for (const line of text ? wrapName(winAnsi(text), bold, size, room) : []) lines.push({ text: line, size })
-  }
-  add(value(emit, 'xNome'), 11)
-  const nameLines = lines.length
-  add(joined(' - ', joined(', ', value(address, 'xLgr'), value(address, 'nro')), value(address, 'xCpl')), 8)
-  add(joined(' - ', value(address, 'xBairro'), postal && `CEP ${postal}`), 8)
-  add(joined(' - ', value(address, 'xMun'), value(address, 'UF')), 8)
-  add(telephone && `FONE ${telephone}`, 8)
   const id = taxId(value(emit, 'CNPJ'), value(emit, 'CPF'))
-  add(id && `CNPJ/CPF ${id}`, 8)
-  add(joined('', 'INSCRIÇÃO ESTADUAL ', value(emit, 'IE')), 8)
   const substitute = value(emit, 'IEST')
-  add(substitute && `INSC. EST. DO SUBST. TRIBUTÁRIO ${substitute}`, 8)
-  const height = lines.reduce((sum, line) => sum + leading(line.size) + 0.4, 0) + 12
-  return {
-    height,
-    draw(canvas, x, y) {
-      let at = y + 4
-      canvas.tagged('P', () => {
-        lines.forEach(({ text, size }, i) => {
-          if (i === nameLines) at += 4
-          at += leading(size) + 0.4
-          canvas.aligned(x + 2 * padding, room, at - size * 0.28, text, bold, size, 'center')
-        })
-      })
-    },
-  }
+  const further = [
+    id && `CNPJ/CPF ${id}`,
+    joined('', 'INSCRIÇÃO ESTADUAL ', value(emit, 'IE')),
+    substitute && `INSC. EST. DO SUBST. TRIBUTÁRIO ${substitute}`,
+  ]
+  return issuerBox(emit, width, { nameSize: 11, gap: 0.4, further })
 }
 
 function titleBox(

@@ -2,7 +2,8 @@ import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, entryOf, joined, money, phone, quantity, taxId } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
-import { type FormField, fieldRow } from '../layout/fields.ts'
+import type { FormField } from '../layout/fields.ts'
+import { sheetRow } from '../layout/sheet.ts'
 import { codeText, codeTexts } from './code-texts.ts'
 import type { PrintedCte } from './cte.ts'
 
@@ -29,7 +30,7 @@ export function modal({ ide, norm, sheet }: PrintedCte): Modal {
   const group = child(norm, 'infModal')?.children[0]
   const parts: ModalParts = (group && entryOf(readers, group.name)?.(group, ide)) ?? { rows: [], list: [] }
   const list = [...parts.list, ...children(norm, 'veicNovos').map(newVehicle)].filter((line) => line !== undefined)
-  const rows = parts.rows.map((fields) => fieldRow(fields, sheet.width, sheet.row))
+  const rows = parts.rows.map((fields) => sheetRow(sheet, fields))
   const name = entryOf(titles, group?.name) ?? ''
   return { block: rows.length > 0 ? stack(title(`INFORMAÇÕES ESPECÍFICAS DO MODAL${name}`), ...rows) : undefined, list }
 }

@@ -3,8 +3,8 @@ import { cep, joined, phone, taxId } from '../formats.ts'
 import { dataCode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, stack } from '../layout/block.ts'
-import { fieldRow } from '../layout/fields.ts'
-import type { PrintSheet } from '../layout/sheet.ts'
+import { street } from '../layout/issuer.ts'
+import { type PrintSheet, sheetRow } from '../layout/sheet.ts'
 import { leading, wrapName } from '../layout/text.ts'
 import { roman } from '../pdf/fonts.ts'
 import { winAnsi } from '../pdf/winansi.ts'
@@ -31,7 +31,7 @@ interface PartyFacts {
 function facts(party: XmlElement | undefined, address: XmlElement | undefined): PartyFacts {
   return {
     name: value(party, 'xNome'),
-    street: joined(' - ', joined(', ', value(address, 'xLgr'), value(address, 'nro')), value(address, 'xCpl')),
+    street: street(address),
     district: value(address, 'xBairro'),
     city: value(address, 'xMun'),
     uf: value(address, 'UF'),
@@ -218,27 +218,19 @@ export function tomador(cte: PrintedCte): Block {
   const { sheet } = cte
   const party = tomadorFacts(cte)
   return stack(
-    fieldRow(
-      [
-        { label: 'TOMADOR DO SERVIÇO', value: party.name, width: 42 },
-        { label: 'MUNICÍPIO', value: party.city, width: 24 },
-        { label: 'UF', value: party.uf, width: 5, align: 'center' },
-        { label: 'CEP', value: party.postal, width: 11, align: 'center' },
-        { label: 'PAÍS', value: party.country, width: 18 },
-      ],
-      sheet.width,
-      sheet.row,
-    ),
-    fieldRow(
-      [
-        { label: 'ENDEREÇO', value: joined(' - ', party.street, party.district), width: 48 },
-        { label: 'CNPJ/CPF', value: party.id, width: 19 },
-        { label: 'INSCRIÇÃO ESTADUAL', value: party.ie, width: 16 },
-        { label: 'FONE', value: party.telephone, width: 17 },
-      ],
-      sheet.width,
-      sheet.row,
-    ),
+    sheetRow(sheet, [
+      { label: 'TOMADOR DO SERVIÇO', value: party.name, width: 42 },
+      { label: 'MUNICÍPIO', value: party.city, width: 24 },
+      { label: 'UF', value: party.uf, width: 5, align: 'center' },
+      { label: 'CEP', value: party.postal, width: 11, align: 'center' },
+      { label: 'PAÍS', value: party.country, width: 18 },
+    ]),
+    sheetRow(sheet, [
+      { label: 'ENDEREÇO', value: joined(' - ', party.street, party.district), width: 48 },
+      { label: 'CNPJ/CPF', value: party.id, width: 19 },
+      { label: 'INSCRIÇÃO ESTADUAL', value: party.ie, width: 16 },
+      { label: 'FONE', value: party.telephone, width: 17 },
+    ]),
   )
 }
 

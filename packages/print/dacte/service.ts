@@ -2,7 +2,8 @@ import { child, children, value } from '@vigia/dfe/document'
 import { dateTime, joined } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack } from '../layout/block.ts'
-import { type FormField, fieldRow } from '../layout/fields.ts'
+import type { FormField } from '../layout/fields.ts'
+import { sheetRow } from '../layout/sheet.ts'
 import { codeAndText, codeText, codeTexts } from './code-texts.ts'
 import type { PrintedCte } from './cte.ts'
 import { typeOfCte } from './header.ts'
@@ -42,7 +43,7 @@ export function service(cte: PrintedCte): Block {
           },
         ]),
   ]
-  return stack(fieldRow(first, sheet.width, sheet.row), fieldRow(route, sheet.width, sheet.row), passedStates(cte))
+  return stack(sheetRow(sheet, first), sheetRow(sheet, route), passedStates(cte))
 }
 
 function tomadorWord(cte: PrintedCte): string | undefined {
@@ -55,25 +56,21 @@ function tomadorWord(cte: PrintedCte): string | undefined {
 function passedStates({ ide, layout, sheet }: PrintedCte): Block | undefined {
   const states = children(ide, 'infPercurso').map((step) => value(step, 'UFPer'))
   if (layout !== 'os' || states.length === 0) return undefined
-  return fieldRow([{ label: 'PERCURSO DO VEÍCULO', value: joined(' - ', ...states), width: 1 }], sheet.width, sheet.row)
+  return sheetRow(sheet, [{ label: 'PERCURSO DO VEÍCULO', value: joined(' - ', ...states), width: 1 }])
 }
 
 /** PREVISÃO DO FLUXO DA CARGA, for any modal that has it (MOC CT-e 4.00, Anexo II, correlation table). */
 export function cargoFlow({ infCte, sheet }: PrintedCte): Block | undefined {
   const fluxo = child(infCte, 'compl/fluxo')
   if (!fluxo || fluxo.children.length === 0) return undefined
-  return fieldRow(
-    [
-      { label: 'PREVISÃO DO FLUXO DA CARGA - ORIGEM', value: value(fluxo, 'xOrig'), width: 34 },
-      {
-        label: 'PASSAGEM',
-        value: joined(' / ', ...children(fluxo, 'pass').map((step) => value(step, 'xPass'))),
-        width: 40,
-      },
-      { label: 'DESTINO', value: value(fluxo, 'xDest'), width: 28 },
-      { label: 'ROTA', value: value(fluxo, 'xRota'), width: 14 },
-    ],
-    sheet.width,
-    sheet.row,
-  )
+  return sheetRow(sheet, [
+    { label: 'PREVISÃO DO FLUXO DA CARGA - ORIGEM', value: value(fluxo, 'xOrig'), width: 34 },
+    {
+      label: 'PASSAGEM',
+      value: joined(' / ', ...children(fluxo, 'pass').map((step) => value(step, 'xPass'))),
+      width: 40,
+    },
+    { label: 'DESTINO', value: value(fluxo, 'xDest'), width: 28 },
+    { label: 'ROTA', value: value(fluxo, 'xRota'), width: 14 },
+  ])
 }

@@ -3,7 +3,7 @@ import { joined, money, percent } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, stack, title } from '../layout/block.ts'
 import { type FormField, fieldRow, fittingSize } from '../layout/fields.ts'
-import type { PrintSheet } from '../layout/sheet.ts'
+import { type PrintSheet, sheetRow } from '../layout/sheet.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
@@ -31,7 +31,7 @@ export function components({ infCte, layout, sheet }: PrintedCte, rowsMax: numbe
   const total: FormField = { label: 'VALOR TOTAL DO SERVIÇO', value: money(value(prest, 'vTPrest')), ...totalField }
   const due = money(value(prest, 'vRec') ?? value(prest, 'vTRec'))
   const receivable: FormField = { label: 'VALOR A RECEBER', value: due, ...totalField }
-  if (all.length === 0) return { block: fieldRow([total, receivable], sheet.width, sheet.row), overflow: [] }
+  if (all.length === 0) return { block: sheetRow(sheet, [total, receivable]), overflow: [] }
   const pairs = pairsPerRow[sheet.landscape ? 'landscape' : 'portrait']
   const shown = all.slice(0, pairs * rowsMax)
   const width = (sheet.width - totalsWidth) / pairs
@@ -160,7 +160,7 @@ export function taxes({ infCte, sheet }: PrintedCte): Block | undefined {
   }
   return stack(
     title('INFORMAÇÕES RELATIVAS AO IMPOSTO'),
-    fieldRow(fields, sheet.width, sheet.row),
+    sheetRow(sheet, fields),
     federalTaxes(child(imp, 'infTribFed'), sheet),
     newTaxes(child(imp, 'IBSCBS'), sheet),
   )
@@ -183,17 +183,13 @@ function federalTaxes(group: XmlElement | undefined, sheet: PrintSheet): Block |
     width: 1,
     align: 'right',
   })
-  return fieldRow(
-    [
-      amount('VALOR DO PIS', 'vPIS'),
-      amount('VALOR DA COFINS', 'vCOFINS'),
-      amount('VALOR DO IR', 'vIR'),
-      amount('VALOR DO INSS', 'vINSS'),
-      amount('VALOR DA CSLL', 'vCSLL'),
-    ],
-    sheet.width,
-    sheet.row,
-  )
+  return sheetRow(sheet, [
+    amount('VALOR DO PIS', 'vPIS'),
+    amount('VALOR DA COFINS', 'vCOFINS'),
+    amount('VALOR DO IR', 'vIR'),
+    amount('VALOR DO INSS', 'vINSS'),
+    amount('VALOR DA CSLL', 'vCSLL'),
+  ])
 }
 
 // The manual of the DACTE has no field for them yet: one row of ours, blank where the file has no value (NT 2025.001 RTC).
@@ -204,34 +200,30 @@ function newTaxes(group: XmlElement | undefined, sheet: PrintSheet): Block | und
     const shown = percent(value(tax, 'gRed/pAliqEfet') ?? value(tax, rate))
     return joined(' - ', shown && `${shown}%`, money(value(tax, amount)))
   }
-  return fieldRow(
-    [
-      {
-        label: 'IBS/CBS - CST / CLASSTRIB',
-        value: joined(' / ', value(group, 'CST'), value(group, 'cClassTrib')),
-        width: 1.1,
-      },
-      { label: 'BASE DE CÁLCULO IBS/CBS', value: money(value(taxed, 'vBC')), width: 1, align: 'right' },
-      {
-        label: 'IBS UF (ALÍQ. - VALOR)',
-        value: rateAndValue(child(taxed, 'gIBSUF'), 'pIBSUF', 'vIBSUF'),
-        width: 1.1,
-        align: 'right',
-      },
-      {
-        label: 'IBS MUNICÍPIO (ALÍQ. - VALOR)',
-        value: rateAndValue(child(taxed, 'gIBSMun'), 'pIBSMun', 'vIBSMun'),
-        width: 1.15,
-        align: 'right',
-      },
-      {
-        label: 'CBS (ALÍQ. - VALOR)',
-        value: rateAndValue(child(taxed, 'gCBS'), 'pCBS', 'vCBS'),
-        width: 1.1,
-        align: 'right',
-      },
-    ],
-    sheet.width,
-    sheet.row,
-  )
+  return sheetRow(sheet, [
+    {
+      label: 'IBS/CBS - CST / CLASSTRIB',
+      value: joined(' / ', value(group, 'CST'), value(group, 'cClassTrib')),
+      width: 1.1,
+    },
+    { label: 'BASE DE CÁLCULO IBS/CBS', value: money(value(taxed, 'vBC')), width: 1, align: 'right' },
+    {
+      label: 'IBS UF (ALÍQ. - VALOR)',
+      value: rateAndValue(child(taxed, 'gIBSUF'), 'pIBSUF', 'vIBSUF'),
+      width: 1.1,
+      align: 'right',
+    },
+    {
+      label: 'IBS MUNICÍPIO (ALÍQ. - VALOR)',
+      value: rateAndValue(child(taxed, 'gIBSMun'), 'pIBSMun', 'vIBSMun'),
+      width: 1.15,
+      align: 'right',
+    },
+    {
+      label: 'CBS (ALÍQ. - VALOR)',
+      value: rateAndValue(child(taxed, 'gCBS'), 'pCBS', 'vCBS'),
+      width: 1.1,
+      align: 'right',
+    },
+  ])
 }

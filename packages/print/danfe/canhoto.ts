@@ -1,14 +1,14 @@
-import { value } from '@vigia/dfe/document'
+import { child, value } from '@vigia/dfe/document'
 import { date, documentNumber, joined, money, series } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { padding } from '../layout/block.ts'
 import { fieldRow } from '../layout/fields.ts'
+import { street } from '../layout/issuer.ts'
 import { lineSize } from '../layout/line-size.ts'
 import { leading, wrap } from '../layout/text.ts'
 import { bold, roman } from '../pdf/fonts.ts'
 import { type Ansi, winAnsi } from '../pdf/winansi.ts'
 import type { PrintedNfe } from './note.ts'
-import { street } from './parties.ts'
 
 const numberWidth = 88
 const sentencePadding = 3.5
@@ -59,7 +59,7 @@ export function canhoto(note: PrintedNfe): Block {
 // Two lines, with as much of the recipient's address (which stands whole in its own block) as they hold; without it more lines if need be.
 function receiptText(note: PrintedNfe, room: number): { lines: Ansi[]; size: number } {
   const { infNFe } = note
-  const address = [street(infNFe, 'dest/enderDest'), value(infNFe, 'dest/enderDest/xBairro')]
+  const address = [street(child(infNFe, 'dest/enderDest')), value(infNFe, 'dest/enderDest/xBairro')]
   const sentences = [address, address.slice(0, 1), []].map((parts) => winAnsi(receiptSentence(note, parts)))
   for (const sentence of sentences) {
     for (const size of [8, 7.5, 7, 6.5, 6]) {

@@ -1,23 +1,21 @@
 import { formatChave } from '@vigia/dfe/chave'
 import { child, value } from '@vigia/dfe/document'
-import { cep, documentNumber, entryOf, joined, phone, series, taxId } from '../formats.ts'
+import { documentNumber, entryOf, series, taxId } from '../formats.ts'
 import { barcode } from '../layout/barcode.ts'
 import type { Block } from '../layout/block.ts'
 import { padding, stack } from '../layout/block.ts'
-import { fieldRow } from '../layout/fields.ts'
+import { issuerBox } from '../layout/issuer.ts'
 import { lineSize } from '../layout/line-size.ts'
 import { besideLogo } from '../layout/logo.ts'
-import type { PrintSheet } from '../layout/sheet.ts'
-import { leading, wrap, wrapName } from '../layout/text.ts'
+import { type PrintSheet, sheetRow } from '../layout/sheet.ts'
+import { leading, wrap } from '../layout/text.ts'
 import type { Canvas } from '../pdf/canvas.ts'
 import { bold, type Font, roman } from '../pdf/fonts.ts'
-import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
 import { responseText } from '../printable.ts'
 import { additionalDataCode } from './contingency.ts'
 import type { PrintedNfe } from './note.ts'
 import { protocolText } from './note.ts'
-import { street } from './parties.ts'
 
 interface Widths {
   issuer: number
@@ -42,7 +40,9 @@ export function header(note: PrintedNfe): DanfeHeader {
   const { sheet } = note
   const widths = widthsFor(note)
   const drawing = danfeDrawings[sheet.landscape ? 'landscape' : 'portrait']
-  const issuer = besideLogo(note.logo, widths.issuer, (width) => issuerBox(note, width))
+  const issuer = besideLogo(note.logo, widths.issuer, (width) =>
+    issuerBox(child(note.infNFe, 'emit'), width, { nameSize: 12, gap: 0.6 }),
+  )
   const code = codeBox(note, widths.code, Math.max(drawing.height, issuer.height))
   const { height } = code
   const boxes: Block = {
@@ -63,38 +63,6 @@ export function header(note: PrintedNfe): DanfeHeader {
       const left = sheet.left + widths.issuer + drawing.numbersLeft
       const [, , baseline] = drawing.numbers
       canvas.aligned(left, widths.danfe - drawing.numbersLeft, y + baseline, winAnsi(text), bold, 10, 'center')
-    },
-  }
-}
-
-function issuerBox({ infNFe }: PrintedNfe, issuerWidth: number): Block {
-  const emit = child(infNFe, 'emit')
-  const address = child(emit, 'enderEmit')
-  const postal = cep(value(address, 'CEP'))
-  const telephone = phone(value(address, 'fone'))
-  const lines: { text: Ansi; size: number }[] = []
-  const room = issuerWidth - 4 * padding
-  const add = (text: string | undefined, size: number) => {
-    for (const line of text ? wrapName(winAnsi(text), bold, size, room) : []) lines.push({ text: line, size })
-  }
-  add(value(emit, 'xNome'), 12)
-  const nameLines = lines.length
-  add(street(emit, 'enderEmit'), 8)
-  add(joined(' - ', value(address, 'xBairro'), postal && `CEP ${postal}`), 8)
-  add(joined(' - ', value(address, 'xMun'), value(address, 'UF')), 8)
-  add(telephone && `FONE ${telephone}`, 8)
-  const height = lines.reduce((sum, line) => sum + leading(line.size) + 0.6, 0) + 12
-  return {
-    height,
-    draw(canvas, x, y) {
-      let at = y + 4
-      canvas.tagged('P', () => {
-        lines.forEach(({ text, size }, i) => {
-          if (i === nameLines) at += 4
-          at += leading(size) + 0.6
-          canvas.aligned(x + 2 * padding, room, at - size * 0.28, text, bold, size, 'center')
-        })
-      })
     },
   }
 }
@@ -201,34 +169,22 @@ function rows(note: PrintedNfe, codeWidth: number, sheet: PrintSheet): Block[] {
   const { infNFe, ide } = note
   const emit = child(infNFe, 'emit')
   const lower = [
-    fieldRow(
-      [
-        { label: 'NATUREZA DA OPERAÇÃO', value: value(ide, 'natOp'), width: sheet.width - codeWidth },
-        { ...authorisation(note), width: codeWidth },
-      ],
-      sheet.width,
-      sheet.row,
-    ),
-    fieldRow(
-      [
-        { label: 'INSCRIÇÃO ESTADUAL', value: value(emit, 'IE'), width: 1 },
-        { label: 'INSCRIÇÃO ESTADUAL DO SUBST. TRIBUT.', value: value(emit, 'IEST'), width: 1 },
-        { label: 'CNPJ / CPF', value: taxId(value(emit, 'CNPJ'), value(emit, 'CPF')), width: 1 },
-      ],
-      sheet.width,
-      sheet.row,
-    ),
+    sheetRow(sheet, [
+      { label: 'NATUREZA DA OPERAÇÃO', value: value(ide, 'natOp'), width: sheet.width - codeWidth },
+      { ...authorisation(note), width: codeWidth },
+    ]),
+    sheetRow(sheet, [
+      { label: 'INSCRIÇÃO ESTADUAL', value: value(emit, 'IE'), width: 1 },
+      { label: 'INSCRIÇÃO ESTADUAL DO SUBST. TRIBUT.', value: value(emit, 'IEST'), width: 1 },
+      { label: 'CNPJ / CPF', value: taxId(value(emit, 'CNPJ'), value(emit, 'CPF')), width: 1 },
+    ]),
   ]
   if (note.newTaxes) {
     lower.push(
-      fieldRow(
-        [
-          { label: 'CÓDIGO DO REGIME TRIBUTÁRIO', value: taxRegime(value(emit, 'CRT')), width: 1 },
-          { label: 'TIPO DE REGIME DE APURAÇÃO DO IBS E DA CBS', width: 1 },
-        ],
-        sheet.width,
-        sheet.row,
-      ),
+      sheetRow(sheet, [
+        { label: 'CÓDIGO DO REGIME TRIBUTÁRIO', value: taxRegime(value(emit, 'CRT')), width: 1 },
+        { label: 'TIPO DE REGIME DE APURAÇÃO DO IBS E DA CBS', width: 1 },
+      ]),
     )
   }
   return lower

@@ -2,8 +2,8 @@ import { child, value, type XmlElement } from '@vigia/dfe/document'
 import { money, quantity } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
-import { type FormField, fieldRow, labelsFit } from '../layout/fields.ts'
-import type { PrintSheet } from '../layout/sheet.ts'
+import { type FormField, labelsFit } from '../layout/fields.ts'
+import { type PrintSheet, sheetRow } from '../layout/sheet.ts'
 import type { PrintedNfe } from './note.ts'
 
 // A box of a total: label, element and, for quantities, another format.
@@ -123,7 +123,7 @@ function totalRow(total: XmlElement | undefined, cells: readonly Total[], sheet:
     )
   // Longer labels get a wider box, the wider the less the others keep, so that labels stand on one line.
   const shares = [22, 16].map(fields)
-  return fieldRow(shares.find((one) => labelsFit(one, sheet.width)) ?? shares[0]!, sheet.width, sheet.row)
+  return sheetRow(sheet, shares.find((one) => labelsFit(one, sheet.width)) ?? shares[0]!)
 }
 
 // Totals without a field of their own: the issuer is expected to write them in the texts (MOC NF-e 7.0, Anexo II, 3.1.8).

@@ -2,8 +2,7 @@ import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { entryOf, joined, quantity, taxId, weight } from '../formats.ts'
 import type { Block } from '../layout/block.ts'
 import { stack, title } from '../layout/block.ts'
-import { fieldRow } from '../layout/fields.ts'
-import type { PrintSheet } from '../layout/sheet.ts'
+import { type PrintSheet, sheetRow } from '../layout/sheet.ts'
 import type { PrintedNfe } from './note.ts'
 
 const freight: Record<string, string> = {
@@ -31,18 +30,14 @@ export function transport(note: PrintedNfe, volumeRows: number): Block {
   const leavesOut = note.newTaxes
   return stack(
     title('TRANSPORTADOR / VOLUMES TRANSPORTADOS'),
-    fieldRow(
-      [
-        { label: 'RAZÃO SOCIAL', value: value(carrier, 'xNome'), width: 84 },
-        { label: 'FRETE POR CONTA', value: entryOf(freight, mode) ?? mode, width: 30 },
-        { label: 'CÓDIGO ANTT', value: value(vehicle, 'RNTC'), width: 20 },
-        { label: 'PLACA DO VEÍCULO', value: plate, width: 22.9 },
-        { label: 'UF', value: value(vehicle, 'UF'), width: 8.6, align: 'center' },
-        { label: 'CNPJ / CPF', value: taxId(value(carrier, 'CNPJ'), value(carrier, 'CPF')), width: 40.2 },
-      ],
-      sheet.width,
-      sheet.row,
-    ),
+    sheetRow(sheet, [
+      { label: 'RAZÃO SOCIAL', value: value(carrier, 'xNome'), width: 84 },
+      { label: 'FRETE POR CONTA', value: entryOf(freight, mode) ?? mode, width: 30 },
+      { label: 'CÓDIGO ANTT', value: value(vehicle, 'RNTC'), width: 20 },
+      { label: 'PLACA DO VEÍCULO', value: plate, width: 22.9 },
+      { label: 'UF', value: value(vehicle, 'UF'), width: 8.6, align: 'center' },
+      { label: 'CNPJ / CPF', value: taxId(value(carrier, 'CNPJ'), value(carrier, 'CPF')), width: 40.2 },
+    ]),
     ...(leavesOut && !['xEnder', 'xMun', 'UF', 'IE'].some((name) => value(carrier, name))
       ? []
       : [carrierAddress(carrier, sheet)]),
@@ -51,31 +46,23 @@ export function transport(note: PrintedNfe, volumeRows: number): Block {
 }
 
 function carrierAddress(carrier: XmlElement | undefined, sheet: PrintSheet): Block {
-  return fieldRow(
-    [
-      { label: 'ENDEREÇO', value: value(carrier, 'xEnder'), width: 88.5 },
-      { label: 'MUNICÍPIO', value: value(carrier, 'xMun'), width: 68.4 },
-      { label: 'UF', value: value(carrier, 'UF'), width: 8.6, align: 'center' },
-      { label: 'INSCRIÇÃO ESTADUAL', value: value(carrier, 'IE'), width: 40.2 },
-    ],
-    sheet.width,
-    sheet.row,
-  )
+  return sheetRow(sheet, [
+    { label: 'ENDEREÇO', value: value(carrier, 'xEnder'), width: 88.5 },
+    { label: 'MUNICÍPIO', value: value(carrier, 'xMun'), width: 68.4 },
+    { label: 'UF', value: value(carrier, 'UF'), width: 8.6, align: 'center' },
+    { label: 'INSCRIÇÃO ESTADUAL', value: value(carrier, 'IE'), width: 40.2 },
+  ])
 }
 
 function volumeRow(volume: XmlElement | undefined, sheet: PrintSheet): Block {
-  return fieldRow(
-    [
-      { label: 'QUANTIDADE', value: value(volume, 'qVol'), width: 29.2, align: 'right' },
-      { label: 'ESPÉCIE', value: value(volume, 'esp'), width: 30.5 },
-      { label: 'MARCA', value: value(volume, 'marca'), width: 30.5 },
-      { label: 'NUMERAÇÃO', value: value(volume, 'nVol'), width: 48.3 },
-      { label: 'PESO BRUTO', value: weight(value(volume, 'pesoB')), width: 34.3, align: 'right' },
-      { label: 'PESO LÍQUIDO', value: weight(value(volume, 'pesoL')), width: 33, align: 'right' },
-    ],
-    sheet.width,
-    sheet.row,
-  )
+  return sheetRow(sheet, [
+    { label: 'QUANTIDADE', value: value(volume, 'qVol'), width: 29.2, align: 'right' },
+    { label: 'ESPÉCIE', value: value(volume, 'esp'), width: 30.5 },
+    { label: 'MARCA', value: value(volume, 'marca'), width: 30.5 },
+    { label: 'NUMERAÇÃO', value: value(volume, 'nVol'), width: 48.3 },
+    { label: 'PESO BRUTO', value: weight(value(volume, 'pesoB')), width: 34.3, align: 'right' },
+    { label: 'PESO LÍQUIDO', value: weight(value(volume, 'pesoL')), width: 33, align: 'right' },
+  ])
 }
 
 /** What the transport block has no room for: further volumes, seals, further vehicles. */

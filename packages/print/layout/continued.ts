@@ -1,11 +1,19 @@
-import type { Canvas } from '../pdf/canvas.ts'
+import { Canvas } from '../pdf/canvas.ts'
 import { roman } from '../pdf/fonts.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
-import { assertRoom } from '../printable.ts'
+import { assertRoom, assertSheets } from '../printable.ts'
 import { padding, title } from './block.ts'
 import type { PrintSheet } from './sheet.ts'
 import { cut, leading } from './text.ts'
+
+/** A further sheet of a form. */
+export function addSheet(canvases: Canvas[]): Canvas {
+  assertSheets(canvases.length + 1)
+  const canvas = new Canvas()
+  canvases.push(canvas)
+  return canvas
+}
 
 /** Where the rest of a text goes. */
 interface Continuation {

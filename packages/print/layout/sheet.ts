@@ -1,5 +1,6 @@
 import { a4, type PageSize } from '../pdf/canvas.ts'
-import type { RowStyle } from './fields.ts'
+import type { Block } from './block.ts'
+import { type FormField, fieldRow, type RowStyle } from './fields.ts'
 
 // 14 points are 4.9 mm; the manual asks for 2 to 8 mm on every side (MOC NF-e 7.0, Anexo II, 3.6.2).
 const margin = 14
@@ -34,4 +35,9 @@ export function sheetFor(tpImp: string | undefined, rows: { portrait: RowStyle; 
 /** The sheet without a strip at its left. */
 export function beside(sheet: PrintSheet, strip: number): PrintSheet {
   return { ...sheet, left: sheet.left + strip, width: sheet.width - strip }
+}
+
+/** A row of labelled boxes over the width of a sheet, set as its form sets them. */
+export function sheetRow(sheet: PrintSheet, fields: readonly FormField[]): Block {
+  return fieldRow(fields, sheet.width, sheet.row)
 }
