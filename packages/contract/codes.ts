@@ -1,5 +1,5 @@
+import { statusNames } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
-import { statusNames } from '@vigia/dfe/status'
 
 /** A code and its word, as the screens show them (section 3). */
 export interface Code {

@@ -1,3 +1,5 @@
+import type { FamilyId } from './families/id.ts'
+
 /** A party of a document, with the code of its role (codes of `roleNames`). */
 export interface Party {
   role: number
@@ -9,13 +11,14 @@ export interface Party {
 /** What the product knows of an NF-e or CT-e (leiautes 1.10 to 4.00; NT 2014.002 for the resumo). */
 export interface DocumentFacts {
   kind: 'document'
-  type: 'nfe' | 'cte'
+  type: FamilyId
   root: string
   /** False for a `resNFe`, which carries neither destinatário nor items. */
   complete: boolean
   chave: string
   mod: string
-  serie: number
+  /** Null where the family has no series. */
+  serie: number | null
   numero: number
   /** `dhEmi` or, in old layouts, `dEmi`, exactly as written; '' when the file has no date there. */
   issuedAt: string
@@ -47,7 +50,7 @@ export interface DocumentFacts {
 /** What the product knows of an event (MOC 7.0 evento genérico; MOC CT-e 4.00 §3.7; NT 2014.002 for the resumo). */
 export interface EventFacts {
   kind: 'event'
-  type: 'nfe' | 'cte'
+  type: FamilyId
   root: string
   /** True for a `resEvento`. */
   summary: boolean

@@ -1,23 +1,34 @@
 import { child, children, value, type XmlElement } from './document.ts'
-import { eventKind, registrationOf } from './events.ts'
 import type { EventFacts, Problem, UnknownFacts } from './facts.ts'
+import type { Family } from './families/family.ts'
 import { chaveOf, dateOf, numberOf, optionalDateOf, taxIdOf, unknown } from './reading.ts'
 
-export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Problem[]): EventFacts | UnknownFacts {
-  const processed = child(root, type === 'nfe' ? 'evento/infEvento' : 'eventoCTe/infEvento')
+/** The names in which the event layouts of the families differ. */
+export interface EventLayout {
+  event: string
+  response: string
+  chave: string
+}
+
+/** An event with its registration (MOC 7.0 evento genérico; MOC CT-e 4.00 §3.7). */
+export function readEvent(
+  family: Family,
+  layout: EventLayout,
+  root: XmlElement,
+  problems: Problem[],
+): EventFacts | UnknownFacts {
+  const processed = child(root, `${layout.event}/infEvento`)
   const infEvento = processed ?? child(root, 'infEvento')
   if (infEvento === undefined) return unknown(root, 'O arquivo não traz o evento (grupo infEvento).')
-  const chave = chaveOf(value(infEvento, type === 'nfe' ? 'chNFe' : 'chCTe'), problems)
+  const chave = chaveOf(value(infEvento, layout.chave), problems)
   if (chave === undefined) return unknown(root, 'O evento não traz uma chave de acesso de 44 posições.')
   const tpEvento = numberOf(value(infEvento, 'tpEvento'))
   if (tpEvento === undefined) return unknown(root, 'O evento não traz o seu tipo (tpEvento).')
 
   // A CT-e 2.00 authoriser put the registration beside the event without a retEventoCTe around it.
-  const response =
-    child(root, type === 'nfe' ? 'retEvento/infEvento' : 'retEventoCTe/infEvento') ??
-    (processed && child(root, 'infEvento'))
+  const response = child(root, `${layout.response}/infEvento`) ?? (processed && child(root, 'infEvento'))
   const cStat = value(response, 'cStat')
-  const registration = registrationOf(type, cStat)
+  const registration = family.registration(cStat)
   if (registration === 'none') {
     const message = `O evento não traz a sua autorização${cStat === undefined ? '' : ` (cStat ${cStat})`}.`
     problems.push({ code: 'event-not-registered', message })
@@ -26,7 +37,7 @@ export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Probl
   const groups = detEvento === undefined ? [] : [detEvento, ...detEvento.children]
   return {
     kind: 'event',
-    type,
+    type: family.id,
     root: root.name,
     summary: false,
     registration,
@@ -44,22 +55,22 @@ export function readEvent(type: 'nfe' | 'cte', root: XmlElement, problems: Probl
     ),
     protocol: value(response, 'nProt') ?? (registration === 'duplicate' ? bracket(response, 'nProt') : undefined),
     cStat,
-    description: firstOf(groups, ['descEvento']) ?? value(response, 'xEvento') ?? nameOf(type, tpEvento),
-    undoes: undoneBy(type, tpEvento, groups),
+    description: firstOf(groups, ['descEvento']) ?? value(response, 'xEvento') ?? nameOf(family, tpEvento),
+    undoes: undoneBy(family, tpEvento, groups),
     named: tpEvento === 110150 ? children(detEvento, 'autXML').flatMap((reader) => taxIdOf(reader) ?? []) : undefined,
     justification: corrections(groups) ?? firstOf(groups, ['xJust', 'xCorrecao', 'xObs', 'xJustMotivo']),
   }
 }
 
 /** The resumo of an event, only for NF-e (NT 2014.002, `resEvento`). */
-export function readEventSummary(root: XmlElement, problems: Problem[]): EventFacts | UnknownFacts {
+export function readEventSummary(family: Family, root: XmlElement, problems: Problem[]): EventFacts | UnknownFacts {
   const chave = chaveOf(value(root, 'chNFe'), problems)
   if (chave === undefined) return unknown(root, 'O resumo de evento não traz uma chave de acesso de 44 posições.')
   const tpEvento = numberOf(value(root, 'tpEvento'))
   if (tpEvento === undefined) return unknown(root, 'O resumo de evento não traz o tipo do evento (tpEvento).')
   return {
     kind: 'event',
-    type: 'nfe',
+    type: family.id,
     root: root.name,
     summary: true,
     registration: 'registered',
@@ -71,8 +82,8 @@ export function readEventSummary(root: XmlElement, problems: Problem[]): EventFa
     dhEvento: dateOf(value(root, 'dhEvento'), 'ocorrência do evento', problems),
     registeredAt: optionalDateOf(value(root, 'dhRecbto'), 'registro do evento', problems),
     protocol: value(root, 'nProt'),
-    description: value(root, 'xEvento') ?? nameOf('nfe', tpEvento),
-    undoes: undoneBy('nfe', tpEvento, []),
+    description: value(root, 'xEvento') ?? nameOf(family, tpEvento),
+    undoes: undoneBy(family, tpEvento, []),
   }
 }
 
@@ -91,8 +102,8 @@ function firstOf(groups: XmlElement[], names: string[]): string | undefined {
 // is the protocol of the document.
 const undoneProtocols = ['nProtEvento', 'nProtEvPrestDes', 'nProtCE', 'nProtIE', 'nProtVincPgto']
 
-function undoneBy(type: 'nfe' | 'cte', tpEvento: number, groups: XmlElement[]): EventFacts['undoes'] {
-  const kind = eventKind(type, tpEvento)
+function undoneBy(family: Family, tpEvento: number, groups: XmlElement[]): EventFacts['undoes'] {
+  const kind = family.events.get(tpEvento)
   if (kind?.effect !== 'undoes') return undefined
   const prolongation = tpEvento === 111502 || tpEvento === 111503
   return {
@@ -118,6 +129,6 @@ function corrections(groups: XmlElement[]): string | undefined {
     .join('; ')
 }
 
-function nameOf(type: 'nfe' | 'cte', tpEvento: number): string {
-  return eventKind(type, tpEvento)?.description ?? ''
+function nameOf(family: Family, tpEvento: number): string {
+  return family.events.get(tpEvento)?.description ?? ''
 }

@@ -1,7 +1,7 @@
 import { chaveParts, issuerInChave } from './chave.ts'
 import { child, children, value, type XmlElement } from './document.ts'
-import { registeredStatuses } from './events.ts'
 import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
+import { registeredStatuses } from './families/events.ts'
 import {
   addParty,
   amountOf,

@@ -1,8 +1,6 @@
 import { parseReceived, type ReceivedXml, sizeBytesMax, type XmlElement, XmlError } from '@vigia/xml/parse'
 import type { DocumentFacts, EventFacts, Problem, UnknownFacts } from './facts.ts'
-import { readCte } from './read-cte.ts'
-import { readEvent, readEventSummary } from './read-event.ts'
-import { readNfe, readNfeSummary } from './read-nfe.ts'
+import { families } from './families/all.ts'
 import { faultProblems } from './reading.ts'
 
 export type { CteContents, ItemContents, NfeContents, ReformContents } from './contents.ts'
@@ -77,34 +75,14 @@ const rootsBySchema = new Map([
   ['procEventoCTe', ['procEventoCTe']],
 ])
 
+// Namespace and root decide together: an <evento> is of the NF-e or of the NFS-e. A file without a namespace is read by its root alone.
 function readRoot(root: XmlElement, problems: Problem[]): DocumentFacts | EventFacts | UnknownFacts {
-  switch (root.name) {
-    case 'nfeProc':
-    case 'NFe':
-      return readNfe(root, problems)
-    case 'resNFe':
-      return readNfeSummary(root, problems)
-    case 'cteProc':
-    case 'CTe':
-    case 'cteOSProc':
-    case 'CTeOS':
-    case 'cteSimpProc':
-    case 'cteProcSimp':
-    case 'CTeSimp':
-    case 'GTVeProc':
-    case 'GTVe':
-      return readCte(root, problems)
-    case 'procEventoNFe':
-    case 'evento':
-      return readEvent('nfe', root, problems)
-    case 'procEventoCTe':
-    case 'eventoCTe':
-      return readEvent('cte', root, problems)
-    case 'resEvento':
-      return readEventSummary(root, problems)
-    default:
-      return { kind: 'unknown', root: root.name, reason: unknownReason(root.name) }
-  }
+  const namespace = root.attributes[root.prefix === '' ? 'xmlns' : `xmlns:${root.prefix}`]
+  const family = families.find(
+    (family) =>
+      Object.hasOwn(family.roots, root.name) && (namespace === undefined || namespace.trim() === family.namespace),
+  )
+  return family?.read(root, problems) ?? { kind: 'unknown', root: root.name, reason: unknownReason(root.name) }
 }
 
 const otherDocuments = new Map([

@@ -1,6 +1,6 @@
 import { chaveParts, formatChave, looksLikeChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { eventKind, registrationOf } from '@vigia/dfe/events'
+import { eventKind, familyById } from '@vigia/dfe/families/lookup'
 import { bodyName, fieldName, fieldValue, groupName } from './event/words.ts'
 import { date, dateTime, documentNumber, entryOf, joined, series, taxId } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
@@ -118,7 +118,7 @@ function readPrintedEvent(root: XmlElement, document: XmlElement | undefined): P
     longWords: own === undefined ? said : undefined,
     sequence: value(infEvento, 'nSeqEvento') ?? '1',
     detail,
-    registered: registrationOf(family, value(response, 'cStat')) !== 'none',
+    registered: familyById(family).registration(value(response, 'cStat')) !== 'none',
     document: bodyOf(document),
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { chaveCheckDigit } from '@vigia/dfe/chave'
-import { eventKinds } from '@vigia/dfe/events'
+import { families } from '@vigia/dfe/families/all'
 import { readReceived } from '@vigia/dfe/read'
 import { canonicalize } from '@vigia/xml/canonicalize'
 import { parseXml } from '@vigia/xml/parse'
@@ -382,7 +382,7 @@ describe('outcomes', () => {
   })
 
   test('every code that is sent is one of the table of events', () => {
-    const known = eventKinds.map(({ tpEvento }) => tpEvento)
+    const known = families.flatMap(({ events }) => [...events.keys()])
     for (const [, { tpEvento }] of all) expect(known).toContain(tpEvento)
   })
 })

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { parseChave } from '@vigia/dfe/chave'
 import { parseCnpj } from '@vigia/dfe/cnpj'
-import { registeredStatuses } from '@vigia/dfe/events'
+import { registeredStatuses } from '@vigia/dfe/families/events'
 import type { XmlElement } from '@vigia/xml/parse'
 import { signEnveloped } from '@vigia/xml/sign'
 import { escapeText, tag } from '@vigia/xml/write'

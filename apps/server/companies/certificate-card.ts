@@ -1,5 +1,5 @@
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { eventKind } from '@vigia/dfe/events'
+import { eventKind } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import type { WithDatabase } from '../platform/context.ts'

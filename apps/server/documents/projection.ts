@@ -1,5 +1,5 @@
 import { localTime } from '@vigia/dfe/document'
-import { eventKind } from '@vigia/dfe/events'
+import { eventKind } from '@vigia/dfe/families/lookup'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
 import { rolesOf } from '@vigia/dfe/roles'
 import type { Proof } from '@vigia/sefaz/proof'
@@ -230,7 +230,7 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<Arri
     chave: facts.chave,
     complete: facts.complete,
     number: numberUpTo(999_999_999, facts.numero),
-    series: numberUpTo(999, facts.serie),
+    series: numberUpTo(999, facts.serie ?? 0),
     issued_at: time.local,
     issued_offset: time.offset,
     authorized_at: instant(facts.authorizedAt),
@@ -249,7 +249,7 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<Arri
 
 function eventRow(nsu: bigint, facts: EventFacts, cnpj: string): Omit<EventRow, 'proof'> {
   const kind = eventKind(facts.type, facts.tpEvento)
-  const { rank, status } = facts.registration === 'none' ? { rank: 0, status: null } : effectOf(kind, facts.type)
+  const { rank, status } = facts.registration === 'none' ? { rank: 0, status: null } : effectOf(kind)
   const happened_at = instant(facts.dhEvento) ?? instant(facts.registeredAt) ?? new Date(0).toISOString()
   return {
     nsu,

@@ -1,4 +1,5 @@
-import type { EventKind } from '@vigia/dfe/events'
+import { otherWeight } from '@vigia/dfe/families/events'
+import type { EventKind } from '@vigia/dfe/families/family'
 
 // The status of a document from its copies and events in any order of arrival: docs/decisions/0012-what-an-event-does.md.
 
@@ -40,28 +41,11 @@ export interface DisplayedStanding {
   event_text: string | null
 }
 
-// A cancellation weighs most, then what makes the document worthless, then a conclusive answer, which says more than ciência. Events that are not
-// here (the passage of the goods) weigh least and all the same, so the last one counts.
-const effects: Partial<
-  Record<EventKind['effect'], { rank: number; status: { nfe: number | null; cte: number | null } }>
-> = {
-  cancels: { rank: 100, status: { nfe: 3, cte: 3 } },
-  unfit: { rank: 90, status: { nfe: null, cte: null } },
-  confirmed: { rank: 80, status: { nfe: 6, cte: null } },
-  'unknown-operation': { rank: 80, status: { nfe: 4, cte: null } },
-  'not-performed': { rank: 80, status: { nfe: 5, cte: null } },
-  replaced: { rank: 70, status: { nfe: null, cte: null } },
-  acknowledged: { rank: 60, status: { nfe: 8, cte: null } },
-  disputed: { rank: 50, status: { nfe: null, cte: null } },
-  corrected: { rank: 40, status: { nfe: null, cte: 7 } },
-}
 const cancellationRank = 100
-const otherRank = 20
 
 /** Weight and status of a registered event of that kind; undefined: a kind that is not in our table. */
-export function effectOf(kind: EventKind | undefined, type: 'nfe' | 'cte'): { rank: number; status: number | null } {
-  const effect = effects[kind?.effect ?? 'none']
-  return effect ? { rank: effect.rank, status: effect.status[type] } : { rank: otherRank, status: null }
+export function effectOf(kind: EventKind | undefined): { rank: number; status: number | null } {
+  return { rank: kind?.weight ?? otherWeight, status: kind?.status ?? null }
 }
 
 // Cancelled and denied weigh more than authorised, which weighs more than no protocol and a bare summary.

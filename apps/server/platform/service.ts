@@ -1,15 +1,20 @@
-/** The two conversations with the authority; documents are of the same two families. */
-export type Service = 'nfe' | 'cte'
+import { families } from '@vigia/dfe/families/all'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { familyOf } from '@vigia/dfe/families/lookup'
 
-/** How tables and `TipoDFe` write a service. */
-export const serviceCodes = { nfe: 0, cte: 2 } as const
+/** The conversation with the authority that delivers one family of documents. */
+export type Service = FamilyId
 
-export type ServiceCode = (typeof serviceCodes)[Service]
+export const services: readonly Service[] = families.map(({ id }) => id)
 
-export const services: readonly Service[] = ['nfe', 'cte']
+/** A service as tables and `TipoDFe` write it. */
+export type ServiceCode = number
 
+export const serviceCodes = Object.fromEntries(families.map(({ id, code }) => [id, code])) as Record<Service, number>
+
+/** The service with that code; throws for a code that no family has. */
 export function serviceOf(code: number): Service {
-  return code === serviceCodes.nfe ? 'nfe' : 'cte'
+  return familyOf(code).id
 }
 
 /** An NSU as the authority writes it. */

@@ -1,5 +1,5 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
-import { registeredStatuses } from '@vigia/dfe/events'
+import { registeredStatuses } from '@vigia/dfe/families/events'
 import { type PrintSheet, sheetFor } from '../layout/sheet.ts'
 import { type PngPicture, readPng } from '../pdf/png.ts'
 import { ownResponse, PrintError, type PrintOptions, responseText } from '../printable.ts'

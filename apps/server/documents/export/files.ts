@@ -1,7 +1,7 @@
 import { formatBrasiliaMoment, writeBrasiliaTime } from '@vigia/contract/text'
 import { chaveParts } from '@vigia/dfe/chave'
+import { statusNames } from '@vigia/dfe/families/lookup'
 import { primaryRole, roleNames } from '@vigia/dfe/roles'
-import { statusNames } from '@vigia/dfe/status'
 import { PrintError } from '@vigia/print/danfe'
 import type { MergedForm } from '@vigia/print/merge'
 import type { Context } from '../../platform/context.ts'

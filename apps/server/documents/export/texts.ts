@@ -1,7 +1,7 @@
 import { formatCount, formatMoney } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
+import { statusNames } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
-import { statusNames } from '@vigia/dfe/status'
 import type { Criteria, DueFilter } from '../list/filter.ts'
 
 export interface ExportContents {

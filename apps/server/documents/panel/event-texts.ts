@@ -1,6 +1,6 @@
 import { testYears } from '@vigia/checks/reform/tables'
 import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document'
-import { eventKind } from '@vigia/dfe/events'
+import { eventKind } from '@vigia/dfe/families/lookup'
 import { date, joined } from '@vigia/print/formats'
 import { amountText, reais } from './texts.ts'
 

@@ -1,6 +1,6 @@
 import type { RouteData } from '@vigia/contract/route'
 import { alertBands, type listSupplierProducts, type Supplier, supplierMax } from '@vigia/contract/workspace'
-import { statusNames } from '@vigia/dfe/status'
+import { statusNames } from '@vigia/dfe/families/lookup'
 import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'

@@ -1,15 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { eventKind, eventKinds, registrationOf } from './events.ts'
+import { families } from './all.ts'
+import type { FamilyId } from './id.ts'
+import { eventKind, familyById } from './lookup.ts'
 
-describe('eventKinds', () => {
-  test('has one row for each code and document', () => {
-    const keys = eventKinds.map(({ of, tpEvento }) => `${of} ${tpEvento}`)
-    expect(new Set(keys).size).toBe(keys.length)
+const kindsOf = (family: FamilyId) => [...familyById(family).events.values()]
+const eventKinds = families.flatMap(({ events }) => [...events.values()])
+
+describe('event kinds', () => {
+  test('have six digits and words', () => {
     for (const kind of eventKinds) {
       expect(kind.tpEvento).toBeGreaterThan(99_999)
       expect(kind.description.length).toBeGreaterThan(3)
-      for (const type of kind.of) expect(eventKind(type, kind.tpEvento)).toBe(kind)
     }
   })
 
@@ -29,8 +31,10 @@ describe('eventKinds', () => {
       [110181, 110191, 110301, 240131, 240181, 610111],
     ],
   ])('%s', (effect, nfe, cte) => {
-    const codes = (type: 'nfe' | 'cte') =>
-      eventKinds.filter((kind) => kind.of.includes(type) && kind.effect === effect).map(({ tpEvento }) => tpEvento)
+    const codes = (family: FamilyId) =>
+      kindsOf(family)
+        .filter((kind) => kind.effect === effect)
+        .map(({ tpEvento }) => tpEvento)
     expect(codes('nfe')).toEqual(nfe)
     expect(codes('cte')).toEqual(cte)
   })
@@ -42,9 +46,11 @@ describe('eventKinds', () => {
   })
 
   test('what is undone exists for the same document', () => {
+    for (const { events } of families)
+      for (const { undoes } of events.values()) if (undoes !== undefined) expect(events.has(undoes)).toBe(true)
     for (const kind of eventKinds) {
-      if (kind.undoes !== undefined) expect(eventKind(kind.of[0]!, kind.undoes)).toBeDefined()
-      else if (kind.effect === 'undoes') expect(kind.tpEvento).toBe(110001)
+      if (kind.undoes !== undefined) continue
+      if (kind.effect === 'undoes') expect(kind.tpEvento).toBe(110001)
     }
   })
 
@@ -55,7 +61,7 @@ describe('eventKinds', () => {
   })
 })
 
-describe('registrationOf', () => {
+describe('registration by cStat', () => {
   test.each([
     ['nfe', '135', 'registered'],
     ['nfe', '136', 'registered'],
@@ -69,12 +75,12 @@ describe('registrationOf', () => {
     ['nfe', '594', 'none'],
     ['cte', undefined, 'none'],
   ] as const)('%s %s is %s', (type, cStat, expected) => {
-    expect(registrationOf(type, cStat)).toBe(expected)
+    expect(familyById(type).registration(cStat)).toBe(expected)
   })
 })
 
 // The list of codes that stands beside the repository: each line of its two tables, read here on its own.
-const listed = new URL('../../../shared/reference/sefaz/codigos.md', import.meta.url)
+const listed = new URL('../../../../shared/reference/sefaz/codigos.md', import.meta.url)
 
 describe.runIf(existsSync(listed))('the published lists of events', () => {
   const text = existsSync(listed) ? readFileSync(listed, 'utf8') : ''
@@ -87,7 +93,7 @@ describe.runIf(existsSync(listed))('the published lists of events', () => {
         effect: effect.trim(),
       }),
     )
-  const families = { nfe: lines(1), cte: lines(2) }
+  const lists = { nfe: lines(1), cte: lines(2) }
 
   // "110130 / 110131", "400100, 400101" and "411500-411503".
   function expand(text: string): number[] {
@@ -101,24 +107,24 @@ describe.runIf(existsSync(listed))('the published lists of events', () => {
   const later = { nfe: [110300, 110301], cte: [] }
 
   test('are read whole', () => {
-    for (const [number, found] of [families.nfe, families.cte].entries()) {
+    for (const [number, found] of [lists.nfe, lists.cte].entries()) {
       const rows = section(number + 1).match(/^\|/gm) ?? []
       // The first two are the head.
       expect(found).toHaveLength(rows.length - 2)
     }
-    expect(families.nfe.flatMap(({ codes }) => codes)).toContain(411502)
+    expect(lists.nfe.flatMap(({ codes }) => codes)).toContain(411502)
   })
 
   test.each(['nfe', 'cte'] as const)('of %s: every code is known, and no other', (type) => {
-    const published = [...families[type].flatMap(({ codes }) => codes), ...later[type]]
-    const ours = eventKinds.filter(({ of }) => of.includes(type)).map(({ tpEvento }) => tpEvento)
+    const published = [...lists[type].flatMap(({ codes }) => codes), ...later[type]]
+    const ours = kindsOf(type).map(({ tpEvento }) => tpEvento)
     expect(ours).toEqual(expect.arrayContaining(published))
     expect([...ours].sort()).toEqual([...published].sort())
   })
 
   test('what they say of the situation is what the codes do', () => {
     for (const type of ['nfe', 'cte'] as const) {
-      for (const { codes, words, effect } of families[type]) {
+      for (const { codes, words, effect } of lists[type]) {
         for (const code of codes) {
           const kind = eventKind(type, code)!
           expect(kind.effect === 'cancels', `${code} ${effect}`).toBe(/cancelad[ao]/.test(effect))
@@ -136,7 +142,7 @@ describe.runIf(existsSync(listed))('the published lists of events', () => {
 
   test('a pair of an event and its cancellation is a pair of ours', () => {
     for (const type of ['nfe', 'cte'] as const) {
-      for (const { codes, words } of families[type]) {
+      for (const { codes, words } of lists[type]) {
         const [event, undo] = codes
         if (codes.length === 2 && / \/ `?(Cancel|cancel|.*Cancelado|.*cancelado|its cancel)/.test(words)) {
           expect(eventKind(type, undo!)?.undoes, `${undo}`).toBe(event)

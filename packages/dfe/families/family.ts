@@ -1,0 +1,190 @@
+import type { XmlElement } from '@vigia/xml/parse'
+import type { DocumentFacts, EventFacts, Problem, UnknownFacts } from '../facts.ts'
+import type { FamilyId } from './id.ts'
+
+/**
+ * A family of fiscal documents: data and pure functions, the same for the browser, the server and the threads. It knows no HTTP, no SQL and no
+ * certificate. Every family is a row of `families/all.ts`.
+ */
+export interface Family {
+  id: FamilyId
+  /** How tables and `TipoDFe` write the family. */
+  code: number
+  /** As people write it: NF-e. */
+  name: string
+  /** The models in its chaves. */
+  models: readonly string[]
+  namespace: string
+  /** Root elements of its files, and what they hold; the namespace decides together with the root. */
+  roots: Readonly<Record<string, 'document' | 'summary' | 'event'>>
+  key: KeyFormat
+  /** Facts of a parsed file whose root is one of `roots`; it never throws. */
+  read(root: XmlElement, problems: Problem[]): DocumentFacts | EventFacts | UnknownFacts
+  /** Roles of a company in a document. Of several the first is shown; a company has a switch for each. */
+  roles: readonly Role[]
+  statuses: readonly Status[]
+  /** Event kinds by code; a code newer than the table has no effect. */
+  events: ReadonlyMap<number, EventKind>
+  /** How an event stands by the cStat of its response. */
+  registration(cStat: string | undefined): Registration
+  /** Status of a document that another one replaces; null: only an event says so. */
+  replacedStatus: number | null
+  /** Answers of a company to a document, in the order of the menu. */
+  answers: readonly Answer[]
+  /** The next answer with a deadline that has not passed, or null. */
+  open(subject: AnswerSubject, now: Date): DueAnswer | null
+  /** Summaries that the authority gives before the whole document; null: documents always arrive whole. */
+  summary: {
+    /** The role of whoever receives one. */
+    role: number
+    /** Registered events that release the whole document, and how long it may take to come by itself. */
+    releasedBy: readonly number[]
+    waitHours: number
+  } | null
+  /** The printed form in packages/print, by the model of the chave; null: it has none. */
+  form(key: DocumentKey): PrintedForm | null
+  files: {
+    /** Folder in exports. */
+    folder: string
+    /** Name of the XML file. */
+    name(chave: string, complete: boolean): string
+  }
+}
+
+/** How the chaves of a family are written. */
+export interface KeyFormat {
+  /** The chave in pasted text, in the address of a QR Code or in damaged bytes; null when there is none. */
+  find(text: string): string | null
+  /** The parts of a chave, by its shape alone: a wrong check digit makes `valid` false; null when it is no chave of the family. */
+  parse(text: string): DocumentKey | null
+  /** In groups, as printed forms show it. */
+  format(chave: string): string
+}
+
+/** What a chave de acesso tells of its document. */
+export interface DocumentKey {
+  family: FamilyId
+  text: string
+  /** Whether the check digit agrees. */
+  valid: boolean
+  model: string | null
+  series: number | null
+  number: number
+  /** CNPJ of 14 positions or CPF of 11. */
+  issuer: string
+  /** AAAA-MM. */
+  month: string
+  /** IBGE code of the UF (2 digits) or of the municipality (7). */
+  place: string
+}
+
+/** A role that a company may have in a document. */
+export interface Role {
+  code: number
+  name: string
+  /** What a document is to a company with the role. */
+  side: 'issued' | 'received' | 'paid' | 'other'
+}
+
+/** A status of documents. The same code means the same in every family. */
+export interface Status {
+  code: number
+  name: string
+  /** Whether documents with it count in sums. */
+  stands: boolean
+  /** Nothing changes it, and nothing can be answered any more. */
+  final: boolean
+  /** Whether the filter of the list offers it. */
+  filter: boolean
+  /** The code shown in place of an event when no event says more; 0: none. */
+  eventCode: number
+}
+
+export type Registration = 'registered' | 'duplicate' | 'none'
+
+/** What an event code means and does to its document. */
+export interface EventKind {
+  tpEvento: number
+  /** In Portuguese, for people. */
+  description: string
+  effect: EventEffect
+  /** Weight in the shown status: the heaviest standing event is shown. */
+  weight: number
+  /** The status that it gives the document, when it gives one. */
+  status: number | null
+  /** The description is not published: the text inside the event says more. */
+  ownWords?: true
+  /** The code that this one takes back; 110001 names the event by code and protocol instead and has none. */
+  undoes?: number
+}
+
+export type EventEffect =
+  | 'cancels'
+  | 'acknowledged'
+  | 'confirmed'
+  | 'unknown-operation'
+  | 'not-performed'
+  | 'corrected'
+  | 'replaced'
+  | 'disputed'
+  | 'unfit'
+  | 'trail'
+  | 'undoes'
+  | 'none'
+
+/** An answer that a company can give to a document. */
+export interface Answer {
+  tpEvento: number
+  /** `tipoManifestacao` of the call. */
+  choice: number
+  /** In the menu. */
+  name: string
+  /** With its article, as in "a justificativa …". */
+  of: string
+  /** Whether the person's text leaves with the event: the layout demands it, takes it, has no place for it, or it becomes corrections. */
+  text: 'demanded' | 'taken' | 'none' | 'corrections'
+  /** Answers of which the last one counts, this one among them. */
+  rivals: readonly number[]
+  /** The kind of deadline that lists show; null: the answer is never due. */
+  due: DueAnswer['answer'] | null
+  /** Whether it may be sent now, apart from its deadline: what the authority would refuse is refused here, with the reason. */
+  may(subject: AnswerSubject): { sequence: number } | { refusal: string }
+  /** The last instant in which it may be registered; null when none is known. */
+  until(subject: Pick<AnswerSubject, 'model' | 'authorizedAt' | 'deadlineLifted'>): Date | null
+}
+
+/** An answer that is due, and the last instant for it. */
+export interface DueAnswer {
+  answer: 'ciencia' | 'manifestacao' | 'desacordo'
+  tpEvento: number
+  until: Date
+}
+
+/** A document, as far as it decides which answers are possible. */
+export interface AnswerSubject {
+  model: string | null
+  /** Bit mask of `1 << role`. */
+  roles: number
+  status: number
+  complete: boolean
+  authorizedAt: Date | null
+  /** The Fisco allowed a late cancellation (event 240170 of the CT-e). */
+  deadlineLifted: boolean
+  /** Answers of the company, oldest first. */
+  own: readonly OwnAnswer[]
+}
+
+export interface OwnAnswer {
+  tpEvento: number
+  sequence: number
+  pending: boolean
+  /** The authority does not tell whether it has it (`untold`), or whether it stands, because it is another system's: it only uses up its number. */
+  doubt?: 'untold' | 'elsewhere' | null
+  protocol?: string | null
+}
+
+/** A form of packages/print. */
+export interface PrintedForm {
+  form: string
+  name: string
+}

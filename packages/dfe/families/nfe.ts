@@ -1,0 +1,252 @@
+import { readEvent, readEventSummary } from '../read-event.ts'
+import { readNfe, readNfeSummary } from '../read-nfe.ts'
+import { chaveOf44 } from './chave.ts'
+import { type EventKindRow, eventTable, fiscalEvent, otherEvent, registrationBy } from './events.ts'
+import type { Answer, AnswerSubject, DueAnswer, Family, OwnAnswer } from './family.ts'
+import { status, statusesOf } from './statuses.ts'
+import { days, type Term, termEnd } from './terms.ts'
+
+/** Roles of NF-e by code (NT 2014.002). */
+export const nfeRole = { emitente: 0, destinatario: 1, transportador: 2, terceiro: 3 } as const
+
+/** The first answer of the destinatário, which releases the whole note. */
+export const ciencia = 210210
+export const confirmacao = 210200
+export const desconhecimento = 210220
+export const naoRealizada = 210240
+/** The answers of the destinatário of which the last one counts (NT 2020.001). */
+export const conclusive: readonly number[] = [confirmacao, desconhecimento, naoRealizada]
+
+const cienciaTerms: readonly Term[] = [{ hours: days(10), since: '2012-01-01', source: 'NT 2020.001' }]
+// Terms change by law: a change is a new row, and old documents keep theirs. The authority has the last word (cStat 596).
+const conclusiveTerms: readonly Term[] = [
+  { hours: days(180), since: '2012-01-01', source: 'Ajuste SINIEF 44/20' },
+  { hours: days(90), since: '2026-06-01', source: 'Ajuste SINIEF 14/26; NT 2020.001 v1.60' },
+]
+
+// MOC NF-e 7.0 event table, NT 2020.001, NT 2025.002, NT 2026.006 (110300, 110301). The texts of 4001xx, 4003xx and 5001xx are not published.
+const events: readonly EventKindRow[] = [
+  [110001, 'Cancelamento de Evento', 'undoes'],
+  [110110, 'Carta de Correção', 'corrected'],
+  [110111, 'Cancelamento', 'cancels'],
+  [110112, 'Cancelamento por Substituição', 'cancels'],
+  [110130, 'Comprovante de Entrega da NF-e'],
+  [110131, 'Cancelamento do Comprovante de Entrega da NF-e', 'undoes', 110130],
+  [110140, 'EPEC - Emissão em Contingência'],
+  [110150, 'Ator Interessado na NF-e'],
+  [110192, 'Insucesso na Entrega da NF-e'],
+  [110193, 'Cancelamento do Insucesso na Entrega da NF-e', 'undoes', 110192],
+  [110300, 'Vinculação do Pagamento'],
+  [110301, 'Cancelamento da Vinculação do Pagamento', 'undoes', 110300],
+  [110750, 'Conciliação Financeira'],
+  [110751, 'Cancelamento da Conciliação Financeira', 'undoes', 110750],
+  [111500, 'Pedido de Prorrogação - 1º Prazo'],
+  [111501, 'Pedido de Prorrogação - 2º Prazo'],
+  [111502, 'Cancelamento de Pedido de Prorrogação - 1º Prazo', 'undoes', 111500],
+  [111503, 'Cancelamento de Pedido de Prorrogação - 2º Prazo', 'undoes', 111501],
+  [112110, 'Pagamento Integral para Liberar Crédito Presumido do Adquirente'],
+  [112120, 'Importação em ALC/ZFM não Convertida em Isenção'],
+  [112130, 'Perecimento, Perda, Roubo ou Furto no Transporte Contratado pelo Fornecedor'],
+  [112140, 'Fornecimento não Realizado com Pagamento Antecipado'],
+  [112150, 'Atualização da Data de Previsão de Entrega'],
+  [210200, 'Confirmação da Operação', 'confirmed'],
+  [210210, 'Ciência da Operação', 'acknowledged'],
+  [210220, 'Desconhecimento da Operação', 'unknown-operation'],
+  [210240, 'Operação não Realizada', 'not-performed'],
+  [211110, 'Solicitação de Apropriação de Crédito Presumido'],
+  [211120, 'Destinação de Item para Consumo Pessoal'],
+  [211124, 'Perecimento, Perda, Roubo ou Furto no Transporte Contratado pelo Adquirente'],
+  [211128, 'Aceite de Débito na Apuração por Emissão de Nota de Crédito'],
+  [211130, 'Imobilização de Item'],
+  [211140, 'Solicitação de Apropriação de Crédito de Combustível'],
+  [211150, 'Solicitação de Apropriação de Crédito para Bens e Serviços que Dependem do Adquirente'],
+  [212110, 'Manifestação sobre Pedido de Transferência de Crédito de IBS em Sucessão'],
+  [212120, 'Manifestação sobre Pedido de Transferência de Crédito de CBS em Sucessão'],
+  [400100, fiscalEvent],
+  [400101, fiscalEvent],
+  [400104, fiscalEvent],
+  [400105, fiscalEvent],
+  [400120, fiscalEvent],
+  [400121, fiscalEvent],
+  [400200, 'Documento Fiscal Inidôneo', 'unfit'],
+  [400201, 'Cancelamento de Documento Fiscal Inidôneo', 'undoes', 400200],
+  [400300, fiscalEvent],
+  [400301, fiscalEvent],
+  [410300, 'NF-e Referenciada'],
+  [411500, 'Resposta do Fisco ao Pedido de Prorrogação - 1º Prazo'],
+  [411501, 'Resposta do Fisco ao Pedido de Prorrogação - 2º Prazo'],
+  [411502, 'Resposta do Fisco ao Cancelamento de Prorrogação - 1º Prazo'],
+  [411503, 'Resposta do Fisco ao Cancelamento de Prorrogação - 2º Prazo'],
+  [412120, 'Manifestação do Fisco sobre Transferência de Crédito de IBS em Sucessão'],
+  [412130, 'Manifestação do Fisco sobre Transferência de Crédito de CBS em Sucessão'],
+  [500100, otherEvent],
+  [500101, otherEvent],
+  [500104, otherEvent],
+  [500105, otherEvent],
+  [610130, 'Comprovante de Entrega do CT-e'],
+  [610131, 'Cancelamento do Comprovante de Entrega do CT-e', 'undoes', 610130],
+  [610500, 'Registro de Passagem', 'trail'],
+  [610501, 'Cancelamento do Registro de Passagem', 'trail', 610500],
+  [610510, 'Registro de Passagem de MDF-e', 'trail'],
+  [610511, 'Cancelamento do Registro de Passagem de MDF-e', 'trail', 610510],
+  [610514, 'Registro de Passagem de MDF-e com CT-e', 'trail'],
+  [610515, 'Cancelamento do Registro de Passagem de MDF-e com CT-e', 'trail', 610514],
+  [610550, 'Registro de Passagem RFID', 'trail'],
+  [610552, 'Registro de Passagem Automático de MDF-e', 'trail'],
+  [610554, 'Registro de Passagem Automático de MDF-e com CT-e', 'trail'],
+  [610600, 'CT-e Autorizado', 'trail'],
+  [610601, 'CT-e Cancelado', 'trail', 610600],
+  [610610, 'MDF-e Autorizado', 'trail'],
+  [610611, 'MDF-e Cancelado', 'trail', 610610],
+  [610614, 'MDF-e Autorizado com CT-e', 'trail'],
+  [610615, 'Cancelamento de MDF-e Autorizado com CT-e', 'trail', 610614],
+  [790700, 'Averbação para Exportação'],
+  [990900, 'Vistoria Suframa'],
+  [990910, 'Confirmação de Internalização da Mercadoria na Suframa'],
+]
+
+const names: Readonly<Record<number, readonly [name: string, done: string]>> = {
+  [ciencia]: ['A Ciência desta nota', 'registrada'],
+  [confirmacao]: ['A Confirmação desta nota', 'registrada'],
+  [desconhecimento]: ['O Desconhecimento desta nota', 'registrado'],
+  [naoRealizada]: ['A Operação não Realizada desta nota', 'registrada'],
+}
+
+function may(tpEvento: number, subject: AnswerSubject): ReturnType<Answer['may']> {
+  if (!(subject.roles & (1 << nfeRole.destinatario)))
+    return { refusal: 'Só o destinatário da nota pode manifestar; a sua empresa não é a destinatária.' }
+  if (subject.status === status.cancelled)
+    return { refusal: 'A nota foi cancelada pelo emitente: não há mais o que manifestar.' }
+  if (subject.status === status.denied) return { refusal: 'O uso da nota foi denegado: não há o que manifestar.' }
+  const certain = subject.own.filter((event) => !event.doubt)
+  const answer = certain.findLast((event) => conclusive.includes(event.tpEvento))
+  if (tpEvento === ciencia && (answer || subject.own.some((event) => event.doubt === 'elsewhere')))
+    return { refusal: 'A nota já tem uma manifestação final, que vale mais do que a Ciência.' }
+  const standing = tpEvento === ciencia ? certain.find((event) => event.tpEvento === tpEvento) : answer
+  // A second equal answer changes nothing, and would use up the only rectification allowed.
+  if (standing?.tpEvento === tpEvento) return { refusal: standsAlready(names[tpEvento]!, standing) }
+  const before = lastSequence(tpEvento, subject)
+  if (before >= 2) return { refusal: 'Esta manifestação já foi registrada duas vezes, que é o máximo.' }
+  return { sequence: before + 1 }
+}
+
+/** The refusal of an answer that stands. */
+export function standsAlready([name, done]: readonly [string, string], { pending }: OwnAnswer): string {
+  return `${name} já está ${pending ? 'em envio' : done}.`
+}
+
+/** The greatest sequence of an event that we know: other programs may have used numbers that are missing here. */
+export function lastSequence(tpEvento: number, { own }: Pick<AnswerSubject, 'own'>): number {
+  const sequences = own.filter((event) => event.tpEvento === tpEvento).map((event) => event.sequence)
+  return Math.max(sequences.length, ...sequences)
+}
+
+// The Ciência only releases the XML: when the whole note is here, the final answer is due, with or without a Ciência. An event under way may be
+// refused, so its answer stays due.
+function open(subject: AnswerSubject, now: Date): DueAnswer | null {
+  const { roles, complete, authorizedAt, own } = subject
+  if (authorizedAt === null || !(roles & (1 << nfeRole.destinatario))) return null
+  const ended: number[] = [
+    status.cancelled,
+    status.denied,
+    status.unknownOperation,
+    status.notPerformed,
+    status.confirmed,
+  ]
+  const finals = own.filter(({ tpEvento }) => conclusive.includes(tpEvento))
+  if (ended.includes(subject.status) || finals.some(({ pending }) => !pending)) return null
+  const acknowledged =
+    complete ||
+    subject.status === status.acknowledged ||
+    own.some(({ tpEvento, pending }) => tpEvento === ciencia && !pending)
+  const due = (answer: DueAnswer['answer'], tpEvento: number, terms: readonly Term[]) => {
+    const until = termEnd(terms, authorizedAt)
+    return until && now <= until ? { answer, tpEvento, until } : null
+  }
+  return (
+    (acknowledged || finals.length > 0 ? null : due('ciencia', ciencia, cienciaTerms)) ??
+    due('manifestacao', confirmacao, conclusiveTerms)
+  )
+}
+
+function answer(
+  choice: number,
+  tpEvento: number,
+  name: string,
+  of: string,
+  text: Answer['text'],
+  rivals: readonly number[],
+  terms: readonly Term[],
+): Answer {
+  return {
+    choice,
+    tpEvento,
+    name,
+    of,
+    text,
+    rivals,
+    due: tpEvento === ciencia ? 'ciencia' : 'manifestacao',
+    may: (subject) => may(tpEvento, subject),
+    until: ({ authorizedAt }) => termEnd(terms, authorizedAt),
+  }
+}
+
+const eventLayout = { event: 'evento', response: 'retEvento', chave: 'chNFe' }
+
+/** NF-e, model 55, and the NFC-e of model 65, which the authority does not distribute (MOC NF-e 7.0; NT 2014.002). */
+export const nfe: Family = {
+  id: 'nfe',
+  code: 0,
+  name: 'NF-e',
+  models: ['55', '65'],
+  namespace: 'http://www.portalfiscal.inf.br/nfe',
+  roots: {
+    nfeProc: 'document',
+    NFe: 'document',
+    resNFe: 'summary',
+    procEventoNFe: 'event',
+    evento: 'event',
+    resEvento: 'event',
+  },
+  // The model of another document is read as an NF-e, with a problem.
+  key: chaveOf44('nfe', (model) => !['57', '64', '67'].includes(model)),
+  read(root, problems) {
+    if (root.name === 'resNFe') return readNfeSummary(root, problems)
+    if (root.name === 'resEvento') return readEventSummary(nfe, root, problems)
+    return nfe.roots[root.name] === 'event' ? readEvent(nfe, eventLayout, root, problems) : readNfe(root, problems)
+  },
+  roles: [
+    { code: nfeRole.emitente, name: 'Emitente', side: 'issued' },
+    { code: nfeRole.destinatario, name: 'Destinatário', side: 'received' },
+    { code: nfeRole.transportador, name: 'Transportador', side: 'other' },
+    { code: nfeRole.terceiro, name: 'Terceiro', side: 'other' },
+  ],
+  statuses: statusesOf(
+    ['summary', 'authorized', 'cancelled', 'unknownOperation', 'notPerformed', 'confirmed', 'acknowledged'],
+    ['denied', 'noProtocol'],
+  ),
+  events: eventTable(events, {
+    cancels: status.cancelled,
+    confirmed: status.confirmed,
+    'unknown-operation': status.unknownOperation,
+    'not-performed': status.notPerformed,
+    acknowledged: status.acknowledged,
+  }),
+  registration: registrationBy('573'),
+  replacedStatus: null,
+  answers: [
+    answer(1, ciencia, 'Ciência', 'da Ciência', 'none', [ciencia], cienciaTerms),
+    answer(2, confirmacao, 'Confirmação', 'da Confirmação', 'none', conclusive, conclusiveTerms),
+    answer(3, desconhecimento, 'Desconhecimento', 'do Desconhecimento', 'taken', conclusive, conclusiveTerms),
+    answer(4, naoRealizada, 'Não Realizada', 'de Operação não Realizada', 'demanded', conclusive, conclusiveTerms),
+  ],
+  open,
+  summary: {
+    role: nfeRole.destinatario,
+    // Desconhecimento releases nothing (NT 2014.002).
+    releasedBy: [ciencia, confirmacao, naoRealizada],
+    waitHours: 24,
+  },
+  form: ({ model }) => (model === '55' ? { form: 'danfe', name: 'DANFE' } : null),
+  files: { folder: 'NF-e', name: (chave, complete) => `${chave}-${complete ? 'proc' : 'res'}NFe.xml` },
+}
