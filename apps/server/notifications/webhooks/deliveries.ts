@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { listWebhookDeliveries } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { warn } from '../../accounts/warn.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { DataOf } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
 import { type Again, holdJob, type Job, queueJob } from '../../platform/jobs/jobs.ts'
@@ -219,22 +221,7 @@ async function pauseWebhook(
   await warn(ctx, workspaceId, { key, kind: 'webhook-pausado', payload: { webhook: paused.publicId, ...why } })
 }
 
-/** A delivery as its workspace sees it. */
-export interface Delivery {
-  publicId: string
-  kind: string
-  state: 'waiting' | 'delivered' | 'failed'
-  body: string
-  createdAt: Date
-  /** When it is tried next; null: not by itself. */
-  nextAt: Date | null
-  attempts: number
-  triedAt: Date | null
-  durationMs: number | null
-  status: number | null
-  answer: string | null
-  problem: string | null
-}
+type Deliveries = DataOf<typeof listWebhookDeliveries>
 
 const pageSize = 50
 
@@ -244,7 +231,7 @@ export async function listDeliveries(
   workspaceId: number,
   webhook: string,
   before?: string,
-): Promise<{ deliveries: Delivery[]; more: boolean }> {
+): Promise<Deliveries> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows: found } = await sql<{ id: number; paused: boolean }>`
       select id, paused_at is not null as paused from webhook where workspace_id = ${workspaceId} and public_id = ${uuidOf(webhook)}::uuid`.execute(
@@ -252,14 +239,15 @@ export async function listDeliveries(
     )
     if (!found[0]) throw new AppError('not-found', 'Webhook não encontrado.')
     const from = before === undefined ? null : await findDelivery({ db }, workspaceId, before)
-    const { rows } = await sql<Delivery & { id: bigint }>`
-      select id, public_id as "publicId", kind, state, body, created_at as "createdAt",
-             case when state = 'waiting' and not ${found[0].paused} then created_at end as "nextAt",
-             attempts, tried_at as "triedAt", duration_ms as "durationMs", status, answer, problem
+    const { rows } = await sql<Deliveries['entregas'][number] & { id: bigint }>`
+      select id, public_id as "idEntrega", kind as tipo,
+             case state when 'waiting' then 'esperando' when 'delivered' then 'entregue' else 'falhou' end as situacao, body as corpo,
+             created_at as "criadaEm", case when state = 'waiting' and not ${found[0].paused} then created_at end as "proximaTentativa",
+             attempts as tentativas, tried_at as "tentadaEm", duration_ms as "duracaoMs", status, answer as "respostaRecebida", problem as problema
         from webhook_delivery
        where workspace_id = ${workspaceId} and webhook_id = ${found[0].id} ${from ? sql`and id < ${from.id}` : sql``}
        order by id desc limit ${pageSize + 1}`.execute(db)
-    const keys = rows.filter(({ nextAt }) => nextAt).map(({ id }) => String(id))
+    const keys = rows.filter(({ proximaTentativa }) => proximaTentativa).map(({ id }) => String(id))
     // By itself: the jobs are not on the server of the workspace.
     const { rows: jobs } = await sql<{ key: string; at: Date }>`
       select key, run_at as at from job
@@ -267,11 +255,11 @@ export async function listDeliveries(
       db,
     )
     const times = new Map(jobs.map(({ key, at }) => [key, at]))
-    const deliveries = rows.map(({ id, ...row }) => ({
+    const entregas = rows.map(({ id, ...row }) => ({
       ...row,
-      nextAt: row.nextAt && (times.get(String(id)) ?? row.nextAt),
+      proximaTentativa: row.proximaTentativa && (times.get(String(id)) ?? row.proximaTentativa),
     }))
-    return { deliveries: deliveries.slice(0, pageSize), more: rows.length > pageSize }
+    return { entregas: entregas.slice(0, pageSize), temMais: rows.length > pageSize }
   })
 }
 
@@ -297,14 +285,12 @@ export async function deliverAgain(ctx: WithDatabase, { workspaceId }: Session, 
   })
 }
 
-export const testKind = 'teste'
-
 /** Sends a message that says nothing; also to an address that is paused. Returns its id. */
 export async function deliverTest(ctx: WithDatabase, { workspaceId }: Session, webhook: string): Promise<string> {
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { id } = await lockWebhook({ db }, workspaceId, webhook)
     await countTry({ db }, byHand, String(workspaceId))
-    const row = rowOf(workspaceId, id, testKind, { alteracao: null })
+    const row = rowOf(workspaceId, id, 'teste', { alteracao: null })
     const { id: delivery } = await db
       .insertInto('webhook_delivery')
       .values(row)

@@ -10,21 +10,18 @@ import {
 } from '@vigia/contract/workspace'
 import { requireProvedEmail } from '../../accounts/email-proof.ts'
 import { handle } from '../../platform/http/http.ts'
-import { type Delivery, deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
+import { deliverAgain, deliverTest, listDeliveries } from './deliveries.ts'
 import {
   addWebhook,
   changeWebhook,
   listWebhooks,
   removeWebhook,
   replaceSecret,
-  type Webhook,
   type WebhookChoice,
 } from './webhooks.ts'
 
 export const webhookRoutes = [
-  handle(list, async (ctx, { session }) => ({
-    data: { webhooks: (await listWebhooks(ctx, session.workspaceId)).map(toWebhook) },
-  })),
+  handle(list, async (ctx, { session }) => ({ data: { webhooks: await listWebhooks(ctx, session.workspaceId) } })),
   handle(add, async (ctx, { body, session }) => {
     await requireProvedEmail(ctx, session, outside)
     const { publicId, secret } = await addWebhook(ctx, session, toChoice(body))
@@ -45,10 +42,9 @@ export const webhookRoutes = [
     await requireProvedEmail(ctx, session, outside)
     return { data: { idEntrega: await deliverTest(ctx, session, body.idWebhook) } }
   }),
-  handle(listWebhookDeliveries, async (ctx, { query, session }) => {
-    const { deliveries, more } = await listDeliveries(ctx, session.workspaceId, query.idWebhook, query.antesDe)
-    return { data: { entregas: deliveries.map(toDelivery), temMais: more } }
-  }),
+  handle(listWebhookDeliveries, async (ctx, { query, session }) => ({
+    data: await listDeliveries(ctx, session.workspaceId, query.idWebhook, query.antesDe),
+  })),
   handle(deliverWebhookAgain, async (ctx, { body, session }) => {
     await deliverAgain(ctx, session, body.idEntrega)
     return { data: null }
@@ -67,34 +63,4 @@ const toChoice = ({ endereco, tipos, idsEmpresas }: WireChoice): WebhookChoice =
   url: endereco,
   kinds: tipos,
   companies: idsEmpresas ?? null,
-})
-
-const toWebhook = ({ publicId, url, kinds, companies, createdAt, pausedAt, problem, oldUntil, waiting }: Webhook) => ({
-  idWebhook: publicId,
-  endereco: url,
-  tipos: kinds,
-  idsEmpresas: companies,
-  criadoEm: createdAt.toISOString(),
-  ativo: pausedAt === null,
-  pausadoEm: pausedAt?.toISOString() ?? null,
-  problema: problem,
-  segredoAnteriorAte: oldUntil?.toISOString() ?? null,
-  entregasEsperando: waiting,
-})
-
-const states = { waiting: 'esperando', delivered: 'entregue', failed: 'falhou' } as const
-
-const toDelivery = (one: Delivery) => ({
-  idEntrega: one.publicId,
-  tipo: one.kind,
-  situacao: states[one.state],
-  corpo: one.body,
-  criadaEm: one.createdAt.toISOString(),
-  proximaTentativa: one.nextAt?.toISOString() ?? null,
-  tentativas: one.attempts,
-  tentadaEm: one.triedAt?.toISOString() ?? null,
-  duracaoMs: one.durationMs,
-  status: one.status,
-  respostaRecebida: one.answer,
-  problema: one.problem,
 })

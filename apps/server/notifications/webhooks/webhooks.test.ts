@@ -123,7 +123,7 @@ async function pass() {
 
 const told = () =>
   received.map(({ message }) => [message.tipo, message.alteracao && Number(message.alteracao.chave.slice(25, 34))])
-const deliveries = async (webhook: string) => (await listDeliveries(ctx, session.workspaceId, webhook)).deliveries
+const deliveries = async (webhook: string) => (await listDeliveries(ctx, session.workspaceId, webhook)).entregas
 
 test('what changes is sent as the feed tells it, signed; with both secrets while one replaces the other', async () => {
   await arriveHere(note(1))
@@ -152,9 +152,9 @@ test('what changes is sent as the feed tells it, signed; with both secrets while
   await work()
   expect(received[2]!.headers['vigia-signature']).toBe(signed(received[2]!, next))
   expect(await deliveries(publicId)).toMatchObject(
-    [3, 2, 1].map(() => ({ state: 'delivered', status: 204, attempts: 1 })),
+    [3, 2, 1].map(() => ({ situacao: 'entregue', status: 204, tentativas: 1 })),
   )
-  expect(await deliveries(publicId)).toContainEqual(expect.objectContaining({ body }))
+  expect(await deliveries(publicId)).toContainEqual(expect.objectContaining({ corpo: body }))
 })
 
 test('nothing leaves with a secret that cannot be opened any more, until it is replaced', async () => {
@@ -163,7 +163,7 @@ test('nothing leaves with a secret that cannot be opened any more, until it is r
   await owner.query(`update webhook set secret = 'sealed with a key that is lost'`)
   await work()
   expect(await deliveries(publicId)).toMatchObject([
-    { state: 'waiting', problem: expect.stringContaining('Troque o segredo') },
+    { situacao: 'esperando', problema: expect.stringContaining('Troque o segredo') },
   ])
   const secret = await replaceSecret(ctx, session, publicId)
   await pass()
@@ -204,7 +204,7 @@ test('of one document one is told after the other, and others do not wait for it
   expect(
     new Set(received.filter(({ message }) => message.tipo === 'documento-novo').map(({ body }) => body)).size,
   ).toBe(2)
-  expect((await listWebhooks(ctx, session.workspaceId))[0]).toMatchObject({ publicId, waiting: 0 })
+  expect((await listWebhooks(ctx, session.workspaceId))[0]).toMatchObject({ idWebhook: publicId, entregasEsperando: 0 })
 })
 
 test('what fails waits longer each time; after three days all is paused and told, and leaves when it is wanted again', async () => {
@@ -222,13 +222,17 @@ test('what fails waits longer each time; after three days all is paused and told
   }
   expect(waits).toEqual([10, 60, 300, 1800, 7200, 21600, 43200, 86400, 86400])
   expect(await deliveries(publicId)).toMatchObject([
-    { state: 'waiting', attempts: 9, status: 503, answer: 'manutenção' },
+    { situacao: 'esperando', tentativas: 9, status: 503, respostaRecebida: 'manutenção' },
   ])
   await owner.query(`update webhook_delivery set failing_since = now() - interval '73 hours'`)
   await pass()
   await work()
   const [paused] = await listWebhooks(ctx, session.workspaceId)
-  expect(paused).toMatchObject({ pausedAt: expect.any(Date), problem: 'O endereço respondeu 503.', waiting: 1 })
+  expect(paused).toMatchObject({
+    pausadoEm: expect.any(Date),
+    problema: 'O endereço respondeu 503.',
+    entregasEsperando: 1,
+  })
   const { rows: mails } = await owner.query(
     "select kind, payload from mail where workspace_id = $1 and kind <> 'webhook-novo'",
     [session.workspaceId],
@@ -287,13 +291,13 @@ test('nothing leaves for an internal address, whatever its name, and no redirect
   expect(received).toHaveLength(1)
   const [redirected] = await deliveries(publicId)
   expect(redirected).toMatchObject({
-    state: 'waiting',
-    problem: expect.stringContaining('redirecionamentos não são seguidos'),
+    situacao: 'esperando',
+    problema: expect.stringContaining('redirecionamentos não são seguidos'),
   })
-  for (const { publicId, url: address } of await listWebhooks(ctx, session.workspaceId))
+  for (const { idWebhook, endereco: address } of await listWebhooks(ctx, session.workspaceId))
     if (address !== url)
-      expect(await deliveries(publicId)).toMatchObject([
-        { status: null, problem: expect.stringContaining('rede interna') },
+      expect(await deliveries(String(idWebhook))).toMatchObject([
+        { status: null, problema: expect.stringContaining('rede interna') },
       ])
 })
 
@@ -302,7 +306,7 @@ test('of an answer only the beginning is read and kept', async () => {
   respond = () => ({ status: 400, body: 'x\0'.repeat(1_000_000) })
   await arriveHere(note(1))
   await work()
-  expect(await deliveries(publicId)).toMatchObject([{ status: 400, answer: 'x'.repeat(500) }])
+  expect(await deliveries(publicId)).toMatchObject([{ status: 400, respostaRecebida: 'x'.repeat(500) }])
 })
 
 test('all that waits for an address is queued with its changes', async () => {
@@ -331,14 +335,14 @@ test('one that is always refused fails alone when others are taken, and is sent 
   )
   await pass()
   await work()
-  expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ pausedAt: null }])
+  expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ pausadoEm: null }])
   const refused = (await deliveries(publicId)).at(-1)!
-  expect(refused).toMatchObject({ state: 'failed', status: 400 })
+  expect(refused).toMatchObject({ situacao: 'falhou', status: 400 })
   respond = () => ({ status: 200 })
-  await deliverAgain(ctx, session, refused.publicId)
+  await deliverAgain(ctx, session, String(refused.idEntrega))
   await pass()
   await work()
-  expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ state: 'delivered' })))
+  expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ situacao: 'entregue' })))
 })
 
 test('what waits for an address that is paused does not leave, whoever wants it, until the address is wanted again', async () => {
@@ -349,14 +353,16 @@ test('what waits for an address that is paused does not leave, whoever wants it,
   await changeWebhook(ctx, session, publicId, { ...choice, url, active: false })
   received = []
   respond = () => ({ status: 200 })
-  await deliverAgain(ctx, session, (await deliveries(publicId))[0]!.publicId)
+  await deliverAgain(ctx, session, String((await deliveries(publicId))[0]!.idEntrega))
   await pass()
   await work()
   expect(received).toEqual([])
-  expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ state: 'waiting', nextAt: null })))
+  expect(await deliveries(publicId)).toMatchObject(
+    [1, 2, 3].map(() => ({ situacao: 'esperando', proximaTentativa: null })),
+  )
   await changeWebhook(ctx, session, publicId, { ...choice, url, active: true })
   await work()
-  expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ state: 'delivered' })))
+  expect(await deliveries(publicId)).toMatchObject([1, 2, 3].map(() => ({ situacao: 'entregue' })))
 })
 
 test('switching it off and on does not take away all waits as often as one likes', async () => {
@@ -375,7 +381,7 @@ test('an address that is behind what is kept is paused, and its people are told 
   await arriveHere(note(1))
   await owner.query('update change_position set forgotten = version where workspace_id = $1', [session.workspaceId])
   await work()
-  expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ pausedAt: expect.any(Date) }])
+  expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ pausadoEm: expect.any(Date) }])
   const { rows } = await owner.query(
     "select kind, payload from mail where workspace_id = $1 and kind <> 'webhook-novo'",
     [session.workspaceId],
@@ -418,12 +424,12 @@ test('a test says nothing, is tried once, and leaves also while paused; a delive
   await work()
   expect(received[0]!.message).toMatchObject({ tipo: 'teste', alteracao: null })
   const [failed] = await deliveries(publicId)
-  expect(failed).toMatchObject({ state: 'failed', status: 404 })
+  expect(failed).toMatchObject({ situacao: 'falhou', status: 404 })
   respond = () => ({ status: 200 })
-  await deliverAgain(ctx, session, failed!.publicId)
+  await deliverAgain(ctx, session, String(failed!.idEntrega))
   await work()
   expect(received[1]!.body).toBe(received[0]!.body)
-  expect(await deliveries(publicId)).toMatchObject([{ state: 'delivered', status: 200, attempts: 2 }])
+  expect(await deliveries(publicId)).toMatchObject([{ situacao: 'entregue', status: 200, tentativas: 2 }])
 })
 
 test('the worker tells what changes while it runs', async () => {
@@ -435,7 +441,7 @@ test('the worker tells what changes while it runs', async () => {
 
 test('there are ten of them at most, with https', async () => {
   await add({ url: 'https://ERP.Exemplo.com.br:443/a/../aviso#parte' })
-  expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ url: 'https://erp.exemplo.com.br/aviso' }])
+  expect(await listWebhooks(ctx, session.workspaceId)).toMatchObject([{ endereco: 'https://erp.exemplo.com.br/aviso' }])
   await expect(add({ url: 'http://exemplo.com.br/aviso' })).rejects.toMatchObject({ code: 'invalid-input' })
   await expect(add({ url: 'https://a:b@exemplo.com.br/' })).rejects.toMatchObject({ code: 'invalid-input' })
   for (let n = 1; n < webhooksMax; n++) await add()

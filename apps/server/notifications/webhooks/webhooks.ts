@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { listWebhooks as listRoute } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
@@ -6,6 +7,7 @@ import { findCompanyIds } from '../../companies/chosen-companies.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { DataOf } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
@@ -22,19 +24,7 @@ export interface WebhookChoice {
   companies: readonly string[] | null
 }
 
-/** An address as its workspace sees it: without its secret. */
-export interface Webhook {
-  publicId: string
-  url: string
-  kinds: string[]
-  companies: string[] | null
-  createdAt: Date
-  pausedAt: Date | null
-  problem: string | null
-  /** Until when the secret before signs too. */
-  oldUntil: Date | null
-  waiting: number
-}
+type Webhook = DataOf<typeof listRoute>['webhooks'][number]
 
 export const webhooksMax = 10
 const oldSecretHours = 24
@@ -51,13 +41,14 @@ const newSecret = () => `whsec_${randomBytes(32).toString('base64url')}`
 export async function listWebhooks(ctx: WithDatabase, workspaceId: number): Promise<Webhook[]> {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
     const { rows } = await sql<Webhook>`
-      select w.public_id as "publicId", w.url, w.kinds, w.created_at as "createdAt", w.paused_at as "pausedAt", w.problem,
-             case when w.old_until > now() then w.old_until end as "oldUntil",
+      select w.public_id as "idWebhook", w.url as endereco, w.kinds as tipos,
              case when w.company_ids is not null
                   then array(select c.public_id::text from company c where c.workspace_id = ${workspaceId} and c.id = any (w.company_ids) order by c.id)
-                   end as companies,
+                   end as "idsEmpresas",
+             w.created_at as "criadoEm", w.paused_at is null as ativo, w.paused_at as "pausadoEm", w.problem as problema,
+             case when w.old_until > now() then w.old_until end as "segredoAnteriorAte",
              (select count(*)::int from webhook_delivery d
-               where d.workspace_id = ${workspaceId} and d.webhook_id = w.id and d.state = 'waiting') as waiting
+               where d.workspace_id = ${workspaceId} and d.webhook_id = w.id and d.state = 'waiting') as "entregasEsperando"
         from webhook w where w.workspace_id = ${workspaceId} order by w.id`.execute(db)
     return rows
   })
@@ -74,34 +65,24 @@ export async function addWebhook(
   const secret = newSecret()
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     // Two that are added at once take turns, and the second one counts the first.
-    await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
-    const { n } = await db
-      .selectFrom('webhook')
-      .select(sql<number>`count(*)::int`.as('n'))
-      .where('workspace_id', '=', workspaceId)
-      .executeTakeFirstOrThrow()
-    if (n >= webhooksMax)
+    await sql`select from workspace where id = ${workspaceId} for no key update`.execute(db)
+    const { rows: counts } = await sql<{ n: number }>`
+      select count(*)::int as n from webhook where workspace_id = ${workspaceId}`.execute(db)
+    if (counts[0]!.n >= webhooksMax)
       throw new AppError(
         'conflict',
         `Já há ${webhooksMax} webhooks. Este não foi criado; apague um que não usa mais e tente de novo.`,
       )
-    const { public_id } = await db
-      .insertInto('webhook')
-      .values({
-        workspace_id: workspaceId,
-        url: choice.url,
-        kinds: [...choice.kinds],
-        company_ids: await findCompanyIds({ db }, workspaceId, choice.companies),
-        secret: ctx.vault.encrypt(secret, webhookPurpose(workspaceId)),
-        version: BigInt(await newestVersion({ db }, workspaceId)),
-        saved_by: session.accountId,
-      })
-      .returning('public_id')
-      .executeTakeFirstOrThrow()
+    const companyIds = await findCompanyIds({ db }, workspaceId, choice.companies)
+    const { rows } = await sql<{ publicId: string }>`
+      insert into webhook (workspace_id, url, kinds, company_ids, secret, version, saved_by)
+      values (${workspaceId}, ${choice.url}, ${choice.kinds}::text[], ${companyIds}::int[], ${ctx.vault.encrypt(secret, webhookPurpose(workspaceId))},
+              ${await newestVersion({ db }, workspaceId)}, ${session.accountId})
+      returning public_id as "publicId"`.execute(db)
     await queueJob({ db }, { kind: 'webhook-feed', workspaceId })
     await recordAudit({ db }, session, 'conta', `Criou um webhook para ${new URL(choice.url).host}.`)
     await tellOfAddress({ db, config: ctx.config }, session, choice.url, 'criado')
-    return { publicId: public_id, secret }
+    return { publicId: rows[0]!.publicId, secret }
   })
 }
 
@@ -183,7 +164,7 @@ export async function removeWebhook(ctx: WithDatabase, session: Session, publicI
   const { workspaceId } = session
   await inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { id, url } = await lockWebhook({ db }, workspaceId, publicId)
-    await db.deleteFrom('webhook').where('workspace_id', '=', workspaceId).where('id', '=', id).execute()
+    await sql`delete from webhook where workspace_id = ${workspaceId} and id = ${id}`.execute(db)
     await recordAudit({ db }, session, 'conta', `Apagou o webhook para ${new URL(url).host}.`)
   })
 }
@@ -213,15 +194,11 @@ export async function lockWebhook(
   workspaceId: number,
   publicId: string,
 ): Promise<{ id: number; url: string; pausedAt: Date | null }> {
-  const row = await db
-    .selectFrom('webhook')
-    .select(['id', 'url', 'paused_at as pausedAt'])
-    .where('workspace_id', '=', workspaceId)
-    .where('public_id', '=', sql<string>`${uuidOf(publicId)}::uuid`)
-    .forUpdate()
-    .executeTakeFirst()
-  if (!row) throw new AppError('not-found', 'Webhook não encontrado.')
-  return row
+  const { rows } = await sql<{ id: number; url: string; pausedAt: Date | null }>`
+    select id, url, paused_at as "pausedAt" from webhook
+     where workspace_id = ${workspaceId} and public_id = ${uuidOf(publicId)}::uuid for update`.execute(db)
+  if (!rows[0]) throw new AppError('not-found', 'Webhook não encontrado.')
+  return rows[0]
 }
 
 // The address as it is called. Where it leads is looked at again when a connection is made.

@@ -218,131 +218,57 @@ const rolesIn = (mask: number) => roleNames.filter((_, role) => (mask & (1 << ro
 
 // No password, no key, no secret of a webhook.
 async function readSettings({ db }: WithDatabase, workspaceId: number) {
-  const { rows } = await sql<{
-    name: string
-    plan: number
-    created_at: Date
-    trial_until: Date
-    paid_from: Date | null
-    paid_until: Date | null
-  }>`
-    select name, plan, created_at, trial_until, paid_from, paid_until from workspace
-     where id = ${workspaceId}`.execute(db)
-  const { rows: accounts } = await sql<{ name: string; email: string; phone: string | null; created_at: Date }>`
-    select name, email, phone, created_at from account where workspace_id = ${workspaceId} order by id`.execute(db)
-  const companies = await db
-    .selectFrom('company as c')
-    .leftJoin('certificate as k', (join) =>
-      join
-        .onRef('k.workspace_id', '=', 'c.workspace_id')
-        .onRef('k.company_id', '=', 'c.id')
-        .on('k.replaced_at', 'is', null),
-    )
-    .select(['c.id', 'c.name', 'c.cnpj', 'c.uf', 'c.email', 'c.created_at', 'c.archived_at', 'c.automatic'])
-    .select(['c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
-    .select(['k.holder_name', 'k.holder_cnpj', 'k.issuer', 'k.serial_number', 'k.valid_from', 'k.valid_to'])
-    .where('c.workspace_id', '=', workspaceId)
-    .orderBy('c.id')
-    .execute()
-  const { rows: views } = await sql<{ type: ServiceCode; name: string; address: string; saved_at: Date }>`
-    select type, name, address, saved_at from saved_view where workspace_id = ${workspaceId} order by id`.execute(db)
-  const { rows: texts } = await sql<{ type: ServiceCode; choice: number; text: string }>`
-    select type, choice, text from manifestation_text where workspace_id = ${workspaceId} order by kept_at`.execute(db)
-  const { rows: rules } = await sql<{
-    name: string
-    active: boolean
-    answer: string
-    after_days: number | null
-    conditions: unknown
-    saved_at: Date
-  }>`
-    select name, active, answer, after_days, conditions, saved_at from answer_rule
-     where workspace_id = ${workspaceId} order by position`.execute(db)
-  const { rows: webhooks } = await sql<{
-    url: string
-    kinds: string[]
-    company_ids: number[] | null
-    created_at: Date
-    paused_at: Date | null
-  }>`
-    select url, kinds, company_ids, created_at, paused_at from webhook where workspace_id = ${workspaceId}
-    order by id`.execute(db)
+  const { rows: accounts } = await sql<{ plano: number }>`
+    select name as nome, plan as plano, created_at as "criadaEm", trial_until as "testeAte", paid_from as "pagaDesde", paid_until as "pagaAte"
+      from workspace where id = ${workspaceId}`.execute(db)
+  const { rows: pessoas } = await sql`
+    select name as nome, email, phone as celular, created_at as "criadaEm" from account
+     where workspace_id = ${workspaceId} order by id`.execute(db)
+  const { rows: companies } = await sql<{ id: number; cnpj: string; mostraNFe: number; mostraCTe: number }>`
+    select c.id, c.name as "razaoSocial", c.cnpj, c.uf, c.email, c.created_at as "cadastradaEm", c.archived_at as "arquivadaEm",
+           c.automatic as "sincronizacaoAutomatica", c.shown_nfe as "mostraNFe", c.shown_cte as "mostraCTe", c.acknowledges_since as "cienciaAutomaticaDesde",
+           (select json_build_object('titular', k.holder_name, 'cnpj', k.holder_cnpj, 'emissor', k.issuer, 'numeroDeSerie', k.serial_number,
+                                     'validoDe', ${jsonTime('k.valid_from')}, 'validoAte', ${jsonTime('k.valid_to')})
+              from certificate k where k.workspace_id = c.workspace_id and k.company_id = c.id and k.replaced_at is null) as certificado
+      from company c where c.workspace_id = ${workspaceId} order by c.id`.execute(db)
+  const { rows: visoes } = await sql<{ tipo: ServiceCode }>`
+    select type as tipo, name as nome, address as endereco, saved_at as "guardadaEm" from saved_view
+     where workspace_id = ${workspaceId} order by id`.execute(db)
+  const { rows: justificativas } = await sql<{ tipo: ServiceCode }>`
+    select type as tipo, choice as "tipoManifestacao", text as texto from manifestation_text
+     where workspace_id = ${workspaceId} order by kept_at`.execute(db)
+  // The conditions are those of events/answer-rules.ts.
+  const { rows: rules } = await sql<{ empresas: number[] | null }>`
+    select name as nome, active as ativa, answer as resposta, after_days as dias, conditions -> 'companies' as empresas,
+           coalesce(nullif(conditions -> 'issuers', 'null'), '"todos"') as emitentes, conditions -> 'isNew' as "emitenteNovo",
+           conditions -> 'band' as "comAlerta", conditions -> 'from' as "valorDe", conditions -> 'to' as "valorAte", saved_at as "guardadaEm"
+      from answer_rule where workspace_id = ${workspaceId} order by position`.execute(db)
+  const { rows: webhooks } = await sql<{ empresas: number[] | null }>`
+    select url, kinds as tipos, company_ids as empresas, created_at as "criadoEm", paused_at as "pausadoEm" from webhook
+     where workspace_id = ${workspaceId} order by id`.execute(db)
   const cnpjs = new Map(companies.map(({ id, cnpj }) => [id, cnpj]))
-  const { name, plan, created_at, trial_until, paid_from, paid_until } = rows[0]!
+  const cnpjsOf = (ids: number[] | null) => ids?.map((id) => cnpjs.get(id) ?? null) ?? 'todas'
+  const ofFamily = <T extends { tipo: ServiceCode }>(one: T) => ({ ...one, tipo: families[serviceOf(one.tipo)] })
   return {
-    conta: {
-      nome: name,
-      plano: planKinds[plan as keyof typeof planKinds]?.name ?? String(plan),
-      criadaEm: created_at,
-      testeAte: trial_until,
-      pagaDesde: paid_from,
-      pagaAte: paid_until,
-    },
-    pessoas: accounts.map((one) => ({
-      nome: one.name,
-      email: one.email,
-      celular: one.phone,
-      criadaEm: one.created_at,
+    conta: accounts.map((one) => ({
+      ...one,
+      plano: planKinds[one.plano as keyof typeof planKinds]?.name ?? String(one.plano),
+    }))[0],
+    pessoas,
+    empresas: companies.map(({ id: _, ...one }) => ({
+      ...one,
+      mostraNFe: rolesIn(one.mostraNFe),
+      mostraCTe: rolesIn(one.mostraCTe),
     })),
-    empresas: companies.map((one) => ({
-      razaoSocial: one.name,
-      cnpj: one.cnpj,
-      uf: one.uf,
-      email: one.email,
-      cadastradaEm: one.created_at,
-      arquivadaEm: one.archived_at,
-      sincronizacaoAutomatica: one.automatic,
-      mostraNFe: rolesIn(one.shown_nfe),
-      mostraCTe: rolesIn(one.shown_cte),
-      cienciaAutomaticaDesde: one.acknowledges_since,
-      certificado: one.serial_number && {
-        titular: one.holder_name,
-        cnpj: one.holder_cnpj,
-        emissor: one.issuer,
-        numeroDeSerie: one.serial_number,
-        validoDe: one.valid_from,
-        validoAte: one.valid_to,
-      },
-    })),
-    visoes: views.map((one) => ({
-      tipo: families[serviceOf(one.type)],
-      nome: one.name,
-      endereco: one.address,
-      guardadaEm: one.saved_at,
-    })),
-    justificativas: texts.map((one) => ({
-      tipo: families[serviceOf(one.type)],
-      tipoManifestacao: one.choice,
-      texto: one.text,
-    })),
-    regrasDeResposta: rules.map((one) => {
-      // Of manifestation/answer-rules.ts.
-      const { companies, issuers, isNew, band, from, to } = one.conditions as Record<string, unknown> & {
-        companies?: number[]
-      }
-      return {
-        nome: one.name,
-        ativa: one.active,
-        resposta: one.answer,
-        dias: one.after_days,
-        empresas: companies?.map((id) => cnpjs.get(id) ?? null) ?? 'todas',
-        emitentes: issuers ?? 'todos',
-        emitenteNovo: isNew ?? null,
-        comAlerta: band ?? null,
-        valorDe: from ?? null,
-        valorAte: to ?? null,
-        guardadaEm: one.saved_at,
-      }
-    }),
-    webhooks: webhooks.map((one) => ({
-      url: one.url,
-      tipos: one.kinds,
-      empresas: one.company_ids?.map((id) => cnpjs.get(id) ?? null) ?? 'todas',
-      criadoEm: one.created_at,
-      pausadoEm: one.paused_at,
-    })),
+    visoes: visoes.map(ofFamily),
+    justificativas: justificativas.map(ofFamily),
+    regrasDeResposta: rules.map((one) => ({ ...one, empresas: cnpjsOf(one.empresas) })),
+    webhooks: webhooks.map((one) => ({ ...one, empresas: cnpjsOf(one.empresas) })),
   }
 }
+
+const jsonTime = (column: string) =>
+  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 function readMeOf({ productName, made, volume, tally }: LeavingTask, { events, versions, unread }: Rest): string[] {
   const { number, of, pdf } = volume
