@@ -126,7 +126,7 @@ function answer(
 const eventLayout = { event: 'eventoCTe', response: 'retEventoCTe', chave: 'chCTe' }
 
 /** CT-e 57 with its Simplificado, CT-e OS 67 and GTV-e 64, which one service delivers (MOC CT-e 4.00). */
-export const cte: Family = {
+export const cte: Family & { id: 'cte' } = {
   id: 'cte',
   code: 2,
   name: 'CT-e',

@@ -194,7 +194,7 @@ function answer(
 const eventLayout = { event: 'evento', response: 'retEvento', chave: 'chNFe' }
 
 /** NF-e, model 55, and the NFC-e of model 65, which the authority does not distribute (MOC NF-e 7.0; NT 2014.002). */
-export const nfe: Family = {
+export const nfe: Family & { id: 'nfe' } = {
   id: 'nfe',
   code: 0,
   name: 'NF-e',
