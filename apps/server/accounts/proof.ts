@@ -1,14 +1,8 @@
-import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { requireRecentProof } from '../platform/http/proof.ts'
 import type { Session } from '../platform/http/session.ts'
 import { findSecondFactor } from './second-factor.ts'
-
-/** SQL about the time of a proof: whether it still counts. */
-export function isLately(provedAt: RawBuilder<Date>): RawBuilder<boolean> {
-  return sql`${provedAt} > now() - interval '10 minutes'`
-}
 
 /** Refuses without a recent proof what asks for the password itself: it is not enough where there is a second factor. */
 export async function requireProofOfFactor({ db }: WithDatabase, session: Session): Promise<void> {

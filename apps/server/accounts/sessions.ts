@@ -14,7 +14,6 @@ import { isWrittenTo } from './email-proof.ts'
 import { findPasskeys } from './passkeys.ts'
 import { inTurn, lockAccount, matchesPassword, requirePassword } from './passwords.ts'
 import { atHome, inEachPlace, type Place, placesOf } from './places.ts'
-import { isLately } from './proof.ts'
 import { findSecondFactor, takeCode, wrongCode } from './second-factor.ts'
 import { deleteSessions } from './session-ends.ts'
 import { createToken, listToken, tokenHash } from './tokens.ts'
@@ -370,7 +369,10 @@ async function noteRefusal(
   email: string,
   caller: Caller,
 ): Promise<void> {
-  borrowedWorkspace ??= await findAnyWorkspace(ctx)
+  borrowedWorkspace ??= await asOperator(ctx, async ({ db }) => {
+    const { rows } = await sql<{ id: number }>`select id from workspace limit 1`.execute(db)
+    return rows[0]?.id
+  })
   const workspaceId = account?.workspaceId ?? borrowedWorkspace
   if (workspaceId === undefined) return
   const actor = { workspaceId, accountName: stranger, address: account?.shared ? undefined : caller.address }
@@ -389,11 +391,6 @@ async function noteRefusal(
   }
 }
 
-async function findAnyWorkspace(ctx: WithDatabase): Promise<number | undefined> {
-  const row = await asOperator(ctx, ({ db }) => db.selectFrom('workspace').select('id').limit(1).executeTakeFirst())
-  return row?.id
-}
-
 /** The name in the audit of a person who has not logged in. */
 export const stranger = 'Alguém sem login'
 
@@ -403,7 +400,7 @@ export async function findSession({ db, config }: WithConfig, token: string, cal
     select workspace_id as "workspaceId", workspace_public_id as "workspacePublicId", account_id as "accountId",
            account_name as "accountName", shared, role, company_ids as companies, lacks_factor as "lacksFactor", access_over as "isAccessOver",
            json_build_object('workspaceId', home_workspace_id, 'accountId', home_account_id) as home, session_public_id as "publicId", expires_at as "expiresAt",
-           ${isLately(sql`proved_at`)} as "provedLately", seen_at <= now() - interval '1 hour' as "seenLongAgo"
+           proved_at > now() - interval '10 minutes' as "provedLately", seen_at <= now() - interval '1 hour' as "seenLongAgo"
       from session_for_token(${tokenHash(token)})`.execute(db)
   if (!rows[0]) return null
   const { seenLongAgo, ...found } = rows[0]

@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newCertificate } from '../../../tests/support/certificates.ts'
-import { noneAccepted, noteCertificateRefused } from '../companies/certificates.ts'
+import { noneAccepted, noteCertificateAnswer } from '../companies/certificates.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
 import { authorityFile, testSigner } from '../platform/signer/testing.ts'
 import { requestSync, resume } from './capture.ts'
@@ -159,7 +159,7 @@ describe('a certificate of one workspace that is not accepted', () => {
     const line = await due()
     const find = () => findHolder(ctx, line, 'consultar documentos (distNSU)')
     expect(await find()).toMatchObject({ companyId: stranger.companyId })
-    await noteCertificateRefused(ctx, stranger.workspaceId, stranger.certificateId)
+    await noteCertificateAnswer(ctx, stranger.workspaceId, stranger.certificateId, 'refused')
     expect(await find()).toMatchObject({ companyId: good.companyId })
   })
 

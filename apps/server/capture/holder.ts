@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { noneAccepted, noteCertificateAccepted, noteCertificateRefused } from '../companies/certificates.ts'
+import { noneAccepted, noteCertificateAnswer } from '../companies/certificates.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
@@ -72,7 +72,7 @@ export async function proveHolder(ctx: WithDatabase, line: Pick<CaptureLine, 'id
   if (holder.proved && !holder.doubted) return
   const { workspaceId, companyId, certificateId } = holder
   // Locks in the order of an upload: certificate, line, subscription.
-  await noteCertificateAccepted(ctx, workspaceId, certificateId)
+  await noteCertificateAnswer(ctx, workspaceId, certificateId, 'accepted')
   await lockLine(ctx, line)
   await sql`
     update capture_subscription set proved_at = coalesce(proved_at, now()), refused = null, last_failure = null
@@ -89,7 +89,7 @@ export async function makeWay(
 ): Promise<Decision> {
   const { workspaceId, certificateId } = holder
   // Locks in the order of an upload: certificate, line, subscription. What was uploaded during this query is seen below.
-  if (decision.certificateRefused) await noteCertificateRefused(ctx, workspaceId, certificateId)
+  if (decision.certificateRefused) await noteCertificateAnswer(ctx, workspaceId, certificateId, 'refused')
   await lockLine(ctx, line)
   if (!decision.certificateRefused) {
     await noteTry(ctx, line, holder, 0)

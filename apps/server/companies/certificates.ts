@@ -253,33 +253,16 @@ export async function takeCertificate(
   return null
 }
 
-/** Notes that the authority refused a certificate: others of the same base go before it for a day. */
-export async function noteCertificateRefused(
+/** Notes what the authority made of a certificate: others of the same base go before a refused one for a day. */
+export async function noteCertificateAnswer(
   ctx: WithDatabase,
   workspaceId: number,
   certificateId: number,
-): Promise<void> {
-  await noteRefusedAt(ctx, workspaceId, certificateId, sql<Date>`now()`)
-}
-
-/** Notes that the authority answered to a certificate. */
-export async function noteCertificateAccepted(
-  ctx: WithDatabase,
-  workspaceId: number,
-  certificateId: number,
-): Promise<void> {
-  await noteRefusedAt(ctx, workspaceId, certificateId, null)
-}
-
-async function noteRefusedAt(
-  ctx: WithDatabase,
-  workspaceId: number,
-  certificateId: number,
-  at: RawBuilder<Date> | null,
+  answer: 'accepted' | 'refused',
 ): Promise<void> {
   await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
-      update certificate set refused_at = ${at}
+      update certificate set refused_at = ${answer === 'refused' ? sql`now()` : null}
        where workspace_id = ${workspaceId} and id = ${certificateId}`.execute(db),
   )
 }

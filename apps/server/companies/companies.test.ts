@@ -10,7 +10,7 @@ import type { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
 import { testSigner } from '../platform/signer/testing.ts'
 import { newWorkspace, testSession } from '../platform/testing.ts'
-import { noteCertificateAccepted, noteCertificateRefused, takeCertificate } from './certificates.ts'
+import { noteCertificateAnswer, takeCertificate } from './certificates.ts'
 import { type CompanyChange, createCompany, getCompany, listCompanies, updateCompany } from './companies.ts'
 import { readHiding } from './switches.ts'
 
@@ -264,15 +264,15 @@ describe('a new certificate', () => {
       inside((ctx) => takeCertificate(ctx, session.workspaceId, matriz, { service: 'teste', purpose: 'teste' }))
     const first = await take()
     expect(first?.pem).toBe(revoked.certificate)
-    await noteCertificateRefused({ db }, session.workspaceId, first!.id)
+    await noteCertificateAnswer({ db }, session.workspaceId, first!.id, 'refused')
     expect((await take())?.pem).toBe(good.certificate)
     expect((await detail(publicId)).valid_to).toEqual(good.validTo)
     await inside(({ db }) =>
       sql`update certificate set refused_at = now() - interval '25 hours' where refused_at is not null`.execute(db),
     )
     expect((await take())?.pem).toBe(revoked.certificate)
-    await noteCertificateRefused({ db }, session.workspaceId, first!.id)
-    await noteCertificateAccepted({ db }, session.workspaceId, first!.id)
+    await noteCertificateAnswer({ db }, session.workspaceId, first!.id, 'refused')
+    await noteCertificateAnswer({ db }, session.workspaceId, first!.id, 'accepted')
     expect((await take())?.pem).toBe(revoked.certificate)
   })
 

@@ -1,7 +1,7 @@
 import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
 import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
-import { noteCertificateAccepted, noteCertificateRefused } from '../companies/certificates.ts'
+import { noteCertificateAnswer } from '../companies/certificates.ts'
 import type { Context } from '../platform/context.ts'
 import { afterGrace } from '../platform/jobs/loop.ts'
 import { mayCall, noteAnswer, noteFailure, noteSilence } from '../sefaz/circuit.ts'
@@ -55,9 +55,9 @@ const ofAnotherCnpj = 213
 async function noteCertificate(ctx: SendingContext, { workspaceId }: Batch, certificateId: number, settled: Settled[]) {
   const codes = settled.flatMap(({ said }) => said?.cStat ?? [])
   if (codes.some((code) => isAboutCertificate(code) && code !== ofAnotherCnpj))
-    await noteCertificateRefused(ctx, workspaceId, certificateId)
+    await noteCertificateAnswer(ctx, workspaceId, certificateId, 'refused')
   else if (settled.some(({ consequence }) => consequence.state === 'registered'))
-    await noteCertificateAccepted(ctx, workspaceId, certificateId)
+    await noteCertificateAnswer(ctx, workspaceId, certificateId, 'accepted')
 }
 
 async function converse(

@@ -22,7 +22,6 @@ const locks = {
   announcements: 7_656_014,
   /** One process copies the database, or tries a copy. */
   backup: 7_316_016,
-  /** By workspace: one process packs its receipts. */
   /** Two that look how far the workspaces are would take the one that saw less for an older copy. */
   versions: 7_316_018,
   // 7_656_015, by workspace: `append_read` of the schema counts each read after the one before it, right before the commit.

@@ -35,24 +35,16 @@ export async function mayCall({ db, config }: WithConfig, url: string): Promise<
 
 /** The addresses of the services that nobody may call now. */
 export async function pausedServices({ db }: WithDatabase): Promise<string[]> {
-  const rows = await db.selectFrom('circuit').select('address').where('open_until', '>', sql<Date>`now()`).execute()
-  return rows.map((row) => row.address)
+  const { rows } = await sql<{ address: string }>`select address from circuit where open_until > now()`.execute(db)
+  return rows.map(({ address }) => address)
 }
 
 /** What the service at `url` does not do for anybody right now; null when it serves, or one failure has not yet become an outage. */
 export async function findOutage({ db }: WithDatabase, url: string): Promise<Outage | null> {
-  const { rows } = await sql<{
-    since: Date | null
-    reason: string | null
-    detail: string | null
-    open_until: Date | null
-  }>`
-    select since, reason, detail, open_until from circuit
+  const { rows } = await sql<Outage>`
+    select since, reason, detail, open_until as until from circuit
      where address = ${addressOf(url)} and open_until > now()`.execute(db)
-  const row = rows[0]
-  return row?.since && row.open_until
-    ? { ...row, since: row.since, reason: row.reason ?? '', until: row.open_until }
-    : null
+  return rows[0] ?? null
 }
 
 /** Notes that the service at `url` answered a call. */

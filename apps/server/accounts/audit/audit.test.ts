@@ -48,7 +48,7 @@ const moveTo = (description: string, at: string) =>
   asOwner('update audit set at = $1 where workspace_id = $2 and description = $3', [at, workspaceId, description])
 
 const found = async (query: Partial<AuditQuery>) =>
-  (await searchAudit({ db }, workspaceId, { page: 1, ...query })).entries.map(({ description }) => description)
+  (await searchAudit({ db }, workspaceId, { page: 1, ...query })).entries.map(({ descricao }) => descricao)
 
 test('what was done last comes first', async () => {
   await record('login', 'Entrou.')
@@ -57,14 +57,14 @@ test('what was done last comes first', async () => {
   expect(await searchAudit({ db }, workspaceId, { page: 1 })).toEqual({
     entries: [
       {
-        at: expect.any(Date),
-        actor: 'Ana Souza',
-        action: 'empresa',
-        description: 'Cadastrou a empresa.',
-        address: null,
+        quando: expect.any(Date),
+        usuario: 'Ana Souza',
+        acao: 'empresa',
+        descricao: 'Cadastrou a empresa.',
+        endereco: null,
         times: 1,
       },
-      { at: expect.any(Date), actor: 'Ana Souza', action: 'login', description: 'Entrou.', address: null, times: 1 },
+      { quando: expect.any(Date), usuario: 'Ana Souza', acao: 'login', descricao: 'Entrou.', endereco: null, times: 1 },
     ],
     total: 2,
     cutOff: false,
@@ -128,7 +128,7 @@ test('pages are those of a list that is filtered and cut', async () => {
         )
         const answer = await searchAudit({ db }, workspaceId, { page, action, text })
         expect(answer.total).toBe(matches.length)
-        expect(answer.entries.map(({ description }) => Number(description.split(' ')[1]))).toEqual(
+        expect(answer.entries.map(({ descricao }) => Number(descricao.split(' ')[1]))).toEqual(
           matches.slice((page - 1) * auditPageSize, page * auditPageSize).map(({ n }) => n),
         )
       },
@@ -155,10 +155,10 @@ test('a text is looked for among the newest only, and that is said', async () =>
   expect(await auditRoutes[0]!.run({ db } as Context, request, testSession(workspaceId), testCaller)).toMatchObject({
     message: expect.stringMatching(/^A busca olhou os 100\.000 registros mais recentes do período/),
   })
-  const { at } = (
+  const { quando } = (
     await searchAudit({ db }, workspaceId, { page: Math.ceil((searchedMax + 1) / auditPageSize) })
   ).entries.at(-1)!
-  const to = new Date(at.getTime() + 60_000 - 3 * 3_600_000).toISOString().slice(0, 19)
+  const to = new Date(quando.getTime() + 60_000 - 3 * 3_600_000).toISOString().slice(0, 19)
   expect(await searchAudit({ db }, workspaceId, { page: 1, text: oldest, to })).toMatchObject({
     total: 1,
     cutOff: false,
@@ -170,7 +170,7 @@ test('the same file taken again within an hour is counted, and a HEAD takes noth
     inWorkspace({ db }, workspaceId, ({ db }) => recordRead({ db }, { ...from, workspaceId, accountName }, from, file))
   const told = async () =>
     (await searchAudit({ db }, workspaceId, { page: 1 })).entries.map(
-      ({ actor, description, times }) => `${actor} ${description} ${times}`,
+      ({ usuario, descricao, times }) => `${usuario} ${descricao} ${times}`,
     )
   await read('Ana', 'Baixou um.', { isHead: true })
   await Promise.all([1, 2, 3].map(() => read('Ana', 'Baixou um.')))

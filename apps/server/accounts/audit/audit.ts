@@ -1,4 +1,4 @@
-import type { AuditAction } from '@vigia/contract/workspace'
+import type { AuditAction, AuditRow } from '@vigia/contract/workspace'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
@@ -60,16 +60,8 @@ export interface AuditQuery {
   page: number
 }
 
-/** An entry as people read it. */
-export interface AuditEntry {
-  at: Date
-  actor: string
-  action: AuditAction
-  description: string
-  address: string | null
-  /** A file that was read again within an hour is one entry. */
-  times: number
-}
+/** An entry as people read it; a file that was read again within an hour is one, so many `times`. */
+type AuditEntry = Omit<AuditRow, 'quando'> & { quando: Date; times: number }
 
 interface AuditRecords {
   entries: AuditEntry[]
@@ -95,7 +87,7 @@ export async function searchAudit(ctx: WithDatabase, workspaceId: number, query:
     const { total } = counts[0]!
     const offset = (query.page - 1) * auditPageSize
     const { rows: entries } = await sql<AuditEntry>`
-      select a.at, a.actor, a.action, a.description, a.address, a.times
+      select a.at as quando, a.actor as usuario, a.action as acao, a.description as descricao, a.address as endereco, a.times
         from (select at, id from (${found}) f order by at desc, id desc offset ${Math.min(offset, total)} limit ${auditPageSize}) k
         join audit a on a.workspace_id = ${workspaceId} and a.id = k.id
        order by k.at desc, k.id desc`.execute(db)

@@ -1,9 +1,8 @@
 import { formatInteger } from '@vigia/contract/text'
-import { type AuditRow, downloadAudit, exportAudit, listAudit } from '@vigia/contract/workspace'
+import { downloadAudit, exportAudit, listAudit } from '@vigia/contract/workspace'
 import { handle } from '../../platform/http/http.ts'
-import type { Caller, Session } from '../../platform/http/session.ts'
 import { countTry, type Limit, networkOf } from '../../platform/http/throttle.ts'
-import { type AuditEntry, auditPageSize, searchAudit, searchedMax } from './audit.ts'
+import { auditPageSize, searchAudit, searchedMax } from './audit.ts'
 import { linkAudit, openAudit } from './export.ts'
 
 const exportsOfAudit: Limit = { name: 'audit-link', times: 20, withinMs: 3_600_000 }
@@ -17,29 +16,23 @@ export const auditRoutes = [
       to: query.DataAte,
       page: query.PaginaAtual,
     })
+    const items = entries.map(({ times, ...row }) =>
+      times > 1 ? { ...row, descricao: `${row.descricao} (${formatInteger(times)} vezes em uma hora)` } : row,
+    )
     return {
-      data: { items: entries.map(toRow), totalDePaginas: Math.ceil(total / auditPageSize) },
+      data: { items, totalDePaginas: Math.ceil(total / auditPageSize) },
       ...(cutOff && { message: onlyNewest }),
     }
   }),
 
   handle(exportAudit, async (ctx, { session, caller }) => {
-    await countTry(ctx, exportsOfAudit, whoOf(session, caller))
+    // All who visit a shared account are strangers to each other.
+    await countTry(ctx, exportsOfAudit, session.shared ? networkOf(caller.address) : String(session.workspaceId))
     const { ticket, validUntil, fileName } = linkAudit(ctx, session)
     const endereco = downloadAudit.path.replace('{bilhete}', ticket)
-    return { data: { endereco, validoAte: validUntil.toISOString(), nome: fileName } }
+    return { data: { endereco, validoAte: validUntil, nome: fileName } }
   }),
   handle(downloadAudit, 'waiting', (ctx, { params, caller }) => openAudit(ctx, params.bilhete, caller)),
 ]
-
-// All who visit a shared account are strangers to each other.
-function whoOf({ shared, workspaceId }: Session, { address }: Caller): string {
-  return shared ? networkOf(address) : String(workspaceId)
-}
-
-function toRow({ at, actor, action, description, address, times }: AuditEntry): AuditRow {
-  const descricao = times > 1 ? `${description} (${formatInteger(times)} vezes em uma hora)` : description
-  return { quando: at.toISOString(), usuario: actor, acao: action, descricao, endereco: address }
-}
 
 const onlyNewest = `A busca olhou os ${formatInteger(searchedMax)} registros mais recentes do período. Para procurar nos anteriores, escolha um período que termine antes.`

@@ -284,14 +284,9 @@ async function requireAnotherAdministrator(
   workspaceId: number,
   accountId: number,
 ): Promise<void> {
-  const { rows } = await sql`
-    select from account where workspace_id = ${workspaceId} and id <> ${accountId} and role = 'administrador'
-     limit 1`.execute(db)
-  if (rows.length > 0) return
-  const { rows: own } = await sql`
-    select from account where workspace_id = ${workspaceId} and id = ${accountId}
-     and role = 'administrador'`.execute(db)
-  if (own.length > 0)
+  const { rows } = await sql<{ id: number }>`
+    select id from account where workspace_id = ${workspaceId} and role = 'administrador' limit 2`.execute(db)
+  if (rows.length === 1 && rows[0]!.id === accountId)
     throw new AppError(
       'conflict',
       'É a única pessoa que administra o workspace. Nada foi alterado: faça antes de outra pessoa administradora, ou exclua a conta com tudo o que ela guarda.',

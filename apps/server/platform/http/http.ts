@@ -16,9 +16,8 @@ import { hasTag, sendText, tagOf } from './encoding.ts'
 import { addCors, addHeaders, closedPolicy, framedPolicy } from './headers.ts'
 import { fieldCharactersMax, parseJson, readInput } from './input.ts'
 import { admitKey, type Keys, keyShape, keyStart } from './keys.ts'
-import { requireProofFor } from './proof.ts'
+import { requireRecentProof } from './proof.ts'
 import type { Authenticate, Caller, Session } from './session.ts'
-import { requireOwnLogin } from './shared.ts'
 import { networkOf } from './throttle.ts'
 
 type SessionOf<R extends RouteDefinition> = R['access'] extends 'session' ? Session : null
@@ -72,12 +71,16 @@ export function handle<const R extends RouteDefinition>(route: R, ...rest: [Hand
     route,
     cost,
     run: async (ctx, input, session, caller) => {
-      requireOwnLogin(route, session)
-      requireProofFor(route, input, session)
+      // What changes in a shared login changes for all of its visitors.
+      if (session?.shared && route.method !== 'GET' && !route.shared) throw new AppError('conflict', ofOneOwner)
+      if (session && (route.proof === 'always' || route.proof?.(input as never))) requireRecentProof(session)
       return handler(ctx, { ...(input as RouteInput<R>), session: session as SessionOf<R>, caller })
     },
   }
 }
+
+const ofOneOwner =
+  'Esta conta é compartilhada: o que muda nela muda para todos que a visitam, e por isso isto não pode ser feito aqui. Nada foi alterado. Para experimentar, crie uma conta só sua.'
 
 /** A part that serves requests itself, bodies and upgrades included. */
 export interface Guest {

@@ -1,4 +1,3 @@
-import type { RouteDefinition, RouteInput } from '@vigia/contract/route'
 import { AppError } from '../errors.ts'
 import type { Session } from './session.ts'
 
@@ -11,13 +10,4 @@ export function requireRecentProof({ shared, provedLately }: Pick<Session, 'shar
     'needs-proof',
     'Para fazer isto, confirme antes que é você: com a senha da conta ou, se ela tem verificação em duas etapas, com um código. Nada foi alterado.',
   )
-}
-
-/** Refuses a call of `route` that needs a recent proof, where the session has none. */
-export function requireProofFor(
-  { proof }: RouteDefinition,
-  input: RouteInput<RouteDefinition>,
-  session: Session | null,
-): void {
-  if (session && (proof === 'always' || proof?.(input as never))) requireRecentProof(session)
 }
