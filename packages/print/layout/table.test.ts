@@ -62,11 +62,10 @@ const columns = (count: number) =>
   }))
 const style = { width: 800, sizes: [6], freeMin: () => 1, freeEnough: 20 }
 
-test('each of 31 columns has a mark of its own, and a table of more is refused', () => {
+test('each of 40 columns has a mark of its own', () => {
   const canvas = new Canvas()
-  const widest = table([null], [columns(31)], style)
+  const widest = table([null], [columns(40)], style)
   widest.draw(canvas, 0, 0, { height: 0, draw() {} }, widest.rows, 50)
   const content = canvas.content().map(String).join('')
-  expect(content.match(/\/TD<</g)).toHaveLength(31)
-  expect(() => table([null], [columns(32)], style)).toThrow('31 columns')
+  expect(content.match(/\/TD<</g)).toHaveLength(40)
 })

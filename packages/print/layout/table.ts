@@ -1,6 +1,6 @@
 import type { Align, Canvas } from '../pdf/canvas.ts'
 import { emWidth, roman } from '../pdf/fonts.ts'
-import { columnsMax, type Part } from '../pdf/structure.ts'
+import type { Part } from '../pdf/structure.ts'
 import type { Ansi } from '../pdf/winansi.ts'
 import { winAnsi } from '../pdf/winansi.ts'
 import { assertSheets } from '../printable.ts'
@@ -68,7 +68,7 @@ interface TableStyle {
   freeEnough: number
 }
 
-/** Measures all rows and chooses columns and size once for the whole table. Throws on more than `columnsMax` columns. */
+/** Measures all rows and chooses columns and size once for the whole table. */
 export function table<Row>(
   rows: readonly Row[],
   candidates: readonly (readonly TableColumn<Row>[])[],
@@ -78,7 +78,6 @@ export function table<Row>(
     | { columns: readonly TableColumn<Row>[]; measured: MeasuredTable; size: number; widths: number[] }
     | undefined
   for (const columns of candidates) {
-    if (columns.length > columnsMax) throw new RangeError(`a table has ${columnsMax} columns at most`)
     const measured = measure(rows, columns)
     for (const size of style.sizes) {
       const widths = columnWidths(columns, measured, size, style.width)

@@ -1,6 +1,5 @@
 import type { Font } from './fonts.ts'
 import { emWidth, placeOf, Shown } from './fonts.ts'
-import { Operators } from './operators.ts'
 import { isPart, type Marked, newPart, type Part, type Role } from './structure.ts'
 import type { Ansi } from './winansi.ts'
 
@@ -35,10 +34,6 @@ const rules: readonly Rule[] = ['hair', 'divider', 'cut']
 
 // Words of a figure; the text of a code may be of any length.
 const altMax = 300
-
-const space = 0x20
-
-const none = new Uint8Array(256)
 
 // Graphics state of each kind of rule, set in this order.
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
@@ -83,17 +78,13 @@ export class Canvas {
   #isPicture = false
   #rules: Record<Rule, string> = { hair: '', divider: '', cut: '' }
   #turned: { canvas: Canvas; place: string }[] = []
-  #words = new Operators()
+  #words = ''
   // Whether words were drawn, and the part that the last of them belong to.
   #hasMark = false
   #part: Part | undefined
   // Whether a space belongs between the text before and the next one of the same part.
   #breaks = false
-  // The row of a table and the column that is drawn.
-  #row: Part | undefined
-  #column = 0
   #font: Font | undefined
-  #shownInFont: Uint8Array = none
   #size = 0
   #x = 0
   #y = 0
@@ -127,15 +118,13 @@ export class Canvas {
     return part
   }
 
-  /** A row of a table, of so many cells: many of them are cheaper than as many parts. */
+  /** A row of a table, of so many cells. */
   row(columns: number, draw: (column: number) => void): void {
     const row = newPart('TR')
-    row.cells = { marked: this.marked, first: this.marked.next, filled: 0, columns }
+    const parts = Array.from({ length: columns }, () => newPart('TD'))
+    row.cells = { marked: this.marked, parts }
     this.#open.kids.push(row)
-    this.#row = row
-    for (this.#column = 0; this.#column < columns; this.#column++) draw(this.#column)
-    this.#row = undefined
-    this.#paragraph = undefined
+    for (const [column, cell] of parts.entries()) this.within(cell, () => draw(column))
   }
 
   /** What is drawn goes on with a part, of this sheet or of another one. */
@@ -195,23 +184,19 @@ export class Canvas {
   /** A line of text whose baseline starts at this point. */
   text(x: number, baseline: number, text: Ansi, font: Font, size: number): void {
     if (text === '') return
-    const words = this.#words
     const whole = !text.endsWith(goesOn)
     const shown = whole ? text : (text.slice(0, -1) as Ansi)
     this.#begin()
     if (font !== this.#font || size !== this.#size) {
-      words.put(`/${font.resource} ${size * unitsPerPoint} Tf\n`)
-      this.#shownInFont = this.shown.inFace(font)
+      this.#words += `/${font.resource} ${size * unitsPerPoint} Tf\n`
       this.#font = font
       this.#size = size
     }
     const px = Math.round(x * unitsPerPoint)
     const py = flip(baseline)
-    words.move(px - this.#x, py - this.#y)
-    if (!words.show(shown, this.#shownInFont)) {
-      words.put(`${this.#mixed(shown, font, size)}\n`)
-      this.shown.add(shown, font)
-    }
+    const operators = isInWinAnsi(shown) ? `(${escaped(shown)})Tj` : this.#mixed(shown, font, size)
+    this.#words += `${px - this.#x} ${py - this.#y} Td${operators}\n`
+    this.shown.add(shown, font)
     this.#x = px
     this.#y = py
     this.#breaks = whole
@@ -219,26 +204,17 @@ export class Canvas {
 
   // Opens the mark that the next text belongs to. Where it goes on with a part, words of one text and of the next must not become one.
   #begin(): void {
-    const words = this.#words
-    const cells = this.#row?.cells
-    const part = cells ? this.#row : this.#silent ? undefined : this.#textPart()
-    const cell = 1 << this.#column
-    const goesOnWith = cells ? (cells.filled & cell) !== 0 : this.#hasMark && this.#part === part
-    if (goesOnWith) {
+    const part = this.#silent ? undefined : this.#textPart()
+    if (this.#hasMark && this.#part === part) {
       if (!this.#breaks) return
-      words.put('( )Tj\n')
-      this.#shownInFont[space] = 1
+      this.#words += '( )Tj\n'
+      this.shown.add(' ' as Ansi, this.#font!)
       return
     }
     if (this.#isRead) {
-      if (this.#hasMark) words.put('EMC\n')
-      if (cells) {
-        words.put('/TD<</MCID ')
-        words.integer(this.marked.next++)
-        words.put('>>BDC\n')
-      } else words.put(part ? `/${part.role}<</MCID ${this.#mark(part)}>>BDC\n` : '/Artifact BMC\n')
+      if (this.#hasMark) this.#words += 'EMC\n'
+      this.#words += part ? `/${part.role}<</MCID ${this.#mark(part)}>>BDC\n` : '/Artifact BMC\n'
     }
-    if (cells) cells.filled |= cell
     this.#hasMark = true
     this.#part = part
   }
@@ -338,10 +314,10 @@ export class Canvas {
   }
 
   /** The operators, for the writer. */
-  content(): (string | Buffer)[] {
+  content(): string[] {
     const turned = this.#turned.flatMap(({ canvas, place }) => [`q ${place}\n`, ...canvas.content(), 'Q\n'])
     const shapes = this.#isRead ? artifact(this.#drawing()) : this.#drawing()
-    const words = this.#hasMark ? ['BT\n', this.#words.bytes, this.#isRead ? 'EMC\nET\n' : 'ET\n'] : []
+    const words = this.#hasMark ? ['BT\n', this.#words, this.#isRead ? 'EMC\nET\n' : 'ET\n'] : []
     return [...turned, shapes + this.#pictures, ...words]
   }
 
@@ -386,7 +362,7 @@ function artifact(operators: string): string {
 }
 
 /** Operators that every sheet repeats and that are read on the first one. */
-export function repeated(operators: (string | Buffer)[]): (string | Buffer)[] {
+export function repeated(operators: readonly string[]): string[] {
   return ['/Artifact<</Type/Pagination/Subtype/Header>>BDC\n', ...operators, 'EMC\n']
 }
 
@@ -398,6 +374,8 @@ function flip(y: number): number {
 function units(value: number): number {
   return Math.round(value * 1000) / 1000
 }
+
+const isInWinAnsi = (text: string) => !/[^\0-\xff]/.test(text)
 
 const special = /[\\()]/
 

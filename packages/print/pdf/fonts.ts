@@ -70,36 +70,16 @@ export function characterAt(further: number, byte: number): string {
 
 /** The characters of encoded texts that a document shows in each face. */
 export class Shown {
-  readonly #bytes = fonts.map(() => new Uint8Array(256))
-  readonly #further = fonts.map(() => new Set<number>())
-
-  /** Of the characters of WinAnsi in a face, 1 for each that is shown. */
-  inFace(font: Font): Uint8Array {
-    return this.#bytes[fonts.indexOf(font)]!
-  }
+  readonly #codes = fonts.map(() => new Set<number>())
 
   add(text: Ansi, font: Font): void {
-    const face = fonts.indexOf(font)
-    const bytes = this.#bytes[face]!
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i)
-      if (code <= 0xff) bytes[code] = 1
-      else this.#further[face]!.add(code)
-    }
+    const codes = this.#codes[fonts.indexOf(font)]!
+    for (let i = 0; i < text.length; i++) codes.add(text.charCodeAt(i))
   }
 
   /** The characters shown in a face in any of these, in order. */
   static inAny(all: readonly Shown[], font: Font): number[] {
-    const face = fonts.indexOf(font)
-    const shown = new Uint8Array(256)
-    const further = new Set<number>()
-    for (const one of all) {
-      const bytes = one.#bytes[face]!
-      for (let byte = 0; byte <= 0xff; byte++) shown[byte]! |= bytes[byte]!
-      for (const code of one.#further[face]!) further.add(code)
-    }
-    const codes: number[] = []
-    for (let byte = 0; byte <= 0xff; byte++) if (shown[byte] === 1) codes.push(byte)
-    return further.size > 0 ? codes.concat([...further].toSorted((a, b) => a - b)) : codes
+    const codes = all.flatMap((one) => [...one.#codes[fonts.indexOf(font)]!])
+    return [...new Set(codes)].toSorted((a, b) => a - b)
   }
 }

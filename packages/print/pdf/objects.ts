@@ -103,23 +103,10 @@ export function listed(number: number): string {
 
 /** Many of them. */
 export function references(numbers: ArrayLike<number>): string {
-  const one = listed(0)
-  if (numbers.length < fewReferences) return Array.from(numbers, listed).join('')
-  const bytes = Buffer.alloc(numbers.length * one.length, one)
-  for (let i = 0; i < numbers.length; i++) {
-    if (numbers[i]! > alignedMax) return Array.from(numbers, listed).join('')
-    let at = i * one.length + aligned(0).length - 1
-    for (let rest = numbers[i]!; rest > 0; rest = Math.trunc(rest / 10)) bytes[at--] = zero + (rest % 10)
-  }
-  return bytes.toString('latin1')
+  return Array.from(numbers, listed).join('')
 }
 
-const fewReferences = 30
-const zero = 0x30
-const blank = 0x20
-const alignedMax = 99_999
-
-/** A number in as much room as all others have up to `alignedMax`, apart from what stands before it. */
+/** A number in as much room as all others have up to 99,999, apart from what stands before it. */
 export function aligned(number: number): string {
   const digits = String(number)
   return digits.length < room.length ? room.slice(digits.length) + digits : ` ${digits}`
@@ -241,98 +228,43 @@ export function roomFor(most: number): string {
 
 const roomOfNumber = /#+/g
 
-/** The numbers of the objects of groups with as many numbers each. */
-export function numbersOf(groups: readonly ObjectRows[]): Int32Array {
-  const each = groups[0]!.shape.match(roomOfNumber)!.length
-  const all = new Int32Array(groups.reduce((sum, { numbers }) => sum + numbers.length / each, 0))
-  let at = 0
-  for (const { first, numbers } of groups) for (let n = 0; n < numbers.length / each; n++) all[at++] = first + n
-  return all
-}
-
 /** The objects one by one. */
 export function separately({ first, shape, numbers }: ObjectRows): NumberedObject[] {
+  const rooms = shape.match(roomOfNumber)!
   const [start = '', ...between] = shape.split(roomOfNumber)
-  const each = between.length
-  return Array.from({ length: numbers.length / each }, (_, n) => {
+  return Array.from({ length: numbers.length / rooms.length }, (_, n) => {
     let body = start
-    for (let field = 0; field < each; field++) {
-      const number = numbers[n * each + field]!
-      body = (number < 0 ? body.slice(0, -2) : body + aligned(number)) + between[field]!
+    for (const [field, room] of rooms.entries()) {
+      const number = numbers[n * rooms.length + field]!
+      const shown = number < 0 ? body.slice(0, -2) + blanks(2 + room.length) : body + padded(number, room.length)
+      body = shown + between[field]
     }
     return { number: first + n, body }
   })
 }
 
-/** An object stream of groups of them, whose shapes are as long as one another and have their numbers at the same places. Each row of the packed data is what differs from the object before, which is little. */
-export function rowObjects(groups: readonly ObjectRows[]): Buffer {
-  const { shape } = groups[0]!
-  const fields = [...shape.matchAll(roomOfNumber)].map((room) => ({
-    from: room.index,
-    to: room.index + room[0].length,
-  }))
-  const count = groups.reduce((sum, { numbers }) => sum + numbers.length / fields.length, 0)
-  const numberMost = groups.reduce((most, one) => Math.max(most, one.first + one.numbers.length / fields.length), 0)
-  const width = Math.ceil((shape.length + 1) / 10) * 10
-  const numberRoom = roomFor(numberMost).length
-  const entry = numberRoom + roomFor(count * width).length
-  const perRow = [10, 5, 2].find((n) => n * entry <= width) ?? 1
-  const placeRows = Math.ceil(count / perRow)
-  const out = Buffer.alloc((placeRows + count) * (width + 1))
-  const row = new Uint8Array(width)
-  let at = 0
-  const put = (column: number, byte: number) => {
-    out[at + column] = out[at + column]! + byte - row[column]!
-    row[column] = byte
-  }
-  // Over the number that the row before has there, -1 for none: only digits that change.
-  const putNumber = (to: number, number: number, before: number) => {
-    let column = to - 1
-    for (let rest = number; rest !== before; rest = Math.trunc(rest / 10)) {
-      put(column, rest > 0 || column === to - 1 ? zero + (rest % 10) : blank)
-      column--
-      before = before < 0 ? 0 : Math.trunc(before / 10)
-    }
-  }
-  const next = () => {
-    out[at++] = up
-  }
-  const objects = numbersOf(groups)
-  for (let n = 0; n < count; n += perRow) {
-    next()
-    if (n === 0) for (let column = 0; column < width; column++) put(column, blank)
-    for (let i = 0; i < perRow; i++) {
-      if (n + i < count) {
-        const before = n === 0 ? -1 : n - perRow + i
-        putNumber(i * entry + numberRoom, objects[n + i]!, before < 0 ? -1 : objects[before]!)
-        putNumber((i + 1) * entry, (n + i) * width, before < 0 ? -1 : before * width)
-      } else for (let column = i * entry; column < (i + 1) * entry; column++) put(column, blank)
-    }
-    at += width
-  }
-  const last = new Int32Array(fields.length).fill(-1)
-  let isFirst = true
-  for (const { shape, numbers } of groups) {
-    const plain = shape.replace(roomOfNumber, (room) => ' '.repeat(room.length)).padEnd(width)
-    for (let n = 0; n < numbers.length; n += fields.length) {
-      next()
-      if (isFirst) for (let column = 0; column < width; column++) put(column, plain.charCodeAt(column))
-      else if (n === 0) for (let column = 0; column < fields[0]!.from; column++) put(column, plain.charCodeAt(column))
-      isFirst = false
-      for (let i = 0; i < fields.length; i++) {
-        const { from, to } = fields[i]!
-        const number = numbers[n + i]!
-        if (number < 0) for (let column = from - 2; column < to; column++) put(column, blank)
-        else {
-          if (last[i]! < 0) for (let column = from - 2; column < from; column++) put(column, plain.charCodeAt(column))
-          putNumber(to, number, last[i]!)
-        }
-        last[i] = number
-      }
-      at += width
-    }
+function padded(number: number, width: number): string {
+  return String(number).padStart(width)
+}
+
+/** An object stream of objects as long as one another. Each row of the packed data is what differs from the object before, which is little. */
+export function rowObjects(objects: readonly NumberedObject[]): Buffer {
+  const count = objects.length
+  const width = Math.ceil((objects[0]!.body.length + 1) / 10) * 10
+  const numberRoom = roomFor(objects.reduce((most, { number }) => Math.max(most, number + 1), 0)).length
+  const placeRoom = roomFor(count * width).length
+  const perRow = [10, 5, 2].find((n) => n * (numberRoom + placeRoom) <= width) ?? 1
+  const places = objects.map(({ number }, i) => padded(number, numberRoom) + padded(i * width, placeRoom))
+  const placeRows = Array.from({ length: Math.ceil(count / perRow) }, (_, row) => {
+    return places.slice(row * perRow, (row + 1) * perRow).join('')
+  })
+  const rows = [...placeRows, ...objects.map(({ body }) => body)].map((row) => row.padEnd(width))
+  const content = Buffer.from(rows.join(''), 'latin1')
+  const out = Buffer.alloc(rows.length * (width + 1), up)
+  for (let at = 0; at < content.length; at++) {
+    out[at + Math.floor(at / width) + 1] = content[at]! - (content[at - width] ?? 0)
   }
   const parameters = `/Filter/FlateDecode/DecodeParms<</Predictor 12/Columns ${width}>>`
-  const entries = `/Type/ObjStm/N ${count}/First ${placeRows * width}`
+  const entries = `/Type/ObjStm/N ${count}/First ${placeRows.length * width}`
   return plainStream(deflateSync(out, { level: rowsLevel }), entries + parameters)
 }

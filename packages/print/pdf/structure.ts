@@ -29,17 +29,10 @@ export interface Part {
   parent: Part | undefined
 }
 
-/** Columns of a table at most: a number has bits for no more. */
-export const columnsMax = 31
-
 /** Cells of a row with one mark each, the empty ones without. */
-export interface Cells {
+interface Cells {
   marked: Marked
-  /** Number of the first mark. */
-  first: number
-  /** Bits of the columns that have a mark. */
-  filled: number
-  columns: number
+  parts: readonly Part[]
 }
 
 /** What is to be read of a canvas: the number of its page from 0, how much lower than drawn it stands there, and the number of its next mark. */
@@ -73,7 +66,7 @@ interface Surroundings {
 /** The objects of a structure, and apart from them what differs from the one before it in numbers alone; the lists of long tables, of which so many bytes are alike. */
 interface Structure {
   objects: NumberedObject[]
-  rows: ObjectRows[][]
+  rows: NumberedObject[][]
   lists: NumberedObject[]
   listLength: number
 }
@@ -123,7 +116,7 @@ export function structureObjects(parts: readonly Part[], around: Surroundings): 
     for (let id = 0; id < marks.length; id++) numbers[id] = marks[id]?.number ?? 0
     return numbers
   })
-  const count = rows.reduce((sum, { cells }) => sum + cells!.columns, 0)
+  const count = rows.reduce((sum, { cells }) => sum + cells!.parts.length, 0)
   const isFew = count < apartFrom
   const { groups, cells, last } = rowElements(rows, count, owners, around, isFew)
   const objects = others.map((part) => ({ number: part.number, body: element(part, around) }))
@@ -147,7 +140,7 @@ export function structureObjects(parts: readonly Part[], around: Surroundings): 
   if (isFew) {
     return {
       objects: [root, whole, ...objects, ...groups.flatMap(separately)],
-      rows: [single],
+      rows: [single.flatMap(separately)],
       lists: [],
       listLength: 0,
     }
@@ -155,7 +148,7 @@ export function structureObjects(parts: readonly Part[], around: Surroundings): 
   const lists = objects.filter((_, i) => others[i]!.role === 'Table')
   return {
     objects: [whole, ...objects.filter((one) => !lists.includes(one))],
-    rows: [...groups.map((one) => [one]), single],
+    rows: [...groups.map(separately), single.flatMap(separately)],
     lists: [root, ...lists],
     listLength: listed(0).length * marksIn(rows[0]!),
   }
@@ -201,9 +194,7 @@ function leafShape(role: Role, { number, page, mark }: Record<'number' | 'page' 
 }
 
 function marksIn({ cells }: Part): number {
-  let count = 0
-  for (let bits = cells!.filled; bits !== 0; bits &= bits - 1) count++
-  return Math.max(1, count)
+  return Math.max(1, cells!.parts.filter(({ kids }) => kids.length > 0).length)
 }
 
 // Rows of as many cells are alike, and so are all cells.
@@ -216,7 +207,7 @@ function rowElements(
 ): { groups: ObjectRows[]; cells?: Pick<ObjectRows, 'first' | 'numbers'>; last: number } {
   const { pages, reserve } = around
   if (rows.length === 0) return { groups: [], last: reserve(0) - 1 }
-  const groups = [...Map.groupBy(rows, ({ cells }) => cells!.columns)].map(([columns, same]) => {
+  const groups = [...Map.groupBy(rows, ({ cells }) => cells!.parts.length)].map(([columns, same]) => {
     return { columns, same, first: reserve(same.length), numbers: new Int32Array(same.length * (columns + 1)) }
   })
   const first = reserve(count)
@@ -226,18 +217,17 @@ function rowElements(
   for (const group of groups) {
     let to = 0
     for (const [n, row] of group.same.entries()) {
-      const { marked, filled, columns, first } = row.cells!
+      const { marked, parts } = row.cells!
       const { number } = pages[marked.page]!
       const own = owners[marked.page]!
-      let mark = first
       row.number = group.first + n
       group.numbers[to++] = row.parent!.number
-      for (let column = 0; column < columns; column++) {
-        const isFilled = (filled >> column) & 1
+      for (const { kids } of parts) {
+        const mark = kids[0] as Mark | undefined
         numbers[at++] = row.number
         numbers[at++] = number
-        numbers[at++] = isFilled ? mark : -1
-        if (isFilled) own[mark++] = cell
+        numbers[at++] = mark?.id ?? -1
+        if (mark) own[mark.id] = cell
         group.numbers[to++] = cell++
       }
     }

@@ -3,7 +3,7 @@ import { codeName, type Modules, type PageSize, pictureName } from './canvas.ts'
 import { embed } from './embedded.ts'
 import { fonts, Shown } from './fonts.ts'
 import { greys, metadata, outputIntent, screenColours } from './identification.ts'
-import { numbersOf, objectStream, plainStream, rowObjects, rowStream, streamObject } from './objects.ts'
+import { type NumberedObject, objectStream, plainStream, rowObjects, rowStream, streamObject } from './objects.ts'
 import type { PngPicture } from './png.ts'
 import { type Marked, type Part, structureObjects, textString } from './structure.ts'
 
@@ -30,7 +30,7 @@ interface Finished {
 /** An object stream, and the objects in it. */
 interface Container {
   container: number
-  numbers: ArrayLike<number>
+  objects: readonly NumberedObject[]
 }
 
 /**
@@ -49,9 +49,8 @@ export class PdfWriter {
   }
 
   /** Keeps a content stream; pages share a stream by naming it twice. */
-  stream(...content: readonly (string | Buffer)[]): number {
-    const bytes = content.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece))
-    return this.#put(streamObject(Buffer.concat(bytes), ''))
+  stream(...content: readonly string[]): number {
+    return this.#put(streamObject(Buffer.from(content.join(''), 'latin1'), ''))
   }
 
   /** Adds a page that shows these streams one after the other, with what is marked in them. */
@@ -103,20 +102,9 @@ export class PdfWriter {
     for (const { number, body } of objects) this.#objects.set(number, body)
     // In the order of their numbers, so that the table of what is where packs to little.
     const others = [...this.#objects].map(([number, body]) => ({ number, body })).sort((a, b) => a.number - b.number)
-    const contained = [
-      this.#contain(
-        objectStream(others),
-        others.map(({ number }) => number),
-      ),
-    ]
-    if (lists.length > 0)
-      contained.push(
-        this.#contain(
-          objectStream(lists, listLength),
-          lists.map(({ number }) => number),
-        ),
-      )
-    for (const alike of rows) contained.push(this.#contain(rowObjects(alike), numbersOf(alike)))
+    const contained: Container[] = [{ container: this.#put(objectStream(others)), objects: others }]
+    if (lists.length > 0) contained.push({ container: this.#put(objectStream(lists, listLength)), objects: lists })
+    for (const alike of rows) contained.push({ container: this.#put(rowObjects(alike)), objects: alike })
     return this.#assemble(contained)
   }
 
@@ -128,10 +116,6 @@ export class PdfWriter {
   #put(stream: Buffer): number {
     this.#streams.set(++this.#count, stream)
     return this.#count
-  }
-
-  #contain(stream: Buffer, numbers: ArrayLike<number>): Container {
-    return { container: this.#put(stream), numbers }
   }
 
   #picture({ width, height, data }: PngPicture): number {
@@ -185,8 +169,8 @@ export class PdfWriter {
       rows.writeUIntBE(place, number * width + 1 + wide, deep)
     }
     for (const [number, offset] of offsets) put(number, 1, offset, 0)
-    for (const { container, numbers } of containers)
-      for (let place = 0; place < numbers.length; place++) put(numbers[place]!, 2, container, place)
+    for (const { container, objects } of containers)
+      for (const [place, { number }] of objects.entries()) put(number, 2, container, place)
     const entries = `/Type/XRef/Size ${this.#count + 1}/W[1 ${wide} ${deep}]/Root ${catalog} 0 R/Info ${information} 0 R/ID[<${id}><${id}>]`
     return rowStream(rows, width, entries)
   }
