@@ -4,11 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 46_650,
-  'lines of packages': 27_030,
+  'lines of server': 46_510,
+  'lines of packages': 27_000,
   'lines of scripts': 3_670,
   'lines of web': 31_880,
-  'lines of tests and benches': 73_220,
+  'lines of tests and benches': 73_230,
   settings: 37,
   decisions: 54,
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
-import { executePrepared, openDatabase, pools, readWorkspace } from './database.ts'
+import { executePrepared, jsonTime, openDatabase, pools, readWorkspace } from './database.ts'
 
 test('three processes of each role and a task fit into the embedded PostgreSQL', async () => {
   await using database = await createDatabase()
@@ -45,5 +45,16 @@ test('a prepared statement gives what its parameters ask for, with the plan that
     })
     expect(plans).toEqual([{ kept: Math.max(0, turn - 4) }])
   }
+  await db.destroy()
+})
+
+test('a time is written as JSON writes a Date', async () => {
+  await using database = await createDatabase()
+  const db = openDatabase(database.url)
+  const { rows } = await sql<{ at: Date; text: string }>`
+    select at, ${jsonTime(sql`at`)} as text from unnest(array['2026-02-03T04:05:06.789999Z', '2026-12-31T23:59:59-03:00']::timestamptz[]) at`.execute(
+    db,
+  )
+  expect(rows.map(({ text }) => text)).toEqual(rows.map(({ at }) => at.toJSON()))
   await db.destroy()
 })

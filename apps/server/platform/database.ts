@@ -158,6 +158,10 @@ function addressOf(url: string, role: DatabaseRole): string {
 
 const distributed = new WeakMap<object, boolean>()
 
+/** A time as JSON writes a `Date`. */
+export const jsonTime = (time: RawBuilder<unknown>): RawBuilder<string> =>
+  sql<string>`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** Whether the database is distributed over several servers (Citus); `db` may be a transaction. Asked once for each pool. */
 export async function isDistributed({ db }: WithDatabase): Promise<boolean> {
   // One for a pool and its transactions.

@@ -1,11 +1,19 @@
 import type { Fired } from '@vigia/checks/alerts/judge'
 import { rules } from '@vigia/checks/alerts/rules'
-import { type Alert, type AlertBand, type AlertState, alertBands, alertMax } from '@vigia/contract/workspace'
+import type { RouteData } from '@vigia/contract/route'
+import {
+  type Alert,
+  type AlertBand,
+  type AlertState,
+  alertBands,
+  alertMax,
+  type getAlert,
+} from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, Database } from '../../platform/context.ts'
-import { companiesShown } from '../../platform/database.ts'
+import { companiesShown, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 
 const pageSize = 50
@@ -21,30 +29,14 @@ export interface AlertFilter {
 
 export type ListContext = Pick<Context, 'db' | 'ids'>
 
-interface AlertRow {
+type AlertRow = Omit<Alert, 'idDFe' | 'motivos' | 'motivoNovo' | 'seguraCiencia'> & {
   id: bigint
-  chave: string
-  type: number
-  number: number
-  issuer: string
-  taxId: string
-  companyPublicId: string
-  company: string
-  amount: string
-  issuedAt: string
-  offset: number | null
-  complete: boolean
-  score: number
-  at: bigint
-  band: number
-  state: AlertState
-  fired: Fired[]
+  motivos: Fired[]
   stated: Fired[] | null
   statedRules: string[] | null
-  learning: boolean
-  judgedAt: Date
-  by: string | null
-  stateAt: Date | null
+  complete: boolean
+  /** What of its place in the list is not its id. */
+  place: string
 }
 
 const isTold = sql`(a.rules <> '{}' or a.state in ('conhecida', 'confirmada'))`
@@ -94,10 +86,7 @@ export async function listAlerts(ctx: ListContext, workspaceId: number, filter: 
   const last = page.at(-1)
   return {
     items: await toAlerts(ctx, workspaceId, page),
-    proximo:
-      rows.length > pageSize && last
-        ? `${last.band}.${last.score}.${last.at}.${ctx.ids.encode(workspaceId, last.id)}`
-        : null,
+    proximo: rows.length > pageSize && last ? `${last.place}.${ctx.ids.encode(workspaceId, last.id)}` : null,
     totalDeItens: counted[0]!.n,
   }
 }
@@ -118,29 +107,28 @@ export async function findAlert(ctx: ListContext, workspaceId: number, id: bigin
          where ${sql.join([sql`a.workspace_id = ${workspaceId}`, sql`a.document_id = ${id}`, isTold, ...shown], sql` and `)}`,
   )
   if (rows.length === 0) return null
-  const { rows: before } = await sql<{ judged_at: Date; score: number; band: number; rules: string[]; text: string }>`
-    select judged_at, score, band, rules, text from alert_verdict
+  // The text may have numbers of documents that the person does not see.
+  const { rows: anteriores } = await sql<RouteData<typeof getAlert>['anteriores'][number]>`
+    select ${jsonTime(sql`judged_at`)} as quando, score / 100::float8 as score, (${alertBands}::text[])[band + 1] as faixa,
+           case when ${companiesShown(ctx) === null} then text else '' end as texto, rules as regras from alert_verdict
      where workspace_id = ${workspaceId} and document_id = ${id} order by id desc`.execute(ctx.db)
   const [alert] = await toAlerts(ctx, workspaceId, rows)
-  return {
-    ...alert!,
-    anteriores: before.map(({ judged_at, score, band, rules, text }) => ({
-      quando: judged_at.toISOString(),
-      score: score / 100,
-      faixa: alertBands[band]!,
-      // Perhaps with numbers of documents that the person does not see.
-      texto: companiesShown(ctx) === null ? text : '',
-      regras: rules,
-    })),
-  }
+  return { ...alert!, anteriores }
 }
+
+// As written in the document, offset included.
+export const issuedText = sql<string>`replace(d.issued_at::text, ' ', 'T') ||
+  coalesce(case when d.issued_offset < 0 then '-' else '+' end || to_char(make_interval(mins => abs(d.issued_offset)), 'HH24:MI'), '')`
 
 export async function readRows(db: Database, workspaceId: number, chosen: RawBuilder<unknown>): Promise<AlertRow[]> {
   const { rows } = await sql<AlertRow>`
-    select a.document_id as id, a.chave, d.type, d.number, s.name as issuer, s.tax_id as "taxId", c.public_id as "companyPublicId", c.name as company,
-           d.amount, d.issued_at as "issuedAt", d.issued_offset as "offset", d.complete, a.score, a.at, a.band, a.state, a.fired, a.stated_fired as stated,
-           a.stated_rules as "statedRules", a.learning, a.judged_at as "judgedAt", a.state_at as "stateAt",
-           case when a.state_by is not null then ${nameOfAuthor(workspaceId, 'a.state_by')} end as by
+    select a.document_id as id, a.chave, d.type as "tipoDFe", d.number as numero, s.name as emitente, s.tax_id as "cnpjEmitente", c.public_id as "idEmpresa",
+           c.name as empresa, d.amount::float8 as valor, ${issuedText} as emissao, a.score / 100::float8 as score,
+           (${alertBands}::text[])[a.band + 1] as faixa, a.state as estado, a.learning as "emAprendizado", a.fired as motivos,
+           case when a.state_at is not null then json_build_object(
+             'quem', case when a.state_by is not null then ${nameOfAuthor(workspaceId, 'a.state_by')} end, 'quando', ${jsonTime(sql`a.state_at`)}) end as decisao,
+           ${jsonTime(sql`a.judged_at`)} as "avaliadoEm", a.stated_fired as stated, a.stated_rules as "statedRules", d.complete,
+           concat_ws('.', a.band, a.score, a.at) as place
       from alert a
       join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
@@ -152,47 +140,38 @@ export async function readRows(db: Database, workspaceId: number, chosen: RawBui
 
 /** Alerts as people see them; `ctx.db` decides what of a reason may be told. */
 export async function toAlerts(ctx: ListContext, workspaceId: number, rows: readonly AlertRow[]): Promise<Alert[]> {
-  const firedOf = (row: AlertRow) => (row.fired.length > 0 ? row.fired : (row.stated ?? []))
-  const compared = new Set(
-    rows.flatMap((row) => firedOf(row).flatMap(({ compared }) => compared.slice(0, alertMax.comparedShown))),
-  )
+  const shownOf = (compared: readonly string[]) => compared.slice(0, alertMax.comparedShown)
+  const firedOf = ({ motivos, stated }: AlertRow) => (motivos.length > 0 ? motivos : (stated ?? []))
+  const compared = new Set(rows.flatMap((row) => firedOf(row).flatMap(({ compared }) => shownOf(compared))))
   const documents = await readCompared(ctx, workspaceId, [...compared])
   const isLimited = companiesShown(ctx) !== null
-  return rows.map((row) => ({
-    idDFe: ctx.ids.encode(workspaceId, row.id),
-    chave: row.chave,
-    tipoDFe: row.type,
-    numero: row.number,
-    emitente: row.issuer,
-    cnpjEmitente: row.taxId,
-    idEmpresa: row.companyPublicId,
-    empresa: row.company,
-    valor: Number(row.amount),
-    emissao: issuedText(row.issuedAt, row.offset),
-    score: row.score / 100,
-    faixa: alertBands[row.band]!,
-    estado: row.state,
-    emAprendizado: row.learning,
-    motivos: firedOf(row).map(({ id, version, weight, sentence, learning, compared, inputs }) => {
-      // A sentence has numbers of the documents that it compares.
-      const tells = !isLimited || compared.slice(0, alertMax.comparedShown).every((chave) => documents.has(chave))
-      return {
-        regra: id,
-        nome: ruleName(id),
-        versao: version,
-        peso: weight,
-        frase: tells ? sentence : 'Compara com um documento de uma empresa que você não vê.',
-        emAprendizado: learning,
-        comparados: compared.slice(0, alertMax.comparedShown).map((chave) => documents.get(chave) ?? absent(chave)),
-        entradas: tells ? inputs : {},
-      }
-    }),
-    decisao: row.stateAt && { quem: row.by, quando: row.stateAt.toISOString() },
-    avaliadoEm: row.judgedAt.toISOString(),
-    motivoNovo: row.statedRules !== null && row.fired.some(({ id }) => !row.statedRules!.includes(id)),
-    seguraCiencia:
-      row.type === 0 && !row.complete && row.state !== 'conhecida' && (row.score >= 60 || row.state === 'confirmada'),
-  }))
+  return rows.map((row) => {
+    const { id, stated: _, statedRules, complete, place: __, ...alert } = row
+    return {
+      idDFe: ctx.ids.encode(workspaceId, id),
+      ...alert,
+      motivos: firedOf(row).map(({ id, version, weight, sentence, learning, compared, inputs }) => {
+        // A sentence has numbers of the documents that it compares.
+        const tells = !isLimited || shownOf(compared).every((chave) => documents.has(chave))
+        return {
+          regra: id,
+          nome: ruleName(id),
+          versao: version,
+          peso: weight,
+          frase: tells ? sentence : 'Compara com um documento de uma empresa que você não vê.',
+          emAprendizado: learning,
+          comparados: shownOf(compared).map((chave) => documents.get(chave) ?? absent(chave)),
+          entradas: tells ? inputs : {},
+        }
+      }),
+      motivoNovo: statedRules !== null && row.motivos.some(({ id }) => !statedRules.includes(id)),
+      seguraCiencia:
+        alert.tipoDFe === 0 &&
+        !complete &&
+        alert.estado !== 'conhecida' &&
+        (alert.score >= 0.6 || alert.estado === 'confirmada'),
+    }
+  })
 }
 
 export type Compared = Alert['motivos'][number]['comparados'][number]
@@ -205,34 +184,13 @@ export async function readCompared(
 ): Promise<Map<string, Compared>> {
   if (chaves.length === 0) return new Map()
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-  const { rows } = await sql<{
-    id: bigint
-    chave: string
-    type: number
-    number: number
-    issuer: string
-    amount: string
-    issuedAt: string
-    offset: number | null
-  }>`
-    select distinct on (d.chave) d.id, d.chave, d.type, d.number, s.name as issuer, d.amount, d.issued_at as "issuedAt", d.issued_offset as "offset"
+  const { rows } = await sql<Omit<Compared, 'idDFe'> & { id: bigint }>`
+    select distinct on (d.chave) d.id, d.type as "tipoDFe", d.chave, d.number as numero, s.name as emitente, d.amount::float8 as valor,
+           ${issuedText} as emissao
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
      where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.chave = any (${chaves}::text[])`, ...shown], sql` and `)}
      order by d.chave, d.id`.execute(db)
-  return new Map(
-    rows.map((row) => [
-      row.chave,
-      {
-        idDFe: ids.encode(workspaceId, row.id),
-        tipoDFe: row.type,
-        chave: row.chave,
-        numero: row.number,
-        emitente: row.issuer,
-        valor: Number(row.amount),
-        emissao: issuedText(row.issuedAt, row.offset),
-      },
-    ]),
-  )
+  return new Map(rows.map(({ id, ...one }) => [one.chave, { idDFe: ids.encode(workspaceId, id), ...one }]))
 }
 
 /** What is of a company that the person does not see, or not here, is a chave, and nothing else. */
@@ -246,14 +204,6 @@ export function absent(chave: string): Compared {
     valor: null,
     emissao: null,
   }
-}
-
-export function issuedText(at: string, offset: number | null): string {
-  const local = at.replace(' ', 'T')
-  if (offset === null) return local
-  const pad = (value: number) => String(value).padStart(2, '0')
-  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60]
-  return `${local}${offset < 0 ? '-' : '+'}${pad(hours)}:${pad(minutes)}`
 }
 
 const names = new Map(rules.map(({ id, name }) => [id, name]))

@@ -7,12 +7,13 @@ import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
+import { jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { holdPosition } from './following.ts'
 import { readStoredSettings } from './judging.ts'
 import { besideDocument, isLearning, isUnanswered, ruleName } from './list.ts'
-import { markDue } from './store.ts'
+import { markDue, records } from './store.ts'
 
 // What people say of alerts and of rules. All of it holds the position of the workspace first, as the worker does.
 
@@ -96,8 +97,7 @@ async function silence(
   of: readonly Stated[],
   { rules: chosen, ceiling, until }: Omit<Statement, 'state'>,
 ): Promise<(Pair & { id: bigint; rule: string })[]> {
-  const longest = sql<Date>`now() + ${alertMax.knownMonths} * interval '1 month'`
-  const values = of.flatMap((one) => {
+  const silenced = of.flatMap((one) => {
     const meant = one.rules.filter(
       (rule) => !unsilenced.has(rule) && rule !== ofDeadline && (chosen?.includes(rule) ?? true),
     )
@@ -111,25 +111,16 @@ async function silence(
         'conflict',
         `O documento ${one.chave} vale mais do que o teto: com ele, o alerta continuaria. Nada foi alterado; escolha um teto maior, ou nenhum.`,
       )
-    return meant.map((rule) => ({
-      workspace_id: workspaceId,
-      company_id: one.companyId,
-      document_id: one.id,
-      ceiling: ceiling === undefined ? null : BigInt(ceiling),
-      until: until ? sql<Date>`least(${until}::timestamptz, ${longest})` : longest,
-      said_by: accountId,
-      rule,
-      company_base: one.companyBase,
-      issuer_base: one.issuerBase,
-    }))
+    return meant.map((rule) => ({ ...one, rule }))
   })
-  await db.insertInto('alert_known').values(values).execute()
-  return values.map(({ document_id: id, rule, company_base: companyBase, issuer_base: issuerBase }) => ({
-    id,
-    rule,
-    companyBase,
-    issuerBase,
-  }))
+  const rows = silenced.map((one) => ({ ...one, id: String(one.id), amount: undefined }))
+  await sql`
+    insert into alert_known (workspace_id, company_id, document_id, ceiling, until, said_by, rule, company_base, issuer_base)
+    select ${workspaceId}, q."companyId", q.id, ${ceiling ?? null}::bigint, least(${until ?? null}::timestamptz, now() + ${alertMax.knownMonths} * interval '1 month'),
+           ${accountId}, q.rule, q."companyBase", q."issuerBase"
+      from ${records(rows, { companyId: 'int', id: 'bigint', rule: 'text', companyBase: 'text', issuerBase: 'text' })}
+    returning id`.execute(db)
+  return silenced
 }
 
 // What was said of these documents before holds no more.
@@ -157,37 +148,20 @@ async function markPairs(db: Database, workspaceId: number, pairs: readonly Pair
 }
 
 export async function listKnown({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: number): Promise<KnownAlert[]> {
-  const { rows } = await sql<{
-    id: bigint
-    rule: string
-    issuerBase: string
-    issuer: string | null
-    companyPublicId: string
-    company: string
-    ceiling: number | null
-    until: Date
-    by: string | null
-    at: Date
-  }>`
-    select k.id, k.rule, k.issuer_base as "issuerBase", k.ceiling::float8 as ceiling, k.until, k.said_at as at, ${nameOfAuthor(workspaceId, 'k.said_by')} as by,
-           c.public_id as "companyPublicId", c.name as company,
-           (select s.name from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-             where d.workspace_id = ${workspaceId} and s.workspace_id = ${workspaceId} and d.id = k.document_id) as issuer
+  const { rows } = await sql<Omit<KnownAlert, 'idConhecido' | 'nome'> & { id: bigint }>`
+    select k.id, k.rule as regra, k.issuer_base as "raizEmitente",
+           coalesce((select s.name from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
+                      where d.workspace_id = ${workspaceId} and s.workspace_id = ${workspaceId} and d.id = k.document_id), '') as emitente,
+           c.public_id as "idEmpresa", c.name as empresa, k.ceiling::float8 / 100 as teto, ${jsonTime(sql`k.until`)} as ate,
+           ${nameOfAuthor(workspaceId, 'k.said_by')} as quem, ${jsonTime(sql`k.said_at`)} as quando
       from alert_known k join company c on c.workspace_id = ${workspaceId} and c.id = k.company_id
      where k.workspace_id = ${workspaceId} and k.until > now()
      order by k.id desc limit 1000`.execute(db)
-  return rows.map((row) => ({
-    idConhecido: ids.encode(workspaceId, row.id),
-    regra: row.rule,
-    nome: ruleName(row.rule),
-    raizEmitente: row.issuerBase,
-    emitente: row.issuer ?? '',
-    idEmpresa: row.companyPublicId,
-    empresa: row.company,
-    teto: row.ceiling === null ? null : row.ceiling / 100,
-    ate: row.until.toISOString(),
-    quem: row.by,
-    quando: row.at.toISOString(),
+  return rows.map(({ id, regra, ...known }) => ({
+    idConhecido: ids.encode(workspaceId, id),
+    regra,
+    nome: ruleName(regra),
+    ...known,
   }))
 }
 

@@ -4,7 +4,7 @@ import { type AlertTest, alertBands, alertMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { inWorkspace, readWorkspace } from '../../platform/database.ts'
+import { inWorkspace, jsonTime, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
 import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../platform/jobs/jobs.ts'
@@ -20,20 +20,20 @@ const asked: Limit = { name: 'alert-test', times: 40, withinMs: 3_600_000 }
 const portionMax = 100
 const failuresMax = 3
 
-interface Counts {
-  marked: number
-  /** Of these, those that say nothing yet. */
-  learning: number
-  /** What somebody said is known: marked or, because of that, silent. */
-  known: number
-  /** Of the marked ones, those that somebody confirmed. */
-  confirmed: number
-  /** Documents that have an alert only because of the rule, and those whose band is another one because of it. */
-  added: number
-  moved: number
-}
+/** What a test counts, under the names of its answer. */
+type Counts = Pick<
+  AlertTest,
+  'marcados' | 'emAprendizado' | 'confirmados' | 'conhecidos' | 'alertasNovos' | 'mudamDeFaixa'
+>
 
-const nothing: Counts = { marked: 0, learning: 0, known: 0, confirmed: 0, added: 0, moved: 0 }
+const nothing: Counts = {
+  marcados: 0,
+  emAprendizado: 0,
+  confirmados: 0,
+  conhecidos: 0,
+  alertasNovos: 0,
+  mudamDeFaixa: 0,
+}
 
 interface Marked {
   id: string
@@ -77,26 +77,16 @@ export async function readTest(
   workspaceId: number,
   rule: string,
 ): Promise<AlertTest | null> {
-  const { rows } = await sql<{
-    askedAt: Date
-    ended: boolean
-    failed: boolean
-    total: number
-    capped: boolean
-    unread: boolean
-    judged: number
-    counts: Counts
-    strongest: Marked[]
-  }>`
-    select asked_at as "askedAt", type is null as ended, failed, total, capped, unread, judged, counts, strongest
+  const { rows } = await sql<Omit<AlertTest, keyof Counts | 'maisFortes'> & { counts: Counts; strongest: Marked[] }>`
+    select ${jsonTime(sql`asked_at`)} as "pedidoEm", case when failed then 'falhou' when type is null then 'pronto' else 'testando' end as situacao,
+           judged as avaliados, total, capped as limitado, unread as incompleto, counts, strongest
       from alert_test where workspace_id = ${workspaceId} and rule = ${rule}`.execute(db)
-  const [test] = rows
-  if (!test) return null
-  const { counts, strongest } = test
+  if (!rows[0]) return null
+  const { counts, strongest, ...test } = rows[0]
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-  const { rows: documents } = await sql<Named>`
-    select d.id::text, d.chave, d.type, d.number, s.name as issuer, c.name as company, c.public_id as "companyPublicId", d.amount::float8, d.issued_at as "issuedAt", d.issued_offset as "offset",
-           a.state
+  const { rows: documents } = await sql<Omit<Strongest, 'idDFe' | 'score' | 'sem' | 'com' | 'frase'> & { id: string }>`
+    select d.id::text, d.chave, d.type as "tipoDFe", d.number as numero, s.name as emitente, c.public_id as "idEmpresa", c.name as empresa,
+           d.amount::float8 as valor, ${issuedText} as emissao, a.state as estado
       from document d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
@@ -104,56 +94,30 @@ export async function readTest(
      where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.id = any (${strongest.map(({ id }) => id)}::bigint[])`, ...shown], sql` and `)}`.execute(
     db,
   )
-  const named = new Map(documents.map((one) => [one.id, one]))
+  const named = new Map(documents.map(({ id, ...one }) => [id, one]))
   return {
-    pedidoEm: test.askedAt.toISOString(),
-    situacao: test.failed ? 'falhou' : test.ended ? 'pronto' : 'testando',
-    avaliados: test.judged,
-    total: test.total,
-    limitado: test.capped,
-    incompleto: test.unread,
-    marcados: counts.marked,
-    emAprendizado: counts.learning,
-    confirmados: counts.confirmed,
-    conhecidos: counts.known,
-    alertasNovos: counts.added,
-    mudamDeFaixa: counts.moved,
+    ...test,
+    // In the order of the answer, whatever that of the database is.
+    ...nothing,
+    ...counts,
     maisFortes: strongest.flatMap(({ id, score, before, after, sentence }) => {
       const one = named.get(id)
       if (!one) return []
+      const { estado, ...document } = one
       return {
         idDFe: ids.encode(workspaceId, BigInt(id)),
-        chave: one.chave,
-        tipoDFe: one.type,
-        numero: one.number,
-        emitente: one.issuer,
-        idEmpresa: one.companyPublicId,
-        empresa: one.company,
-        valor: one.amount,
-        emissao: issuedText(one.issuedAt, one.offset),
+        ...document,
         score: score / 100,
         sem: before === null ? null : alertBands[before]!,
         com: alertBands[after]!,
         frase: sentence,
-        estado: one.state,
+        estado,
       }
     }),
   }
 }
 
-interface Named {
-  id: string
-  chave: string
-  type: number
-  number: number
-  issuer: string
-  company: string
-  companyPublicId: string
-  amount: number
-  issuedAt: string
-  offset: number | null
-  state: AlertTest['maisFortes'][number]['estado']
-}
+type Strongest = AlertTest['maisFortes'][number]
 
 /** Judges the documents of tests, a bounded part of one after the other. A test that fails some times in a row ends. */
 export const testJob: JobKind = {
@@ -235,14 +199,14 @@ async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
   for (const { documentId, without, withRule } of tried) {
     const fired = withRule.fired.find(({ id }) => id === rule)
     const state = states.get(documentId)
-    if (withRule.allowed.includes(rule) || (fired && state === 'conhecida')) counts.known++
+    if (withRule.allowed.includes(rule) || (fired && state === 'conhecida')) counts.conhecidos++
     if (fired === undefined) continue
-    counts.marked++
-    if (state === 'confirmada') counts.confirmed++
-    if (fired.learning) counts.learning++
+    counts.marcados++
+    if (state === 'confirmada') counts.confirmados++
+    if (fired.learning) counts.emAprendizado++
     const before = bandOf(without)
-    if (before === null) counts.added++
-    else if (without.band !== withRule.band) counts.moved++
+    if (before === null) counts.alertasNovos++
+    else if (without.band !== withRule.band) counts.mudamDeFaixa++
     const score = Math.round(withRule.score * 100)
     marked.push({ id: String(documentId), score, before, after: bandOf(withRule)!, sentence: fired.sentence })
   }

@@ -13,7 +13,7 @@ import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { dueInDatabase } from '../../documents/deadlines.ts'
 import { readBacklog } from '../../documents/unread.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
-import { companiesShown } from '../../platform/database.ts'
+import { companiesShown, jsonTime } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { serviceCodes } from '../../platform/service.ts'
@@ -34,27 +34,7 @@ export interface Question {
   state: 'abertos' | 'certos'
 }
 
-interface Row {
-  id: bigint
-  code: FreightCode
-  sentence: string
-  documents: string[]
-  value: bigint
-  chave: string
-  type: number
-  number: number
-  issuer: string
-  taxId: string
-  companyPublicId: string
-  company: string
-  companyCnpj: string
-  issuedAt: string
-  offset: number | null
-  until: Date | null
-  by: string | null
-  saidAt: Date | null
-  place: string
-}
+type Row = Omit<FreightFinding, 'idDFe' | 'nome' | 'documentos'> & { id: bigint; documents: string[]; place: string }
 
 const wordsMax = 5
 
@@ -96,11 +76,10 @@ const ofCode = (code: FreightCode | undefined) => (code === undefined ? [] : [sq
 
 async function readRows(db: Database, workspaceId: number, rest: RawBuilder<unknown>): Promise<Row[]> {
   const { rows } = await sql<Row>`
-    select f.document_id as id, f.code, f.sentence, f.documents, f.value, d.chave, d.type, d.number, s.name as issuer, s.tax_id as "taxId",
-           c.public_id as "companyPublicId", c.name as company, c.cnpj as "companyCnpj", d.issued_at as "issuedAt", d.issued_offset as "offset",
-           ${dueInDatabase(workspaceId, serviceCodes.cte, new Date())} as until, m.said_at as "saidAt",
-           case when m.code is not null then ${nameOfAuthor(workspaceId, 'm.said_by')} end as by,
-           to_char(f.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS') as place
+    select f.document_id as id, d.chave, d.type as "tipoDFe", d.number as numero, s.name as emitente, s.tax_id as "cnpjEmitente", c.public_id as "idEmpresa",
+           c.name as empresa, c.cnpj as "cnpjEmpresa", f.value / 100::float8 as valor, ${issuedText} as emissao, f.code as regra, f.sentence as frase, f.documents,
+           case when m.code is not null then json_build_object('quem', ${nameOfAuthor(workspaceId, 'm.said_by')}, 'quando', ${jsonTime(sql`m.said_at`)}) end as certo,
+           ${jsonTime(sql`(${dueInDatabase(workspaceId, serviceCodes.cte, new Date())})`)} as "desacordoAte", to_char(f.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS') as place
       ${found} join company c on c.workspace_id = f.workspace_id and c.id = f.company_id
      where ${rest}`.execute(db)
   return rows
@@ -128,7 +107,7 @@ export async function listFindings(
   const last = page.at(-1)
   return {
     items: await toFindings(ctx, workspaceId, page),
-    proximo: rows.length > take && last ? `${last.place}.${last.code}.${ctx.ids.encode(workspaceId, last.id)}` : null,
+    proximo: rows.length > take && last ? `${last.place}.${last.regra}.${ctx.ids.encode(workspaceId, last.id)}` : null,
   }
 }
 
@@ -193,37 +172,28 @@ async function toFindings(ctx: ListContext, workspaceId: number, rows: readonly 
   const shown = ({ documents }: Row) => documents.slice(0, freightMax.documents)
   const behind = await readCompared(ctx, workspaceId, [...new Set(rows.flatMap(shown))])
   return rows.map((row) => {
-    const tells = tellsTo(ctx, row, behind)
+    const { id, regra, frase, documents: _, certo, desacordoAte, place: __, ...document } = row
     return {
-      idDFe: ctx.ids.encode(workspaceId, row.id),
-      chave: row.chave,
-      tipoDFe: row.type,
-      numero: row.number,
-      emitente: row.issuer,
-      cnpjEmitente: row.taxId,
-      idEmpresa: row.companyPublicId,
-      empresa: row.company,
-      cnpjEmpresa: row.companyCnpj,
-      valor: Number(row.value) / 100,
-      emissao: issuedText(row.issuedAt, row.offset),
-      regra: row.code,
-      nome: freightNames[row.code],
-      frase: tells ? row.sentence : 'Compara com um documento de uma empresa que você não vê.',
+      idDFe: ctx.ids.encode(workspaceId, id),
+      ...document,
+      regra,
+      nome: freightNames[regra],
+      frase: tellsTo(ctx, row, behind) ? frase : 'Compara com um documento de uma empresa que você não vê.',
       documentos: shown(row).map((chave) => behind.get(chave) ?? absent(chave)),
-      certo: row.saidAt && { quem: row.by, quando: row.saidAt.toISOString() },
-      desacordoAte: row.until?.toISOString() ?? null,
+      certo,
+      desacordoAte,
     }
   })
 }
 
 // Whether a person may read the sentence; `behind` are the documents of it that the person sees.
-const tellsTo = (ctx: WithDatabase, row: Pick<Row, 'code' | 'documents'>, behind: ReadonlyMap<string, unknown>) =>
+const tellsTo = (ctx: WithDatabase, row: Pick<Row, 'regra' | 'documents'>, behind: ReadonlyMap<string, unknown>) =>
   companiesShown(ctx) === null || compared(row).every((chave) => behind.has(chave))
 
 // Those of which a sentence tells more than what the CT-e itself cites.
-function compared({ code, documents }: Pick<Row, 'code' | 'documents'>): string[] {
-  if (code === 'fr-sem-nota') return []
-  return code === 'fr-tomador' ? documents : documents.filter((chave) => chave.slice(20, 22) !== '55')
+function compared({ regra, documents }: Pick<Row, 'regra' | 'documents'>): string[] {
+  if (regra === 'fr-sem-nota') return []
+  return regra === 'fr-tomador' ? documents : documents.filter((chave) => chave.slice(20, 22) !== '55')
 }
 
 /** Says that a finding is right as the person read it (`sentence`), or takes it back; returns whether that changed something. `ctx.db` is a transaction inside the workspace. */
@@ -238,13 +208,13 @@ export async function markFinding(
   const conditions = [...(await conditionsOf({ db }, workspaceId)), sql`f.document_id = ${id}`, sql`f.code = ${code}`]
   const { rows } = await sql<{
     companyId: number
-    code: FreightCode
+    regra: FreightCode
     sentence: string
     documents: string[]
     chave: string
     said: boolean
   }>`
-    select f.company_id as "companyId", f.code, f.sentence, f.documents, d.chave, m.code is not null as said ${found}
+    select f.company_id as "companyId", f.code as regra, f.sentence, f.documents, d.chave, m.code is not null as said ${found}
      where ${every(conditions)} for update of f`.execute(db)
   const [finding] = rows
   if (!finding) throw new AppError('not-found', 'Este achado não existe mais. Nada foi alterado; recarregue a lista.')

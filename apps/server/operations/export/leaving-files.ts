@@ -16,7 +16,7 @@ import { xmlName } from '../../documents/files.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
-import { readWorkspace } from '../../platform/database.ts'
+import { jsonTime, readWorkspace } from '../../platform/database.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../../platform/service.ts'
 
 interface LeavingTask {
@@ -228,7 +228,7 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
     select c.id, c.name as "razaoSocial", c.cnpj, c.uf, c.email, c.created_at as "cadastradaEm", c.archived_at as "arquivadaEm",
            c.automatic as "sincronizacaoAutomatica", c.shown_nfe as "mostraNFe", c.shown_cte as "mostraCTe", c.acknowledges_since as "cienciaAutomaticaDesde",
            (select json_build_object('titular', k.holder_name, 'cnpj', k.holder_cnpj, 'emissor', k.issuer, 'numeroDeSerie', k.serial_number,
-                                     'validoDe', ${jsonTime('k.valid_from')}, 'validoAte', ${jsonTime('k.valid_to')})
+                                     'validoDe', ${jsonTime(sql`k.valid_from`)}, 'validoAte', ${jsonTime(sql`k.valid_to`)})
               from certificate k where k.workspace_id = c.workspace_id and k.company_id = c.id and k.replaced_at is null) as certificado
       from company c where c.workspace_id = ${workspaceId} order by c.id`.execute(db)
   const { rows: visoes } = await sql<{ tipo: ServiceCode }>`
@@ -266,9 +266,6 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
     webhooks: webhooks.map((one) => ({ ...one, empresas: cnpjsOf(one.empresas) })),
   }
 }
-
-const jsonTime = (column: string) =>
-  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 function readMeOf({ productName, made, volume, tally }: LeavingTask, { events, versions, unread }: Rest): string[] {
   const { number, of, pdf } = volume
