@@ -1,4 +1,6 @@
 import { endSentence, formatCount, formatInteger, formatList } from '@vigia/contract/text'
+import { families } from '@vigia/dfe/families/all'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { companyScreen, listScreen, named, type TopicItem, type Writer } from '../companies/topics.ts'
 import type { Service } from '../platform/service.ts'
 import type { Decision } from './rules.ts'
@@ -13,24 +15,24 @@ export interface Arrived {
   more: boolean
 }
 
-const families = { nfe: 'NF-e', cte: 'CT-e' } as const
-
 const arrived: Writer = {
   topic: 'captura',
   write(items) {
     const all = items.map(({ payload }) => payload as Arrived)
-    const sum = (service: Service) =>
-      all.filter((one) => one.service === service).reduce((total, one) => total + one.inserted, 0)
-    const [nfe, cte] = [sum('nfe'), sum('cte')]
-    const completed = all.reduce((total, one) => total + one.completed, 0)
-    if (nfe + cte + completed === 0) return null
-    const news = [
-      ...(nfe > 0 ? [`${formatInteger(nfe)} NF-e`] : []),
-      ...(cte > 0 ? [`${formatInteger(cte)} CT-e`] : []),
-    ]
+    const sumOf = (some: readonly Arrived[], of: 'inserted' | 'completed') =>
+      some.reduce((total, one) => total + one[of], 0)
+    const counts = families.map((family) => {
+      const own = all.filter(({ service }) => service === family.id)
+      return { family, inserted: sumOf(own, 'inserted'), completed: sumOf(own, 'completed') }
+    })
+    const completed = sumOf(all, 'completed')
+    const arrived = counts.filter(({ inserted }) => inserted > 0)
+    if (arrived.length === 0 && completed === 0) return null
+    const news = arrived.map(({ family, inserted }) => `${formatInteger(inserted)} ${family.name}`)
     const whole = completed > 0 ? [formatCount(completed, 'NF-e ficou completa', 'NF-e ficaram completas')] : []
     const whose = named(items.map(({ company }) => company))
-    const words = nfe + cte === 1 ? (nfe === 1 ? 'nova' : 'novo') : cte === 0 ? 'novas' : 'novos'
+    const word = arrived.every(({ family }) => family.feminine) ? 'nova' : 'novo'
+    const words = sumOf(all, 'inserted') === 1 ? word : `${word}s`
     const body = endSentence(
       news.length > 0
         ? `${formatList(news)} ${words} de ${whose}${whole.length > 0 ? `; ${whole[0]}` : ''}`
@@ -39,10 +41,9 @@ const arrived: Writer = {
     const last = new Map(items.map(({ companyId, payload }) => [companyId, (payload as Arrived).more]))
     const goesOn = [...last.values()].some(Boolean)
     const header = goesOn ? 'Captura em andamento' : 'Captura concluída'
-    const [link, otherLink] = [
-      ...(nfe + completed > 0 ? (['/notas-fiscais'] as const) : []),
-      ...(cte > 0 ? (['/cte'] as const) : []),
-    ].map((list) => listScreen(list, items, { ordem: 'chegada' }))
+    const [link, otherLink] = counts
+      .filter(({ inserted, completed }) => inserted + completed > 0)
+      .map(({ family }) => listScreen(family.list, items, { ordem: 'chegada' }))
     return { kind: 'sucesso', header, body, ...(link && { link }), ...(otherLink && { otherLink }) }
   },
 }
@@ -75,7 +76,7 @@ const changed: Writer = {
     if (troubled.length > 0) return tellTrouble(troubled, recovered)
     if (recovered.length === 0) return null
     const [{ service }] = recovered as [StateChange]
-    const services = recovered.every((line) => line.service === service) ? ` de ${families[service]}` : ''
+    const services = recovered.every((line) => line.service === service) ? ` de ${familyById(service).name}` : ''
     const whose = named(recovered.map(({ company }) => company))
     return {
       kind: 'sucesso',
@@ -105,7 +106,7 @@ function tellTrouble(troubled: readonly StateChange[], recovered: readonly State
   const kind = troubled.some(({ state }) => state === 'stopped') ? 'error' : 'alert'
   const state = first.state as keyof typeof stateTexts
   const isOne = companies.size === 1 && troubled.every((line) => line.state === first.state)
-  const services = formatList([...new Set(troubled.map(({ service }) => families[service]))])
+  const services = formatList([...new Set(troubled.map(({ service }) => familyById(service).name))])
   if (isOne)
     return {
       kind,

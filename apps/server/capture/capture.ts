@@ -1,11 +1,12 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
+import { families } from '@vigia/dfe/families/all'
 import { type RawBuilder, sql } from 'kysely'
 import { requireCapture } from '../accounts/plans.ts'
 import { type Company, requireActive } from '../companies/companies.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { type ServiceCode, serviceCodes } from '../platform/service.ts'
+import type { ServiceCode } from '../platform/service.ts'
 import { hasCandidates } from './holder.ts'
 import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
@@ -28,10 +29,10 @@ export async function subscribe(
 ): Promise<void> {
   await inCapture(ctx, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
-    for (const service of Object.values(serviceCodes)) {
+    for (const { code } of families) {
       await sql`
         insert into capture_line (service, cnpj, next_at, message)
-        values (${service}, ${company.cnpj}, now(), 'A primeira consulta começa em instantes.')
+        values (${code}, ${company.cnpj}, now(), 'A primeira consulta começa em instantes.')
             on conflict (service, cnpj) do nothing`.execute(db)
     }
     const own = sql`select id from capture_line where cnpj = ${company.cnpj}`

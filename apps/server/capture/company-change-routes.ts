@@ -9,6 +9,7 @@ import {
 import type { RouteInput } from '@vigia/contract/route'
 import { formatBrasiliaTime } from '@vigia/contract/text'
 import { formatCnpj, parseCnpj } from '@vigia/dfe/cnpj'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { requireProvedEmail } from '../accounts/email-proof.ts'
 import { lockSettings, recordArchiving, recordChanges, recordRemoval, recordSync } from '../companies/audit-entries.ts'
 import { batchRoutes } from '../companies/batch-routes.ts'
@@ -22,9 +23,9 @@ import { handle } from '../platform/http/http.ts'
 import { requireScope } from '../platform/http/keys.ts'
 import { requireRecentProof } from '../platform/http/proof.ts'
 import type { Session } from '../platform/http/session.ts'
-import { serviceOf } from '../platform/service.ts'
 import { findOutage, type Outage, outageSentence } from '../sefaz/circuit.ts'
 import { followSwitch, requestSync, type SyncRequest, stopWithoutCertificate } from './capture.ts'
+import { distributionUrl } from './distribution.ts'
 import { followPlan } from './plan.ts'
 import { getCapturedCompany } from './state.ts'
 
@@ -187,14 +188,14 @@ async function syncMessage(
 ): Promise<string> {
   const told = []
   for (const request of requests) {
-    const service = serviceOf(request.service)
-    const outage = await findOutage(ctx, ctx.config.sefaz.endpoints.distribution[service])
+    const { service } = request
+    const outage = await findOutage(ctx, distributionUrl(ctx, service))
     const isLate = Boolean(lines.find((line) => line.service === request.service)?.late_since)
     told.push({ service, sentence: sentenceOf(request, outage, isLate) })
   }
   const [first] = told
   if (first && told.every(({ sentence }) => sentence === first.sentence)) return first.sentence
-  return told.map(({ service, sentence }) => `${service === 'nfe' ? 'NF-e' : 'CT-e'}: ${sentence}`).join(' ')
+  return told.map(({ service, sentence }) => `${familyOf(service).name}: ${sentence}`).join(' ')
 }
 
 function sentenceOf({ at, allowed, blocked }: SyncRequest, outage: Outage | null, isLate: boolean): string {

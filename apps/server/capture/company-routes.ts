@@ -6,6 +6,9 @@ import {
   listCompanies,
 } from '@vigia/contract/companies'
 import { formatBrasiliaDay, formatBrasiliaShortMoment, formatBrasiliaTime } from '@vigia/contract/text'
+import { families } from '@vigia/dfe/families/all'
+import { cte } from '@vigia/dfe/families/cte'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { ufByCode } from '@vigia/dfe/uf'
 import { pausedSentence, readPlan } from '../accounts/plans.ts'
 import { type CertificateSummary, describeUse, readCertificateCard } from '../companies/certificate-card.ts'
@@ -14,10 +17,11 @@ import { archivedSentence, withoutCertificate } from '../companies/companies.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { handle } from '../platform/http/http.ts'
-import { nsuText, type Service, type ServiceCode, serviceCodes, serviceOf } from '../platform/service.ts'
+import { nsuText, type Service, type ServiceCode, serviceOf } from '../platform/service.ts'
 import { storageSentence } from '../platform/storage.ts'
 import { findStandstill } from '../platform/trouble.ts'
 import { findOutage, type Outage, outageSentence } from '../sefaz/circuit.ts'
+import { distributionUrl } from './distribution.ts'
 import { getCapturedCompany, listCapturedCompanies } from './state.ts'
 
 type ListedCompany = Awaited<ReturnType<typeof listCapturedCompanies>>[number]
@@ -52,7 +56,8 @@ export const companyRoutes = (countRefused: CountRefused) => [
 ]
 
 interface Trouble {
-  outages: Record<Service, Outage | null>
+  /** By service. */
+  outages: Map<number, Outage | null>
   /** Why nothing is asked for, of no company; null: it is. */
   standstill: string | null
   refusedCiencias: Map<number, number>
@@ -66,11 +71,12 @@ async function findTrouble(
   workspaceId: number,
   countRefused: CountRefused,
 ): Promise<Trouble> {
-  const { nfe, cte } = ctx.config.sefaz.endpoints.distribution
   const plan = await readPlan(ctx, workspaceId)
+  const outages = new Map<number, Outage | null>()
+  for (const { code } of families) outages.set(code, await findOutage(ctx, distributionUrl(ctx, code)))
   return {
     standstill: ctx.storage.trouble ? storageSentence(ctx.storage.trouble) : await findStandstill(ctx),
-    outages: { nfe: await findOutage(ctx, nfe), cte: await findOutage(ctx, cte) },
+    outages,
     refusedCiencias: await countRefused(ctx, workspaceId),
     pausedBecause: pausedSentence(plan, ctx.config),
   }
@@ -86,8 +92,8 @@ function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
     razaoSocial: company.name,
     cnpj: company.cnpj,
     ativa: company.active,
-    ultimaSincronizacaoNFe: lastSuccess(serviceCodes.nfe),
-    ultimaSincronizacaoCTe: lastSuccess(serviceCodes.cte),
+    ultimaSincronizacaoNFe: lastSuccess(nfe.code),
+    ultimaSincronizacaoCTe: lastSuccess(cte.code),
     validadeCertificadoA1: company.valid_to?.toISOString() ?? null,
     sincronizacaoAutomatica: company.automatic,
     captura: company.lines.map((line) => toCapture(line, company, trouble)),
@@ -98,8 +104,8 @@ function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
 type Detail = Awaited<ReturnType<typeof getCapturedCompany>>
 
 function toDetail(company: Detail, card: CertificateSummary | null, trouble: Trouble): CompanyDetail {
-  const nfe = (role: number) => (company.shown_nfe & (1 << role)) !== 0
-  const cte = (role: number) => (company.shown_cte & (1 << role)) !== 0
+  const inNfe = (role: number) => (company.shown_nfe & (1 << role)) !== 0
+  const inCte = (role: number) => (company.shown_cte & (1 << role)) !== 0
   const captura = company.lines.map((line) => toCapture(line, company, trouble))
   const capture = (service: Service) => {
     const { ultimoNsu, mensagem } = captura.find(({ servico }) => servico === service) ?? {
@@ -116,22 +122,22 @@ function toDetail(company: Detail, card: CertificateSummary | null, trouble: Tro
     empresaUf: { codUf: company.uf, uf: ufByCode(company.uf)?.uf ?? '' },
     dataValidadeCertificadoDigital: company.valid_to && formatBrasiliaDay(company.valid_to),
     configuracaoNFe: {
-      emitenteNFe: nfe(0),
-      destinatarioNFe: nfe(1),
-      transportadorNFe: nfe(2),
-      terceiroNFe: nfe(3),
+      emitenteNFe: inNfe(0),
+      destinatarioNFe: inNfe(1),
+      transportadorNFe: inNfe(2),
+      terceiroNFe: inNfe(3),
       manifestarCienciaAutomaticamente: company.acknowledges_since !== null,
-      ...capture('nfe'),
+      ...capture(nfe.id),
     },
     configuracaoCTe: {
-      emitenteCTe: cte(0),
-      remetenteCTe: cte(4),
-      destinatarioCTe: cte(1),
-      expedidorCTe: cte(5),
-      recebedorCTe: cte(6),
-      tomadorCTe: cte(7),
-      terceiroCTe: cte(3),
-      ...capture('cte'),
+      emitenteCTe: inCte(0),
+      remetenteCTe: inCte(4),
+      destinatarioCTe: inCte(1),
+      expedidorCTe: inCte(5),
+      recebedorCTe: inCte(6),
+      tomadorCTe: inCte(7),
+      terceiroCTe: inCte(3),
+      ...capture(cte.id),
     },
     ativa: company.active,
     captura,
@@ -170,7 +176,7 @@ function toCapture(
   { archived_at, automatic, valid_to }: Pick<ListedCompany, 'archived_at' | 'automatic' | 'valid_to'>,
   { outages, standstill, refusedCiencias, pausedBecause }: Trouble,
 ): CaptureState {
-  const outage = outages[serviceOf(line.service)]
+  const outage = outages.get(line.service) ?? null
   // A company without automatic capture has a next query only after a request.
   const isWanted = automatic || line.wanted
   const isLate = isWanted && !line.leased && !outage && line.state !== 'stopped'
@@ -216,7 +222,7 @@ function toCapture(
     mensagem: [
       messageOf(line, outage, lateSince),
       ...(line.refused && line.refused !== line.message ? [`O seu certificado não foi aceito: ${line.refused}`] : []),
-      ...(line.service === serviceCodes.nfe ? refusedSentence(refusedCiencias.get(line.company_id)) : []),
+      ...(line.service === nfe.code ? refusedSentence(refusedCiencias.get(line.company_id)) : []),
       ...byHand,
     ].join(' '),
     proximaConsulta: isWanted && line.next_at ? line.next_at.toISOString() : null,

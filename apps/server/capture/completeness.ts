@@ -1,5 +1,6 @@
 import { type CompletenessMonth, downloadUnreadable, getCompleteness } from '@vigia/contract/companies'
 import { formatCnpj } from '@vigia/dfe/cnpj'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import { getCompanyId } from '../companies/companies.ts'
 import { noteRead } from '../documents/reads.ts'
@@ -188,7 +189,7 @@ export const completenessRoutes = [
       findUnreadable(ctx, session.workspaceId, wanted),
     )
     if (!stored) throw new AppError('not-found', 'Arquivo não encontrado. Se ele pôde ser lido depois, está na lista.')
-    const name = `${servico === 'nfe' ? 'NF-e' : 'CT-e'}-NSU${nsu}`
+    const name = `${familyById(servico).name}-NSU${nsu}`
     await noteRead(ctx, session, caller, `Baixou o arquivo não lido ${name} da empresa ${formatCnpj(stored.cnpj)}.`)
     try {
       return { content: openReceived(stored.content), fileName: `${name}.xml` }

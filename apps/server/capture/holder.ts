@@ -14,6 +14,7 @@ import {
 } from '../sefaz/certificate-choice.ts'
 import { type CaptureLine, lockLine } from './lease.ts'
 import { type Decision, noCertificate } from './rules.ts'
+import { sources } from './sources.ts'
 
 /** The company and the certificate with which a query is sent. */
 export interface Holder extends Choice {
@@ -25,8 +26,6 @@ type Purpose =
   | 'buscar documentos que faltam (consNSU, consChNFe)'
   | 'conferir o acesso (consNSU)'
 
-const webServices = { nfe: 'NFeDistribuicaoDFe', cte: 'CTeDistribuicaoDFe' }
-
 type HolderContext = Pick<Context, 'db' | 'config'>
 
 /** Chooses a certificate of this CNPJ's base. Null when none is valid, or all rest and no person asked: a request wakes one, once. */
@@ -35,7 +34,7 @@ export async function findHolder(
   line: Pick<CaptureLine, 'id' | 'service' | 'cnpj' | 'wanted'>,
   purpose: Purpose,
 ): Promise<Holder | null> {
-  const use = { service: webServices[serviceOf(line.service)], purpose }
+  const use = { service: sources[serviceOf(line.service)].webService, purpose }
   for (let mayWake = line.wanted; ; mayWake = false) {
     const candidates = await inCapture(ctx, (ctx) => listCandidates(ctx, line))
     const awake = candidates.filter(({ restsMs }) => restsMs <= 0)

@@ -1,7 +1,7 @@
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { isOfTheHost, type SefazError, type SefazErrorKind } from '@vigia/sefaz/error'
-import { closedForHours } from '../sefaz/distribution.ts'
 import { mayHaveBeenCounted } from '../sefaz/ledger.ts'
+import { closedForHours } from './distribution.ts'
 
 interface Rhythm {
   hourMs: number

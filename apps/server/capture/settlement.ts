@@ -11,7 +11,6 @@ import { LeaseLost } from '../platform/jobs/loop.ts'
 import { nsuText } from '../platform/service.ts'
 import type { Tables } from '../platform/tables.ts'
 import { noteSilence, outageSentence } from '../sefaz/circuit.ts'
-import { distributionUrl, reportResponse } from '../sefaz/distribution.ts'
 import {
   countFetched,
   isFirstSinceRestore,
@@ -22,6 +21,7 @@ import {
 } from '../sefaz/ledger.ts'
 import { compareClocks } from '../sefaz/skew.ts'
 import { damagedPositions, deliverLate, deliverPage, proofWithinMs, readArrivals } from './delivery.ts'
+import { distributionUrl, reportResponse } from './distribution.ts'
 import { closePosition, takeOut } from './gaps/positions.ts'
 import { type Holder, makeWay, noteFailureOfUnproved, proveHolder } from './holder.ts'
 import {

@@ -1,3 +1,4 @@
+import { families } from '@vigia/dfe/families/all'
 import { sql } from 'kysely'
 import { noneAccepted } from '../companies/certificates.ts'
 import { getCompany, listCompanies } from '../companies/companies.ts'
@@ -5,7 +6,7 @@ import { shownTo } from '../companies/switches.ts'
 import { damagedProblem } from '../documents/arrival.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import { lateMinutes, type ServiceCode, serviceCodes, waitMinutesMax } from '../platform/service.ts'
+import { lateMinutes, type ServiceCode, waitMinutesMax } from '../platform/service.ts'
 
 // As many as fifteen digits can name. Of the positions that are lost, those of the time that the authority keeps anything.
 const gapsOfLine = sql<{ missing: number; passed: number; lost: number }>`(
@@ -151,7 +152,7 @@ async function countMonth({ db }: WithDatabase, workspaceId: number): Promise<Ma
   const { rows } = await sql<{ id: number; n: number }>`
     select o.id, sum(m.n)::int as n
       from company o join count_month m on m.workspace_id = o.workspace_id and m.company_id = o.id
-     where o.workspace_id = ${workspaceId} and m.type in (${serviceCodes.nfe}, ${serviceCodes.cte})
+     where o.workspace_id = ${workspaceId} and m.type = any (${families.map(({ code }) => code)}::int[])
        and m.month = date_trunc('month', now() at time zone 'America/Sao_Paulo')::date and ${shownTo('o', 'm')}
      group by o.id`.execute(db)
   return new Map(rows.map(({ id, n }) => [id, n]))

@@ -1,5 +1,6 @@
 import { formatBrasiliaShortMoment, formatCount, formatInteger, formatList } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import { warn } from '../accounts/warn.ts'
 import { noneAccepted } from '../companies/certificates.ts'
@@ -9,7 +10,7 @@ import { inCapture, readWorkspace } from '../platform/database.ts'
 import { type Letter, type MailKind, whyReceived } from '../platform/mail/mail.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
-import { distributionUrl } from '../sefaz/distribution.ts'
+import { distributionUrl } from './distribution.ts'
 import { noCertificate } from './rules.ts'
 
 type WarningContext = Pick<Context, 'db' | 'config'>
@@ -130,7 +131,6 @@ async function withCompanies<Row extends { companyId: number }>(
   })
 }
 
-const families = { [serviceCodes.nfe]: 'NF-e', [serviceCodes.cte]: 'CT-e' } as const
 const states = ['stopped', 'failed', 'blocked'] as const
 const words = { stopped: 'parada', failed: 'com falha', blocked: 'bloqueada pela SEFAZ' } as const
 // More would be a list that nobody reads; the page has them all.
@@ -159,7 +159,7 @@ const writeStuck: MailKind = async (ctx, { workspaceId }) => {
 const cnpjOf = ({ cnpj }: { cnpj: string }) => `CNPJ ${formatCnpj(cnpj)}`
 
 function describe({ name, cnpj, service, state, since, message }: StuckCapture): string {
-  return `${name} (CNPJ ${formatCnpj(cnpj)}), ${families[service]}: ${words[state]} desde ${formatBrasiliaShortMoment(since)} (horário de Brasília). ${message}`
+  return `${name} (CNPJ ${formatCnpj(cnpj)}), ${familyOf(service).name}: ${words[state]} desde ${formatBrasiliaShortMoment(since)} (horário de Brasília). ${message}`
 }
 
 function summarize(stuck: readonly StuckCapture[]): string {
@@ -187,7 +187,9 @@ const writeLost: MailKind = async (ctx, { workspaceId }) => {
   const listed = lost
     .toSorted((a, b) => b.lost - a.lost)
     .slice(0, namedMax)
-    .map((one) => `${one.name} (CNPJ ${formatCnpj(one.cnpj)}), ${families[one.service]}: ${formatInteger(one.lost)}`)
+    .map(
+      (one) => `${one.name} (CNPJ ${formatCnpj(one.cnpj)}), ${familyOf(one.service).name}: ${formatInteger(one.lost)}`,
+    )
   const others = lost.length - listed.length
   return {
     subject: `${what} mais na SEFAZ: ${named(lost.map(cnpjOf))}`,

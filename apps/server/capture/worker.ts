@@ -1,3 +1,5 @@
+import { families } from '@vigia/dfe/families/all'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import type { Context } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
@@ -5,9 +7,9 @@ import { fromNow } from '../platform/jobs/claim.ts'
 import { startJobs } from '../platform/jobs/loop.ts'
 import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
-import { distributionUrl } from '../sefaz/distribution.ts'
 import { type CaptureContext, converse } from './conversation.ts'
 import { copyToOthers, listSubscribers } from './delivery.ts'
+import { distributionUrl } from './distribution.ts'
 import { runGapTurn } from './gaps/gap-turn.ts'
 import { noteWaitMs } from './gaps/notes.ts'
 import { settleInterrupted } from './interrupted.ts'
@@ -28,7 +30,7 @@ export async function startCaptureWorker(
       claim: async () => ((await mayWork(ctx)) ? claimTurn(ctx) : null),
       run: async ({ line, work }, signal) => {
         await work(ctx, line, signal)
-        if (work !== converse || line.service !== serviceCodes.nfe) return
+        if (work !== converse || line.service !== nfe.code) return
         const subscribers = await inCapture(ctx, (ctx) => listSubscribers(ctx, line))
         for (const { workspaceId, companyId, proved } of subscribers) if (proved) await received(workspaceId, companyId)
       },
@@ -67,7 +69,7 @@ async function claimTurn(ctx: CaptureContext): Promise<{ line: CaptureLine; work
 async function listPaused(ctx: CaptureContext): Promise<ServiceCode[]> {
   const paused = await pausedServices(ctx)
   if (paused.length === 0) return []
-  return Object.values(serviceCodes).filter((service) => paused.includes(addressOf(distributionUrl(ctx, service))))
+  return families.map(({ code }) => code).filter((service) => paused.includes(addressOf(distributionUrl(ctx, service))))
 }
 
 export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Promise<void> {

@@ -46,7 +46,7 @@ export function companyScreen(items: readonly Pick<TopicItem, 'companyPublicId'>
 
 /** The path of a list of documents of any date, narrowed to the one company that all items are about. */
 export function listScreen(
-  list: '/notas-fiscais' | '/cte',
+  list: string,
   items: readonly Pick<TopicItem, 'companyPublicId'>[],
   narrowing: Readonly<Record<string, string>>,
 ): string {

@@ -130,6 +130,8 @@ export const cte: Family & { id: 'cte' } = {
   id: 'cte',
   code: 2,
   name: 'CT-e',
+  feminine: false,
+  list: '/cte',
   models: ['57', '64', '67'],
   namespace: 'http://www.portalfiscal.inf.br/cte',
   roots: {

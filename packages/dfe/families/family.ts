@@ -12,6 +12,10 @@ export interface Family {
   code: number
   /** As people write it: NF-e. */
   name: string
+  /** "Uma NF-e nova", "um CT-e novo". */
+  feminine: boolean
+  /** Path of its list in the browser. */
+  list: string
   /** The models in its chaves. */
   models: readonly string[]
   namespace: string

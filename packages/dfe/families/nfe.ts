@@ -198,6 +198,8 @@ export const nfe: Family & { id: 'nfe' } = {
   id: 'nfe',
   code: 0,
   name: 'NF-e',
+  feminine: true,
+  list: '/notas-fiscais',
   models: ['55', '65'],
   namespace: 'http://www.portalfiscal.inf.br/nfe',
   roots: {

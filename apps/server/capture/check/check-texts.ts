@@ -4,7 +4,7 @@ import { formatCnpj } from '@vigia/dfe/cnpj'
 import type { DistributionResponse } from '@vigia/sefaz/distribution'
 import { explainFailure, type SefazError } from '@vigia/sefaz/error'
 import type { Context } from '../../platform/context.ts'
-import { closedForHours } from '../../sefaz/distribution.ts'
+import { closedForHours } from '../distribution.ts'
 import { blockCause, explainCode } from '../rules.ts'
 
 export interface Finding {

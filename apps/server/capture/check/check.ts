@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { cnpjBase, formatCnpj } from '@vigia/dfe/cnpj'
+import { families } from '@vigia/dfe/families/all'
 import { ufBySigla } from '@vigia/dfe/uf'
 import { CertificateError, readCertificate } from '@vigia/sefaz/certificate'
 import { connect } from '@vigia/sefaz/connection'
@@ -8,11 +9,11 @@ import { sql } from 'kysely'
 import { readAuthorities } from '../../companies/authorities.ts'
 import { inCapture } from '../../platform/database.ts'
 import { fromNow } from '../../platform/jobs/claim.ts'
-import { type Service, serviceCodes, services } from '../../platform/service.ts'
+import { type Service, serviceCodes, serviceOf } from '../../platform/service.ts'
 import type { OpenedCertificate } from '../../platform/signer/signer.ts'
-import { distributionUrl, send } from '../../sefaz/distribution.ts'
 import { type QueryOutcome, quotaWait } from '../../sefaz/ledger.ts'
 import type { CaptureContext } from '../conversation.ts'
+import { distributionUrl, send } from '../distribution.ts'
 import { planNext } from '../gaps/gap-turn.ts'
 import { findPosition, isMissingPosition } from '../gaps/positions.ts'
 import { findHolder } from '../holder.ts'
@@ -90,16 +91,13 @@ async function checkServices(ctx: CaptureContext, subject: CheckSubject): Promis
     )
   }
   const findings: Finding[] = []
-  for (const service of services) findings.push(await checkService(ctx, subject, service))
+  for (const { id } of families) findings.push(await checkService(ctx, subject, id))
   const shown = findings.find((finding) => finding.certificate)?.certificate
   if (shown) lines.push('', ...describeCertificate(shown))
   for (const [index, finding] of findings.entries()) {
-    const { host } = new URL(distributionUrl(ctx, serviceCodes[services[index]!]))
-    lines.push(
-      '',
-      `${services[index] === 'nfe' ? 'NF-e' : 'CT-e'} (${host})`,
-      ...finding.lines.map((line) => `  ${line}`),
-    )
+    const { code, name } = families[index]!
+    const { host } = new URL(distributionUrl(ctx, code))
+    lines.push('', `${name} (${host})`, ...finding.lines.map((line) => `  ${line}`))
   }
   return { ok: findings.every((finding) => finding.ok), lines }
 }
@@ -112,7 +110,7 @@ async function findLines(ctx: CaptureContext, cnpj: string): Promise<Map<Service
   const rows = await inCapture(ctx, ({ db }) =>
     db.selectFrom('capture_line').select(['id', 'service']).where('cnpj', '=', cnpj).execute(),
   )
-  return new Map(rows.map(({ id, service }) => [service === serviceCodes.nfe ? 'nfe' : 'cte', id]))
+  return new Map(rows.map(({ id, service }) => [serviceOf(service), id]))
 }
 
 async function checkService(ctx: CaptureContext, subject: CheckSubject, service: Service): Promise<Finding> {

@@ -1,18 +1,19 @@
 import type { Connection } from '@vigia/sefaz/connection'
-import { type DistributionRequest, type DistributionResponse, queryDistribution } from '@vigia/sefaz/distribution'
+import type { DistributionRequest, DistributionResponse } from '@vigia/sefaz/distribution'
 import { isOfTheHost, SefazError } from '@vigia/sefaz/error'
 import type { Context, WithConfig } from '../platform/context.ts'
 import { nsuText, type ServiceCode, serviceOf } from '../platform/service.ts'
-import { noteAnswer, noteFailure } from './circuit.ts'
-import type { QueryOutcome } from './ledger.ts'
-import { notePace } from './pace.ts'
+import { noteAnswer, noteFailure } from '../sefaz/circuit.ts'
+import type { QueryOutcome } from '../sefaz/ledger.ts'
+import { notePace } from '../sefaz/pace.ts'
+import { sources } from './sources.ts'
 
 /** How long a service that says it is down is left alone: 108 is for a short while, 109 for an unknown one (NT 2014.002). */
 export const closedForHours: Readonly<Record<number, number>> = { 108: 1 / 6, 109: 1 / 2 }
 
 /** Where the queries of a service go. */
 export function distributionUrl({ config }: Pick<Context, 'config'>, service: ServiceCode): string {
-  return config.sefaz.endpoints.distribution[serviceOf(service)]
+  return sources[serviceOf(service)].url(config.sefaz.endpoints)
 }
 
 /** A query to the distribution. */
@@ -29,8 +30,7 @@ export async function send(
   const { sefaz } = ctx.config
   const startedAt = performance.now()
   try {
-    const response = await queryDistribution(connection, {
-      service: serviceOf(line.service),
+    const response = await sources[serviceOf(line.service)].ask(connection, {
       url: distributionUrl(ctx, line.service),
       tpAmb: sefaz.tpAmb,
       cUFAutor: holder.uf,

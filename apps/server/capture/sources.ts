@@ -1,0 +1,8 @@
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { type Source, soapSource } from './source.ts'
+
+/** The source of each family. */
+export const sources: Readonly<Record<FamilyId, Source>> = {
+  nfe: soapSource('nfe', { webService: 'NFeDistribuicaoDFe', findsByChave: true }),
+  cte: soapSource('cte', { webService: 'CTeDistribuicaoDFe', findsByChave: false }),
+}
