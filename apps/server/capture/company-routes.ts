@@ -1,22 +1,16 @@
-import {
-  type CaptureState,
-  type CompanyDetail,
-  type CompanyRow,
-  getCompany,
-  listCompanies,
-} from '@vigia/contract/companies'
+import { type CaptureState, getCompany, listCompanies } from '@vigia/contract/companies'
 import { formatBrasiliaDay, formatBrasiliaShortMoment, formatBrasiliaTime } from '@vigia/contract/text'
 import { families } from '@vigia/dfe/families/all'
 import { cte } from '@vigia/dfe/families/cte'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { ufByCode } from '@vigia/dfe/uf'
 import { pausedSentence, readPlan } from '../accounts/plans.ts'
-import { type CertificateSummary, describeUse, readCertificateCard } from '../companies/certificate-card.ts'
+import { readCertificateCard } from '../companies/certificate-card.ts'
 import { noneAccepted } from '../companies/certificates.ts'
 import { archivedSentence, withoutCertificate } from '../companies/companies.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
-import { handle } from '../platform/http/http.ts'
+import { type DataOf, handle } from '../platform/http/http.ts'
 import { nsuText, type Service, type ServiceCode, serviceOf } from '../platform/service.ts'
 import { storageSentence } from '../platform/storage.ts'
 import { findStandstill } from '../platform/trouble.ts'
@@ -82,7 +76,7 @@ async function findTrouble(
   }
 }
 
-function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
+function toRow(company: ListedCompany, trouble: Trouble): DataOf<typeof listCompanies>[number] {
   const lastSuccess = (service: ServiceCode) => {
     const line = company.lines.find((line) => line.service === service)
     return line ? lastResponse(line) : null
@@ -94,7 +88,7 @@ function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
     ativa: company.active,
     ultimaSincronizacaoNFe: lastSuccess(nfe.code),
     ultimaSincronizacaoCTe: lastSuccess(cte.code),
-    validadeCertificadoA1: company.valid_to?.toISOString() ?? null,
+    validadeCertificadoA1: company.valid_to,
     sincronizacaoAutomatica: company.automatic,
     captura: company.lines.map((line) => toCapture(line, company, trouble)),
     documentosNoMes: company.documents,
@@ -102,8 +96,9 @@ function toRow(company: ListedCompany, trouble: Trouble): CompanyRow {
 }
 
 type Detail = Awaited<ReturnType<typeof getCapturedCompany>>
+type Shown = DataOf<typeof getCompany>
 
-function toDetail(company: Detail, card: CertificateSummary | null, trouble: Trouble): CompanyDetail {
+function toDetail(company: Detail, certificado: Shown['certificado'], trouble: Trouble): Shown {
   const inNfe = (role: number) => (company.shown_nfe & (1 << role)) !== 0
   const inCte = (role: number) => (company.shown_cte & (1 << role)) !== 0
   const captura = company.lines.map((line) => toCapture(line, company, trouble))
@@ -141,31 +136,12 @@ function toDetail(company: Detail, card: CertificateSummary | null, trouble: Tro
     },
     ativa: company.active,
     captura,
-    certificado: card && toCard(card),
+    certificado,
     cienciaAutomatica: company.acknowledges_since && {
-      desde: company.acknowledges_since.toISOString(),
-      por: company.acknowledges_by ?? nobody,
+      desde: company.acknowledges_since,
+      por: company.acknowledges_by ?? 'Alguém que não tem mais conta',
     },
     temLogo: company.has_logo,
-  }
-}
-
-const nobody = 'Alguém que não tem mais conta'
-
-function toCard(card: CertificateSummary): NonNullable<CompanyDetail['certificado']> {
-  return {
-    titular: card.holder_name,
-    cnpj: card.holder_cnpj,
-    emissor: card.issuer,
-    validoDe: card.valid_from.toISOString(),
-    validoAte: card.valid_to.toISOString(),
-    deOutraEmpresa: card.of_another,
-    enviadoPor: card.uploaded_by ?? nobody,
-    enviadoEm: card.uploaded_at.toISOString(),
-    usos: card.uses.map(({ at, ...use }) => {
-      const { service, purpose } = describeUse(use)
-      return { quando: at.toISOString(), servico: service, finalidade: purpose }
-    }),
   }
 }
 

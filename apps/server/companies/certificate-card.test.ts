@@ -69,25 +69,29 @@ test('the card names holder, validity and who uploaded it', async () => {
   const companyId = await addCompany(matriz)
   await addCertificate(companyId, matriz, '2077-03-09T12:00:00Z', await addAccount('Ana Souza'))
   expect(await card(companyId)).toEqual({
-    holder_name: `TITULAR ${matriz}`,
-    holder_cnpj: matriz,
-    issuer: 'AC Teste',
-    valid_from: new Date('2020-01-01T00:00:00Z'),
-    valid_to: new Date('2077-03-09T12:00:00Z'),
-    of_another: false,
-    uploaded_by: 'Ana Souza',
-    uploaded_at: expect.any(Date),
-    uses: [],
+    titular: `TITULAR ${matriz}`,
+    cnpj: matriz,
+    emissor: 'AC Teste',
+    validoDe: new Date('2020-01-01T00:00:00Z'),
+    validoAte: new Date('2077-03-09T12:00:00Z'),
+    deOutraEmpresa: false,
+    enviadoPor: 'Ana Souza',
+    enviadoEm: expect.any(Date),
+    usos: [],
   })
 })
 
 test('the card is that of the certificate that speaks for the company, whosever it is', async () => {
   const [one, other] = [await addCompany(matriz), await addCompany(filial)]
   await addCertificate(other, filial, '2001-01-01')
-  expect(await card(one)).toMatchObject({ holder_cnpj: filial, of_another: true, uploaded_by: null })
+  expect(await card(one)).toMatchObject({
+    cnpj: filial,
+    deOutraEmpresa: true,
+    enviadoPor: 'Alguém que não tem mais conta',
+  })
   await addCertificate(one, matriz, '2077-01-01')
-  expect(await card(one)).toMatchObject({ holder_cnpj: matriz, of_another: false })
-  expect(await card(other)).toMatchObject({ holder_cnpj: matriz, of_another: true })
+  expect(await card(one)).toMatchObject({ cnpj: matriz, deOutraEmpresa: false })
+  expect(await card(other)).toMatchObject({ cnpj: matriz, deOutraEmpresa: true })
 })
 
 test('the newest twenty uses of that certificate are told, and no other', async () => {
@@ -101,8 +105,8 @@ test('the newest twenty uses of that certificate are told, and no other', async 
        from generate_series(1, 60) i
      returning 1`,
   )
-  const { uses } = (await card(companyId))!
-  expect(uses.map(({ purpose }) => Number(purpose))).toEqual(Array.from({ length: 20 }, (_, n) => 60 - 2 * n))
+  const { usos } = (await card(companyId))!
+  expect(usos.map(({ finalidade }) => Number(finalidade))).toEqual(Array.from({ length: 20 }, (_, n) => 60 - 2 * n))
 })
 
 describe('a use in words', () => {
@@ -135,6 +139,6 @@ describe('a use in words', () => {
     ],
     ['ServicoNovo', 'envio do evento 999999 do CT-e X', 'ServicoNovo', 'Envio do evento 999999 do CT-e X'],
   ])('%s, %s', (service, purpose, serviceWords, purposeWords) => {
-    expect(describeUse({ service, purpose })).toEqual({ service: serviceWords, purpose: purposeWords })
+    expect(describeUse({ service, purpose })).toEqual({ servico: serviceWords, finalidade: purposeWords })
   })
 })
