@@ -46,6 +46,20 @@ export function dayText(text: string): string {
   return `${text.slice(8, 10)}/${text.slice(5, 7)}/${text.slice(0, 4)}`
 }
 
+/** `nº 12`, the way a person finds a document. */
+export function numberText(chave: string): string {
+  return `nº ${Number(chave.slice(25, 34))}`
+}
+
+/** Whether a document was issued before another; of the same instant the smaller chave is first. */
+export function isBefore(
+  one: { chave: string; issuedAt: string },
+  other: { chave: string; issuedAt: string },
+): boolean {
+  const [a, b] = [Date.parse(one.issuedAt), Date.parse(other.issuedAt)]
+  return a < b || (a === b && one.chave < other.chave)
+}
+
 /** 10/05/2026 of an instant, in São Paulo. */
 export function instantText(at: number): string {
   return dayText(new Date(at - 3 * hourMs).toISOString())

@@ -1,5 +1,6 @@
 import { chaveParts } from '@vigia/dfe/chave'
 import { cnpjBase, formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { cents, dayText, isBefore, median, numberText, reais } from '../alerts/values.ts'
 import type { Note, Place, Trip } from './trip.ts'
 
 /** What a freight bill is told to be wrong about, in one Portuguese sentence with the numbers. */
@@ -193,32 +194,12 @@ function outOfLine(trip: Trip, { lane }: Around): FreightFinding[] {
 
 const placeText = ({ name, cMun, uf }: Place) => `${name ?? cMun} (${uf})`
 
-function isBefore(one: Trip, other: Trip): boolean {
-  const [a, b] = [Date.parse(one.issuedAt), Date.parse(other.issuedAt)]
-  return a < b || (a === b && one.chave < other.chave)
-}
-
 function baseOf(taxId: string | undefined): string {
   return taxId?.length === 14 ? cnpjBase(taxId) : (taxId ?? '')
 }
 
 const taxIdText = (taxId: string) => (taxId.length === 11 ? formatCpf(taxId) : formatCnpj(taxId))
 
-function cents(amount: string | undefined): number {
-  return Math.round(Number(amount ?? 0) * 100)
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
-
-const money = new Intl.NumberFormat('pt-BR', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-const reais = (value: number) => `R$ ${money.format(value / 100)}`
 const short = new Intl.NumberFormat('pt-BR', { maximumFractionDigits: 1 })
 const percent = (rate: number) => `${short.format(rate * 100)}%`
 const times = (ratio: number) => `${short.format(ratio)} vezes`
-
-const numberText = (chave: string) => `nº ${Number(chave.slice(25, 34))}`
-const dayText = (text: string) => `${text.slice(8, 10)}/${text.slice(5, 7)}/${text.slice(0, 4)}`

@@ -6,30 +6,8 @@ export const tableDay = '2026-10-08'
 /** From this day on an issuer of the normal regime (CRT 3) informs IBS and CBS (LC 214/2025, art. 348); what an earlier document says of them was a test. */
 export const inForceFrom = '2026-01-01'
 
-/** CST-IBS/CBS, and how many codes of cClassTrib the table has for each: 173 altogether (Informe Técnico 2025.002, table of 08/10/2026). */
-export const situations: ReadonlyMap<string, number> = new Map([
-  ['000', 6],
-  ['010', 2],
-  ['011', 5],
-  ['200', 56],
-  ['220', 3],
-  ['221', 4],
-  ['222', 1],
-  ['400', 4],
-  ['410', 38],
-  ['510', 1],
-  ['515', 1],
-  ['550', 29],
-  ['620', 7],
-  ['800', 2],
-  ['810', 1],
-  ['811', 3],
-  ['820', 9],
-  ['830', 1],
-])
-
-/** What the table calls each CST; the first three digits of a cClassTrib are its CST (the same table). */
-export const situationNames: ReadonlyMap<string, string> = new Map([
+/** CST-IBS/CBS and what the table calls each; the first three digits of a cClassTrib are its CST (Informe Técnico 2025.002, table of 08/10/2026). */
+export const situations: ReadonlyMap<string, string> = new Map([
   ['000', 'Tributação integral'],
   ['010', 'Tributação com alíquotas uniformes'],
   ['011', 'Tributação com alíquotas uniformes reduzidas'],

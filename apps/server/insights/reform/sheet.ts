@@ -1,5 +1,5 @@
 import { findingsOf } from '@vigia/checks/reform/findings'
-import { situationNames, tableDay, testYears } from '@vigia/checks/reform/tables'
+import { situations, tableDay, testYears } from '@vigia/checks/reform/tables'
 import type { ReformSheet } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
@@ -152,7 +152,7 @@ async function readClassifications(db: Database, about: About, max: number): Pro
   return rows.map((row) => ({
     tipoDFe: typeOf(row),
     codigo: row.key,
-    nome: situationNames.get(row.key.slice(0, 3)) ?? 'Fora da tabela',
+    nome: situations.get(row.key.slice(0, 3)) ?? 'Fora da tabela',
     ...toSum(row),
   }))
 }

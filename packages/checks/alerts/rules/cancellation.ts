@@ -1,6 +1,6 @@
 import { type AlertEvent, type AlertFacts, baseOf } from '../facts.ts'
-import { dayMs, dayText, decimal, hourMs, instantOf, reais } from '../values.ts'
-import { jaccard, numberText, type Rule, within } from './rule.ts'
+import { dayMs, dayText, decimal, hourMs, instantOf, numberText, reais } from '../values.ts'
+import { jaccard, type Rule, within } from './rule.ts'
 
 export const cancellationRules: Rule[] = [
   {

@@ -2,8 +2,8 @@ import { contactText } from '../contacts.ts'
 import { baseOf, isAvulsa } from '../facts.ts'
 import { type Sharer, sharedMax, sharingMs } from '../history.ts'
 import { areAlike, jaroWinkler, normalName } from '../names.ts'
-import { dayMs, dayText, instantText, reais } from '../values.ts'
-import { numberText, type Rule, type View } from './rule.ts'
+import { dayMs, dayText, instantText, numberText, reais } from '../values.ts'
+import type { Rule, View } from './rule.ts'
 
 const floor = 100_000 // cents
 // After so many notes it is known whom a supplier lets read them.

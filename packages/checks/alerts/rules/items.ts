@@ -1,7 +1,7 @@
 import type { PairDocument } from '../history.ts'
 import { comparable, type ItemLine, type NamedLine } from '../items.ts'
-import { dayMs, dayText, decimal, instantOf, median, reais } from '../values.ts'
-import { type Finding, jaccard, numberText, type Rule, type View } from './rule.ts'
+import { dayMs, dayText, decimal, instantOf, median, numberText, reais } from '../values.ts'
+import { type Finding, jaccard, type Rule, type View } from './rule.ts'
 
 // Notes by what is inside them. What was not read from inside is never compared.
 

@@ -1,8 +1,8 @@
 import { chaveParts } from '@vigia/dfe/chave'
 import { baseOf } from '../facts.ts'
 import { isTraced, noteMs, traceDue, traceMs, wasCaptured } from '../transport.ts'
-import { cents, dayMs, dayText, decimal, quantile, reais } from '../values.ts'
-import { type Finding, numberText, type Rule } from './rule.ts'
+import { cents, dayMs, dayText, decimal, isBefore, numberText, quantile, reais } from '../values.ts'
+import type { Finding, Rule } from './rule.ts'
 
 export const logisticsRules: Rule[] = [
   {
@@ -175,9 +175,4 @@ export const logisticsRules: Rule[] = [
 // A redespacho or subcontratação (tpServ 1 to 4) is another leg, or the same service between carriers.
 function isPlain({ tpCTe, tpServ }: { tpCTe: string; tpServ: string }): boolean {
   return tpCTe === '0' && tpServ === '0'
-}
-
-function isBefore(one: { chave: string; issuedAt: string }, other: { chave: string; issuedAt: string }): boolean {
-  const [a, b] = [Date.parse(one.issuedAt), Date.parse(other.issuedAt)]
-  return a < b || (a === b && one.chave < other.chave)
 }

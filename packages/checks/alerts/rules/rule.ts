@@ -84,11 +84,6 @@ export function within<T extends { at: number }>(past: readonly T[], at: number,
   return past.filter((one) => one.at >= at - days * dayMs)
 }
 
-/** `nº 12 de 10/05/2026`, the way a person finds a document. */
-export function numberText(chave: string): string {
-  return `nº ${Number(chave.slice(25, 34))}`
-}
-
 /** Share of two multisets that is common to both. */
 export function jaccard(one: readonly string[], other: readonly string[]): number {
   const counts = new Map<string, number>()

@@ -1,8 +1,8 @@
 import { chaveParts } from '@vigia/dfe/chave'
 import type { NfeFacts } from '../facts.ts'
 import { baseOf } from '../facts.ts'
-import { cents, dayMs, dayText, instantOf, reais } from '../values.ts'
-import { numberText, type Rule, type View } from './rule.ts'
+import { cents, dayMs, dayText, instantOf, numberText, reais } from '../values.ts'
+import type { Rule, View } from './rule.ts'
 
 // Sales of own production and of merchandise; not deliveries of what was sold before (116, 117, 922), which are not paid again.
 const saleCfop = /^[567](?:10[1-9]|11[0-5]|11[89]|12[0-3]|40[1-5])$/

@@ -1,7 +1,18 @@
 import { tpEmisOf } from '../facts.ts'
 import { pairMax } from '../history.ts'
-import { dayMs, dayText, decimal, hourMs, instantOf, localHour, median, minuteMs, quantile } from '../values.ts'
-import { type Finding, numberText, type Rule, within } from './rule.ts'
+import {
+  dayMs,
+  dayText,
+  decimal,
+  hourMs,
+  instantOf,
+  localHour,
+  median,
+  minuteMs,
+  numberText,
+  quantile,
+} from '../values.ts'
+import { type Finding, type Rule, within } from './rule.ts'
 
 /** From the minute after the CNPJ to the end of the série: who counts the numbers (MOC 7.0, chave de acesso). */
 const seriesOf = (chave: string) => chave.slice(6, 25)

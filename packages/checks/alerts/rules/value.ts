@@ -1,6 +1,6 @@
 import type { PairDocument } from '../history.ts'
-import { dayMs, dayText, decimal, hourMs, median, quantile, reais, robustZ } from '../values.ts'
-import { jaccard, numberText, type Rule, type View, within } from './rule.ts'
+import { dayMs, dayText, decimal, hourMs, median, numberText, quantile, reais, robustZ } from '../values.ts'
+import { jaccard, type Rule, type View, within } from './rule.ts'
 
 /** Equal values about a month apart: at least three of them before this one make a subscription. */
 function isSubscription({ past, value, at }: View): boolean {
