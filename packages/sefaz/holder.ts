@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto'
 import { parseCnpj } from '@vigia/dfe/cnpj'
 import { shownText } from '@vigia/dfe/document'
 import { ufBySigla } from '@vigia/dfe/uf'
-import { certificateExtensions, children, hex, latin1 } from './der.ts'
+import { children, extensionOf, hex, latin1 } from './der.ts'
 
 /** Whose certificate it is, from the ICP-Brasil fields (DOC-ICP-04). */
 export interface CertificateHolder {
@@ -46,7 +46,7 @@ function first(value: string | string[] | undefined): string {
 // node:crypto shows an otherName as "<unsupported>" (RFC 5280 §4.2.1.6).
 function readOtherNames(der: Uint8Array): Map<string, string> {
   const names = new Map<string, string>()
-  for (const name of children(certificateExtensions(der).get(subjectAltNameOid)?.value?.content)) {
+  for (const name of children(extensionOf(der, subjectAltNameOid)?.content)) {
     if (name.tag !== 0xa0) continue
     const [oid, explicit] = children(name.content)
     // OCTET STRING, UTF8String, PrintableString or IA5String, depending on the authority: all of them hold plain characters here.

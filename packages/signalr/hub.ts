@@ -281,7 +281,8 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     if (place === 'negotiate') {
       const identity = this.#tickets.get(bearerOf(request))?.identity ?? (await this.#identify(request, query, ''))
       if (method !== 'POST') throw new HubRefusal(405)
-      return this.#negotiate(request, response, query, identity)
+      const offer = this.#offer(request, query.get('negotiateversion') ?? '0', identity)
+      return respond(response, 200, JSON.stringify(offer), { 'Content-Type': 'application/json; charset=utf-8' })
     }
     if (method === 'POST') return this.#post(request, response, query)
     const streams = method === 'GET' && request.headers.accept?.includes('text/event-stream') === true
@@ -290,16 +291,6 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     if (method === 'GET') return this.#poll(request, response, this.#findPolling(query, identity))
     if (method === 'DELETE') return this.#delete(response, this.#findPolling(query, identity))
     throw new HubRefusal(405)
-  }
-
-  #negotiate(
-    request: IncomingMessage,
-    response: ServerResponse,
-    query: Map<string, string>,
-    identity: HubIdentity<User>,
-  ): void {
-    const offer = this.#offer(request, query.get('negotiateversion') ?? '0', identity)
-    respond(response, 200, JSON.stringify(offer), { 'Content-Type': 'application/json; charset=utf-8' })
   }
 
   #offer(request: IncomingMessage, asked: string, identity: HubIdentity<User>): object {

@@ -82,13 +82,7 @@ function sharedOutlines(glyphs: readonly Glyph[]): Map<Outline, number> {
   return shared
 }
 
-// Most glyphs have one outline of their own: the same charstring in every document.
-const alone = new WeakMap<Glyph, Buffer>()
-
 function charString(glyph: Glyph, shared: ReadonlyMap<Outline, number>): Buffer {
-  const plain = !glyph.parts.some(({ outline }) => shared.has(outline))
-  const known = plain ? alone.get(glyph) : undefined
-  if (known) return known
   const bytes = encodeWidth((glyph.advance * unitsPerEm) / 1000 - nominalWidth)
   let [x, y] = [0, 0]
   for (const { outline, dx, dy } of glyph.parts) {
@@ -100,9 +94,7 @@ function charString(glyph: Glyph, shared: ReadonlyMap<Outline, number>): Buffer 
     y = outline.end[1] + dy
   }
   bytes.push(endchar)
-  const written = Buffer.from(bytes)
-  if (plain) alone.set(glyph, written)
-  return written
+  return Buffer.from(bytes)
 }
 
 // A width off the grid in 65536ths: a viewer may lay out by the program's widths (ISO 19005-2, 6.2.11.5).
