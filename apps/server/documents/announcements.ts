@@ -1,4 +1,7 @@
 import { formatCount, formatInteger } from '@vigia/contract/text'
+import { families } from '@vigia/dfe/families/all'
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { listScreen, named, type Writer } from '../companies/topics.ts'
 import { serviceOf } from '../platform/service.ts'
 import { eventName } from './list/rows.ts'
@@ -60,13 +63,13 @@ const cancelled: Writer = {
         kind: 'alert',
         header: 'Nota confirmada foi cancelada',
         body: `A NF-e ${number} de ${issuer}, que ${first!.company} já tinha confirmado, foi cancelada por quem a emitiu. ${whatToDo}`,
-        link: listScreen('/notas-fiscais', items, { busca: chave }),
+        link: listScreen(nfe.list, items, { busca: chave }),
       }
     return {
       kind: 'alert',
       header: 'Notas confirmadas foram canceladas',
       body: `${formatInteger(items.length)} NF-e já confirmadas por ${named(items.map(({ company }) => company))} foram canceladas por quem as emitiu. Elas estão em Notas Fiscais, com status Cancelada.`,
-      link: listScreen('/notas-fiscais', items, { status: cancelledStatus }),
+      link: listScreen(nfe.list, items, { status: cancelledStatus }),
     }
   },
 }
@@ -77,17 +80,18 @@ const altered: Writer = {
     const [first] = items
     const { chave, type, number, issuer, tpEvento } = first!.payload as Altered
     const whatToDo = 'Confira o que já foi pago, escriturado ou entregue.'
-    const [list, name] = type === 2 ? (['/cte', 'O CT-e'] as const) : (['/notas-fiscais', 'A NF-e'] as const)
+    const { list, name, feminine } = familyOf(type)
     if (items.length === 1)
       return {
         kind: 'alert',
         header: 'Documento mudou depois',
-        body: `${name} ${number} de ${issuer}, que ${first!.company} já tinha conferido, lançado, entregue, exportado ou confirmado, recebeu: ${eventName(serviceOf(type), tpEvento)}. ${whatToDo}`,
+        body: `${feminine ? 'A' : 'O'} ${name} ${number} de ${issuer}, que ${first!.company} já tinha conferido, lançado, entregue, exportado ou confirmado, recebeu: ${eventName(serviceOf(type), tpEvento)}. ${whatToDo}`,
         link: listScreen(list, items, { busca: chave }),
       }
     const types = new Set(items.map(({ payload }) => (payload as Altered).type))
-    const screens = (['/notas-fiscais', '/cte'] as const).filter((screen) => types.has(screen === '/cte' ? 2 : 0))
-    const [link, otherLink] = screens.map((screen) => listScreen(screen, items, { marca: 'mudaram-depois' }))
+    const [link, otherLink] = families
+      .filter(({ code }) => types.has(code))
+      .map(({ list }) => listScreen(list, items, { marca: 'mudaram-depois' }))
     return {
       kind: 'alert',
       header: 'Documentos mudaram depois',

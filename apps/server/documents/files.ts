@@ -1,9 +1,10 @@
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/switches.ts'
 import type { Context } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
-import { serviceOf } from '../platform/service.ts'
 import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
 import type { KnownProof } from './signatures/proof.ts'
@@ -47,7 +48,7 @@ async function findFile(db: Context['db'], workspaceId: number, id: bigint): Pro
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
       left join document_event e
-        on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
+        on e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.status = ${status.cancelled}
       left join document_event c
         on c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
        and c.tp_evento = any (${epecCodes}::int[]) and c.rank > 0
@@ -117,5 +118,5 @@ export async function getXml(
 }
 
 export function xmlName({ chave, type, complete }: { chave: string; type: number; complete: boolean }): string {
-  return `${chave}-${complete ? 'proc' : 'res'}${serviceOf(type) === 'nfe' ? 'NFe' : 'CTe'}.xml`
+  return familyOf(type).files.name(chave, complete)
 }

@@ -26,6 +26,8 @@ import {
 } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { alertBands, reportLine } from '@vigia/contract/workspace'
+import { cte } from '@vigia/dfe/families/cte'
+import { nfe } from '@vigia/dfe/families/nfe'
 import type { z } from 'zod'
 import { getCompanyId } from '../companies/companies.ts'
 import type { WithDatabase } from '../platform/context.ts'
@@ -167,12 +169,12 @@ export const documentRoutes = (readSent: ReadSent) => [
   }),
 
   handle(printDanfe, async (ctx, { params, session, caller }) => {
-    const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'nfe')
+    const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, nfe.id)
     await noteRead(ctx, session, caller, `Abriu o DANFE da NF-e ${chave}.`)
     return { content, keepable: true }
   }),
   handle(printDacte, async (ctx, { params, session, caller }) => {
-    const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, 'cte')
+    const { content, chave } = await printDocument(ctx, session.workspaceId, params.idDfe, cte.id)
     await noteRead(ctx, session, caller, `Abriu o DACTE do CT-e ${chave}.`)
     return { content, keepable: true }
   }),

@@ -249,6 +249,6 @@ export const nfe: Family & { id: 'nfe' } = {
     releasedBy: [ciencia, confirmacao, naoRealizada],
     waitHours: 24,
   },
-  form: ({ model }) => (model === '55' ? { form: 'danfe', name: 'DANFE' } : null),
+  form: ({ model }) => (model === '65' ? null : { form: 'danfe', name: 'DANFE' }),
   files: { folder: 'NF-e', name: (chave, complete) => `${chave}-${complete ? 'proc' : 'res'}NFe.xml` },
 }

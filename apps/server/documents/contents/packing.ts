@@ -1,4 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { cte } from '@vigia/dfe/families/cte'
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
 
 export interface ProductTexts {
@@ -11,7 +12,7 @@ export interface ProductTexts {
 
 /** The products of a document, each once, and of each item the place of its own among them. */
 export function productsOf(contents: NfeContents | CteContents): { products: ProductTexts[]; places: number[] } {
-  if (contents.type === 'cte') return { products: [], places: [] }
+  if (contents.type === cte.id) return { products: [], places: [] }
   const known = new Map<string, number>()
   const products: ProductTexts[] = []
   const places = contents.items.map(({ prod }) => {

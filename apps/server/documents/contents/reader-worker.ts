@@ -2,6 +2,8 @@ import { parentPort } from 'node:worker_threads'
 import { noteOf, tripOf } from '@vigia/checks/freight/trip'
 import { findingsOf } from '@vigia/checks/reform/findings'
 import { inForceFrom } from '@vigia/checks/reform/tables'
+import { cte } from '@vigia/dfe/families/cte'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { type CteContents, contentsOf, type NfeContents, readDetails } from '@vigia/dfe/read'
 import { openReceived } from '../received/bytes.ts'
 import { pack, productsOf, unpack } from './packing.ts'
@@ -44,8 +46,8 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
         reform: presenceOf(contents),
         findings: findingBits(findings.map(({ code }) => code)),
         ...amountsOf(contents),
-        trip: contents.type === 'cte' ? tripOf(contents) : null,
-        note: contents.type === 'nfe' ? noteOf(contents) : null,
+        trip: contents.type === cte.id ? tripOf(contents) : null,
+        note: contents.type === nfe.id ? noteOf(contents) : null,
         dues: (bought ? contents.due : []).map(({ nDup, dVenc, vDup }) => ({
           number: nDup ?? '',
           // Without a due date it is still owed: PostgreSQL sorts infinity after every day.
@@ -63,7 +65,7 @@ function answer({ content, side, before }: ReadQuestion): ReadAnswer | null {
 // Entry notes of the issuer, devoluções, and notas de crédito e débito (finNFe 4, 5, 6) bring nothing that is bought.
 function isPurchase(contents: NfeContents | CteContents): boolean {
   const { tpNF, finNFe } = contents.head
-  return contents.type === 'nfe' && tpNF !== '0' && finNFe !== '4' && finNFe !== '5' && finNFe !== '6'
+  return contents.type === nfe.id && tpNF !== '0' && finNFe !== '4' && finNFe !== '5' && finNFe !== '6'
 }
 
 const noSums: DocumentSums = { byKey: [], byProduct: [] }
@@ -81,7 +83,7 @@ function isDay(text: string | undefined): text is string {
 }
 
 function presenceOf(contents: NfeContents | CteContents): number {
-  const groups = contents.type === 'nfe' ? contents.items : [contents]
+  const groups = contents.type === nfe.id ? contents.items : [contents]
   const having = groups.filter(({ IBSCBS }) => IBSCBS !== undefined).length
   if (having > 0) return having === groups.length ? presence.all : presence.some
   const { CRT, dhEmi = '' } = contents.head
@@ -90,7 +92,7 @@ function presenceOf(contents: NfeContents | CteContents): number {
 }
 
 function amountsOf(contents: NfeContents | CteContents): { ibs: bigint | null; cbs: bigint | null } {
-  const said = contents.type === 'nfe' ? contents.reformTotals : contents.IBSCBS
+  const said = contents.type === nfe.id ? contents.reformTotals : contents.IBSCBS
   const amount = (text: string | undefined) => (text === undefined ? null : cents(text))
   return { ibs: amount(said?.vIBS), cbs: amount(said?.vCBS) }
 }

@@ -1,3 +1,4 @@
+import { cte } from '@vigia/dfe/families/cte'
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import type { SumKind } from '../list/counted.ts'
 
@@ -22,7 +23,7 @@ export function sumsOf(contents: NfeContents | CteContents, side: Side, places: 
     if (!known) return void keyed.set(`${kind} ${key}`, { kind, key, sums })
     known.sums = plus(known.sums, sums)
   }
-  if (contents.type === 'cte') {
+  if (contents.type === cte.id) {
     const sums: Sums = {
       ...none,
       value: cents(contents.vTPrest),

@@ -1,3 +1,4 @@
+import { cte } from '@vigia/dfe/families/cte'
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
 import { bareTerm, codeTerm, nameTerms } from '../../platform/text.ts'
 import type { TermKind } from '../search/terms.ts'
@@ -13,7 +14,7 @@ export function termsOf(contents: NfeContents | CteContents): string[] {
     if (bare !== '') terms.add(`${kind}:${bare}`)
   }
   for (const plate of contents.plates) add('placa', plate)
-  if (contents.type === 'cte') {
+  if (contents.type === cte.id) {
     for (const word of nameTerms(`${contents.cargo.proPred ?? ''} ${contents.cargo.xOutCat ?? ''}`)) terms.add(word)
   } else {
     for (const order of contents.orders) add('pedido', order)

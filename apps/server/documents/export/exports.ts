@@ -1,5 +1,6 @@
 import { exportMax } from '@vigia/contract/documents'
 import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/text'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
@@ -8,7 +9,6 @@ import { companiesShown, inWorkspace, readWorkspace } from '../../platform/datab
 import { AppError } from '../../platform/errors.ts'
 import { requireRecentProof } from '../../platform/http/proof.ts'
 import { isAdministrator, type Session } from '../../platform/http/session.ts'
-import { serviceOf } from '../../platform/service.ts'
 import { all, type Criteria } from '../list/filter.ts'
 import { countDocuments } from '../list/list.ts'
 import {
@@ -22,7 +22,7 @@ import {
   queueExport,
   readRunning,
 } from './keeping.ts'
-import { contentsText, criteriaText, type ExportContents, families } from './texts.ts'
+import { contentsText, criteriaText, type ExportContents } from './texts.ts'
 import { type Form, type Link, linkTo, notThere } from './tickets.ts'
 
 /** What a person wants in one file: documents by their public ids, or all that criteria find. */
@@ -166,7 +166,7 @@ async function ofCriteria(ctx: WithDatabase, workspaceId: number, criteria: Crit
     criteria,
     total: await countDocuments(ctx, workspaceId, criteria),
     filter: criteriaText(criteria, company),
-    kinds: families[serviceOf(criteria.type)] as string,
+    kinds: familyOf(criteria.type).name,
   }
 }
 
@@ -179,7 +179,7 @@ async function ofIds({ db, ids }: Pick<Context, 'db' | 'ids'>, workspaceId: numb
      where ${all([sql`d.workspace_id = ${workspaceId}`, sql`d.id = any (${known}::bigint[])`, ...shown])}
      order by d.issued_at desc, d.id desc`.execute(db)
   if (rows.length < decoded.length) throw new AppError('not-found', 'Documento não encontrado.')
-  const kinds = new Set(rows.map(({ type }) => families[serviceOf(type)]))
+  const kinds = new Set(rows.map(({ type }) => familyOf(type).name))
   return {
     ids: rows.map(({ id }) => String(id)),
     total: rows.length,

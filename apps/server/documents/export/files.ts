@@ -1,6 +1,6 @@
 import { formatBrasiliaMoment, writeBrasiliaTime } from '@vigia/contract/text'
-import { chaveParts } from '@vigia/dfe/chave'
-import { statusNames } from '@vigia/dfe/families/lookup'
+import type { PrintedForm } from '@vigia/dfe/families/family'
+import { familyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { primaryRole, roleNames } from '@vigia/dfe/roles'
 import { PrintError } from '@vigia/print/danfe'
 import type { MergedForm } from '@vigia/print/merge'
@@ -9,14 +9,13 @@ import { AppError } from '../../platform/errors.ts'
 import { serviceOf } from '../../platform/service.ts'
 import { xmlName } from '../files.ts'
 import { eventName, eventText } from '../list/rows.ts'
-import { noDanfeText } from '../print/no-danfe.ts'
-import { forms, orderOf } from '../print/printing.ts'
+import { formOf, orderOf } from '../print/printing.ts'
 import { openReceived } from '../received/bytes.ts'
 import { doubtOf, proofSentence } from '../signatures/proof.ts'
 import { type Entry, safeName } from './archive.ts'
 import type { ExportRow } from './rows.ts'
 import { type SpreadsheetColumn, startSpreadsheet } from './spreadsheet.ts'
-import { type ExportContents, families, readMe, type Tally } from './texts.ts'
+import { type ExportContents, readMe, type Tally } from './texts.ts'
 
 interface ExportTask {
   rows: AsyncIterable<ExportRow[]>
@@ -69,11 +68,11 @@ export async function* printedForms(
   for await (const batch of rows)
     for (const [row, pdf] of printAhead(batch, true, of, ctx)) {
       tally.documents++
-      const form = await formOf(row, pdf, ctx.log)
-      if (typeof form === 'string') tally.problems.push(problemOf(row, form))
+      const printed = await printedOf(row, pdf, ctx.log)
+      if (typeof printed === 'string') tally.problems.push(problemOf(row, printed))
       else {
         tally.pdf++
-        yield { title: `${families[serviceOf(row.type)]} ${row.number} · ${row.issuer}`, pdf: form }
+        yield { title: `${familyOf(row.type).name} ${row.number} · ${row.issuer}`, pdf: printed.pdf }
       }
     }
 }
@@ -91,10 +90,10 @@ export function* printAhead(
 ): Generator<[ExportRow, Pdf]> {
   const begun: Pdf[] = []
   const begin = (row: ExportRow): Pdf => {
-    if (!withPdf || !row.complete || noDanfeText(chaveParts(row.chave).mod)) return undefined
-    const kind = serviceOf(row.type)
+    const form = formOf(row.chave)
+    if (!withPdf || !row.complete || 'refusal' in form) return undefined
     const pdf = logoOf(row.tax_id).then((logo) =>
-      printer.print(orderOf(kind, { ...row, content: row.content! }, logo), { patient: !few }),
+      printer.print(orderOf(form, { ...row, content: row.content! }, logo), { patient: !few }),
     )
     // Its failure is reported when its turn comes; until then it must not count as unhandled.
     pdf.catch(() => {})
@@ -114,7 +113,7 @@ export function folderOf({ company, cnpj }: Pick<ExportRow, 'company' | 'cnpj'>)
 type File = Omit<Entry, 'at'>
 
 export function placeOf({ issued_at, type }: Pick<ExportRow, 'issued_at' | 'type'>, folder: string): string {
-  return `${folder}/${issued_at.slice(0, 7)}/${families[serviceOf(type)]}`
+  return `${folder}/${issued_at.slice(0, 7)}/${familyOf(type).files.folder}`
 }
 
 /** The files of one document; what has none is a line of `tally`. */
@@ -126,7 +125,6 @@ export async function filesOf(
   tally: Tally,
   { log }: Pick<Context, 'log'>,
 ): Promise<{ entries: File[]; problem: string }> {
-  const family = serviceOf(row.type)
   if (!row.complete) tally.summaries++
   const doubt = doubtOf(row.proof)
   if (doubt) tally.doubts.push(problemOf(row, doubt))
@@ -150,29 +148,33 @@ export async function filesOf(
   }
   if (!row.complete) return { entries, problem: onlySummary }
   if (!withPdf) return { entries, problem: '' }
-  const printed = await formOf(row, pdf, log)
+  const printed = await printedOf(row, pdf, log)
   if (typeof printed === 'string') return short(entries, printed)
   tally.pdf++
-  entries.push({ name: `${place}/${row.chave}-${forms[family].name}.pdf`, content: printed, stored: true })
+  entries.push({ name: `${place}/${row.chave}-${printed.form.name}.pdf`, content: printed.pdf, stored: true })
   return { entries, problem: '' }
 }
 
-async function formOf(row: ExportRow, pdf: Pdf, log: Context['log']): Promise<Uint8Array | string> {
+async function printedOf(
+  row: ExportRow,
+  pdf: Pdf,
+  log: Context['log'],
+): Promise<{ form: PrintedForm; pdf: Uint8Array } | string> {
   if (!row.complete) return onlySummary
-  const noDanfe = noDanfeText(chaveParts(row.chave).mod)
-  if (noDanfe) return noDanfe
+  const form = formOf(row.chave)
+  if ('refusal' in form) return form.refusal
   try {
-    return (await pdf)!
+    return { form, pdf: (await pdf)! }
   } catch (error) {
     if (error instanceof AppError) return error.message
     // What a document does to its own printing is no fault of ours.
     if (!(error instanceof PrintError)) log.error({ err: error, chave: row.chave }, 'a document could not be printed')
-    return `não conseguimos montar o ${forms[serviceOf(row.type)].name}. O XML original está guardado e íntegro.`
+    return `não conseguimos montar o ${form.name}. O XML original está guardado e íntegro.`
   }
 }
 
 export function problemOf({ type, number, issuer, chave }: ExportRow, what: string): string {
-  return `${families[serviceOf(type)]} ${number} de ${issuer.replace(/\s+/g, ' ')} (${chave}): ${what}`
+  return `${familyOf(type).name} ${number} de ${issuer.replace(/\s+/g, ' ')} (${chave}): ${what}`
 }
 
 export const onlySummary = 'Só o resumo chegou até agora.'
@@ -205,7 +207,7 @@ export const columns: SpreadsheetColumn[] = [
 export function lineOf(row: ExportRow, role: number | undefined, file: string, problem: string): string[] {
   const family = serviceOf(row.type)
   return [
-    families[family],
+    familyOf(row.type).name,
     String(row.number),
     String(row.series),
     row.issued_at.replace(' ', 'T'),

@@ -1,3 +1,4 @@
+import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
@@ -142,7 +143,7 @@ async function readBatch(
       ${withContent ? sql`left join receipt r on r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu` : sql``}
       left join lateral (
         select e.protocol, e.registered_at from document_event e
-         where d.status = 3 and e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.status = 3
+         where d.status = ${status.cancelled} and e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave and e.status = ${status.cancelled}
          order by e.registered_at desc limit 1) e on true
       left join lateral (
         select p.protocol, p.registered_at from document_event p

@@ -1,6 +1,6 @@
 import { formatCount, formatMoney } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
-import { statusNames } from '@vigia/dfe/families/lookup'
+import { familyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
 import type { Criteria, DueFilter } from '../list/filter.ts'
 
@@ -18,12 +18,10 @@ function and(words: string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} e ${words.at(-1)}`
 }
 
-export const families = { nfe: 'NF-e', cte: 'CT-e' } as const
-
 export function criteriaText(criteria: Criteria, company: { name: string; cnpj: string } | undefined): string {
   const { type, text, status, role } = criteria
   return [
-    type === 0 ? families.nfe : families.cte,
+    familyOf(type).name,
     periodText(criteria),
     company && `empresa ${company.name} (${formatCnpj(company.cnpj)})`,
     status === undefined ? '' : `status ${statusNames[status] ?? status}`,

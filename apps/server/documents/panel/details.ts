@@ -1,3 +1,5 @@
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { familyById, keyOf, parseKey } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import type { Context, Database } from '../../platform/context.ts'
@@ -16,7 +18,7 @@ import { type ReadSent, readTimeline, type TimelineRow } from './timeline.ts'
 interface RelatedDocument {
   relation: string
   chave: string
-  family: 'nfe' | 'cte' | 'other'
+  family: FamilyId | 'other'
   /** Null: it is not in this workspace, or hidden there. */
   id: bigint | null
 }
@@ -101,12 +103,13 @@ async function readDocument({ content, events }: Files): Promise<Said> {
   }
 }
 
-const modelNames: Record<string, string> = { 55: 'NF-e', 57: 'CT-e', 64: 'GTV-e', 65: 'NFC-e', 67: 'CT-e OS' }
+const modelNames: Record<string, string> = { 64: 'GTV-e', 65: 'NFC-e', 67: 'CT-e OS' }
 
 // People have the article of nobody: "da" is for companies.
 function nameOf({ chave, number, issuer_name }: DocumentListRow, issuerTaxId: string): string {
-  const model = modelNames[chave.slice(20, 22)] ?? 'Documento'
-  return `${model} ${numberText(number)} ${issuerTaxId.length === 11 ? 'de' : 'da'} ${issuer_name}`
+  const { model, family } = keyOf(chave)
+  const name = modelNames[model ?? ''] ?? familyById(family).name
+  return `${name} ${numberText(number)} ${issuerTaxId.length === 11 ? 'de' : 'da'} ${issuer_name}`
 }
 
 async function readParties(db: Database, workspaceId: number, id: bigint) {
@@ -117,8 +120,6 @@ async function readParties(db: Database, workspaceId: number, id: bigint) {
      where d.workspace_id = ${workspaceId} and d.id = ${id}`.execute(db)
   return rows[0]!
 }
-
-const families: Record<string, RelatedDocument['family']> = { 55: 'nfe', 57: 'cte', 64: 'cte', 67: 'cte' }
 
 async function readRelated(
   db: Database,
@@ -140,7 +141,7 @@ async function readRelated(
   const related = (relation: string, chave: string, here: typeof found): RelatedDocument => {
     // Of several companies that have it, rather the one whose document this is.
     const best = here.find((one) => one.company_id === company_id) ?? here[0]
-    return { relation, chave, family: families[chave.slice(20, 22)] ?? 'other', id: best?.id ?? null }
+    return { relation, chave, family: parseKey(chave)?.family ?? 'other', id: best?.id ?? null }
   }
   const corrections = Map.groupBy(later, (one) => one.chave)
   return [

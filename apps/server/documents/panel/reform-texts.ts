@@ -1,6 +1,8 @@
 import { findingsOf, type ReformFinding } from '@vigia/checks/reform/findings'
 import { creditNotes, debitNotes, inForceFrom, situations, tableDay, testYears } from '@vigia/checks/reform/tables'
 import type { ReformPresence } from '@vigia/contract/documents'
+import { cte } from '@vigia/dfe/families/cte'
+import { nfe } from '@vigia/dfe/families/nfe'
 import {
   type CteContents,
   type CteDetails,
@@ -44,7 +46,7 @@ export function reformOf(said: NfeDetails | CteDetails): ReformSaid | null {
   const contents = contentsOf(said)
   if (contents === null) return day < inForceFrom ? null : { ...nothing, presence: 'so-resumo' }
   const presence = presenceOf(contents, day)
-  const items = contents.type === 'nfe' ? nfeItems(contents) : cteItems(contents)
+  const items = contents.type === nfe.id ? nfeItems(contents) : cteItems(contents)
   if (items.length === 0 && day < inForceFrom) return null
   return {
     presence,
@@ -63,7 +65,7 @@ function noticeOf(day: string): string | null {
 }
 
 function presenceOf(contents: NfeContents | CteContents, day: string): ReformPresence {
-  const groups = contents.type === 'nfe' ? contents.items : [contents]
+  const groups = contents.type === nfe.id ? contents.items : [contents]
   const having = groups.filter(({ IBSCBS }) => IBSCBS !== undefined).length
   if (having > 0) return having === groups.length ? 'com' : 'parcial'
   const { CRT } = contents.head
@@ -256,7 +258,7 @@ function purchaseLines(purchase: NfeContents['gCompraGov']): LabelledValue[] {
 }
 
 function totalsOf(contents: NfeContents | CteContents): PanelFact[] {
-  if (contents.type === 'cte') {
+  if (contents.type === cte.id) {
     const { IBSCBS, gIBSUF, gIBSMun, gCBS } = contents
     return factsOf([
       ['Base de cálculo', reais(IBSCBS?.vBC)],

@@ -1,3 +1,4 @@
+import { nfe } from '@vigia/dfe/families/nfe'
 import { type CteDetails, type NfeDetails, readDetails } from '@vigia/dfe/read'
 import { cteItems, cteSections } from './cte-texts.ts'
 import { eventText } from './event-texts.ts'
@@ -37,10 +38,10 @@ export function saidOf({ content, events: files }: Files): Said {
     events,
     reform: reformOf(said),
     sections: [
-      ...(said.type === 'nfe' ? nfeSections(said) : cteSections(said)),
+      ...(said.type === nfe.id ? nfeSections(said) : cteSections(said)),
       ...section('Arquivo', [['Observação', said.problems.map(({ message }) => message).join(' ')]]),
     ],
-    items: said.type === 'nfe' ? nfeItems(said) : cteItems(said),
+    items: said.type === nfe.id ? nfeItems(said) : cteItems(said),
     references: said.references.map(({ by, chave }) => ({ relation: relationOf(by, said), chave })),
     names: namesOf(said),
     protocol: said.infProt.nProt ?? null,
@@ -49,7 +50,7 @@ export function saidOf({ content, events: files }: Files): Said {
 
 function namesOf(said: NfeDetails | CteDetails): Map<string, string> {
   const parties =
-    said.type === 'nfe' ? [said.emit, said.dest, said.transporta] : said.parties.map(({ fields }) => fields)
+    said.type === nfe.id ? [said.emit, said.dest, said.transporta] : said.parties.map(({ fields }) => fields)
   return new Map(
     parties.flatMap(({ CNPJ, CPF, xNome }) => {
       const taxId = CNPJ ?? CPF
@@ -82,6 +83,6 @@ const returns = '4'
 
 function relationOf(by: string, said: NfeDetails | CteDetails): string {
   const relation = relations.find(([pattern]) => pattern.test(by))?.[1] ?? 'Documento citado'
-  const returned = said.type === 'nfe' && said.ide.finNFe === returns && relation === 'Nota referenciada'
+  const returned = said.type === nfe.id && said.ide.finNFe === returns && relation === 'Nota referenciada'
   return returned ? 'Nota devolvida por esta' : relation
 }

@@ -1,4 +1,7 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import { ufByCode } from '@vigia/dfe/uf'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
@@ -117,15 +120,13 @@ function arrivals({ row, receivedAt }: TimelineSource): TimelineRow[] {
     proof: null,
   })
   if (!row.complete) return [arrival(row.created_at, 'Chegou o resumo')]
-  const whole = row.type === 0 ? 'Chegou a nota completa' : 'Chegou o CT-e'
-  // Only a destinatário gets a summary before the note.
-  const hadSummary = row.type === 0 && row.roles & (1 << 1) && receivedAt > row.created_at
+  const { id, name, feminine, summary } = familyOf(row.type)
+  const whole = id === nfe.id ? 'Chegou a nota completa' : `Chegou ${feminine ? 'a' : 'o'} ${name}`
+  const hadSummary = summary && row.roles & (1 << summary.role) && receivedAt > row.created_at
   return hadSummary
     ? [arrival(row.created_at, 'Chegou o resumo'), arrival(receivedAt, whole)]
     : [arrival(row.created_at, whole)]
 }
-
-const denied = 9
 
 function authorization({ row, protocol }: TimelineSource): TimelineRow[] {
   if (row.authorized_at === null) return []
@@ -133,10 +134,10 @@ function authorization({ row, protocol }: TimelineSource): TimelineRow[] {
     {
       at: row.authorized_at,
       tpEvento: null,
-      description: row.base_status === denied ? 'Uso denegado' : 'Autorização de uso',
+      description: row.base_status === status.denied ? 'Uso denegado' : 'Autorização de uso',
       author: row.issuer_name,
       origin: 'authority',
-      state: row.base_status === denied ? 'refused' : 'registered',
+      state: row.base_status === status.denied ? 'refused' : 'registered',
       text: null,
       protocol,
       eventId: null,

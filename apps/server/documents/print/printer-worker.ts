@@ -7,10 +7,14 @@ import type { PrintOrder, PrintResult } from './printer.ts'
 
 // Runs in a thread of its own, because a layout cannot be interrupted, but a thread can be ended.
 
+const forms: Readonly<Record<string, typeof danfe>> = { danfe, dacte }
+
 function print({ form, content, document, options }: PrintOrder): Uint8Array {
   const bytes = openReceived(content)
   if (form === 'evento') return printEvent(bytes, document && openReceived(document), options)
-  return form === 'danfe' ? danfe(bytes, options) : dacte(bytes, options)
+  const draw = forms[form]
+  if (!draw) throw new Error(`no form is called ${form}`)
+  return draw(bytes, options)
 }
 
 function carryOut(order: PrintOrder): PrintResult {

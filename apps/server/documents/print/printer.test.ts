@@ -18,7 +18,12 @@ function open(options: Partial<PrinterOptions> = {}): Printer {
 const poisonable = new URL('./printer.testing.ts', import.meta.url)
 
 function note(issuerName = 'PAPELARIA', number = 1): PrintOrder {
-  return { form: 'danfe', content: gzipSync(nfeProc({ number, issuerName })), options: {} }
+  return {
+    form: 'danfe',
+    name: 'o DANFE deste documento',
+    content: gzipSync(nfeProc({ number, issuerName })),
+    options: {},
+  }
 }
 
 test('a document is laid out once, and the bytes are those of the layout', async () => {
@@ -56,7 +61,12 @@ test('an export pushes nothing out of what is remembered', async () => {
 
 test('a file that is no such document is refused with the words of the layout', async () => {
   const printer = open()
-  const broken: PrintOrder = { form: 'danfe', content: gzipSync('<nada/>'), options: {} }
+  const broken: PrintOrder = {
+    form: 'danfe',
+    name: 'o DANFE deste documento',
+    content: gzipSync('<nada/>'),
+    options: {},
+  }
   await expect(printer.print(broken)).rejects.toMatchObject({ name: 'PrintError', message: /NF-e/ })
 })
 

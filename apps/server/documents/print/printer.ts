@@ -11,7 +11,10 @@ import {
 } from '../../platform/threads.ts'
 
 export interface PrintOrder {
-  form: 'danfe' | 'dacte' | 'evento'
+  /** The name of a form in packages/print. */
+  form: string
+  /** In a sentence for people. */
+  name: string
   /** The document or the event as it is stored, compressed. */
   content: Uint8Array
   /** Of an event: its document, or the summary of it. */
@@ -46,8 +49,6 @@ const defaultOptions: PrinterOptions = {
   cacheBytes: 32 * megabyte,
 }
 
-const names = { danfe: 'o DANFE deste documento', dacte: 'o DACTE deste documento', evento: 'a folha deste evento' }
-
 /** A printer without threads and with an empty cache; both fill with the first order. */
 export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
   const settings = { ...defaultOptions, ...options }
@@ -71,7 +72,7 @@ export function createPrinter(options: Partial<PrinterOptions> = {}): Printer {
       if ('failed' in printed) throw printed.failed
       return printed.pdf
     } catch (error) {
-      throw error instanceof ThreadError ? refusalOf(error, names[order.form]) : error
+      throw error instanceof ThreadError ? refusalOf(error, order.name) : error
     }
   }
 

@@ -167,7 +167,7 @@ test('the EPEC of a note without its authorisation stands on the form, in an exp
   const [row] = await inWorkspace({ db }, workspaceId, ({ db }) =>
     readByChave({ db }, workspaceId, [{ companyId, chave: chaveOf({ number: 1 }) }]),
   )
-  expect(orderOf('nfe', { ...row!, content: Buffer.alloc(0) }).options.epec).toMatchObject({
+  expect(orderOf({ form: 'danfe', name: 'DANFE' }, { ...row!, content: Buffer.alloc(0) }).options.epec).toMatchObject({
     protocol: expect.stringMatching(/^\d{15,16}$/),
     at: expect.stringMatching(/^20\d\d-\d\d-\d\dT/),
   })

@@ -1,19 +1,16 @@
 import { writeBrasiliaTime } from '@vigia/contract/text'
-import { chaveParts } from '@vigia/dfe/chave'
+import type { PrintedForm } from '@vigia/dfe/families/family'
+import { familyOf, familyOfKey, keyOf } from '@vigia/dfe/families/lookup'
+import { status as statuses } from '@vigia/dfe/families/statuses'
 import { PrintError } from '@vigia/print/danfe'
 import { findLogoOf } from '../../companies/logo.ts'
 import type { Context } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
-import { type Service, serviceCodes } from '../../platform/service.ts'
+import type { Service } from '../../platform/service.ts'
 import { getEvent, getFile } from '../files.ts'
 import { doubtOf, type KnownProof } from '../signatures/proof.ts'
 import { noDanfeText } from './no-danfe.ts'
 import type { PrintOrder } from './printer.ts'
-
-export const forms = {
-  nfe: { form: 'danfe', name: 'DANFE' },
-  cte: { form: 'dacte', name: 'DACTE' },
-} as const
 
 interface Printed {
   content: Uint8Array
@@ -28,17 +25,17 @@ export async function printDocument(
   kind: Service,
 ): Promise<Printed> {
   const found = await getFile(ctx, workspaceId, publicId)
-  if (found.type !== serviceCodes[kind]) throw new AppError('not-found', 'Documento não encontrado.')
+  if (familyOf(found.type).id !== kind) throw new AppError('not-found', 'Documento não encontrado.')
   if (!found.complete) {
     throw new AppError(
       'conflict',
       'Só o resumo desta nota chegou até agora. O DANFE fica disponível quando o XML completo for liberado pela SEFAZ.',
     )
   }
-  const noDanfe = noDanfeText(chaveParts(found.chave).mod)
-  if (noDanfe) throw new AppError('conflict', noDanfe)
+  const form = formOf(found.chave)
+  if ('refusal' in form) throw new AppError('conflict', form.refusal)
   const logo = await findLogoOf(ctx, workspaceId, found.issuerTaxId)
-  const content = await print(ctx, orderOf(kind, found, logo), `o ${forms[kind].name} deste documento`)
+  const content = await print(ctx, orderOf(form, found, logo))
   return { content, chave: found.chave }
 }
 
@@ -56,19 +53,22 @@ export async function printEvent(
     )
   const order: PrintOrder = {
     form: 'evento',
+    name: 'a folha deste evento',
     content: event.content,
     document: document.content,
     options: { undone: event.undone },
   }
-  return { content: await print(ctx, order, 'a folha deste evento'), chave: document.chave }
+  return { content: await print(ctx, order), chave: document.chave }
 }
 
-async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder, name: string): Promise<Uint8Array> {
+async function print({ printer }: Pick<Context, 'printer'>, order: PrintOrder): Promise<Uint8Array> {
   try {
     return await printer.print(order)
   } catch (cause) {
     if (!(cause instanceof PrintError)) throw cause
-    throw new AppError('conflict', `Não conseguimos montar ${name}. O XML original está guardado e íntegro.`, { cause })
+    throw new AppError('conflict', `Não conseguimos montar ${order.name}. O XML original está guardado e íntegro.`, {
+      cause,
+    })
   }
 }
 
@@ -83,14 +83,22 @@ interface Printable {
   proof: KnownProof | null
 }
 
+/** The printed form of a document, or the sentence why it has none. */
+export function formOf(chave: string): PrintedForm | { refusal: string } {
+  const key = keyOf(chave)
+  const refusal =
+    noDanfeText(key.model ?? undefined) ?? 'Este documento não tem forma impressa; o XML pode ser baixado.'
+  return familyOfKey(chave).form(key) ?? { refusal }
+}
+
 export function orderOf(
-  kind: Service,
+  { form, name }: PrintedForm,
   { content, status, cancelProtocol, cancelledAt, epecProtocol, epecAt, proof }: Printable,
   logo?: Uint8Array,
 ): PrintOrder {
-  const cancelled = status === 3 ? responseOf(cancelProtocol, cancelledAt) : undefined
+  const cancelled = status === statuses.cancelled ? responseOf(cancelProtocol, cancelledAt) : undefined
   const epec = epecProtocol === null ? undefined : responseOf(epecProtocol, epecAt)
-  return { form: forms[kind].form, content, options: { cancelled, epec, doubt: doubtOf(proof), logo } }
+  return { form, name: `o ${name} deste documento`, content, options: { cancelled, epec, doubt: doubtOf(proof), logo } }
 }
 
 function responseOf(protocol: string | null, at: Date | null) {

@@ -1,4 +1,6 @@
 import { agendaDays, type Due, listDue } from '@vigia/contract/workspace'
+import { families } from '@vigia/dfe/families/all'
+import { cte } from '@vigia/dfe/families/cte'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { companyNameIn } from '../../companies/topics.ts'
@@ -12,8 +14,7 @@ import { all } from '../list/filter.ts'
 export const agendaRoutes = [
   handle(listDue, async (ctx, { session }) => ({
     data: await readWorkspace(ctx, session.workspaceId, async (ctx) => [
-      ...(await readDue(ctx, session.workspaceId, 0, listed)),
-      ...(await readDue(ctx, session.workspaceId, 2, listed)),
+      ...(await readDue(ctx, session.workspaceId, listed)),
     ]),
   })),
 ]
@@ -32,6 +33,16 @@ const listed = { days: agendaDays, companies: null }
 
 /** The next answers by the day until which they can be given, of so many days with today and of these companies (null: all). */
 export async function readDue(
+  ctx: WithDatabase,
+  workspaceId: number,
+  about: { days: number; companies: readonly number[] | null },
+): Promise<Due[]> {
+  const due: Due[] = []
+  for (const { code } of families) due.push(...(await readDueOf(ctx, workspaceId, code, about)))
+  return due
+}
+
+async function readDueOf(
   { db }: WithDatabase,
   workspaceId: number,
   type: ServiceCode,
@@ -54,7 +65,7 @@ export async function readDue(
   return rows.map(({ day, ciencia, n, amount, companies, names }) => ({
     dia: day,
     tipoDFe: type,
-    para: type === 2 ? 'desacordo' : ciencia ? 'ciencia' : 'manifestacao',
+    para: type === cte.code ? 'desacordo' : ciencia ? 'ciencia' : 'manifestacao',
     totalDeItens: n,
     valorTotal: Number(amount),
     totalDeEmpresas: companies,

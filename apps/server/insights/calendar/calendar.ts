@@ -20,7 +20,6 @@ import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { countTry, type Limit } from '../../platform/http/throttle.ts'
-import { serviceCodes } from '../../platform/service.ts'
 import { type DayEvent, writeCalendar } from './calendar-text.ts'
 
 // The deadlines, or the payments, at a secret address: docs/decisions/0044-calendar-feed.md.
@@ -160,10 +159,7 @@ async function readDeadlines(
   now: Date,
 ): Promise<DayEvent[]> {
   const about = { days: feedDays, companies }
-  const due = await readWorkspace(ctx, workspaceId, async (ctx) => [
-    ...(await readDue(ctx, workspaceId, serviceCodes.nfe, about)),
-    ...(await readDue(ctx, workspaceId, serviceCodes.cte, about)),
-  ])
+  const due = await readWorkspace(ctx, workspaceId, (ctx) => readDue(ctx, workspaceId, about))
   const all = (await listCapturedCompanies(ctx, workspaceId, undefined)).filter(({ active }) => active)
   const shown = companies === null ? all : all.filter(({ id }) => companies.includes(id))
   const dayOf = (at: Date) => writeBrasiliaTime(at).slice(0, 10)

@@ -8,6 +8,7 @@ import {
 } from '@vigia/contract/text'
 import { type Alert, type AlertBand, type Due, dueDocuments, groupName, type Report } from '@vigia/contract/workspace'
 import { formatCnpj } from '@vigia/dfe/cnpj'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { z } from 'zod'
 import { listCompanies } from '../../companies/companies.ts'
 import { readBacklog } from '../../documents/unread.ts'
@@ -17,7 +18,6 @@ import { readReport, titleOf } from '../../insights/reports/reports.ts'
 import type { Context } from '../../platform/context.ts'
 import { beyondLimit, limitTo, readWorkspace } from '../../platform/database.ts'
 import { type Letter, type LetterLine, type MailKind, whyReceived, withoutLinks } from '../../platform/mail/mail.ts'
-import { serviceCodes } from '../../platform/service.ts'
 import { findReader, type Reader } from './letters.ts'
 import { readMonthly } from './monthly.ts'
 import { type Stop, writeStop } from './stop.ts'
@@ -130,7 +130,7 @@ function lineOf(publicUrl: string, alert: Alert): LetterLine {
   const rest = told.length - reasons.length
   return {
     title: withoutLinks(
-      `${tipoDFe === 0 ? 'NF-e' : 'CT-e'} ${formatInteger(numero)} de ${emitente}, para ${empresa}, ${formatMoney(valor)}: ${bandWords[faixa]}`,
+      `${familyOf(tipoDFe).name} ${formatInteger(numero)} de ${emitente}, para ${empresa}, ${formatMoney(valor)}: ${bandWords[faixa]}`,
     ),
     detail: [...reasons, ...(rest > 0 ? [`E mais ${formatCount(rest, 'motivo', 'motivos')}.`] : [])].join('\n'),
     url: `${publicUrl}/alertas?documento=${encodeURIComponent(idDFe)}`,
@@ -156,10 +156,7 @@ const writeDeadlines: Write = async (ctx, workspaceId, _, { choice: { deadlines 
   const now = new Date()
   const about = { days: daysAhead[deadlines], companies: null }
   const [due, companies] = await readWorkspace(ctx, workspaceId, async (ctx) => [
-    [
-      ...(await readDue(ctx, workspaceId, serviceCodes.nfe, about)),
-      ...(await readDue(ctx, workspaceId, serviceCodes.cte, about)),
-    ],
+    await readDue(ctx, workspaceId, about),
     await listCompanies(ctx, workspaceId, undefined),
   ])
   const ending = companies

@@ -2,6 +2,7 @@ import { deletionDays } from '@vigia/contract/accounts'
 import { exportMax } from '@vigia/contract/documents'
 import { formatBrasiliaMoment, formatCount } from '@vigia/contract/text'
 import { planKinds } from '@vigia/contract/workspace'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { writeAudit } from '../../accounts/audit/csv.ts'
@@ -11,7 +12,7 @@ import { columns, filesOf, folderOf, lineOf, onlySummary, placeOf, printAhead } 
 import type { Place, Volume } from '../../documents/export/keeping.ts'
 import { type ExportRow, readByChave, readInBatches } from '../../documents/export/rows.ts'
 import { startSpreadsheet } from '../../documents/export/spreadsheet.ts'
-import { families, missingLines, type Tally, textFile } from '../../documents/export/texts.ts'
+import { missingLines, type Tally, textFile } from '../../documents/export/texts.ts'
 import { xmlName } from '../../documents/files.ts'
 import { openReceived } from '../../documents/received/bytes.ts'
 import { receivedContent } from '../../documents/received/column.ts'
@@ -169,7 +170,7 @@ function restOf(
     return { name: `${placeOf(document, folder)}/Outras versões/${name}`, content: file.content }
   }
   rest.unread++
-  const name = `${folder}/Não lidos/${families[serviceOf(service)]}-${nsu}.${file.isOpen ? 'xml' : 'xml.gz'}`
+  const name = `${folder}/Não lidos/${familyOf(service).name}-${nsu}.${file.isOpen ? 'xml' : 'xml.gz'}`
   const why = receipt.problem ?? arrival.problem ?? 'Não está na lista de documentos.'
   tally.problems.push(
     `${name} (${schema}), recebido em ${formatBrasiliaMoment(receipt.receivedAt)}: guardado como chegou. ${why}`,
@@ -248,7 +249,7 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
      where workspace_id = ${workspaceId} order by id`.execute(db)
   const cnpjs = new Map(companies.map(({ id, cnpj }) => [id, cnpj]))
   const cnpjsOf = (ids: number[] | null) => ids?.map((id) => cnpjs.get(id) ?? null) ?? 'todas'
-  const ofFamily = <T extends { tipo: ServiceCode }>(one: T) => ({ ...one, tipo: families[serviceOf(one.tipo)] })
+  const ofFamily = <T extends { tipo: ServiceCode }>(one: T) => ({ ...one, tipo: familyOf(one.tipo).name })
   return {
     conta: accounts.map((one) => ({
       ...one,
