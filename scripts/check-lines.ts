@@ -4,11 +4,11 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 47_110,
+  'lines of server': 46_700,
   'lines of packages': 27_000,
   'lines of scripts': 3_670,
-  'lines of web': 31_880,
-  'lines of tests and benches': 73_230,
+  'lines of web': 32_000,
+  'lines of tests and benches': 73_500,
   settings: 37,
   decisions: 54,
 }
