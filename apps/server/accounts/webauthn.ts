@@ -9,6 +9,7 @@ import type { Caller, Session } from '../platform/http/session.ts'
 import { countTry, type Limit, mayTry, networkOf, requireUnderLimit } from '../platform/http/throttle.ts'
 import { recordAudit } from './audit/audit.ts'
 import { findPasskeys } from './passkeys.ts'
+import { lockAccount } from './passwords.ts'
 import { tellOfFactor } from './second-factor.ts'
 import { type KnownAccount, networkLimit, openSession } from './sessions.ts'
 import { tokenHash } from './tokens.ts'
@@ -174,9 +175,7 @@ export async function addPasskey(
   const { credential } = verified.registrationInfo
   await inWorkspace(ctx, session.workspaceId, async ({ db }) => {
     // Locked: of two that come at once one is counted before the other.
-    await sql`
-      select from account where workspace_id = ${session.workspaceId} and id = ${session.accountId}
-       for update`.execute(db)
+    await lockAccount({ db }, session)
     requireRoom((await findPasskeys({ db }, session)).length)
     const transports = (credential.transports ?? []).slice(0, 10)
     const { numAffectedRows } = await sql`

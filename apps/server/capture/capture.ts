@@ -3,7 +3,7 @@ import { families } from '@vigia/dfe/families/all'
 import { type RawBuilder, sql } from 'kysely'
 import { requireCapture } from '../accounts/plans.ts'
 import { type Company, requireActive } from '../companies/companies.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { ServiceCode } from '../platform/service.ts'
@@ -149,11 +149,7 @@ export interface SyncRequest {
 }
 
 /** Brings the next queries of a company as far forward as the authority's rules allow, and never shortens a pause. */
-export async function requestSync(
-  ctx: Pick<Context, 'db' | 'config'>,
-  workspaceId: number,
-  companyId: number,
-): Promise<SyncRequest[]> {
+export async function requestSync(ctx: WithConfig, workspaceId: number, companyId: number): Promise<SyncRequest[]> {
   const ids = await inWorkspace(ctx, workspaceId, async (ctx) => {
     await requireCapture(ctx, workspaceId)
     await requireActive(ctx, workspaceId, companyId)

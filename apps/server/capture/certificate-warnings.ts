@@ -5,7 +5,7 @@ import { warn } from '../accounts/warn.ts'
 import type { Ending } from '../companies/announcements.ts'
 import { usedCertificates } from '../companies/certificates.ts'
 import { companyNameIn } from '../companies/topics.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { type MailKind, whyReceived } from '../platform/mail/mail.ts'
 import { announce } from '../platform/outbox.ts'
@@ -26,7 +26,7 @@ interface UsedCertificate {
 }
 
 /** Warns of proved certificates that end soon or have ended, once for each step; companies that share one share the letter. */
-export async function warnOfCertificates(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
+export async function warnOfCertificates(ctx: WithConfig, workspaceId: number): Promise<void> {
   for (const { id, daysLeft, companies, nights } of await listUsedCertificates(ctx, workspaceId)) {
     const step = steps.find((days) => daysLeft <= days)
     if (step === undefined) continue

@@ -16,7 +16,7 @@ import { batchRoutes } from '../companies/batch-routes.ts'
 import * as certificates from '../companies/certificates.ts'
 import * as companies from '../companies/companies.ts'
 import { type CapturesOfCertificates, isProved, register } from '../companies/registration.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithConfig } from '../platform/context.ts'
 import { beyondLimit, inTransaction, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
@@ -181,11 +181,7 @@ function whyNothingLeaves({ valid_to, lines }: CompanyRecord): string | null {
 }
 
 // One sentence when it is the same for both services.
-async function syncMessage(
-  ctx: Pick<Context, 'db' | 'config'>,
-  requests: SyncRequest[],
-  { lines }: CompanyRecord,
-): Promise<string> {
+async function syncMessage(ctx: WithConfig, requests: SyncRequest[], { lines }: CompanyRecord): Promise<string> {
   const told = []
   for (const request of requests) {
     const { service } = request

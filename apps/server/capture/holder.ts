@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { noneAccepted, noteCertificateAnswer } from '../companies/certificates.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { serviceOf } from '../platform/service.ts'
 import { type OpenedCertificate, UnreadableCertificate } from '../platform/signer/signer.ts'
@@ -26,7 +26,7 @@ type Purpose =
   | 'buscar documentos que faltam (consNSU, consChNFe)'
   | 'conferir o acesso (consNSU)'
 
-type HolderContext = Pick<Context, 'db' | 'config'>
+type HolderContext = WithConfig
 
 /** Chooses a certificate of this CNPJ's base. Null when none is valid, or all rest and no person asked: a request wakes one, once. */
 export async function findHolder(

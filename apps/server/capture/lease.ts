@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type UpdateObject } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/claim.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
@@ -29,7 +29,7 @@ export interface CaptureLine extends Readonly<Omit<ConversationState, 'responseL
   readonly askedChave: string | null
 }
 
-type ClaimContext = Pick<Context, 'db' | 'config'>
+type ClaimContext = WithConfig
 
 /** What a line is held for; `first`: nothing was ever answered about it. */
 export type Turn = 'first' | 'due' | 'copies' | 'gap' | 'check'

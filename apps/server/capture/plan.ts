@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import { activatePlan, endPlan, findWorkspaceOf, notePaused, type PlanType, readPlan } from '../accounts/plans.ts'
 import { noneAccepted } from '../companies/certificates.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inTransaction } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'
 import { awake, lockLines, setAutomatic } from './subscriptions.ts'
 
 /** Pauses the capture of a workspace without trial and plan, and of archived companies; resumes it when that is over. Idempotent. */
-export async function followPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
+export async function followPlan(ctx: WithConfig, workspaceId: number): Promise<void> {
   await inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, workspaceId)
     // Locked because a company may be added at the same time: either its subscription is read below, or it finds the plan ended.
@@ -93,7 +93,7 @@ async function listShared({ db }: WithDatabase, lineIds: number[]): Promise<numb
 
 /** Gives the workspace of an account a paid plan and resumes its capture. Returns whether that changed anything; null: no such account. */
 export async function grantPlan(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   email: string,
   plan: { type: PlanType; until: string | null },
 ): Promise<boolean | null> {
@@ -101,14 +101,14 @@ export async function grantPlan(
 }
 
 /** Ends the paid plan of an account's workspace, and its capture unless the trial lasts. False: no paid plan; null: no such account. */
-export async function withdrawPlan(ctx: Pick<Context, 'db' | 'config'>, email: string): Promise<boolean | null> {
+export async function withdrawPlan(ctx: WithConfig, email: string): Promise<boolean | null> {
   return change(ctx, email, endPlan)
 }
 
 async function change(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   email: string,
-  work: (ctx: Pick<Context, 'db' | 'config'>, workspaceId: number) => Promise<boolean>,
+  work: (ctx: WithConfig, workspaceId: number) => Promise<boolean>,
 ): Promise<boolean | null> {
   return inTransaction(ctx, async ({ db }) => {
     const within = { ...ctx, db }

@@ -1,7 +1,7 @@
 import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
 import { UnsentError } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { stopwatch } from '../platform/stopwatch.ts'
 import { mayCall } from '../sefaz/circuit.ts'
@@ -60,7 +60,7 @@ async function sendInTime(
 
 /** Commits that a query leaves now, and returns when. Null: it may not, because of a pause or an outage (but `inOutage` looks into one). */
 export async function noteQueryAs(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   line: CaptureLine,
   holder: Pick<Holder, 'workspaceId' | 'companyId'>,
   query: Query,

@@ -4,7 +4,7 @@ import { isOfTheHost, type SefazError } from '@vigia/sefaz/error'
 import { sql, type UpdateObject } from 'kysely'
 import type { Arrival } from '../documents/arrival.ts'
 import { prove } from '../documents/signatures/prover.ts'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithConfig } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
@@ -268,7 +268,7 @@ async function fill(
 }
 
 async function noteGaps(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   line: CaptureLine,
   gaps: NsuRange[],
   waitMs: number,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { noneAccepted } from '../companies/certificates.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { noCertificate } from './rules.ts'
 import { lockLines } from './subscriptions.ts'
@@ -32,7 +32,7 @@ export async function listStopped(ctx: WithDatabase): Promise<StopReason[]> {
 }
 
 /** Lets lines that stopped with a refusal ask again, spread over an hour, none before the authority allows it. Returns how many. */
-export async function wakeStopped(ctx: Pick<Context, 'db' | 'config'>, cStat: number): Promise<number> {
+export async function wakeStopped(ctx: WithConfig, cStat: number): Promise<number> {
   return inCapture(ctx, async ({ db, config }) => {
     const lineIds = await lockLines({ db }, sql`select id from (${stopped}) s where c_stat = ${cStat}`)
     // `wanted`: a certificate that was refused rests; this wakes one of them, as when a person asks.

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { warn } from '../accounts/warn.ts'
 import { noneAccepted } from '../companies/certificates.ts'
 import { named } from '../companies/topics.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture, readWorkspace } from '../platform/database.ts'
 import { type Letter, type MailKind, whyReceived } from '../platform/mail/mail.ts'
 import { type ServiceCode, serviceCodes } from '../platform/service.ts'
@@ -13,7 +13,7 @@ import { addressOf, pausedServices } from '../sefaz/circuit.ts'
 import { distributionUrl } from './distribution.ts'
 import { noCertificate } from './rules.ts'
 
-type WarningContext = Pick<Context, 'db' | 'config'>
+type WarningContext = WithConfig
 
 // Hours of the authority. A line that stops needs a person, but others may be about to stop for the same reason: people get one letter about
 // all of them, and every line has its turn within an hour and a bit. After that, one that is still blocked was blocked again.

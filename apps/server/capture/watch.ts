@@ -1,7 +1,7 @@
 import { formatBrasiliaShortMoment, formatCount, formatList } from '@vigia/contract/text'
 import { explainFailure } from '@vigia/sefaz/error'
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, WithConfig } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { repeat } from '../platform/jobs/loop.ts'
 import { lateMinutes } from '../platform/service.ts'
@@ -9,7 +9,7 @@ import { endTrouble, noteTrouble, type TroubleKey } from '../platform/trouble.ts
 import { isOfTheCustomer } from './rules.ts'
 import { listStopped } from './wake.ts'
 
-type WatchContext = Pick<Context, 'db' | 'config'>
+type WatchContext = WithConfig
 
 const everyMs = 60_000
 const silentHours = 3

@@ -1,7 +1,7 @@
 import { families } from '@vigia/dfe/families/all'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { WithConfig } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { startJobs } from '../platform/jobs/loop.ts'
@@ -83,7 +83,7 @@ export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Pr
 }
 
 /** Brings the next query for a CNPJ forward as far as the rules allow, because a registered event releases a document there. */
-export async function askSoon(ctx: Pick<Context, 'db' | 'config'>, service: Service, cnpj: string): Promise<void> {
+export async function askSoon(ctx: WithConfig, service: Service, cnpj: string): Promise<void> {
   await inCapture(ctx, ({ db, config }) =>
     sql`
       update capture_line

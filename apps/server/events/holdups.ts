@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { WithConfig } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { type ServiceCode, serviceOf } from '../platform/service.ts'
 import { findOutage, outageSentence } from '../sefaz/circuit.ts'
@@ -30,7 +30,7 @@ const leavesLater = 'O evento continua na fila e sai sozinho quando ele responde
 
 /** Why those of these events that are not being sent now do not leave at their time, where their own rows do not say it. */
 export async function findHoldups(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   workspaceId: number,
   ids: readonly bigint[],
 ): Promise<Map<bigint, Holdup>> {

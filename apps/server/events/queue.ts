@@ -2,7 +2,7 @@ import { ufs } from '@vigia/dfe/uf'
 import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
 import { conclusive } from '../documents/deadlines.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/claim.ts'
 import { holdLock } from '../platform/locks.ts'
@@ -90,7 +90,7 @@ interface ClaimedEvent extends QueuedEvent {
 }
 
 /** Claims the events of one author that may be sent now and have waited longest; null when there are none or they are held. */
-export async function claimBatch(ctx: Pick<Context, 'db' | 'config'>): Promise<Batch | null> {
+export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
   const { sefaz } = ctx.config
   const leaseBy = crypto.randomUUID()
   const leaseMs = leaseMsOf(ctx.config)
@@ -196,7 +196,7 @@ export async function releaseEvents(
 
 /** Releases a batch whose sending failed for a reason of ours; each time it waits longer. Events that may have been sent stay unknown. */
 export async function postponeFailed(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   { workspaceId, leaseBy }: Pick<Batch, 'workspaceId' | 'leaseBy'>,
 ): Promise<void> {
   const waitMs = Math.round(ctx.config.sefaz.hourMs / 6)

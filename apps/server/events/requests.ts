@@ -6,7 +6,7 @@ import { type Insertable, sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import { conclusive } from '../documents/deadlines.ts'
 import { eventName } from '../documents/list/rows.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { beyondLimit, companiesShown, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -400,7 +400,7 @@ const lookEveryMs = 150
 
 // Until all are settled, or until the rest are scheduled after the time-out.
 async function awaitResponses(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   workspaceId: number,
   placed: Placed[],
   waitMs: number,
@@ -425,7 +425,7 @@ interface AskedRow {
   leavesAt: Date | null
 }
 
-async function readRows(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number, ids: bigint[]): Promise<AskedRow[]> {
+async function readRows(ctx: WithConfig, workspaceId: number, ids: bigint[]): Promise<AskedRow[]> {
   if (ids.length === 0) return []
   const { rows } = await readWorkspace(ctx, workspaceId, ({ db }) =>
     sql<AskedRow>`

@@ -4,7 +4,7 @@ import { processedEvent } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
 import { type Arrival, readArrival } from '../documents/arrival.ts'
 import { findXml, receive } from '../documents/receive.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
@@ -115,7 +115,7 @@ async function isLetterOfOthers(
 }
 
 async function writeOutcome(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   { workspaceId, leaseBy }: Batch,
   { ready, consequence, said }: Settled,
 ): Promise<{ state: Consequence['state']; requestedBy: number | null } | null> {
@@ -173,7 +173,7 @@ async function noteSending(
 
 // The authority blocks the author for all events, from whichever workspace they leave.
 async function holdBack(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { cnpj, service }: Batch,
   { message, waitHours = 1 }: Consequence,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { nameOfAuthor } from '../accounts/authors.ts'
 import { isWrittenTo } from '../accounts/email-proof.ts'
 import { companyNameIn } from '../companies/topics.ts'
 import { conclusive, disagreement } from '../documents/deadlines.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -117,11 +117,7 @@ export async function readTwoPeople(
 }
 
 /** Sets the amount in reais from which answers need a second person (null: none), and writes to administrators. Refused where nobody could approve. */
-export async function saveTwoFrom(
-  { db, config }: Pick<Context, 'db' | 'config'>,
-  session: Session,
-  twoFrom: number | null,
-): Promise<void> {
+export async function saveTwoFrom({ db, config }: WithConfig, session: Session, twoFrom: number | null): Promise<void> {
   const { workspaceId } = session
   await inWorkspace({ db }, workspaceId, async ({ db }) => {
     await holdLock({ db }, 'answerRules', workspaceId)

@@ -1,7 +1,7 @@
 import { unreadCountMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import type { Announcement } from '../companies/topics.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import type { Session } from '../platform/http/session.ts'
 
@@ -26,7 +26,7 @@ const pageSize = 20
 
 /** What the workspace was told and is still kept, the newest first; `before` is the last announcement of the page before. */
 export async function readHistory(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   { workspaceId, accountId, publicId }: Reader,
   before: bigint | null,
 ): Promise<History> {
@@ -49,11 +49,7 @@ export async function readHistory(
 }
 
 /** Notes that an account has read an announcement and all older ones. Returns whether there is such an announcement. */
-export async function noteRead(
-  ctx: Pick<Context, 'db'>,
-  { workspaceId, accountId }: Reader,
-  upTo: bigint,
-): Promise<boolean> {
+export async function noteRead(ctx: WithDatabase, { workspaceId, accountId }: Reader, upTo: bigint): Promise<boolean> {
   const { rows } = await inWorkspace(ctx, workspaceId, ({ db }) =>
     sql`
       insert into announcement_reading as r (workspace_id, account_id, read_up_to)

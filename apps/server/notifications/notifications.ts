@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Announcement } from '../companies/topics.ts'
-import type { Context } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
 import { holdLock } from '../platform/locks.ts'
 
@@ -11,7 +11,7 @@ export const announcementChannel = 'vigia_announcement'
  * Keeps other transactions from announcing to the workspace until this one ends, so that announcements become visible in the order of their
  * ids. The transaction is in the workspace and should be short.
  */
-export async function lockTelling({ db }: Pick<Context, 'db'>, workspaceId: number): Promise<void> {
+export async function lockTelling({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await holdLock({ db }, 'announcements', workspaceId)
 }
 
@@ -20,7 +20,7 @@ export async function lockTelling({ db }: Pick<Context, 'db'>, workspaceId: numb
  * when it was in one alone; `companies`: who may see all of these is told (null: who may see all of the workspace).
  */
 export async function tell(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   workspaceId: number,
   { usefulMs, link, otherLink, ...announcement }: Announcement,
   {
@@ -52,7 +52,7 @@ export async function tell(
  * Announces a text of the operator to a workspace, by its public id, `count` times. Returns whether there is such a workspace.
  */
 export async function tellWorkspace(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   publicId: string,
   announcement: Announcement,
   count: number,
@@ -72,7 +72,7 @@ export async function tellWorkspace(
 const keptDays = 30
 
 /** Removes old announcements: they are kept longer than any session lasts, and people can read them as long. */
-export async function forgetAnnouncements(ctx: Pick<Context, 'db'>): Promise<void> {
+export async function forgetAnnouncements(ctx: WithDatabase): Promise<void> {
   const longAgo = sql<Date>`now() - ${keptDays} * interval '1 day'`
   const stale = await asOperator(ctx, async ({ db }) => {
     await db.deleteFrom('announcement').where('at', '<', longAgo).execute()

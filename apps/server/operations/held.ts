@@ -7,7 +7,7 @@ import { liftVersions } from '../documents/changes.ts'
 import { readAnswerRules, sends } from '../events/answer-rules.ts'
 import { findHold, hold, release } from '../events/hold.ts'
 import { queueDeliveries } from '../notifications/webhooks/webhooks.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { WithDatabase } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Session } from '../platform/http/session.ts'
@@ -29,7 +29,7 @@ export interface HeldCompany {
 }
 
 /** What a release lets leave, and how many rules send a Ciência without a person; null: nothing is held. */
-export async function listHeld(ctx: Pick<Context, 'db'>): Promise<{
+export async function listHeld(ctx: WithDatabase): Promise<{
   since: Date
   why: string
   companies: HeldCompany[]
@@ -96,7 +96,7 @@ async function dropNotices(ctx: WithDatabase): Promise<void> {
 // As the plans name them.
 const operator = 'Quem administra o sistema'
 
-async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
+async function listWorkspaces(ctx: WithDatabase): Promise<number[]> {
   return asOperator(ctx, async ({ db }) => {
     const rows = await db.selectFrom('workspace').select('id').orderBy('id').execute()
     return rows.map(({ id }) => id)
@@ -104,7 +104,7 @@ async function listWorkspaces(ctx: Pick<Context, 'db'>): Promise<number[]> {
 }
 
 /** Holds what leaves because the operator says so, anew where it is held: the database may be a copy that other tools brought back. */
-export async function holdByHand(ctx: Pick<Context, 'db'>): Promise<void> {
+export async function holdByHand(ctx: WithDatabase): Promise<void> {
   const held = await findHold(ctx)
   await hold(ctx, held && held.why !== firstStart ? held.why : `${operator} segurou o envio.`)
   await liftVersions(ctx)
@@ -116,7 +116,7 @@ export async function holdByHand(ctx: Pick<Context, 'db'>): Promise<void> {
  * deliveries of before the hold never leave.
  */
 export async function releaseHeld(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   { withoutAutomatic, withoutNotices = false }: { withoutAutomatic: boolean; withoutNotices?: boolean },
 ): Promise<void> {
   const held = withoutAutomatic ? await listHeld(ctx) : null
@@ -174,7 +174,7 @@ const notKeeper = 'Libera o envio quem é administrador do workspace e vê todas
 
 /** Why somebody may not release the events of the installation; null: they may. */
 export async function whyNotRelease(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   { role, companies }: Pick<Session, 'role' | 'companies'>,
 ): Promise<string | null> {
   if (role !== 'administrador' || companies !== null) return notKeeper
@@ -187,7 +187,7 @@ export async function isAlone(ctx: WithDatabase): Promise<boolean> {
 }
 
 /** Lets everything leave again where the installation has one workspace, in the name of its administrator. */
-export async function releaseAlone(ctx: Pick<Context, 'db'>, session: Session): Promise<void> {
+export async function releaseAlone(ctx: WithDatabase, session: Session): Promise<void> {
   if (!(await findHold(ctx))) return
   const refusal = await whyNotRelease(ctx, session)
   if (refusal !== null) throw new AppError('conflict', refusal)
@@ -197,7 +197,7 @@ export async function releaseAlone(ctx: Pick<Context, 'db'>, session: Session): 
   await release(ctx)
 }
 
-async function switchRulesOff(ctx: Pick<Context, 'db'>): Promise<void> {
+async function switchRulesOff(ctx: WithDatabase): Promise<void> {
   for (const workspaceId of await listWorkspaces(ctx))
     await inWorkspace(ctx, workspaceId, async ({ db }) => {
       const { rows: rules } = await sql<{ name: string }>`

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { releasing } from '../../documents/deadlines.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace } from '../../platform/database.ts'
 import { serviceCodes } from '../../platform/service.ts'
 import { listSubscribers } from '../delivery.ts'
 import type { CaptureLine } from '../lease.ts'
 import { finalRefusals } from '../rules.ts'
 
-type NoteContext = Pick<Context, 'db' | 'config'>
+type NoteContext = WithConfig
 
 const recipient = 1 << 1
 // Nobody has answered; cancelled; denied.

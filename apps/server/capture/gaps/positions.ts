@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import type { CaptureLine } from '../lease.ts'
 import type { NsuRange } from '../rules.ts'
 
-type GapContext = Pick<Context, 'db' | 'config'>
+type GapContext = WithConfig
 
 type GapClosing = 'fetched' | 'expired' | 'damaged'
 

@@ -14,7 +14,7 @@ import { endCalendar } from '../../accounts/ways-in.ts'
 import { listCapturedCompanies } from '../../capture/state.ts'
 import { readDue } from '../../documents/workflow/agenda.ts'
 import { readPayments } from '../../documents/workflow/installments.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { beyondLimit, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
@@ -135,7 +135,7 @@ const kinds = {
 const readEventsOf = { prazos: readDeadlines, vencimentos: readPaymentEvents }
 
 async function readPaymentEvents(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   { workspaceId, workspacePublicId, companies }: Feed,
 ): Promise<DayEvent[]> {
   const payments = await readWorkspace(ctx, workspaceId, (ctx) =>
@@ -154,7 +154,7 @@ async function readPaymentEvents(
 }
 
 async function readDeadlines(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   { workspaceId, workspacePublicId, companies }: Feed,
   now: Date,
 ): Promise<DayEvent[]> {

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { keepMessage } from '../../accounts/contact/contact.ts'
 import { type PlanType, widenTrial } from '../../accounts/plans.ts'
-import type { Context } from '../../platform/context.ts'
+import type { WithConfig } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { handle } from '../../platform/http/http.ts'
 import type { Session } from '../../platform/http/session.ts'
@@ -45,7 +45,7 @@ const requestLimit: Limit = { name: 'pedido de plano', times: 5, withinMs: 24 * 
 
 /** Sends the wish for a plan to the operator; in a trial a larger one counts at once. Returns its name, the address and the trial's end, or null. */
 export async function sendRequest(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   session: Session,
   type: PlanType,
 ): Promise<{ plan: string; email: string; tried: Date | null }> {

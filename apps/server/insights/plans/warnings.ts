@@ -1,6 +1,6 @@
 import { readPlan, type WorkspacePlan } from '../../accounts/plans.ts'
 import { warn } from '../../accounts/warn.ts'
-import type { Context } from '../../platform/context.ts'
+import type { WithConfig } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { countArrivals, thisMonth } from './usage.ts'
 
@@ -11,7 +11,7 @@ const steps: Readonly<Record<WorkspacePlan['endsWith'], number[]>> = { trial: [0
 const nearly = 0.8
 
 /** Warns of a trial or plan that ends soon or has ended, and of more documents than the plan has; of each once. */
-export async function warnOfPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
+export async function warnOfPlan(ctx: WithConfig, workspaceId: number): Promise<void> {
   const { plan, arrived, month } = await readWorkspace(ctx, workspaceId, async (ctx) => {
     const plan = await readPlan(ctx, workspaceId)
     const max = plan.documentsPerMonthMax
@@ -29,7 +29,7 @@ export async function warnOfPlan(ctx: Pick<Context, 'db' | 'config'>, workspaceI
   })
 }
 
-async function warnOfEnd(ctx: Pick<Context, 'db' | 'config'>, workspaceId: number, plan: WorkspacePlan): Promise<void> {
+async function warnOfEnd(ctx: WithConfig, workspaceId: number, plan: WorkspacePlan): Promise<void> {
   if (plan.endsAt === null || plan.leftMs === null) return
   const daysLeft = plan.leftMs / dayMs
   const list = steps[plan.endsWith]

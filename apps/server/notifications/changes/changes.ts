@@ -2,7 +2,7 @@ import { listChanges } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { shownTo } from '../../companies/switches.ts'
 import { type ChangeKind, changeCodes } from '../../documents/changes.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
@@ -91,7 +91,7 @@ function toChange({ kind, tpEvento, state, message, shown: _, ...row }: ChangeRo
 }
 
 /** Forgets changes that are older than what is kept. */
-export async function forgetChanges(ctx: Pick<Context, 'db'>): Promise<void> {
+export async function forgetChanges(ctx: WithDatabase): Promise<void> {
   const old = await asOperator(ctx, async ({ db }) => {
     const { rows } = await sql<{ workspaceId: number; version: bigint }>`
       select workspace_id as "workspaceId", max(version) as version from document_change

@@ -3,7 +3,7 @@ import type { AlertLetters, DeadlineLetters } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
 import { isWrittenTo } from '../../accounts/email-proof.ts'
 import { moveMonth } from '../../insights/reports/sums.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { WithConfig, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
@@ -79,7 +79,7 @@ const isNight = (now: Date) => now.getUTCHours() >= 3 && now.getUTCHours() < 10
 
 // People of a workspace who may be written to, with what they chose; `which` chooses among accounts `a`.
 async function readPeople(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   workspaceId: number,
   now: Date,
   which: RawBuilder<unknown>,
@@ -147,11 +147,7 @@ export interface LetterPayload {
  * Queues the letters that are due at `now` in a workspace. Returns when it is to be looked at again; null: when there is news. A letter and the mark that it
  * was queued are one transaction, so it is queued once, whoever else does the same.
  */
-export async function queueLetters(
-  ctx: Pick<Context, 'db' | 'config'>,
-  workspaceId: number,
-  now: Date,
-): Promise<Date | null> {
+export async function queueLetters(ctx: WithConfig, workspaceId: number, now: Date): Promise<Date | null> {
   const [people, asleep] = await readWorkspace(ctx, workspaceId, async (ctx) => {
     const people = await readPeople(ctx, workspaceId, now, sql`true`)
     return [people, await hasOthers(ctx, workspaceId, people)]
@@ -178,11 +174,7 @@ async function hasOthers(
   return rows.length > 0
 }
 
-async function queueFor(
-  ctx: Pick<Context, 'db' | 'config'>,
-  { workspaceId, accountId }: Person,
-  now: Date,
-): Promise<Date | null> {
+async function queueFor(ctx: WithConfig, { workspaceId, accountId }: Person, now: Date): Promise<Date | null> {
   return inWorkspace({ db: ctx.db, config: ctx.config }, workspaceId, async (ctx) => {
     const person = await lockPerson(ctx, { workspaceId, accountId }, now)
     if (!person) return nextMorning(now)
@@ -226,11 +218,7 @@ async function queueFor(
 }
 
 // The person with a row of their own, which nobody else changes meanwhile. `ctx.db` is a transaction inside the workspace.
-async function lockPerson(
-  ctx: Pick<Context, 'db' | 'config'>,
-  { workspaceId, accountId }: Person,
-  now: Date,
-): Promise<Kept | undefined> {
+async function lockPerson(ctx: WithConfig, { workspaceId, accountId }: Person, now: Date): Promise<Kept | undefined> {
   await sql`
     insert into letter_choice (workspace_id, account_id) select workspace_id, id from account where workspace_id = ${workspaceId} and id = ${accountId}
     on conflict do nothing`.execute(ctx.db)
@@ -327,7 +315,7 @@ export interface Reader {
 
 /** The person to whom a letter was queued, if they may be written to still, at the same address. `ctx.db` is inside the workspace. */
 export async function findReader(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   { workspaceId, accountId }: Person,
   recipient: string,
 ): Promise<Reader | null> {

@@ -9,7 +9,7 @@ import {
 } from '@vigia/contract/workspace'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { getCompanyId } from '../../companies/companies.ts'
-import type { Context } from '../../platform/context.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
 import { beyondLimit, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
@@ -115,7 +115,7 @@ async function monthlyOf(ctx: Pick<Context, 'db' | 'ids'>, session: Session): Pr
 
 const subjectWords = { alertas: 'alertas', prazos: 'prazos', relatorios: 'relatórios' }
 
-async function recordStop(ctx: Pick<Context, 'db'>, stop: Stop, address: string | undefined): Promise<void> {
+async function recordStop(ctx: WithDatabase, stop: Stop, address: string | undefined): Promise<void> {
   const { workspaceId, accountId, about } = stop
   const { name } = await ctx.db
     .selectFrom('account')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { listWebhookDeliveries } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { warn } from '../../accounts/warn.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { DataOf } from '../../platform/http/http.ts'
@@ -153,7 +153,7 @@ async function lockWebhookOf({ db }: WithDatabase, workspaceId: number, id: bigi
  * it says that it is gone, it is paused and the people of the workspace are told; when it took others meanwhile, this one alone has failed.
  */
 export async function settleDelivery(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   job: Pick<Job, 'id' | 'workspaceId' | 'key' | 'lease'>,
   { delivered, status, answer, problem, durationMs }: Attempt,
 ): Promise<Again | null> {
@@ -204,7 +204,7 @@ export async function settleDelivery(
 }
 
 async function pauseWebhook(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   workspaceId: number,
   webhookId: number,
   problem: string,

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { findRecipient } from '../../accounts/email-proof.ts'
 import { findCompanyIds } from '../../companies/chosen-companies.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import type { DataOf } from '../../platform/http/http.ts'
@@ -88,7 +88,7 @@ export async function addWebhook(
 
 /** Changes an address; `active` false pauses it, true has all that waits leave at once. */
 export async function changeWebhook(
-  ctx: Pick<Context, 'db' | 'config'>,
+  ctx: WithConfig,
   session: Session,
   publicId: string,
   { active, ...given }: WebhookChoice & { active: boolean },
@@ -117,7 +117,7 @@ export async function changeWebhook(
 
 // A session that somebody found open may have asked for it. `ctx.db` is inside the workspace.
 async function tellOfAddress(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   { workspaceId, accountId, address }: Session,
   url: string,
   how: 'criado' | 'mudado',

@@ -11,7 +11,7 @@ import { stopWithoutCertificate } from '../../capture/capture.ts'
 import { leaveLines } from '../../capture/handover/handover.ts'
 import { destroyKeys } from '../../companies/certificates.ts'
 import { removeAllKeys } from '../../companies/keys/keys.ts'
-import type { Context, WithDatabase } from '../../platform/context.ts'
+import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace } from '../../platform/database.ts'
 import type { Session } from '../../platform/http/session.ts'
 import { queueMail } from '../../platform/mail/mail.ts'
@@ -22,11 +22,7 @@ type Actor = Parameters<typeof recordAudit>[1]
  * Asks for the deletion of the session's account, which is that of its workspace: the private keys are destroyed now, everything else after
  * thirty days. Returns when; a second request changes nothing of that.
  */
-export async function askForDeletion(
-  ctx: Pick<Context, 'db' | 'config'>,
-  session: Session,
-  password: string,
-): Promise<Date> {
+export async function askForDeletion(ctx: WithConfig, session: Session, password: string): Promise<Date> {
   await requireProofOfFactor(ctx, session)
   await requirePassword(ctx, session, password, 'Exclusão da conta recusada: a senha atual não conferiu.')
   return mark(ctx, session.workspaceId, { actor: session, days: deletionDays, keep: session.token })
@@ -35,18 +31,14 @@ export async function askForDeletion(
 const operator = 'Quem administra o sistema'
 
 /** Like `askForDeletion`, for the operator; `now`: nothing can be taken back. Null: there is no such account. */
-export async function deleteWorkspaceOf(
-  ctx: Pick<Context, 'db' | 'config'>,
-  email: string,
-  { now = false } = {},
-): Promise<Date | null> {
+export async function deleteWorkspaceOf(ctx: WithConfig, email: string, { now = false } = {}): Promise<Date | null> {
   const workspaceId = await findWorkspaceOf(ctx, email)
   if (workspaceId === null) return null
   return mark(ctx, workspaceId, { actor: { workspaceId, accountName: operator }, days: now ? 0 : deletionDays })
 }
 
 async function mark(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: WithConfig,
   workspaceId: number,
   { actor, days, keep }: { actor: Actor; days: number; keep?: string },
 ): Promise<Date> {
@@ -96,7 +88,7 @@ const unusedDays = 30
  * Has a workspace deleted whose e-mail nobody confirmed within a month of the sign-up (where no letter leaves: which nobody ever entered):
  * perhaps somebody gave the e-mail of another person. One with a company or a plan stays.
  */
-export async function eraseUnused({ db, config }: Pick<Context, 'db' | 'config'>, workspaceId: number): Promise<void> {
+export async function eraseUnused({ db, config }: WithConfig, workspaceId: number): Promise<void> {
   await inWorkspace({ db }, workspaceId, ({ db }) =>
     sql`
       update workspace set erase_at = now()

@@ -3,7 +3,7 @@ import { formatCount, formatInteger, writeBrasiliaTime } from '@vigia/contract/t
 import { sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { isLeaving, type Kept, newSecret, type Place, queueExport } from '../../documents/export/keeping.ts'
-import type { Context } from '../../platform/context.ts'
+import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
 import { handle } from '../../platform/http/http.ts'
@@ -28,7 +28,7 @@ const leavingAtMost: Limit = { name: 'leaving', times: 3, withinMs: 24 * 3_600_0
  * waits stands against it.
  */
 export async function prepareLeaving(
-  ctx: Pick<Context, 'db'>,
+  ctx: WithDatabase,
   session: Session,
   { pdf }: { pdf: boolean },
 ): Promise<{ files: number; receipts: number }> {
@@ -86,7 +86,7 @@ export async function prepareLeaving(
 }
 
 // How much there is, and the last receipt of each file but the last one.
-async function measure({ db }: Pick<Context, 'db'>, workspaceId: number) {
+async function measure({ db }: WithDatabase, workspaceId: number) {
   const { rows: counts } = await sql<{ receipts: number; documents: number }>`
     select (select count(*)::int from receipt where workspace_id = ${workspaceId}) as receipts,
            (select coalesce(sum(n), 0)::int from count_month where workspace_id = ${workspaceId}) as documents`.execute(

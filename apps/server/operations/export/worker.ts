@@ -266,7 +266,7 @@ function startFile(ctx: Context, order: Order, job: Job, tally: Tally): FileInTh
   }
 }
 
-async function dropParts({ db }: Pick<Context, 'db'>, { workspaceId, id }: Order): Promise<void> {
+async function dropParts({ db }: WithDatabase, { workspaceId, id }: Order): Promise<void> {
   await db.deleteFrom('export_part').where('workspace_id', '=', workspaceId).where('export_id', '=', id).execute()
 }
 
@@ -292,7 +292,7 @@ async function requireSpace({ storage, config }: Pick<Context, 'storage' | 'conf
 }
 
 // One query for each issuer: an export has thousands of documents and few issuers with a logo.
-function logosOf(ctx: Pick<Context, 'db'>, workspaceId: number): (taxId: string) => Promise<Uint8Array | undefined> {
+function logosOf(ctx: WithDatabase, workspaceId: number): (taxId: string) => Promise<Uint8Array | undefined> {
   const known = new Map<string, Promise<Uint8Array | undefined>>()
   return (taxId) => {
     const found = known.get(taxId) ?? findLogoOf(ctx, workspaceId, taxId)

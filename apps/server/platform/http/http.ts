@@ -198,16 +198,11 @@ export async function serveRoutes(
     )
     done()
   })
-  const limiters = {
-    session: {
-      calls: createLimiter({ ...callsMax, full: ofWorkspaces }),
-      slow: createLimiter({ ...slowMax, full: ofWorkspaces }),
-    },
-    public: {
-      calls: createLimiter({ ...callsMax, full: ofStrangers }),
-      slow: createLimiter({ ...slowMax, full: ofStrangers }),
-    },
-  }
+  const limitersOf = (full: string) => ({
+    calls: createLimiter({ ...callsMax, full }),
+    slow: createLimiter({ ...slowMax, full }),
+  })
+  const limiters = { session: limitersOf(ofWorkspaces), public: limitersOf(ofStrangers) }
   for (const handled of handlers)
     addRoute(app, ctx, handled, {
       door,

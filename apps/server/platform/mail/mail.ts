@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Context } from '../context.ts'
+import type { Context, WithDatabase } from '../context.ts'
 import { fromNow } from '../jobs/claim.ts'
 import { queueJob } from '../jobs/jobs.ts'
 
@@ -67,7 +67,7 @@ export type MailKind = (ctx: Context, mail: WaitingMail) => Promise<Letter | nul
  * the payload holds no secret. `usefulMs`: afterwards it would only confuse.
  */
 export async function queueMail(
-  { db }: Pick<Context, 'db'>,
+  { db }: WithDatabase,
   mail: { workspaceId?: number; kind: string; recipient: string; payload?: object; usefulMs?: number },
 ): Promise<void> {
   const { workspaceId = null, kind, recipient, payload = {}, usefulMs } = mail
