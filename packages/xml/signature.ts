@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto'
 import { declarations } from './canonicalize.ts'
 import type { XmlElement } from './parse.ts'
 
@@ -43,15 +42,4 @@ export function scopeAlone(path: readonly XmlElement[], names: readonly XmlEleme
     if (scope[prefix] === undefined && uri !== undefined) scope[prefix] = uri
   }
   return scope
-}
-
-/** The certificate of a signature, from base64; undefined when it is none or has another key than RSA. */
-export function openCertificate(text: string): X509Certificate | undefined {
-  try {
-    const certificate = new X509Certificate(Buffer.from(text, 'base64'))
-    // A key of a kind that OpenSSL does not know throws.
-    return certificate.publicKey.asymmetricKeyType === 'rsa' ? certificate : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
-import { createHash, verify, type X509Certificate } from 'node:crypto'
+import { createHash, verify, X509Certificate } from 'node:crypto'
 import { canonicalize, dsigNamespace } from './canonicalize.ts'
 import { parseXml, type XmlElement, XmlError } from './parse.ts'
-import { c14n, enveloped, openCertificate, pathsTo, rsaSha1, scopeAlone, scopeInPlace, sha1 } from './signature.ts'
+import { c14n, enveloped, pathsTo, rsaSha1, scopeAlone, scopeInPlace, sha1 } from './signature.ts'
 
 /** Outcome of a verification; `id` is the signed `Id`, to be compared with the chave or the event it should cover. */
 export interface Verification {
@@ -97,10 +97,18 @@ function is(element: XmlElement | undefined, name: string, algorithm: string): b
   return element?.name === name && element.attributes.Algorithm === algorithm
 }
 
+// Undefined where it is none or has another key than RSA.
 function certificateOf(keyInfo: XmlElement | undefined): X509Certificate | undefined {
   const data = keyInfo?.name === 'KeyInfo' ? keyInfo.children.find(({ name }) => name === 'X509Data') : undefined
   const text = data?.children.find(({ name }) => name === 'X509Certificate')?.text
-  return text === undefined ? undefined : openCertificate(text)
+  if (text === undefined) return undefined
+  try {
+    const certificate = new X509Certificate(Buffer.from(text, 'base64'))
+    // A key of a kind that OpenSSL does not know throws.
+    return certificate.publicKey.asymmetricKeyType === 'rsa' ? certificate : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function check(
