@@ -97,6 +97,5 @@ test('chaveParts cuts by position', () => {
     numero: 77,
     tpEmis: '1',
     cNF: '00112233',
-    cDV: '1',
   })
 })

@@ -1,6 +1,3 @@
-/** A chave de acesso whose pattern and check digit were verified (MOC NF-e 7.0 and MOC CT-e 4.00; NT Conjunta DF-e 2025.001). */
-export type Chave = string & { readonly chave: unique symbol }
-
 const pattern = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/
 
 /** Whether `text` looks like a chave de acesso; its check digit may be wrong (NT Conjunta DF-e 2025.001). */
@@ -9,9 +6,9 @@ export function looksLikeChave(text: string): boolean {
 }
 
 /** The chave de acesso in `text`, or null: exactly 44 characters, letters only in the CNPJ part, check digit right (NT Conjunta DF-e 2025.001). */
-export function parseChave(text: string): Chave | null {
+export function parseChave(text: string): string | null {
   if (!looksLikeChave(text)) return null
-  return chaveCheckDigit(text.slice(0, 43)) === text.charCodeAt(43) - 48 ? (text as Chave) : null
+  return chaveCheckDigit(text.slice(0, 43)) === text.charCodeAt(43) - 48 ? text : null
 }
 
 /** What a person pasted, reduced to the characters of a chave: spaces, dots, the prefix `NFe`/`CTe` of the `Id` attribute and the address of a QR Code fall away (MOC 7.0 Anexo II, DANFE NFC-e QR Code). */
@@ -53,17 +50,7 @@ export function isOfCte(chave: string): boolean {
 }
 
 /** The fields a chave is made of, cut by position (MOC NF-e 7.0, MOC CT-e 4.00: chave de acesso). */
-export function chaveParts(chave: string): {
-  cUF: string
-  aamm: string
-  cnpj: string
-  mod: string
-  serie: number
-  numero: number
-  tpEmis: string
-  cNF: string
-  cDV: string
-} {
+export function chaveParts(chave: string) {
   return {
     cUF: chave.slice(0, 2),
     aamm: chave.slice(2, 6),
@@ -73,6 +60,5 @@ export function chaveParts(chave: string): {
     numero: Number(chave.slice(25, 34)),
     tpEmis: chave.slice(34, 35),
     cNF: chave.slice(35, 43),
-    cDV: chave.slice(43, 44),
   }
 }

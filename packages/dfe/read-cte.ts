@@ -1,20 +1,7 @@
-import { chaveParts } from './chave.ts'
+import { chaveParts, looksLikeChave } from './chave.ts'
 import { child, children, value, type XmlElement } from './document.ts'
 import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
-import { taxIdOfChave } from './read-nfe.ts'
-import {
-  addParty,
-  amountOf,
-  authorizationOf,
-  chaveOf,
-  dateOf,
-  identificationOf,
-  modelOf,
-  numberOf,
-  taxIdOf,
-  unknown,
-} from './reading.ts'
-import { ufByCode } from './uf.ts'
+import { addParty, amountOf, authorizationOf, chaveOf, identificationOf, modelOf, unknown } from './reading.ts'
 
 const models = ['57', '64', '67']
 
@@ -27,11 +14,7 @@ export function readCte(root: XmlElement, problems: Problem[]): DocumentFacts | 
   const chave = chaveOf(id ?? value(protocol, 'infProt/chCTe'), problems)
   if (chave === undefined) return unknown(root, 'O CT-e não traz uma chave de acesso de 44 posições.')
 
-  const parts = chaveParts(chave)
-  const ide = child(infCte, 'ide')
-  const emit = child(infCte, 'emit')
-  const dest = child(infCte, 'dest')
-  const mod = modelOf(value(ide, 'mod'), parts.mod)
+  const mod = modelOf(value(infCte, 'ide/mod'), chaveParts(chave).mod)
   if (!models.includes(mod)) problems.push({ code: 'model', message: `O modelo ${mod} não é de CT-e.` })
 
   return {
@@ -41,19 +24,10 @@ export function readCte(root: XmlElement, problems: Problem[]): DocumentFacts | 
     complete: true,
     chave,
     mod,
-    serie: numberOf(value(ide, 'serie')) ?? parts.serie,
-    numero: numberOf(value(ide, 'nCT')) ?? parts.numero,
-    issuedAt: dateOf(value(ide, 'dhEmi'), 'emissão', problems),
-    issuerTaxId: taxIdOf(emit) ?? taxIdOfChave(chave, problems),
-    issuerName: value(emit, 'xNome') ?? '',
-    issuerIe: value(emit, 'IE'),
-    issuerUf: value(emit, 'enderEmit/UF') ?? ufByCode(parts.cUF)?.uf,
-    recipientTaxId: taxIdOf(dest),
-    recipientName: value(dest, 'xNome'),
+    ...identificationOf(infCte, chave, 'nCT', problems),
     amount: mod === '64' ? '0' : amountOf(value(infCte, 'vPrest/vTPrest') ?? value(infCte, 'total/vTPrest'), problems),
     parties: partiesOf(infCte),
-    ...identificationOf(ide),
-    tpCTe: value(ide, 'tpCTe'),
+    tpCTe: value(infCte, 'ide/tpCTe'),
     corrects: correctedBy(infCte),
     ...authorizationOf(protocol, chave, problems),
   }
@@ -63,9 +37,7 @@ export function readCte(root: XmlElement, problems: Problem[]): DocumentFacts | 
 function correctedBy(infCte: XmlElement): string | undefined {
   const groups = [infCte, ...infCte.children].flatMap(({ children }) => children)
   const named = groups.filter(({ name }) => /^infC[tT]e(Sub|Comp|Anu)$/.test(name)).flatMap(({ children }) => children)
-  return named
-    .find(({ name, text }) => /^ch(CTe|Cte|ave)$/.test(name) && /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text.trim()))
-    ?.text.trim()
+  return named.find(({ name, text }) => /^ch(CTe|Cte|ave)$/.test(name) && looksLikeChave(text.trim()))?.text.trim()
 }
 
 function partiesOf(infCte: XmlElement): Party[] {

@@ -1,4 +1,4 @@
-import { chaveParts, issuerInChave } from './chave.ts'
+import { chaveParts } from './chave.ts'
 import { child, children, value, type XmlElement } from './document.ts'
 import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
 import { registeredStatuses } from './families/events.ts'
@@ -10,9 +10,9 @@ import {
   dateOf,
   identificationOf,
   modelOf,
-  numberOf,
   optionalDateOf,
   taxIdOf,
+  taxIdOfChave,
   unknown,
 } from './reading.ts'
 import { ufByCode } from './uf.ts'
@@ -25,11 +25,7 @@ export function readNfe(root: XmlElement, problems: Problem[]): DocumentFacts | 
   const chave = chaveOf(id ?? value(protocol, 'infProt/chNFe'), problems)
   if (chave === undefined) return unknown(root, 'A NF-e não traz uma chave de acesso de 44 posições.')
 
-  const parts = chaveParts(chave)
-  const ide = child(infNFe, 'ide')
-  const emit = child(infNFe, 'emit')
-  const dest = child(infNFe, 'dest')
-  const mod = modelOf(value(ide, 'mod'), parts.mod)
+  const mod = modelOf(value(infNFe, 'ide/mod'), chaveParts(chave).mod)
   if (mod === '65') {
     const message = 'É uma NFC-e (modelo 65), que a SEFAZ não distribui.'
     problems.push({ code: 'model-65', message })
@@ -46,19 +42,10 @@ export function readNfe(root: XmlElement, problems: Problem[]): DocumentFacts | 
     complete: true,
     chave,
     mod,
-    serie: numberOf(value(ide, 'serie')) ?? parts.serie,
-    numero: numberOf(value(ide, 'nNF')) ?? parts.numero,
-    issuedAt: dateOf(value(ide, 'dhEmi') ?? value(ide, 'dEmi'), 'emissão', problems),
-    issuerTaxId: taxIdOf(emit) ?? taxIdOfChave(chave, problems),
-    issuerName: value(emit, 'xNome') ?? '',
-    issuerIe: value(emit, 'IE'),
-    issuerUf: value(emit, 'enderEmit/UF') ?? ufByCode(parts.cUF)?.uf,
-    recipientTaxId: taxIdOf(dest),
-    recipientName: value(dest, 'xNome'),
+    ...identificationOf(infNFe, chave, 'nNF', problems),
     amount: amountOf(value(infNFe, 'total/ICMSTot/vNF'), problems),
     parties: partiesOf(infNFe),
-    ...identificationOf(ide),
-    tpNF: value(ide, 'tpNF'),
+    tpNF: value(infNFe, 'ide/tpNF'),
     ...authorization,
   }
 }
@@ -116,13 +103,4 @@ function carriesCancellation(root: XmlElement, chave: string): boolean {
   }
   const infCanc = child(root, 'retCancNFe/infCanc')
   return value(infCanc, 'cStat') === '101' && value(infCanc, 'chNFe') === chave
-}
-
-export function taxIdOfChave(chave: string, problems: Problem[]): string {
-  problems.push({
-    code: 'issuer-missing',
-    message: 'O emitente não traz CNPJ nem CPF; foi usado o da chave de acesso.',
-  })
-  const { cnpj, cpf } = issuerInChave(chave)
-  return cnpj ?? cpf
 }

@@ -1,7 +1,8 @@
 import type { XmlFault } from '@vigia/xml/parse'
-import { parseChave } from './chave.ts'
+import { chaveParts, issuerInChave, looksLikeChave, parseChave } from './chave.ts'
 import { child, localTime, value, type XmlElement } from './document.ts'
 import type { DocumentFacts, Party, Problem, UnknownFacts } from './facts.ts'
+import { ufByCode } from './uf.ts'
 
 export function unknown(root: XmlElement, reason: string): UnknownFacts {
   return { kind: 'unknown', root: root.name, reason }
@@ -34,7 +35,7 @@ export function addParty(parties: Party[], role: number, group: XmlElement | und
 
 /** The chave in the text, when it has the shape of one; a wrong check digit is a problem, not a refusal. */
 export function chaveOf(text: string | undefined, problems: Problem[]): string | undefined {
-  if (text === undefined || !/^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text)) return undefined
+  if (text === undefined || !looksLikeChave(text)) return undefined
   if (parseChave(text) === null) {
     problems.push({ code: 'chave-check-digit', message: 'O dígito verificador da chave de acesso não confere.' })
   }
@@ -70,9 +71,34 @@ export function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
 
-/** What NF-e and CT-e say alike of their identification (`ide`). */
-export function identificationOf(ide: XmlElement | undefined): Pick<DocumentFacts, 'tpAmb' | 'natOp'> {
-  return { tpAmb: value(ide, 'tpAmb') ?? '', natOp: value(ide, 'natOp') }
+/** What NF-e and CT-e say alike of their identification, their issuer and their recipient; `number` is the name of the number in `ide`. */
+export function identificationOf(inf: XmlElement, chave: string, number: 'nNF' | 'nCT', problems: Problem[]) {
+  const parts = chaveParts(chave)
+  const ide = child(inf, 'ide')
+  const emit = child(inf, 'emit')
+  const dest = child(inf, 'dest')
+  return {
+    serie: numberOf(value(ide, 'serie')) ?? parts.serie,
+    numero: numberOf(value(ide, number)) ?? parts.numero,
+    issuedAt: dateOf(value(ide, 'dhEmi') ?? value(ide, 'dEmi'), 'emissão', problems),
+    issuerTaxId: taxIdOf(emit) ?? taxIdOfChave(chave, problems),
+    issuerName: value(emit, 'xNome') ?? '',
+    issuerIe: value(emit, 'IE'),
+    issuerUf: value(emit, 'enderEmit/UF') ?? ufByCode(parts.cUF)?.uf,
+    recipientTaxId: taxIdOf(dest),
+    recipientName: value(dest, 'xNome'),
+    tpAmb: value(ide, 'tpAmb') ?? '',
+    natOp: value(ide, 'natOp'),
+  }
+}
+
+export function taxIdOfChave(chave: string, problems: Problem[]): string {
+  problems.push({
+    code: 'issuer-missing',
+    message: 'O emitente não traz CNPJ nem CPF; foi usado o da chave de acesso.',
+  })
+  const { cnpj, cpf } = issuerInChave(chave)
+  return cnpj ?? cpf
 }
 
 type Authorization = Pick<DocumentFacts, 'situation' | 'protocol' | 'authorizedAt' | 'cStat' | 'digest'>
