@@ -83,6 +83,7 @@ test.each([
   ['packages/xml/x.ts', '@vigia/dfe/chave', 'may import nothing of ours'],
   ['packages/dfe/x.ts', '@vigia/sefaz/connection', 'may import only xml'],
   ['packages/dfe/x.ts', 'node:fs', 'runs in the browser'],
+  ['packages/dfe/x.ts', './proof.ts', 'packages/dfe/proof.ts needs Node'],
   ['packages/contract/x.ts', 'node:crypto', 'runs in the browser'],
   ['packages/xml/parse.ts', 'node:fs', 'packages/xml/parse.ts runs in the browser'],
   ['packages/xml/rules.ts', 'node:crypto', 'runs in the browser'],

@@ -106,6 +106,7 @@ const testDatabase = {
 }
 
 const browserFolders = ['packages/dfe', 'packages/contract', 'apps/web']
+const nodeFiles = ['packages/dfe/proof.ts']
 // The part of a package that the browser needs, where another part needs Node.
 const browserFiles: Record<string, string[]> = {
   'packages/xml': ['parse.ts', 'rules.ts', 'write.ts', 'canonicalize.ts'],
@@ -199,6 +200,7 @@ function checkNode(file: string): string | string[] {
 function inBrowser(file: string): boolean {
   if (isTest(file) || isConfig(file) || file.startsWith('apps/web/build/')) return false
   const folder = home(file)
+  if (nodeFiles.includes(file)) return false
   return browserFolders.includes(folder) || browserFiles[folder]?.includes(file.slice(folder.length + 1)) === true
 }
 
@@ -221,7 +223,7 @@ function checkPackage(repository: Repository, file: string, target: NpmPackage, 
 }
 
 function checkBrowserDoor(file: string, door: string): string | string[] {
-  const needsNode = browserFiles[home(door)] && !inBrowser(door)
+  const needsNode = (browserFiles[home(door)] || nodeFiles.includes(door)) && !inBrowser(door)
   return inBrowser(file) && needsNode ? `${door} needs Node, and ${file} runs in the browser` : []
 }
 

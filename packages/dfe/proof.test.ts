@@ -1,14 +1,15 @@
-import { createPrivateKey } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { signEnveloped } from '@vigia/xml/sign'
 import { describe, expect, test } from 'vitest'
+import { newCertificate } from '../../tests/support/certificates.ts'
 import { findSamples } from '../../tests/support/samples.ts'
+import { chaveCheckDigit } from './chave.ts'
 import { type Proof, proofOf } from './proof.ts'
-import { issue, newKey } from './testing.ts'
 
-const { key, x509 } = issue({ commonName: 'EMITENTE LTDA:11222333000181', key: newKey() })
+const { key, pem } = newCertificate('EMITENTE LTDA:11222333000181')
+const x509 = new X509Certificate(pem)
 const chaveOf = (body: string) => `${body}${chaveCheckDigit(body)}`
 const chave = chaveOf('3526081122233300018155001000012345187654321')
 const head =
@@ -251,6 +252,7 @@ describe('proofOf', () => {
 
   test('gives none for what is not a complete document', () => {
     expect(proof(`<resNFe><chNFe>${chave}</chNFe></resNFe>`)).toBeNull()
+    expect(proof('<evento xmlns="http://www.sped.fazenda.gov.br/nfse"><infEvento/></evento>')).toBeNull()
   })
 
   test.runIf(findSamples())('finds what is wrong in the samples', async () => {

@@ -1,14 +1,7 @@
 import { child, children, value, type XmlElement } from './document.ts'
 import type { EventFacts, Problem, UnknownFacts } from './facts.ts'
-import type { Family } from './families/family.ts'
+import type { EventLayout, Family } from './families/family.ts'
 import { chaveOf, dateOf, numberOf, optionalDateOf, taxIdOf, unknown } from './reading.ts'
-
-/** The names in which the event layouts of the families differ. */
-export interface EventLayout {
-  event: string
-  response: string
-  chave: string
-}
 
 /** An event with its registration (MOC 7.0 evento genérico; MOC CT-e 4.00 §3.7). */
 export function readEvent(

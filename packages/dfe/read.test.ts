@@ -530,6 +530,20 @@ describe('anything else', () => {
     expect(read(xml).facts).toEqual({ kind: 'unknown', root: xml.slice(1, -2), reason })
   })
 
+  test('namespace and root decide together, the root alone without a namespace', () => {
+    const infEvento = `<infEvento><chNFe>${chNFe}</chNFe><tpEvento>110111</tpEvento></infEvento>`
+    const evento = (namespace: string) => read(`<evento${namespace}>${infEvento}</evento>`).facts
+    expect(evento('')).toMatchObject({ kind: 'event', type: 'nfe', tpEvento: 110111 })
+    expect(evento(' xmlns="http://www.portalfiscal.inf.br/nfe"')).toMatchObject({ kind: 'event', type: 'nfe' })
+    expect(evento(' xmlns="http://www.sped.fazenda.gov.br/nfse"')).toEqual({
+      kind: 'unknown',
+      root: 'evento',
+      reason: 'O arquivo é um evento de NFS-e.',
+    })
+    const strange = `<n:nfeProc xmlns:n="http://www.portalfiscal.inf.br/cte">${nfe()}</n:nfeProc>`
+    expect(read(strange).facts.kind).toBe('unknown')
+  })
+
   test('what is not XML is unknown', () => {
     for (const xml of ['', 'PK\u0003\u0004', '<nfeProc>', '<!DOCTYPE a><a/>', nfeProc().slice(0, -20)]) {
       expect(read(xml).facts).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('XML bem formado') })

@@ -1,7 +1,7 @@
 import { parseReceived, type ReceivedXml, sizeBytesMax, type XmlElement, XmlError } from '@vigia/xml/parse'
 import type { DocumentFacts, EventFacts, Problem, UnknownFacts } from './facts.ts'
-import { families } from './families/all.ts'
-import { faultProblems } from './reading.ts'
+import { familyOfRoot } from './families/lookup.ts'
+import { faultProblems, unknown } from './reading.ts'
 
 export type { CteContents, ItemContents, NfeContents, ReformContents } from './contents.ts'
 export { contentsOf } from './contents.ts'
@@ -26,7 +26,7 @@ export function readReceived(
   }
   const { root, faults } = received
   const problems = faultProblems(faults)
-  const facts = readRoot(root, problems)
+  const facts = familyOfRoot(root)?.read(root, problems) ?? unknown(root, unknownReason(root))
   const expected = schema && rootsBySchema.get(schema.split('_v', 1)[0]!)
   if (expected && !expected.includes(root.name)) {
     const message = `A SEFAZ anunciou ${schema}, mas o documento é ${root.name}.`
@@ -75,15 +75,7 @@ const rootsBySchema = new Map([
   ['procEventoCTe', ['procEventoCTe']],
 ])
 
-// Namespace and root decide together: an <evento> is of the NF-e or of the NFS-e. A file without a namespace is read by its root alone.
-function readRoot(root: XmlElement, problems: Problem[]): DocumentFacts | EventFacts | UnknownFacts {
-  const namespace = root.attributes[root.prefix === '' ? 'xmlns' : `xmlns:${root.prefix}`]
-  const family = families.find(
-    (family) =>
-      Object.hasOwn(family.roots, root.name) && (namespace === undefined || namespace.trim() === family.namespace),
-  )
-  return family?.read(root, problems) ?? { kind: 'unknown', root: root.name, reason: unknownReason(root.name) }
-}
+const nfseNamespace = 'http://www.sped.fazenda.gov.br/nfse'
 
 const otherDocuments = new Map([
   ['mdfeProc', 'um MDF-e'],
@@ -106,7 +98,8 @@ const otherDocuments = new Map([
   ['NFSe', 'uma NFS-e'],
 ])
 
-function unknownReason(root: string): string {
-  const other = otherDocuments.get(root)
-  return other ? `O arquivo é ${other}.` : `O arquivo começa por <${root}>, que não é NF-e, CT-e nem evento deles.`
+function unknownReason({ name, attributes }: XmlElement): string {
+  const other =
+    name === 'evento' && attributes.xmlns === nfseNamespace ? 'um evento de NFS-e' : otherDocuments.get(name)
+  return other ? `O arquivo é ${other}.` : `O arquivo começa por <${name}>, que não é NF-e, CT-e nem evento deles.`
 }

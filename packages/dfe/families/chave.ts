@@ -1,5 +1,6 @@
 import { chaveParts, cleanChave, formatChave, issuerInChave, looksLikeChave, parseChave } from '../chave.ts'
-import type { KeyFormat } from './family.ts'
+import { value } from '../document.ts'
+import type { KeyFormat, SignedLayout } from './family.ts'
 import type { FamilyId } from './id.ts'
 
 /** The chave de acesso of 44 positions that NF-e and CT-e share, told apart by the model (MOC NF-e 7.0; MOC CT-e 4.00; NT Conjunta DF-e 2025.001). */
@@ -27,5 +28,34 @@ export function chaveOf44(family: FamilyId, isModel: (model: string) => boolean)
       }
     },
     format: formatChave,
+  }
+}
+
+/** Whether a chave of 44 positions is made of the fields of its document (MOC NF-e 7.0 and MOC CT-e 4.00: chave de acesso). */
+export function agreementOf44(names: {
+  number: string
+  code: string
+  since: number
+  avulsa: boolean
+}): SignedLayout['agrees'] {
+  return (chave, group) => {
+    if (parseChave(chave) === null) return false
+    const parts = chaveParts(chave)
+    const field = (path: string) => value(group, path)
+    const issuedAt = field('ide/dhEmi') ?? field('ide/dEmi') ?? ''
+    const issuer = field('emit/CNPJ') ?? field('emit/CPF')?.padStart(14, '0')
+    // The chave of a nota avulsa (séries 890 to 919) has the CNPJ of the Fisco.
+    const isAvulsa = names.avulsa && parts.serie >= 890 && parts.serie <= 919
+    // Before the layout `since` the code had nine digits, and the chave no tpEmis.
+    const isOld = Number(group.attributes.versao) < names.since
+    return (
+      field('ide/cUF') === parts.cUF &&
+      issuedAt.slice(2, 4) + issuedAt.slice(5, 7) === parts.aamm &&
+      (isAvulsa || issuer === parts.cnpj) &&
+      field('ide/mod') === parts.mod &&
+      Number(field('ide/serie')) === parts.serie &&
+      Number(field(names.number)) === parts.numero &&
+      (isOld || (field('ide/tpEmis') === parts.tpEmis && field(names.code) === parts.cNF))
+    )
   }
 }

@@ -1,6 +1,6 @@
 import { readCte } from '../read-cte.ts'
 import { readEvent } from '../read-event.ts'
-import { chaveOf44 } from './chave.ts'
+import { agreementOf44, chaveOf44 } from './chave.ts'
 import { type EventKindRow, eventTable, registrationBy } from './events.ts'
 import type { Answer, AnswerSubject, DueAnswer, Family, OwnAnswer } from './family.ts'
 import { lastSequence, standsAlready } from './nfe.ts'
@@ -192,6 +192,15 @@ export const cte: Family & { id: 'cte' } = {
   ],
   open,
   summary: null,
+  signed: {
+    ...eventLayout,
+    group: 'infCte',
+    prefix: 'CTe',
+    protocol: 'protCTe/infProt',
+    agrees: agreementOf44({ number: 'ide/nCT', code: 'ide/cCT', since: 1.04, avulsa: false }),
+    // The chaves of other documents, in the copy for the readers in autXML (MOC CT-e 4.00).
+    mask: '9'.repeat(44),
+  },
   form: () => ({ form: 'dacte', name: 'DACTE' }),
   files: { folder: 'CT-e', name: (chave, complete) => `${chave}-${complete ? 'proc' : 'res'}CTe.xml` },
 }

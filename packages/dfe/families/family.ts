@@ -45,6 +45,8 @@ export interface Family {
     releasedBy: readonly number[]
     waitHours: number
   } | null
+  /** What `proofOf` verifies in its files; null: their signatures are of a kind that it does not know. */
+  signed: SignedLayout | null
   /** The printed form in packages/print, by the model of the chave; null: it has none. */
   form(key: DocumentKey): PrintedForm | null
   files: {
@@ -53,6 +55,25 @@ export interface Family {
     /** Name of the XML file. */
     name(chave: string, complete: boolean): string
   }
+}
+
+/** The names in which the event layouts of the families differ. */
+export interface EventLayout {
+  event: string
+  response: string
+  chave: string
+}
+
+/** What the signatures in the files of a family cover, and what has to agree with it. */
+export interface SignedLayout extends EventLayout {
+  /** The signed group of a document; its Id is `prefix` and the chave. */
+  group: string
+  prefix: string
+  protocol: string
+  /** Whether the chave is made of what the signed group says. */
+  agrees(chave: string, group: XmlElement): boolean
+  /** The text that stands in some copies for what the authority hides after the signature; null: it hides nothing. */
+  mask: string | null
 }
 
 /** How the chaves of a family are written. */

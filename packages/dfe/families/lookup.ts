@@ -1,3 +1,4 @@
+import type { XmlElement } from '@vigia/xml/parse'
 import { families } from './all.ts'
 import type { DocumentKey, EventKind, Family } from './family.ts'
 import type { FamilyId } from './id.ts'
@@ -14,6 +15,14 @@ export function familyById(id: FamilyId): Family {
   const family = families.find((family) => family.id === id)
   if (!family) throw new Error(`no family of documents is called ${id}`)
   return family
+}
+
+/** The family of a file: namespace and root decide together, as an <evento> is of the NF-e or of the NFS-e; without a namespace the root decides. */
+export function familyOfRoot(root: XmlElement): Family | undefined {
+  const namespace = root.attributes[root.prefix === '' ? 'xmlns' : `xmlns:${root.prefix}`]?.trim()
+  return families.find(
+    (family) => Object.hasOwn(family.roots, root.name) && (namespace === undefined || namespace === family.namespace),
+  )
 }
 
 /** The parts of a chave de acesso of any family; null when it has the shape of none. */

@@ -1,6 +1,6 @@
 import { readEvent, readEventSummary } from '../read-event.ts'
 import { readNfe, readNfeSummary } from '../read-nfe.ts'
-import { chaveOf44 } from './chave.ts'
+import { agreementOf44, chaveOf44 } from './chave.ts'
 import { type EventKindRow, eventTable, fiscalEvent, otherEvent, registrationBy } from './events.ts'
 import type { Answer, AnswerSubject, DueAnswer, Family, OwnAnswer } from './family.ts'
 import { status, statusesOf } from './statuses.ts'
@@ -248,6 +248,14 @@ export const nfe: Family & { id: 'nfe' } = {
     // Desconhecimento releases nothing (NT 2014.002).
     releasedBy: [ciencia, confirmacao, naoRealizada],
     waitHours: 24,
+  },
+  signed: {
+    ...eventLayout,
+    group: 'infNFe',
+    prefix: 'NFe',
+    protocol: 'protNFe/infProt',
+    agrees: agreementOf44({ number: 'ide/nNF', code: 'ide/cNF', since: 2, avulsa: true }),
+    mask: null,
   },
   form: ({ model }) => (model === '65' ? null : { form: 'danfe', name: 'DANFE' }),
   files: { folder: 'NF-e', name: (chave, complete) => `${chave}-${complete ? 'proc' : 'res'}NFe.xml` },

@@ -1,4 +1,4 @@
-import type { Proof } from '@vigia/sefaz/proof'
+import type { Proof } from '@vigia/dfe/proof'
 
 /** `unable`: its verification brings the thread down. */
 export type KnownProof = Proof | 'unable'

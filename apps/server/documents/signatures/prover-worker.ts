@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { proofOf } from '@vigia/sefaz/proof'
+import { proofOf } from '@vigia/dfe/proof'
 import { unzipTogether } from '../arrival.ts'
 import { openReceived } from '../received/bytes.ts'
 

@@ -1,4 +1,4 @@
-import type { Proof } from '@vigia/sefaz/proof'
+import type { Proof } from '@vigia/dfe/proof'
 import type { Context } from '../../platform/context.ts'
 import { createThreads, defaultThreads, ThreadError } from '../../platform/threads.ts'
 import type { Arrival } from '../arrival.ts'
