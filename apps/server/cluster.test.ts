@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -23,7 +24,6 @@ import {
 import { type Statement, watchStatements } from '../../tests/support/servers/statements.ts'
 import { decideAsked, listAsked } from './events/asked.ts'
 import { hold, holdAfterSilence, release } from './events/hold.ts'
-import { manifestationKinds } from './events/kinds.ts'
 import { requestEvents } from './events/requests.ts'
 import { contextOf } from './events/testing.ts'
 import { saveTwoFrom } from './events/two-people.ts'
@@ -368,7 +368,7 @@ describe.skipIf(!hasCitus)('on a cluster', () => {
           and not exists (select from outgoing_event o where o.workspace_id = $1 and o.document_id = d.id) order by id limit 1`,
       [workspaceId],
     )
-    const kind = manifestationKinds.nfe.find(({ choice }) => choice === 2)!
+    const kind = nfe.answers.find(({ choice }) => choice === 2)!
     const documents = rows.map(({ id }) => ctx.ids.encode(workspaceId, BigInt(id)))
     await requestEvents(ctx, asks!, { service: 'nfe', kind, documents, justification: 'Conferida.' }, 0)
     const stateOf = async () => {

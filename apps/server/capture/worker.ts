@@ -1,11 +1,12 @@
 import { families } from '@vigia/dfe/families/all'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import type { WithConfig } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
 import { startJobs } from '../platform/jobs/loop.ts'
-import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
+import type { Service, ServiceCode } from '../platform/service.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
 import { type CaptureContext, converse } from './conversation.ts'
 import { copyToOthers, listSubscribers } from './delivery.ts'
@@ -84,11 +85,13 @@ export async function postponeFailed(ctx: CaptureContext, line: CaptureLine): Pr
 
 /** Brings the next query for a CNPJ forward as far as the rules allow, because a registered event releases a document there. */
 export async function askSoon(ctx: WithConfig, service: Service, cnpj: string): Promise<void> {
-  await inCapture(ctx, ({ db, config }) =>
+  const family = familyById(service)
+  const waitMs = noteWaitMs(family, ctx.config)
+  await inCapture(ctx, ({ db }) =>
     sql`
       update capture_line
          set next_at = case when next_at is not null then least(next_at, greatest(now(), allowed_at)) end,
-             gap_at = least(gap_at, ${fromNow(noteWaitMs(config))})
-       where service = ${serviceCodes[service]} and cnpj = ${cnpj}`.execute(db),
+             gap_at = ${waitMs === null ? sql`gap_at` : sql`least(gap_at, ${fromNow(waitMs)})`}
+       where service = ${family.code} and cnpj = ${cnpj}`.execute(db),
   )
 }

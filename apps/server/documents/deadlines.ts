@@ -1,128 +1,75 @@
+import { cteRole, disagreement, disagreementTerms, gtv } from '@vigia/dfe/families/cte'
+import type { AnswerSubject, DueAnswer, OwnAnswer } from '@vigia/dfe/families/family'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { familyOf, finalStatuses, keyOf } from '@vigia/dfe/families/lookup'
+import { ciencia, cienciaTerms, conclusive, conclusiveTerms, nfe, nfeRole } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
+import type { Term } from '@vigia/dfe/families/terms'
 import { type RawBuilder, sql } from 'kysely'
 import type { ServiceCode } from '../platform/service.ts'
-import { all, type DueAnswer, type DueFilter } from './list/filter.ts'
+import { all, type DueFilter } from './list/filter.ts'
 
-/** Until when an event may be registered, counted from the authorisation of the document. */
-interface DeadlineRule {
-  tpEvento: readonly number[]
-  hours: number
-  /** Documents authorised from this day on (São Paulo) follow it; a later row of the same event takes its place. */
-  since: string
-  source: string
-}
-
-/** The first answer of the destinatário, which releases the whole note. */
-export const ciencia = 210210
-/** The answers of the destinatário of which the last one counts (NT 2020.001). */
-export const conclusive: readonly number[] = [210200, 210220, 210240]
-/** Those that release the whole note: Desconhecimento does not (NT 2014.002). */
-export const releasing: readonly number[] = [ciencia, 210200, 210240]
-/** Prestação em Desacordo and its cancellation. */
-export const disagreement: readonly number[] = [610110, 610111]
-
-const days = (count: number) => count * 24
-
-/** Deadlines change by law: a change is a new row, and old documents keep theirs. The authority has the last word (cStat 596, 220, 787). */
-export const deadlines: readonly DeadlineRule[] = [
-  { tpEvento: [ciencia], hours: days(10), since: '2012-01-01', source: 'NT 2020.001' },
-  { tpEvento: conclusive, hours: days(180), since: '2012-01-01', source: 'Ajuste SINIEF 44/20' },
-  {
-    tpEvento: conclusive,
-    hours: days(90),
-    since: '2026-06-01',
-    source: 'Ajuste SINIEF 14/26; NT 2020.001 v1.60',
-  },
-  { tpEvento: [110111], hours: 168, since: '2012-01-01', source: 'MOC CT-e 4.00, regra 220' },
-  { tpEvento: [610110], hours: days(45), since: '2022-01-01', source: 'MOC CT-e 4.00, regra 787' },
-]
-
-/** The last instant in which `tpEvento` may be registered for a document, or null when there is none. */
-export function deadlineOf(
-  tpEvento: number,
-  authorizedAt: Date,
-  table: readonly DeadlineRule[] = deadlines,
-): Date | null {
-  const day = new Date(authorizedAt.getTime() - 3 * 3_600_000).toISOString().slice(0, 10)
-  const rows = table.filter((row) => row.tpEvento.includes(tpEvento) && row.since <= day)
-  const row = rows.sort((a, b) => (a.since < b.since ? 1 : -1))[0]
-  return row ? new Date(authorizedAt.getTime() + row.hours * 3_600_000) : null
-}
-
-export interface OwnAnswer {
-  tpEvento: number
-  sequence: number
-  pending: boolean
-}
-
-export interface Answerable {
+export interface Answerable extends Pick<AnswerSubject, 'roles' | 'status' | 'complete'> {
   type: ServiceCode
   chave: string
-  /** Bit mask of participation codes. */
-  roles: number
-  /** As the filter knows it. */
-  status: number
   authorized_at: Date | null
-  complete: boolean
   /** What left from here, oldest first; of a CT-e also the disagreements that came from elsewhere. */
   own: OwnAnswer[]
 }
 
-interface AnswerDeadline {
-  answer: DueAnswer
-  until: Date
+/** The next answer whose deadline has not passed, or null. */
+export function dueAnswer({ type, chave, authorized_at, ...rest }: Answerable, now: Date): DueAnswer | null {
+  const subject = { ...rest, model: keyOf(chave).model, authorizedAt: authorized_at, deadlineLifted: false }
+  return familyOf(type).open(subject, now)
 }
 
-const [recipient, tomador] = [1 << 1, 1 << 7]
-const ended = [3, 9]
-const answeredStatuses = [4, 5, 6]
-const acknowledgedStatus = 8
-const gtv = '64'
-
-/** The next answer whose deadline has not passed, or null. An event under way may be refused, so its answer stays due. */
-export function dueAnswer(document: Answerable, now: Date): AnswerDeadline | null {
-  const { type, chave, roles, status, authorized_at, complete, own } = document
-  if (authorized_at === null || ended.includes(status)) return null
-  const due = (answer: AnswerDeadline['answer'], tpEvento: number): AnswerDeadline | null => {
-    const until = deadlineOf(tpEvento, authorized_at)
-    return until && now <= until ? { answer, until } : null
-  }
-  if (type === 2) {
-    if (!(roles & tomador) || chave.slice(20, 22) === gtv) return null
-    const [made, withdrawn] = disagreement.map((tpEvento) => sequencesOf(tpEvento, own).size)
-    return made! > withdrawn! ? null : due('desacordo', disagreement[0]!)
-  }
-  if (!(roles & recipient)) return null
-  const finals = own.filter(({ tpEvento }) => conclusive.includes(tpEvento))
-  if (answeredStatuses.includes(status) || finals.some(({ pending }) => !pending)) return null
-  // The Ciência only releases the XML: when the whole note is here, the final answer is due, with or without a Ciência.
-  const acknowledged = complete || status === acknowledgedStatus || sequencesOf(ciencia, own).size > 0
-  return (acknowledged || finals.length > 0 ? null : due('ciencia', ciencia)) ?? due('manifestacao', conclusive[0]!)
+/** `open` of a family for a `document d`. */
+interface DueInDatabase {
+  /** The role that has to answer. */
+  role: number
+  terms: readonly Term[]
+  /** Branches of a case: the last instant of the next answer. */
+  until(workspaceId: number, now: Date): RawBuilder<unknown>
+  /** Those authorised so that a deadline lies between the two, in the words of the indexes. */
+  near(first: Date, last: Date): RawBuilder<unknown>
 }
 
-// An event that we sent may be listed twice; count each sequence once.
-function sequencesOf(tpEvento: number, own: OwnAnswer[]): Set<number> {
-  return new Set(own.flatMap((event) => (event.tpEvento === tpEvento && !event.pending ? event.sequence : [])))
-}
+// A family that is not here has no deadlines in lists. A test holds each to the `open` of its family.
+const deadlines: Partial<Record<FamilyId, DueInDatabase>> = {
+  nfe: {
+    role: nfeRole.destinatario,
+    terms: [...cienciaTerms, ...conclusiveTerms],
+    until(workspaceId, now) {
+      // Read once and kept as a set: most workspaces have few of them.
+      const sent = (condition: RawBuilder<unknown>) =>
+        sql`d.id in (select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.type = ${nfe.code} and ${condition})`
+      const answered = sent(sql`${isAnswered} and o.tp_evento ${is(conclusive)}`)
+      const acknowledged = sent(
+        sql`((o.state = 'registered' and o.tp_evento = ${ciencia}) or ((${isAnswered} or o.state in ('waiting', 'sending')) and o.tp_evento ${is(conclusive)}))`,
+      )
+      return sql`
+    when d.status ${is([status.unknownOperation, status.notPerformed, status.confirmed])} or ${answered} then null
+    else coalesce(case when not (d.complete or d.status = ${status.acknowledged} or ${acknowledged}) then ${endOf(cienciaTerms, now)} end, ${endOf(conclusiveTerms, now)})`
+    },
+    near: (first, last) =>
+      sql`((not d.complete and ${within(cienciaTerms, first, last)}) or ${within(conclusiveTerms, first, last)})`,
+  },
+  cte: {
+    role: cteRole.tomador,
+    terms: disagreementTerms,
+    until: (workspaceId, now) =>
+      sql`when ${endOf(disagreementTerms, now)} is null or substr(d.chave, 21, 2) = ${gtv} or ${disputed(workspaceId)} then null else ${endOf(disagreementTerms, now)}`,
+    near: (first, last) => within(disagreementTerms, first, last),
+  },
+} satisfies Record<FamilyId, DueInDatabase>
+
+const deadlinesOf = (type: ServiceCode) => deadlines[familyOf(type).id]
 
 /** The last instant of `dueAnswer` for a `document d`, for order and filter of lists; a test holds the two together. */
 export function dueInDatabase(workspaceId: number, type: ServiceCode, now: Date): RawBuilder<unknown> {
-  const until = (tpEvento: number | undefined) => untilInDatabase(tpEvento!, now)
-  const open = (rest: RawBuilder<unknown>) =>
-    sql`case when d.authorized_at is null or d.status ${is(ended)} or d.roles & ${type === 2 ? tomador : recipient} = 0 then null ${rest} end`
-  if (type === 2)
-    return open(
-      sql`when ${until(disagreement[0])} is null or substr(d.chave, 21, 2) = ${gtv} or ${disputed(workspaceId)} then null else ${until(disagreement[0])}`,
-    )
-  // Read once and kept as a set: most workspaces have few of them.
-  const sent = (condition: RawBuilder<unknown>) =>
-    sql`d.id in (select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.type = ${type} and ${condition})`
-  const answered = sent(sql`${isAnswered} and o.tp_evento ${is(conclusive)}`)
-  const acknowledged = sent(
-    sql`((o.state = 'registered' and o.tp_evento = ${ciencia}) or ((${isAnswered} or o.state in ('waiting', 'sending')) and o.tp_evento ${is(conclusive)}))`,
-  )
-  return open(sql`
-    when d.status ${is(answeredStatuses)} or ${answered} then null
-    else coalesce(case when not (d.complete or d.status = ${acknowledgedStatus} or ${acknowledged}) then ${until(ciencia)} end, ${until(conclusive[0])})`)
+  const of = deadlinesOf(type)
+  if (!of) return sql`null::timestamptz`
+  return sql`case when d.authorized_at is null or d.status ${is(finalStatuses)} or d.roles & ${1 << of.role} = 0 then null ${of.until(workspaceId, now)} end`
 }
 
 /** Condition of the `document d` whose `dueAnswer` can be given until `last` at most; with `first`, not before it either. */
@@ -133,18 +80,17 @@ export function dueUntil(
   last: Date,
   first: Date = now,
 ): RawBuilder<unknown> {
-  const windows = (answers: readonly number[]) => authorizedFor(hoursOf(answers), first, last)
-  const near =
-    type === 2
-      ? windows(disagreement.slice(0, 1))
-      : sql`((not d.complete and ${windows([ciencia])}) or ${windows(conclusive)})`
-  return sql`d.workspace_id = ${workspaceId} and d.type = ${type} and ${isOpen} and ${near}
+  const of = deadlinesOf(type)
+  if (!of) return sql`false`
+  return sql`d.workspace_id = ${workspaceId} and d.type = ${type} and ${isOpen} and ${of.near(first, last)}
     and ${dueInDatabase(workspaceId, type, now)} < ${last}::timestamptz`
 }
 
 /** Whether the next answer that `dueInDatabase` is about is the Ciência. */
 export const isCienciaDue = (workspaceId: number, type: ServiceCode, now: Date): RawBuilder<unknown> =>
-  sql`extract(epoch from ${dueInDatabase(workspaceId, type, now)} - d.authorized_at)::int / 3600 = any (${hoursOf([ciencia])}::int[])`
+  type === nfe.code
+    ? sql`extract(epoch from ${dueInDatabase(workspaceId, type, now)} - d.authorized_at)::int / 3600 = any (${cienciaTerms.map(({ hours }) => hours)}::int[])`
+    : sql`false`
 
 const dayMs = 86_400_000
 // São Paulo has been three hours behind since 2019.
@@ -156,9 +102,10 @@ export function dueCondition(
   type: ServiceCode,
   { from, to, answer }: DueFilter,
 ): RawBuilder<unknown> {
-  if (answer !== undefined && (answer === 'desacordo') !== (type === 2)) return sql`false`
+  const of = deadlinesOf(type)
+  if (!of || (answer !== undefined && familyOf(type).answers.every(({ due }) => due !== answer))) return sql`false`
   const now = new Date()
-  const beyondAll = new Date(now.getTime() + Math.max(...answerHours(type)) * 3_600_000 + dayMs)
+  const beyondAll = new Date(now.getTime() + Math.max(...of.terms.map(({ hours }) => hours)) * 3_600_000 + dayMs)
   const last = to === undefined ? beyondAll : new Date(startOf(to).getTime() + dayMs)
   const first = from === undefined || startOf(from) < now ? now : startOf(from)
   return all([
@@ -169,28 +116,17 @@ export function dueCondition(
   ])
 }
 
-// In the words of the indexes.
-const isOpen = sql`d.status not in (${sql.join(ended.map((one) => sql.lit(one)))})`
+/** Whether something may still happen to a `document d`, in the words of the indexes. */
+export const isOpen = sql`d.status not in (${sql.join(finalStatuses.map((one) => sql.lit(one)))})`
 
-// Those of which a deadline of so many hours is between the two.
-function authorizedFor(hours: Iterable<number>, first: Date, last: Date): RawBuilder<unknown> {
-  const within = [...hours].map((hours) => {
+// Those of which the end of a term is between the two.
+function within(terms: readonly Term[], first: Date, last: Date): RawBuilder<unknown> {
+  const each = terms.map(({ hours }) => {
     const [from, until] = [first, last].map((time) => new Date(time.getTime() - hours * 3_600_000))
     return sql`d.authorized_at between ${from}::timestamptz and ${until}::timestamptz`
   })
-  return sql`(${sql.join(within, sql` or `)})`
+  return sql`(${sql.join(each, sql` or `)})`
 }
-
-// How long after the authorisation the answers to documents of a type may be due.
-function answerHours(type: ServiceCode): number[] {
-  return hoursOf(type === 2 ? disagreement.slice(0, 1) : [ciencia, ...conclusive])
-}
-
-const hoursOf = (answers: readonly number[]) => [
-  ...new Set(
-    deadlines.filter(({ tpEvento }) => tpEvento.some((one) => answers.includes(one))).map(({ hours }) => hours),
-  ),
-]
 
 /** Whether the outgoing event `o` is registered. Of one that is another system's the authority does not tell whether it stands, but some final answer does. */
 export const isAnswered = sql<boolean>`(o.state = 'registered' or o.state = 'unconfirmed' and o.c_stat is not null)`
@@ -208,10 +144,9 @@ const disputed = (workspaceId: number) => sql`(
       join company c on c.workspace_id = e.workspace_id and c.id = e.company_id and c.cnpj = e.author
      where e.workspace_id = ${workspaceId} and e.workspace_id = d.workspace_id and e.company_id = d.company_id and e.chave = d.chave and e.rank > 0) e)`
 
-// `deadlineOf`, or null when it is over.
-function untilInDatabase(tpEvento: number, now: Date): RawBuilder<unknown> {
-  const rows = deadlines.filter((row) => row.tpEvento.includes(tpEvento)).sort((a, b) => (a.since < b.since ? 1 : -1))
-  const cases = rows.map(
+// `termEnd`, or null when it is over.
+function endOf(terms: readonly Term[], now: Date): RawBuilder<unknown> {
+  const cases = terms.toReversed().map(
     ({ hours, since }) =>
       sql`when d.authorized_at >= ${`${since}T00:00:00-03:00`}::timestamptz then
             case when d.authorized_at >= ${new Date(now.getTime() - hours * 3_600_000)}::timestamptz then d.authorized_at + ${`${hours} hours`}::interval end`,

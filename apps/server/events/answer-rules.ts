@@ -1,9 +1,10 @@
 import { type AnswerRuleAnswer, answerRuleMax, type purposes } from '@vigia/contract/manifestation'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { finalStatuses } from '@vigia/dfe/families/lookup'
+import { confirmacao, desconhecimento, nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import type { WithDatabase } from '../platform/context.ts'
-import { serviceCodes } from '../platform/service.ts'
 import { recipient } from './rules.ts'
 
 // To which notes a Ciência leaves without a person: docs/decisions/0045-answer-rules.md. What a rule says of a note depends on the note and on
@@ -71,8 +72,8 @@ export function sends(answer: AnswerRuleAnswer): boolean {
   return answer === 'ciencia' || answer === 'ciencia-apos'
 }
 
-export function suggestedBy(answer: AnswerRuleAnswer): 210200 | 210220 | null {
-  return answer === 'sugerir-confirmacao' ? 210200 : answer === 'preparar-desconhecimento' ? 210220 : null
+export function suggestedBy(answer: AnswerRuleAnswer): number | null {
+  return answer === 'sugerir-confirmacao' ? confirmacao : answer === 'preparar-desconhecimento' ? desconhecimento : null
 }
 
 function leavesBy({ answer, afterDays }: AnswerRuleDraft): RawBuilder<unknown> {
@@ -126,7 +127,7 @@ const cfopsOf = sql`f.facts -> 'nfe' -> 'cfops'`
 const isKnown = (workspaceId: number) => sql`exists (
   select from supplier o join document e on e.workspace_id = ${workspaceId} and e.supplier_id = o.id
    where o.workspace_id = ${workspaceId} and o.tax_id >= ${baseOf('s')} and o.tax_id < ${baseOf('s')} || 'a' and ${baseOf('o')} = ${baseOf('s')}
-     and e.type = d.type and e.status not in (3, 9) and e.chave <> d.chave and (e.issued_at, e.chave) < (d.issued_at, d.chave))`
+     and e.type = d.type and e.status <> all (${finalStatuses}::int[]) and e.chave <> d.chave and (e.issued_at, e.chave) < (d.issued_at, d.chave))`
 
 export function reasonOf({ name, savedBy, savedAt }: Pick<AnswerRule, 'name' | 'savedBy' | 'savedAt'>): string {
   const by = savedBy === null ? '' : ` por ${savedBy}`
@@ -167,7 +168,7 @@ export async function testAnswerRules(
       join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
       cross join lateral (${decide(workspaceId, waited(now), switched)}) b
       cross join lateral (${decide(workspaceId, waited(then), switched)}) a
-     where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and d.roles & ${recipient}::int <> 0
+     where d.workspace_id = ${workspaceId} and d.type = ${nfe.code}::int and d.roles & ${recipient}::int <> 0
        and d.created_at > now() - ${answerRuleMax.testedDays} * interval '1 day'`
   // To ask a person and to say nothing are the same to the note.
   const effect = (when: string) =>

@@ -1,6 +1,5 @@
 import { decideAsked, getTwoPeople, listAsked, saveTwoPeople } from '@vigia/contract/manifestation'
 import { endSentence, formatCount } from '@vigia/contract/text'
-import { deadlineOf } from '../documents/deadlines.ts'
 import { eventName } from '../documents/list/rows.ts'
 import type { Context } from '../platform/context.ts'
 import { beyondLimit, readWorkspace } from '../platform/database.ts'
@@ -8,7 +7,7 @@ import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import { serviceOf } from '../platform/service.ts'
-import { decideAsked as decide, listAsked as list, refusalOf } from './asked.ts'
+import { deadlineOf, decideAsked as decide, listAsked as list, refusalOf } from './asked.ts'
 import { readTwoPeople, saveTwoFrom } from './two-people.ts'
 
 export const askedRoutes = [
@@ -47,7 +46,7 @@ export const askedRoutes = [
           justificativa: answer.justification,
           motivo: answer.why,
           pedidaEm: answer.requestedAt.toISOString(),
-          prazo: (answer.authorizedAt && deadlineOf(answer.tpEvento, answer.authorizedAt))?.toISOString() ?? null,
+          prazo: deadlineOf(answer)?.toISOString() ?? null,
           minha: answer.own,
           impedimento: refusalOf(answer),
         })),

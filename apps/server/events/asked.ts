@@ -1,9 +1,11 @@
 import { askedMax } from '@vigia/contract/manifestation'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { answerOf, familyOf, keyOf } from '@vigia/dfe/families/lookup'
+import { conclusive } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import { readHiding, shownConditions } from '../companies/switches.ts'
-import { conclusive, deadlineOf } from '../documents/deadlines.ts'
 import { eventName } from '../documents/list/rows.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -82,6 +84,17 @@ export async function countAsked({ db }: WithDatabase, workspaceId: number): Pro
   return rows[0]!.n
 }
 
+/** The last instant in which the answer may be registered; null when none is known. */
+export function deadlineOf({
+  type,
+  chave,
+  tpEvento,
+  authorizedAt,
+}: Pick<AskedAnswer, 'type' | 'chave' | 'tpEvento' | 'authorizedAt'>): Date | null {
+  const { model } = keyOf(chave)
+  return answerOf(serviceOf(type), tpEvento)?.until({ model, authorizedAt, deadlineLifted: false }) ?? null
+}
+
 const ofOwn =
   'Você mesmo pediu esta resposta, ou a pediu uma chave de API sua: quem aprova é outra pessoa. Você pode retirar o pedido.'
 const notTwo =
@@ -126,7 +139,7 @@ export async function decideAsked(
     for (const some of Map.groupBy(done, ({ tpEvento, why }) => `${tpEvento} ${why}`).values()) {
       const [{ type, tpEvento, why }] = some as [AskedAnswer]
       const numbers = `${some.length === 1 ? 'número' : 'números'} ${numbersText(some.map(({ number }) => number))}`
-      const of = `${eventName(serviceOf(type), tpEvento)} de ${some.length} ${serviceOf(type) === 'nfe' ? 'NF-e' : 'CT-e'} (${numbers})`
+      const of = `${eventName(serviceOf(type), tpEvento)} de ${some.length} ${familyOf(type).name} (${numbers})`
       const what = reason === null ? `Aprovou ${of}.` : `Recusou ${of}, com o motivo “${reason}”`
       await recordAudit({ db }, session, 'manifestacao', `${what} ${why}`)
     }
@@ -206,6 +219,7 @@ const reviewedMax = 500
 
 interface Waiting extends Omit<AskedEnding, 'until'> {
   id: bigint
+  type: ServiceCode
   documentId: bigint
   companyId: number
   tpEvento: number
@@ -224,10 +238,10 @@ async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint)
   return inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     await lockRequests({ db }, workspaceId)
     const { rows } = await sql<Waiting>`
-      select o.id, o.document_id as "documentId", o.company_id as "companyId", o.chave, d.number, s.name as issuer, o.tp_evento as "tpEvento",
+      select o.id, o.type, o.document_id as "documentId", o.company_id as "companyId", o.chave, d.number, s.name as issuer, o.tp_evento as "tpEvento",
              o.requested_at as "requestedAt", d.authorized_at as "authorizedAt",
-             case when d.status = 3 then 'O documento foi cancelado enquanto a resposta esperava: nada foi enviado.'
-                  when d.status = 9 then 'O uso do documento foi denegado: nada foi enviado.'
+             case when d.status = ${status.cancelled} then 'O documento foi cancelado enquanto a resposta esperava: nada foi enviado.'
+                  when d.status = ${status.denied} then 'O uso do documento foi denegado: nada foi enviado.'
                   when not c.active then 'A empresa foi arquivada enquanto a resposta esperava: nada foi enviado.' end as over
         from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
         join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
@@ -235,13 +249,14 @@ async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint)
        where o.workspace_id = ${workspaceId} and o.state = 'asked' and o.id > ${after}
        order by o.id limit ${reviewedMax}`.execute(db)
     const now = Date.now()
-    for (const { id, documentId, companyId, tpEvento, requestedAt, authorizedAt, over, ...note } of rows) {
+    for (const { id, type, documentId, companyId, tpEvento, requestedAt, authorizedAt, over, ...note } of rows) {
       if (over !== null) {
         await end({ db }, workspaceId, { id, documentId }, over)
         continue
       }
       const until =
-        (authorizedAt && deadlineOf(tpEvento, authorizedAt)) ?? new Date(requestedAt.getTime() + withoutDeadlineMs)
+        deadlineOf({ type, chave: note.chave, tpEvento, authorizedAt }) ??
+        new Date(requestedAt.getTime() + withoutDeadlineMs)
       if (until.getTime() > now + toldHours * 3_600_000) continue
       if (until.getTime() <= now) {
         const message = `O prazo terminou em ${formatBrasiliaMoment(until)} sem a aprovação de uma segunda pessoa: nada foi enviado.`

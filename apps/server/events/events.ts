@@ -1,24 +1,24 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cnpjBase } from '@vigia/dfe/cnpj'
+import { ciencia, cienciaTerms, conclusive, nfe } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import * as captures from '../capture/capture.ts'
 import type { CapturesOfCertificates } from '../companies/registration.ts'
-import { ciencia, conclusive, deadlines } from '../documents/deadlines.ts'
+import { isOpen } from '../documents/deadlines.ts'
 import { isDoubted, isJudgedOrLate } from '../insights/alerts/alerts.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture, inWorkspace, readWorkspace } from '../platform/database.ts'
 import { announce } from '../platform/outbox.ts'
-import { serviceCodes } from '../platform/service.ts'
 import type { Withheld } from './announcements.ts'
 import { type AnswerRule, decide, readAnswerRules, reasonOf, sends } from './answer-rules.ts'
 import { certificateCodes } from './outcomes.ts'
 import { lockRequests } from './requests.ts'
 import { recipient } from './rules.ts'
 
-const summaryOnly = 1
 // Answers of the destinatário, and cancellations.
-const decisive = [210200, 210210, 210220, 210240, 110111, 110112]
+const decisive = [ciencia, ...conclusive, 110111, 110112]
 // Final refusals (NT 2020.001): deadline, not the destinatário, repetition, cancelled note, answered note.
 const definitive = [575, 594, 596, 650, 655]
 // Time for the sending, and for clocks that differ.
@@ -71,14 +71,13 @@ interface CienciaQueue {
 
 async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise<number> {
   const { workspaceId, companyId, cnpj, why, rules } = queue
-  const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
   const others = await sql<{ chave: string }>`
     select o.chave from outgoing_event o
      where o.workspace_id <> ${workspaceId} and o.cnpj = ${cnpj} and o.tp_evento = ${ciencia}::int
        and o.state in ('waiting', 'sending') and o.next_at <= now()`.execute(db)
   // The day of São Paulo decides which deadline holds.
-  const held = rows
-    .toSorted((one, other) => (one.since < other.since ? 1 : -1))
+  const held = cienciaTerms
+    .toReversed()
     .map(
       ({ since, hours }) =>
         sql`when (d.authorized_at at time zone 'America/Sao_Paulo')::date >= ${since}::date then ${hours}::int`,
@@ -92,8 +91,8 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
       from document d
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
       cross join lateral (${decide(workspaceId, rules, sql`${why !== null}::boolean`)}) r
-     where r.leaves and d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
-       and d.status = ${summaryOnly}::int and d.base_status = ${summaryOnly}::int and not d.complete and d.roles & ${recipient}::int <> 0
+     where r.leaves and d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${nfe.code}::int
+       and d.status = ${status.summary}::int and d.base_status = ${status.summary}::int and not d.complete and d.roles & ${recipient}::int <> 0
        and d.issued_at > now() at time zone 'UTC' - interval '60 days'
        -- Neither trial nor plan lasts: nothing is answered by itself.
        and exists (select 1 from workspace w where w.id = ${workspaceId} and w.paused_at is null)
@@ -120,11 +119,11 @@ async function queueCiencias({ db }: WithDatabase, queue: CienciaQueue): Promise
 
 // Ten days are given; on the seventh a person is told.
 const toldHours = 3 * 24
+const longestHours = Math.max(...cienciaTerms.map(({ hours }) => hours))
 const toldMax = 50
 
 /** Tells people of each note, once, whose automatic Ciência an alert holds back and which has three days left to be answered. */
 export async function tellWithheld(ctx: WithDatabase, workspaceId: number): Promise<void> {
-  const rows = deadlines.filter((row) => row.tpEvento.includes(ciencia))
   await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     const answerRules = await readAnswerRules({ db }, workspaceId)
     const { rows: found } = await sql<Withheld & { id: bigint; companyId: number }>`
@@ -133,10 +132,10 @@ export async function tellWithheld(ctx: WithDatabase, workspaceId: number): Prom
         join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
         join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
         cross join lateral (${decide(workspaceId, answerRules, sql`(c.acknowledges_since is not null)`)}) r
-       where d.workspace_id = ${workspaceId} and d.type = ${serviceCodes.nfe}::int and not d.complete and d.status not in (3, 9)
-         and d.status = ${summaryOnly}::int and d.roles & ${recipient}::int <> 0
-         and d.authorized_at > now() - (select max(hours) * interval '1 hour' from unnest(${rows.map((row) => row.hours)}::int[]) hours)
-         and d.authorized_at < now() - ((select max(hours) from unnest(${rows.map((row) => row.hours)}::int[]) hours) - ${toldHours}) * interval '1 hour'
+       where d.workspace_id = ${workspaceId} and d.type = ${nfe.code}::int and not d.complete and ${isOpen}
+         and d.status = ${status.summary}::int and d.roles & ${recipient}::int <> 0
+         and d.authorized_at > now() - ${longestHours}::int * interval '1 hour'
+         and d.authorized_at < now() - ${longestHours - toldHours}::int * interval '1 hour'
          and r.leaves and ${isDoubted(workspaceId)}
          and exists (select from workspace w where w.id = ${workspaceId} and w.paused_at is null)
          and not exists (select from notice n where n.workspace_id = ${workspaceId} and n.key = 'ciencia-retida:' || d.id)
@@ -182,7 +181,7 @@ export async function countRefusedCiencias(ctx: WithDatabase, workspaceId: numbe
       select o.company_id as "companyId", count(distinct o.document_id)::int as n
         from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
        where o.workspace_id = ${workspaceId} and o.state = 'rejected' and o.requested_by is null
-         and o.answered_at > now() - interval '30 days' and d.status = ${summaryOnly}::int
+         and o.answered_at > now() - interval '30 days' and d.status = ${status.summary}::int
        group by o.company_id`.execute(db),
   )
   return new Map(rows.map(({ companyId, n }) => [companyId, n]))

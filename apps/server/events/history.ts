@@ -1,3 +1,5 @@
+import type { Answer } from '@vigia/dfe/families/family'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import type { ReadSent, SentEvent } from '../documents/panel/timeline.ts'
@@ -5,12 +7,11 @@ import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { findHoldups } from './holdups.ts'
-import { type Kind, manifestationKinds } from './kinds.ts'
-import { deadlineFor, judge } from './rules.ts'
+import { judge } from './rules.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
 
 interface Option {
-  kind: Kind
+  answer: Answer
   deadline: Date | null
   refusal: string | null
 }
@@ -44,10 +45,10 @@ export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, w
 
 function optionsOf(candidate: Candidate): Option[] {
   const now = new Date()
-  return manifestationKinds[candidate.type].map((kind) => {
-    const verdict = judge(kind.tpEvento, candidate, now)
+  return familyById(candidate.type).answers.map((answer) => {
+    const verdict = judge(answer.tpEvento, candidate, now)
     const refusal = 'refusal' in verdict ? verdict.refusal : null
-    return { kind, deadline: deadlineFor(kind.tpEvento, candidate), refusal }
+    return { answer, deadline: answer.until(candidate), refusal }
   })
 }
 

@@ -1,11 +1,11 @@
 import { keptTextsMax } from '@vigia/contract/manifestation'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { arrive, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { keepText, readTexts } from './justifications.ts'
-import { manifestationKinds } from './kinds.ts'
 import { requestEvents } from './requests.ts'
 import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
 
@@ -20,10 +20,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-const [ciencia, confirmation, , refused] = manifestationKinds.nfe as [
-  (typeof manifestationKinds.nfe)[number],
-  ...typeof manifestationKinds.nfe,
-]
+const [ciencia, confirmation, , refused] = nfe.answers as [(typeof nfe.answers)[number], ...typeof nfe.answers]
 const textsOf = ({ workspaceId }: Office, kind = ciencia) =>
   inWorkspace(ctx, workspaceId, (ctx) => readTexts(ctx, workspaceId, 'nfe', kind))
 const keep = ({ workspaceId }: Office, text: string, kept = true) =>

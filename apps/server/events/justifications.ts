@@ -1,9 +1,11 @@
 import { keptTextsMax } from '@vigia/contract/manifestation'
+import { retiradaDesacordo } from '@vigia/dfe/families/cte'
+import type { Answer } from '@vigia/dfe/families/family'
+import { ciencia, confirmacao } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { AppError } from '../platform/errors.ts'
 import { type Service, serviceCodes } from '../platform/service.ts'
-import type { Kind } from './kinds.ts'
 
 interface Texts {
   /** With which a form begins. */
@@ -13,9 +15,9 @@ interface Texts {
 
 // The others tell something of each document.
 const usualTexts: Readonly<Record<number, string>> = {
-  210210: 'Ciência da operação informada na nota.',
-  210200: 'A operação aconteceu como está na nota.',
-  610111: 'A divergência foi resolvida com a transportadora.',
+  [ciencia]: 'Ciência da operação informada na nota.',
+  [confirmacao]: 'A operação aconteceu como está na nota.',
+  [retiradaDesacordo]: 'A divergência foi resolvida com a transportadora.',
 }
 
 // A workspace that has sent nothing of a kind lately begins with the usual text.
@@ -25,7 +27,7 @@ export async function readTexts(
   { db }: WithDatabase,
   workspaceId: number,
   service: Service,
-  { choice, tpEvento }: Kind,
+  { choice, tpEvento }: Answer,
 ): Promise<Texts> {
   const { rows: kept } = await sql<{ text: string }>`
     select text from manifestation_text
@@ -53,7 +55,7 @@ export async function keepText(
   { db }: WithDatabase,
   workspaceId: number,
   service: Service,
-  { choice }: Kind,
+  { choice }: Answer,
   { text, keep }: { text: string; keep: boolean },
 ): Promise<void> {
   const row = { workspace_id: workspaceId, type: serviceCodes[service], choice, text }

@@ -1,9 +1,9 @@
 import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { cartaCorrecao } from '@vigia/dfe/families/cte'
+import { conclusive } from '@vigia/dfe/families/nfe'
 import type { SefazError } from '@vigia/sefaz/error'
 import { type EventResult, eventOutcome } from '@vigia/sefaz/events'
-import { conclusive } from '../documents/deadlines.ts'
 import type { Service } from '../platform/service.ts'
-import { letterOfCorrection } from './kinds.ts'
 import type { QueuedEvent } from './queue.ts'
 
 export interface Consequence {
@@ -99,7 +99,7 @@ function alreadyRegistered(service: Service, event: QueuedEvent, said: Said): Co
       'A nota já tem na SEFAZ uma manifestação final, que vale mais do que a Ciência: nada mais é preciso.'
     return { state: 'registered', message }
   }
-  if (event.tpEvento === letterOfCorrection && !isOurs(event, said)) return letterOfOthers(event)
+  if (event.tpEvento === cartaCorrecao && !isOurs(event, said)) return letterOfOthers(event)
   const ours = isOurs(event, said)
   if (!ours && conclusive.includes(event.tpEvento)) return answeredElsewhere(event)
   if (!ours && event.rivalAt && registrationTime(said) < event.rivalAt.getTime())

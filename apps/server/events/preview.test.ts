@@ -1,3 +1,4 @@
+import { familyById } from '@vigia/dfe/families/lookup'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,7 +10,6 @@ import type { Context } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import type { Service } from '../platform/service.ts'
-import { manifestationKinds } from './kinds.ts'
 import { previewEvents, requestEvents } from './requests.ts'
 import { manifestationRoutes } from './routes.ts'
 import { author, contextOf, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
@@ -114,7 +114,7 @@ const everyEvent = ({ workspaceId }: Office) =>
 let wishes = 0
 // Words that nobody said before: what is repeated word by word within two minutes is the same wish.
 const ask = (office: Office, service: Service, choice: number, documents: string[]) => {
-  const kind = manifestationKinds[service].find((kind) => kind.choice === choice)!
+  const kind = familyById(service).answers.find((kind) => kind.choice === choice)!
   const justification = `motivo de teste número ${++wishes}`
   return requestEvents(ctx, office.session, { service, kind, documents, justification }, 0)
 }
@@ -126,7 +126,7 @@ const settle = (office: Office, share: number) =>
   )
 
 test.each(['nfe', 'cte'] as const)('whatever is chosen of %s, what is foretold happens', async (service) => {
-  const choice = fc.constantFrom(...manifestationKinds[service].map(({ choice }) => choice))
+  const choice = fc.constantFrom(...familyById(service).answers.map(({ choice }) => choice))
   const some = fc.array(fc.nat(40), { minLength: 1, maxLength: 30 })
   const steps = fc.array(fc.record({ choice, some, settled: fc.constantFrom(0, 0.5, 1) }), {
     minLength: 4,
@@ -140,7 +140,7 @@ test.each(['nfe', 'cte'] as const)('whatever is chosen of %s, what is foretold h
       for (const { choice, some, settled } of steps) {
         // Also the same one more than once.
         const documents = some.map((index) => ids[index % ids.length]!)
-        const kind = manifestationKinds[service].find((kind) => kind.choice === choice)!
+        const kind = familyById(service).answers.find((kind) => kind.choice === choice)!
         const before = await everyEvent(office)
         const foretold = await previewEvents(ctx, office.session, { service, kind, documents })
         expect(await everyEvent(office)).toEqual(before)

@@ -1,7 +1,7 @@
+import { ciencia, conclusive } from '@vigia/dfe/families/nfe'
 import { ufs } from '@vigia/dfe/uf'
 import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
-import { conclusive } from '../documents/deadlines.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
 import { claimInTurn, claimRows, fromNow, type Lane } from '../platform/jobs/claim.ts'
@@ -58,7 +58,7 @@ function leaseMsOf({ sefaz }: Context['config']): number {
 
 /** `e` is an unsettled event before `o` about the same document. A final answer does not wait for a Ciência, which says less. */
 export const comesBefore = sql`e.workspace_id = o.workspace_id and e.company_id = o.company_id and e.chave = o.chave and e.id < o.id
-  and e.state in ('waiting', 'sending') and not (e.tp_evento = 210210 and o.tp_evento = any (${conclusive}::int[]))`
+  and e.state in ('waiting', 'sending') and not (e.tp_evento = ${ciencia} and o.tp_evento = any (${conclusive}::int[]))`
 
 /** `b` is an event for which the authority blocked its author. */
 export const blocksAuthor = sql`(b.state in ('waiting', 'sending') and b.c_stat in (656, 678) and b.next_at > now())`

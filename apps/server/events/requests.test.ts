@@ -1,4 +1,5 @@
 import { manifestationTypes } from '@vigia/contract/manifestation'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -13,7 +14,6 @@ import { noteFailure } from '../sefaz/circuit.ts'
 import { acknowledgePending, countRefusedCiencias, tellWithheld } from './events.ts'
 import { readHistory } from './history.ts'
 import { hold, release } from './hold.ts'
-import { manifestationKinds } from './kinds.ts'
 import { claimBatch } from './queue.ts'
 import { type ManifestationRequest, requestEvents } from './requests.ts'
 import { author, contextOf, cteChave, cteProc, daysAgo, newOffice, type Office, store } from './testing.ts'
@@ -57,7 +57,7 @@ async function ask(
   documents: string[],
   { by = office.session, waitMs = 0, ...more }: Partial<ManifestationRequest> & { by?: Session; waitMs?: number } = {},
 ) {
-  const kind = manifestationKinds[service].find((kind) => kind.choice === choice)!
+  const kind = familyById(service).answers.find((kind) => kind.choice === choice)!
   const request = { service, kind, documents, justification: 'a pedido do cliente', ...more }
   return requestEvents(ctx, by, request, waitMs)
 }
@@ -90,7 +90,7 @@ const settleAll = (state: 'registered' | 'rejected' | 'waiting') =>
 
 test('every choice of the menu is an event', () => {
   for (const service of ['nfe', 'cte'] as const)
-    expect(manifestationKinds[service].map(({ choice }) => choice)).toEqual(
+    expect(familyById(service).answers.map(({ choice }) => choice)).toEqual(
       manifestationTypes[service].map(({ code }) => code),
     )
 })
@@ -477,7 +477,7 @@ test('the history of a document tells what left, why, and what may still be sent
   const { events, options } = await readHistory(ctx, office.workspaceId, id)
   expect(events).toMatchObject([{ tp_evento: 210210, state: 'waiting', why: expect.stringMatching(/^Pedida por Ana/) }])
   const day = 86_400_000
-  expect(options.map(({ kind, deadline, refusal }) => [kind.tpEvento, deadline?.getTime(), refusal])).toEqual([
+  expect(options.map(({ answer, deadline, refusal }) => [answer.tpEvento, deadline?.getTime(), refusal])).toEqual([
     [210210, Date.parse(issuedAt) + 10 * day, 'A Ciência desta nota já está em envio.'],
     ...[210200, 210220, 210240].map((tpEvento) => [tpEvento, Date.parse(issuedAt) + 90 * day, null]),
   ])

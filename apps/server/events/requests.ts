@@ -1,10 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
+import { cartaCorrecao } from '@vigia/dfe/families/cte'
+import type { Answer } from '@vigia/dfe/families/family'
+import { answerOf, familyById } from '@vigia/dfe/families/lookup'
+import { ciencia, conclusive, nfe } from '@vigia/dfe/families/nfe'
 import type { Correction } from '@vigia/sefaz/events'
 import { type Insertable, sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
-import { conclusive } from '../documents/deadlines.ts'
 import { eventName } from '../documents/list/rows.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { beyondLimit, companiesShown, inWorkspace, readWorkspace } from '../platform/database.ts'
@@ -17,17 +20,16 @@ import { stopwatch } from '../platform/stopwatch.ts'
 import type { Tables } from '../platform/tables.ts'
 import { correctionsOf } from './corrections.ts'
 import { findHoldups } from './holdups.ts'
-import { type Kind, letterOfCorrection, outgoingText } from './kinds.ts'
-import { deadlineFor, judge, rivalsOf, type Verdict } from './rules.ts'
+import { judge, type Verdict } from './rules.ts'
 import { noteSettled } from './settled.ts'
 import { type Candidate, loadCandidates, loadNames, type Named, type Outgoing } from './subjects.ts'
 import { findSuggestions } from './suggestions.ts'
-import { numbersText } from './texts.ts'
+import { numbersText, outgoingText } from './texts.ts'
 import { ofTwoPeople, readTwoFrom, tellAsked, waitsForSecond } from './two-people.ts'
 
 interface EventSelection {
   service: Service
-  kind: Kind
+  kind: Answer
   /** Public ids. */
   documents: string[]
 }
@@ -62,7 +64,7 @@ export async function requestEvents(
     await readWorkspace(shown, session.workspaceId, (ctx) => findCandidates(ctx, session.workspaceId, request))
   outgoingText(request.kind, request.justification)
   const corrections =
-    request.kind.tpEvento === letterOfCorrection ? correctionsOf(request.justification, request.corrections) : null
+    request.kind.tpEvento === cartaCorrecao ? correctionsOf(request.justification, request.corrections) : null
   const placed = await placeInTurn(ctx, session, request, corrections)
   const results = await awaitResponses(ctx, session.workspaceId, placed, waitMs)
   return placed.map(({ candidate: { documentId, chave, number }, eventId, refusal, repeated }) => {
@@ -116,7 +118,7 @@ export async function previewEvents(
       ...decisions.map((decision) => ({
         candidate: decision.candidate,
         refusal: 'refusal' in decision ? decision.refusal : null,
-        deadline: deadlineFor(selection.kind.tpEvento, decision.candidate),
+        deadline: selection.kind.until(decision.candidate),
       })),
       ...hidden.map((candidate) => ({ candidate, refusal: hiddenMeanwhile, deadline: null })),
     ]
@@ -159,7 +161,7 @@ export async function lockRequests({ db }: WithDatabase, workspaceId: number): P
 type RequestDecision = { candidate: Candidate } & ({ before: bigint } | Verdict)
 
 interface EventText {
-  kind: Kind
+  kind: Answer
   justification: string | null
   corrections: Correction[] | null
 }
@@ -239,7 +241,7 @@ async function place(
     })
   }
   if (rows.length === 0) return placed
-  await withdrawAsked({ db }, session, kind.tpEvento, rows)
+  await withdrawAsked({ db }, session, kind, rows)
   const written = await db.insertInto('outgoing_event').values(rows).returning(['id', 'document_id', 'state']).execute()
   const leaving = written.filter(({ state }) => state === 'waiting')
   if (conclusive.includes(kind.tpEvento)) await replaceCiencias({ db }, session.workspaceId, kind.tpEvento, leaving)
@@ -288,8 +290,8 @@ export async function requestAgain(
     const event = candidate.outgoing.find((one) => one.tpEvento === tpEvento && one.sequence === sequence)
     if (!event?.unconfirmed) throw new AppError('conflict', notUnconfirmed)
     if (event.settled) throw new AppError('conflict', standsNow)
-    const isLater = (one: Outgoing) => one.id > event.id && one.tpEvento !== tpEvento
-    if (candidate.outgoing.some((one) => rivalsOf(tpEvento).includes(one.tpEvento) && isLater(one)))
+    const rivals = answerOf(candidate.type, tpEvento)?.rivals.filter((rival) => rival !== tpEvento) ?? []
+    if (candidate.outgoing.some((one) => rivals.includes(one.tpEvento) && one.id > event.id))
       throw new AppError('conflict', answeredSince)
     await sendAgain(ctx, session, candidate, event.id)
     return { candidate, eventId: event.id, refusal: '', repeated: false }
@@ -301,14 +303,14 @@ export async function requestAgain(
 
 function auditText({ kind, service }: ManifestationRequest, asked: Candidate[]): string {
   const numbers = `${asked.length === 1 ? 'número' : 'números'} ${numbersText(asked.map(({ number }) => number))}`
-  return `Pediu ${eventName(service, kind.tpEvento)} de ${asked.length} ${service === 'nfe' ? 'NF-e' : 'CT-e'} (${numbers}), com justificativa.`
+  return `Pediu ${eventName(service, kind.tpEvento)} de ${asked.length} ${familyById(service).name} (${numbers}), com justificativa.`
 }
 
 // What waits for a second person is not wanted any more when somebody answers otherwise.
 async function withdrawAsked(
   { db }: WithDatabase,
   { workspaceId, accountName }: Session,
-  tpEvento: number,
+  { rivals }: Answer,
   answers: readonly { document_id: bigint }[],
 ): Promise<void> {
   const ids = answers.map((answer) => answer.document_id)
@@ -316,7 +318,7 @@ async function withdrawAsked(
   const { rows } = await sql<{ id: bigint; documentId: bigint }>`
     update outgoing_event set state = 'rejected', message = ${message}
      where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and state = 'asked'
-       and tp_evento = any (${rivalsOf(tpEvento)}::int[])
+       and tp_evento = any (${[...rivals]}::int[])
     returning id, document_id as "documentId"`.execute(db)
   noteSettled({ db }, workspaceId, rows)
 }
@@ -329,7 +331,7 @@ export async function replaceCiencias(
   answers: { id: bigint; document_id: bigint }[],
 ): Promise<void> {
   const ids = answers.map((answer) => answer.document_id)
-  const message = `Substituída pela resposta pedida depois (${eventName('nfe', tpEvento)}): a Ciência não foi enviada.`
+  const message = `Substituída pela resposta pedida depois (${eventName(nfe.id, tpEvento)}): a Ciência não foi enviada.`
   // Skip locked: it is being sent now. The pause after 656 or 678 is stored in the waiting row; copy it to the new one.
   const { rows } = await sql<{ id: bigint; documentId: bigint; cStat: number; nextAt: Date; paused: boolean }>`
     with replaced as (
@@ -337,7 +339,7 @@ export async function replaceCiencias(
            c_stat = null, x_motivo = null, answered_at = null
      where workspace_id = ${workspaceId} and id in (
        select id from outgoing_event
-        where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = 210210
+        where workspace_id = ${workspaceId} and document_id = any (${ids}::bigint[]) and tp_evento = ${ciencia}
           and (state = 'waiting' or state = 'sending' and signed_xml is null)
           for update skip locked)
     returning id, document_id, old.c_stat, old.next_at)
@@ -379,18 +381,18 @@ const sameRequestMs = 120_000
 function alreadyAsked(
   { outgoing, own: counting }: Candidate,
   { accountId }: Session,
-  { kind: { tpEvento }, justification, corrections }: EventText,
+  { kind: { tpEvento, rivals: contested }, justification, corrections }: EventText,
   now: Date,
 ): bigint | null {
   const sameText = (event: Outgoing) =>
     justification !== null && event.justification === justification && isDeepStrictEqual(event.corrections, corrections)
-  const rivals = outgoing.filter((event) => rivalsOf(tpEvento).includes(event.tpEvento))
+  const rivals = outgoing.filter((event) => contested.includes(event.tpEvento))
   const own = rivals.findLast((event) => event.requestedBy === accountId)
   if (own?.tpEvento === tpEvento && sameText(own) && now.getTime() - own.requestedAt.getTime() < sameRequestMs)
     return own.id
   const last = rivals.at(-1)
   if (last?.tpEvento !== tpEvento) return null
-  if (tpEvento !== letterOfCorrection) return last.settled ? null : last.id
+  if (tpEvento !== cartaCorrecao) return last.settled ? null : last.id
   // The last letter counts: repeating its text changes nothing, however late, unless another letter came in between.
   const standing = counting.findLast((event) => event.tpEvento === tpEvento)
   return sameText(last) && standing?.sequence === last.sequence ? last.id : null

@@ -10,6 +10,10 @@ import {
   sendManifestationAgain,
 } from '@vigia/contract/manifestation'
 import { formatCount } from '@vigia/contract/text'
+import { cte } from '@vigia/dfe/families/cte'
+import type { Answer } from '@vigia/dfe/families/family'
+import { familyById } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 import type { z } from 'zod'
 import { eventName } from '../documents/list/rows.ts'
 import type { Context } from '../platform/context.ts'
@@ -22,7 +26,6 @@ import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { askedRoutes } from './asked-routes.ts'
 import { readHistory } from './history.ts'
 import { keepText, readTexts } from './justifications.ts'
-import { type Kind, manifestationKinds } from './kinds.ts'
 import { previewEvents, type RequestOutcome, requestAgain, requestEvents } from './requests.ts'
 import type { Named } from './subjects.ts'
 import { numbersText } from './texts.ts'
@@ -39,8 +42,8 @@ interface ManifestationBody {
 export const manifestationRoutes = [
   ...answerRuleRoutes,
   ...askedRoutes,
-  handle(manifestNfe, 'waiting', (ctx, { body, session }) => manifest(ctx, session, 'nfe', body)),
-  handle(manifestCte, 'waiting', (ctx, { body, session }) => manifest(ctx, session, 'cte', body)),
+  handle(manifestNfe, 'waiting', (ctx, { body, session }) => manifest(ctx, session, nfe.id, body)),
+  handle(manifestCte, 'waiting', (ctx, { body, session }) => manifest(ctx, session, cte.id, body)),
 
   handle(previewManifestation, async (ctx, { body, session }) => {
     const service = serviceOf(body.TipoDFe)
@@ -117,10 +120,10 @@ export const manifestationRoutes = [
           protocolo: event.protocol,
           podeReenviar: event.again,
         })),
-        opcoes: options.map(({ kind, deadline, refusal }) => ({
-          tipoManifestacao: kind.choice,
-          tpEvento: kind.tpEvento,
-          descricao: eventName(type, kind.tpEvento),
+        opcoes: options.map(({ answer, deadline, refusal }) => ({
+          tipoManifestacao: answer.choice,
+          tpEvento: answer.tpEvento,
+          descricao: eventName(type, answer.tpEvento),
           prazo: deadline?.toISOString() ?? null,
           permitida: refusal === null,
           impedimento: refusal,
@@ -147,8 +150,8 @@ const outcomeStates = {
 } as const
 
 // The contract takes no other choice.
-function kindOf(service: Service, choice: number): Kind {
-  return manifestationKinds[service].find((kind) => kind.choice === choice)!
+function kindOf(service: Service, choice: number): Answer {
+  return familyById(service).answers.find((answer) => answer.choice === choice)!
 }
 
 async function manifest(ctx: Context, session: Session, service: Service, body: ManifestationBody) {

@@ -1,5 +1,5 @@
+import { answerOf } from '@vigia/dfe/families/lookup'
 import { describe, expect, test } from 'vitest'
-import { deadlineOf } from '../documents/deadlines.ts'
 import { type EventSubject, judge } from './rules.ts'
 
 const authorizedAt = new Date('2026-11-10T09:15:00-03:00')
@@ -9,6 +9,7 @@ const nfe: EventSubject = {
   model: '55',
   roles: 1 << 1,
   status: 2,
+  complete: true,
   authorizedAt,
   deadlineLifted: false,
   own: [],
@@ -23,11 +24,16 @@ const refusal = (tpEvento: number, subject: EventSubject, at = now) => {
 
 describe('the deadline', () => {
   test('is counted from the authorisation', () => {
-    expect(deadlineOf(210210, authorizedAt)?.toISOString()).toBe('2026-11-20T12:15:00.000Z')
-    expect(deadlineOf(110110, authorizedAt)).toBeNull()
+    expect(answerOf('nfe', 210210)?.until(nfe)?.toISOString()).toBe('2026-11-20T12:15:00.000Z')
+    expect(answerOf('cte', 110110)?.until(cte)).toBeNull()
   })
   test('of a conclusive answer is 180 days for what was authorised before June 2026, 90 after', () => {
-    const daysOf = (at: string) => (deadlineOf(210200, new Date(at))!.getTime() - Date.parse(at)) / 86_400_000
+    const daysOf = (at: string) =>
+      (answerOf('nfe', 210200)!
+        .until({ ...nfe, authorizedAt: new Date(at) })!
+        .getTime() -
+        Date.parse(at)) /
+      86_400_000
     expect([daysOf('2026-05-31T23:59:59-03:00'), daysOf('2026-06-01T00:00:00-03:00')]).toEqual([180, 90])
   })
   test('is told when it has passed, to the minute', () => {

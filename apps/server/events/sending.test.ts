@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { readReceived } from '@vigia/dfe/read'
 import { SefazError } from '@vigia/sefaz/error'
 import { processedEvent, signCteEvent } from '@vigia/sefaz/events'
@@ -25,7 +26,6 @@ import { noteFailure } from '../sefaz/circuit.ts'
 import { manifestationAnnouncements } from './announcements.ts'
 import { acknowledgePending, certificateFollowers } from './events.ts'
 import { hold, release } from './hold.ts'
-import { manifestationKinds } from './kinds.ts'
 import { decideAnswer, decideSilence, type Said } from './outcomes.ts'
 import { type Batch, claimBatch, kindsOfTurn, turn as turnOfEvents } from './queue.ts'
 import { requestAgain, requestEvents } from './requests.ts'
@@ -103,7 +103,7 @@ async function ask(
       .orderBy('number')
       .execute(),
   )
-  const kind = manifestationKinds[service].find((kind) => kind.choice === choice)!
+  const kind = familyById(service).answers.find((kind) => kind.choice === choice)!
   const ids = documents.map(({ id }) => ctx.ids.encode(of.workspaceId, id))
   const request = { service, kind, documents: ids, justification: 'a pedido do cliente', ...more }
   return requestEvents(ctx, of.session, request, 0)

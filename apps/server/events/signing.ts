@@ -1,3 +1,5 @@
+import { answerOf } from '@vigia/dfe/families/lookup'
+import { status } from '@vigia/dfe/families/statuses'
 import { readReceived } from '@vigia/dfe/read'
 import { type Correction, EventError, type SignedEvent } from '@vigia/sefaz/events'
 import { sql, type UpdateObject } from 'kysely'
@@ -18,11 +20,11 @@ import type { Tables } from '../platform/tables.ts'
 import { type Asked, chavesNamed } from './announcements.ts'
 import { decide, readAnswerRules } from './answer-rules.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
-import { manifestationKinds, outgoingText } from './kinds.ts'
 import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './outcomes.ts'
 import type { Batch, QueuedEvent } from './queue.ts'
 import { recipient } from './rules.ts'
 import { announceResults, noteSettled } from './settled.ts'
+import { outgoingText } from './texts.ts'
 import {
   approvedMark,
   hasTwo,
@@ -145,8 +147,8 @@ async function settleUnwanted({ db }: WithDatabase, batch: Batch): Promise<bigin
   const isOtherRule = sql`(${rules.map(({ id }) => id)}::bigint[])[r.rule + 1] is distinct from o.rule_id`
   const decision = decide(batch.workspaceId, rules, sql`(c.acknowledges_since is not null)`)
   const { rows: unwanted } = await sql<{ id: bigint; message: string }>`
-    select o.id, case d.status when 3 then 'O documento foi cancelado antes do envio: nada foi enviado.'
-                                   when 9 then 'O uso do documento foi denegado: nada foi enviado.'
+    select o.id, case d.status when ${status.cancelled}::int then 'O documento foi cancelado antes do envio: nada foi enviado.'
+                                   when ${status.denied}::int then 'O uso do documento foi denegado: nada foi enviado.'
                                    else case when not c.active
                                              then 'A empresa foi arquivada antes do envio: nada foi enviado.'
                                              when ${isOtherRule} or not r.leaves and r.rule >= 0
@@ -161,7 +163,7 @@ async function settleUnwanted({ db }: WithDatabase, batch: Batch): Promise<bigin
       join supplier s on s.workspace_id = ${batch.workspaceId} and s.id = d.supplier_id
       cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
-       and (d.status in (3, 9) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted(batch.workspaceId)} or c.shown_nfe & ${recipient}::int = 0)))`.execute(
+       and (d.status in (${status.cancelled}, ${status.denied}) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted(batch.workspaceId)} or c.shown_nfe & ${recipient}::int = 0)))`.execute(
     db,
   )
   if (unwanted.length === 0) return []
@@ -291,8 +293,8 @@ async function sign(
 
 async function detailsOf(ctx: SigningContext, batch: Batch, event: QueuedEvent): Promise<EventDetails> {
   const { id, tpEvento, chave } = event
-  const kind = manifestationKinds[batch.service].find((kind) => kind.tpEvento === tpEvento)
-  const text = kind && outgoingText(kind, event.justification ?? '')
+  const answer = answerOf(batch.service, tpEvento)
+  const text = answer && outgoingText(answer, event.justification ?? '')
   const details = { id, leaseBy: batch.leaseBy, text }
   switch (tpEvento) {
     case 110111:

@@ -1,8 +1,10 @@
+import type { OwnAnswer } from '@vigia/dfe/families/family'
+import { keyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../companies/switches.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { type Service, serviceCodes, serviceOf } from '../platform/service.ts'
-import type { EventSubject, OwnEvent } from './rules.ts'
+import type { EventSubject } from './rules.ts'
 
 export interface Candidate extends EventSubject {
   documentId: bigint
@@ -46,6 +48,7 @@ interface SubjectRow {
   type: number
   roles: number
   status: number
+  complete: boolean
   authorizedAt: Date | null
 }
 
@@ -76,7 +79,7 @@ export async function loadCandidates(
     ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
   ]
   const { rows: documents } = await sql<SubjectRow>`
-    select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number, d.type, d.roles, d.status,
+    select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number, d.type, d.roles, d.status, d.complete,
            d.authorized_at as "authorizedAt", s.name as "issuerName", d.amount::float8 as amount
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
@@ -112,7 +115,7 @@ export async function loadCandidates(
     return {
       ...facts,
       type: serviceOf(type),
-      model: document.chave.slice(20, 22),
+      model: keyOf(document.chave).model,
       deadlineLifted: received.some((event) => event.tpEvento === lateCancellation),
       own: ownEvents(
         received.filter((event) => event.tpEvento !== lateCancellation),
@@ -139,8 +142,8 @@ export async function loadNames(
 }
 
 // An event that left from here is also among the received ones once it is registered.
-function ownEvents(received: RegisteredEventRow[], sent: Outgoing[]): OwnEvent[] {
-  const events = new Map<string, OwnEvent & { at: number }>()
+function ownEvents(received: RegisteredEventRow[], sent: Outgoing[]): OwnAnswer[] {
+  const events = new Map<string, OwnAnswer & { at: number }>()
   for (const { tpEvento, sequence, protocol, at } of received)
     events.set(`${tpEvento}/${sequence}`, { tpEvento, sequence, pending: false, protocol, at: at.getTime() })
   for (const { tpEvento, sequence, settled, unconfirmed, registeredAt, requestedAt, protocol } of sent) {

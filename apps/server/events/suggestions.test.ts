@@ -1,3 +1,4 @@
+import { nfe } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
@@ -8,7 +9,6 @@ import { inCapture, inWorkspace } from '../platform/database.ts'
 import { serveRoutes } from '../platform/http/http.ts'
 import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { acknowledgePending } from './events.ts'
-import { manifestationKinds } from './kinds.ts'
 import { requestEvents } from './requests.ts'
 import { reviewSuggestions } from './suggestions.ts'
 import { contextOf, daysAgo, newOffice, type Office, store } from './testing.ts'
@@ -89,7 +89,7 @@ test('the event says which rule suggested it, and who sent it', async () => {
     const rows = await db.selectFrom('document').select('id').where('workspace_id', '=', office.workspaceId).execute()
     return rows.map(({ id }) => ctx.ids.encode(office.workspaceId, id))
   })
-  const kind = manifestationKinds.nfe.find(({ choice }) => choice === 2)!
+  const kind = nfe.answers.find(({ choice }) => choice === 2)!
   await requestEvents(ctx, office.session, { service: 'nfe', kind, documents, justification: 'Conferida.' }, 0)
   const [event] = await inside(({ db }) => db.selectFrom('outgoing_event').select(['why', 'rule_id']).execute())
   expect(event).toMatchObject({
@@ -108,7 +108,7 @@ const confirm = async (number: number) => {
       .where('number', '=', number)
       .executeTakeFirstOrThrow(),
   )
-  const kind = manifestationKinds.nfe.find(({ choice }) => choice === 2)!
+  const kind = nfe.answers.find(({ choice }) => choice === 2)!
   const documents = [ctx.ids.encode(office.workspaceId, id)]
   await requestEvents(ctx, office.session, { service: 'nfe', kind, documents, justification: 'Conferida.' }, 0)
 }

@@ -1,8 +1,9 @@
+import { conclusive, conclusiveTerms, nfe } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'
-import { conclusive, deadlines, dueUntil } from '../documents/deadlines.ts'
+import { dueUntil } from '../documents/deadlines.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
-import { serviceCodes } from '../platform/service.ts'
 import { type AnswerRule, decide, readAnswerRules, suggestedBy } from './answer-rules.ts'
 import { recipient } from './rules.ts'
 import type { Candidate } from './subjects.ts'
@@ -48,7 +49,7 @@ async function writeSuggestions({ db }: WithDatabase, workspaceId: number, rules
         cross join lateral (${decide(workspaceId, rules, sql`false`)}) r
        where d.workspace_id = ${workspaceId} and ${isOpen(workspaceId)} and d.id in (
          select n.id from document n
-          where n.workspace_id = ${workspaceId} and n.type = ${serviceCodes.nfe}::int and n.created_at > now() - ${lookedBackDays} * interval '1 day'
+          where n.workspace_id = ${workspaceId} and n.type = ${nfe.code}::int and n.created_at > now() - ${lookedBackDays} * interval '1 day'
          union select g.document_id from answer_suggestion g where g.workspace_id = ${workspaceId})),
     gone as (
       delete from answer_suggestion g
@@ -69,8 +70,8 @@ const ofRule = (values: readonly unknown[], type: 'bigint' | 'int'): RawBuilder<
 // Neither answered nor cancelled, as the status of the note tells, and the deadline of its own day lasts. A Ciência is never due longer than the answer.
 function isOpen(workspaceId: number): RawBuilder<unknown> {
   const now = new Date()
-  const beyondAll = new Date(now.getTime() + (Math.max(...deadlines.map(({ hours }) => hours)) + 24) * 3_600_000)
-  return sql`d.status in (1, 2, 8) and ${dueUntil(workspaceId, serviceCodes.nfe, now, beyondAll)}`
+  const beyondAll = new Date(now.getTime() + (Math.max(...conclusiveTerms.map(({ hours }) => hours)) + 24) * 3_600_000)
+  return sql`d.status in (${status.summary}, ${status.authorized}, ${status.acknowledged}) and ${dueUntil(workspaceId, nfe.code, now, beyondAll)}`
 }
 
 /** Documents among these for which a rule suggests the answer, decided again because a mark may be an hour old. Sees all of the workspace. */

@@ -1,4 +1,5 @@
 import type { MemberRole } from '@vigia/contract/route'
+import { nfe } from '@vigia/dfe/families/nfe'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -12,7 +13,6 @@ import type { Session } from '../platform/http/session.ts'
 import { insertAccount, testSession } from '../platform/testing.ts'
 import { manifestationMails } from './announcements.ts'
 import { decideAsked, listAsked, reviewAsked } from './asked.ts'
-import { manifestationKinds } from './kinds.ts'
 import { claimBatch } from './queue.ts'
 import { requestEvents } from './requests.ts'
 import { prepareBatch } from './signing.ts'
@@ -65,7 +65,7 @@ async function ask(who: Session, number: number, choice = confirmation) {
     }>`select id from document where workspace_id = ${office.workspaceId} and number = ${number}`.execute(db),
   )
   const documents = rows.map(({ id }) => ctx.ids.encode(office.workspaceId, id))
-  const kind = manifestationKinds.nfe.find((one) => one.choice === choice)!
+  const kind = nfe.answers.find((one) => one.choice === choice)!
   const request = { service: 'nfe' as const, kind, documents, justification: 'Conferida com o pedido.' }
   const [outcome] = await requestEvents(ctx, who, request, 0)
   return outcome!

@@ -1,10 +1,10 @@
 import { formatCount, formatMoney } from '@vigia/contract/text'
+import { families } from '@vigia/dfe/families/all'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import { isWrittenTo } from '../accounts/email-proof.ts'
 import { companyNameIn } from '../companies/topics.ts'
-import { conclusive, disagreement } from '../documents/deadlines.ts'
 import type { WithConfig, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
@@ -17,8 +17,12 @@ import type { Candidate } from './subjects.ts'
 
 // Answers above a value leave only when two people want them: docs/decisions/0048-two-people.md. Nothing claims an `asked` row.
 
-/** The answers of which above the value two people have to be sure. */
-export const ofTwoPeople: readonly number[] = [...conclusive, ...disagreement]
+const rivals = [...new Set(families.flatMap(({ answers }) => answers.map((answer) => answer.rivals)))].filter(
+  ({ length }) => length > 1,
+)
+
+/** The answers of which above the value two people have to be sure: those that another answer can replace. */
+export const ofTwoPeople: readonly number[] = rivals.flat()
 
 /** The amount, in reais, from which an answer of the workspace needs a second person, as decimal text; null: none does. */
 export async function readTwoFrom({ db }: WithDatabase, workspaceId: number): Promise<string | null> {
@@ -35,7 +39,10 @@ export const needsTwo = (
   and exists (select from answer_setting t where t.workspace_id = ${workspaceId} and t.two_from is not null and coalesce(d.amount >= t.two_from, true)))`
 
 const areRivals = sql`e.tp_evento <> o.tp_evento
-  and (${conclusive}::int[] @> array[e.tp_evento, o.tp_evento] or ${disagreement}::int[] @> array[e.tp_evento, o.tp_evento])`
+  and (${sql.join(
+    rivals.map((some) => sql`${[...some]}::int[] @> array[e.tp_evento, o.tp_evento]`),
+    sql` or `,
+  )})`
 
 /** Whether the registered `document_event e` takes the place of the outgoing event `o`. */
 export const isRival = (

@@ -25,11 +25,12 @@ export const retiradaDesacordo = 610111
 /** Prestação em Desacordo and its cancellation. */
 export const disagreement: readonly number[] = [desacordo, retiradaDesacordo]
 
-const gtv = '64'
+export const gtv = '64'
 
 // Terms change by law: a change is a new row, and old documents keep theirs. The authority has the last word (cStat 220, 787).
 const cancelTerms: readonly Term[] = [{ hours: 168, since: '2012-01-01', source: 'MOC CT-e 4.00, regra 220' }]
-const disagreementTerms: readonly Term[] = [
+/** How long the service may be disputed. */
+export const disagreementTerms: readonly Term[] = [
   { hours: days(45), since: '2022-01-01', source: 'MOC CT-e 4.00, regra 787' },
 ]
 

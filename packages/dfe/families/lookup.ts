@@ -1,6 +1,6 @@
 import type { XmlElement } from '@vigia/xml/parse'
 import { families } from './all.ts'
-import type { DocumentKey, EventKind, Family } from './family.ts'
+import type { Answer, DocumentKey, EventKind, Family } from './family.ts'
 import type { FamilyId } from './id.ts'
 
 /** The family with that code (`TipoDFe`); throws for a code that no family has. */
@@ -59,6 +59,16 @@ export function findKey(text: string): string | null {
 export function eventKind(family: FamilyId, tpEvento: number): EventKind | undefined {
   return familyById(family).events.get(tpEvento)
 }
+
+/** The answer that registers that event; undefined: no company answers with it. */
+export function answerOf(family: FamilyId, tpEvento: number): Answer | undefined {
+  return familyById(family).answers.find((answer) => answer.tpEvento === tpEvento)
+}
+
+/** Statuses that nothing changes, and after which nothing can be answered. */
+export const finalStatuses: readonly number[] = [
+  ...new Set(families.flatMap(({ statuses }) => statuses.flatMap(({ code, final }) => (final ? code : [])))),
+]
 
 /** Names of the status codes by which documents are filtered: situation of the document, manifestação do destinatário, carta de correção (NT 2020.001; MOC 7.0). */
 export const statusNames: Readonly<Record<number, string>> = Object.fromEntries(

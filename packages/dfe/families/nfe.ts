@@ -17,9 +17,10 @@ export const naoRealizada = 210240
 /** The answers of the destinatário of which the last one counts (NT 2020.001). */
 export const conclusive: readonly number[] = [confirmacao, desconhecimento, naoRealizada]
 
-const cienciaTerms: readonly Term[] = [{ hours: days(10), since: '2012-01-01', source: 'NT 2020.001' }]
-// Terms change by law: a change is a new row, and old documents keep theirs. The authority has the last word (cStat 596).
-const conclusiveTerms: readonly Term[] = [
+/** How long the Ciência may be given. */
+export const cienciaTerms: readonly Term[] = [{ hours: days(10), since: '2012-01-01', source: 'NT 2020.001' }]
+/** Terms change by law: a change is a new row, and old documents keep theirs. The authority has the last word (cStat 596). */
+export const conclusiveTerms: readonly Term[] = [
   { hours: days(180), since: '2012-01-01', source: 'Ajuste SINIEF 44/20' },
   { hours: days(90), since: '2026-06-01', source: 'Ajuste SINIEF 14/26; NT 2020.001 v1.60' },
 ]

@@ -1,32 +1,33 @@
+import type { Family } from '@vigia/dfe/families/family'
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
-import { releasing } from '../../documents/deadlines.ts'
 import type { Context, WithConfig, WithDatabase } from '../../platform/context.ts'
 import { enterWorkspace } from '../../platform/database.ts'
-import { serviceCodes } from '../../platform/service.ts'
 import { listSubscribers } from '../delivery.ts'
 import type { CaptureLine } from '../lease.ts'
 import { finalRefusals } from '../rules.ts'
 
 type NoteContext = WithConfig
 
-const recipient = 1 << 1
-// Nobody has answered; cancelled; denied.
-const unreleased = [1, 3, 9]
+const unreleased: readonly number[] = [status.summary, status.cancelled, status.denied]
 // It comes by itself within minutes, or within hours when the authority is late. One that was not there yet is asked for a few times more.
-const waitHours = 24
 const asksMax = 5
 // What says something about the note, and not about the service or the quota.
 const told = [138, 217]
 
-/** How long a released note may take to come by itself. */
-export const noteWaitMs = ({ sefaz }: Context['config']) => waitHours * sefaz.hourMs
+/** How long a released note may take to come by itself; null in a family whose documents always come whole. */
+export const noteWaitMs = ({ summary }: Family, { sefaz }: Context['config']) =>
+  summary && summary.waitHours * sefaz.hourMs
 
-/** A released NF-e that did not come by itself, to be asked for by chave; null where the line is not automatic. In a transaction of the capture. */
+/** A released document that did not come by itself, to be asked for by chave; null where the line is not automatic. In a transaction of the capture. */
 export async function findNote(
   ctx: NoteContext,
   line: Pick<CaptureLine, 'id' | 'service'>,
 ): Promise<{ chave: string; waitMs: number } | null> {
-  if (line.service !== serviceCodes.nfe) return null
+  const family = familyOf(line.service)
+  const { summary, code } = family
+  if (!summary) return null
   const { isAsked, isBehind, lastSuccessAt } = await readProgress(ctx, line)
   if (!isAsked) return null
   const asked = await listAsked(ctx, line)
@@ -35,17 +36,17 @@ export async function findNote(
     if (!proved || paused) continue
     await enterWorkspace(ctx, workspaceId)
     const { rows } = await sql<{ chave: string; waitMs: number }>`
-      select d.chave, greatest(extract(epoch from greatest(e.at, k.at) - now()) * 1000 + ${noteWaitMs(ctx.config)},
+      select d.chave, greatest(extract(epoch from greatest(e.at, k.at) - now()) * 1000 + ${noteWaitMs(family, ctx.config)},
                                  case when ${isBehind}::boolean or e.at > ${lastSuccessAt}::timestamptz then ${ctx.config.sefaz.hourMs}::float8 end)::float8 as "waitMs"
         from document d
         cross join lateral (
           select max(registered_at) as at from document_event e
            where e.workspace_id = ${workspaceId} and e.company_id = d.company_id and e.chave = d.chave
-             and e.tp_evento = any (${[...releasing]}::int[]) and e.rank > 0) e
+             and e.tp_evento = any (${[...summary.releasedBy]}::int[]) and e.rank > 0) e
         left join unnest(${asked.map(({ chave }) => chave)}::text[], ${asked.map(({ at }) => at)}::timestamptz[],
                          ${asked.map(({ isOver }) => isOver)}::boolean[]) k (chave, at, is_over) on k.chave = d.chave
-       where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${serviceCodes.nfe}::int
-         and not d.complete and d.roles & ${recipient}::int <> 0 and d.status <> all (${unreleased}::int[])
+       where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.type = ${code}::int
+         and not d.complete and d.roles & ${1 << summary.role}::int <> 0 and d.status <> all (${unreleased}::int[])
          -- The authority keeps a note for three months.
          and d.issued_at > now() at time zone 'UTC' - interval '120 days' and d.authorized_at > now() - interval '89 days'
          and e.at is not null and k.is_over is not true

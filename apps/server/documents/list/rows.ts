@@ -1,5 +1,7 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import { alertBands } from '@vigia/contract/workspace'
+import { cte, disagreement } from '@vigia/dfe/families/cte'
+import type { OwnAnswer } from '@vigia/dfe/families/family'
 import { eventKind, statusNames } from '@vigia/dfe/families/lookup'
 import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
@@ -8,7 +10,7 @@ import type { Database } from '../../platform/context.ts'
 import { executePrepared } from '../../platform/database.ts'
 import type { PublicIds } from '../../platform/ids.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
-import { type Answerable, disagreement, dueAnswer, isAnswered, type OwnAnswer } from '../deadlines.ts'
+import { type Answerable, dueAnswer, isAnswered } from '../deadlines.ts'
 import { holds, type KnownProof, proofSentence } from '../signatures/proof.ts'
 import { isAltered, isUnanswered } from '../workflow/remarks.ts'
 import { isOpenAlert, reformPresence } from './filter.ts'
@@ -109,7 +111,9 @@ function answersOf(sent: Sent[]): Pick<DocumentListRow, 'own' | 'asked' | 'uncon
 
 // The status of an NF-e tells how it was answered; what other programs sent about a CT-e is only among its events.
 async function addFromElsewhere(db: Database, workspaceId: number, documents: DocumentListRow[]): Promise<void> {
-  const open = documents.filter((document) => document.type === 2 && dueAnswer({ ...document, own: [] }, new Date()))
+  const open = documents.filter(
+    (document) => document.type === cte.code && dueAnswer({ ...document, own: [] }, new Date()),
+  )
   if (open.length === 0) return
   const rows = await executePrepared(
     db,

@@ -1,21 +1,18 @@
 import { agendaDays, type Due, listDue } from '@vigia/contract/workspace'
 import { families } from '@vigia/dfe/families/all'
-import { cte } from '@vigia/dfe/families/cte'
+import type { Family } from '@vigia/dfe/families/family'
 import { sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { companyNameIn } from '../../companies/topics.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { handle } from '../../platform/http/http.ts'
-import type { ServiceCode } from '../../platform/service.ts'
 import { dueInDatabase, dueUntil, isCienciaDue } from '../deadlines.ts'
 import { all } from '../list/filter.ts'
 
 export const agendaRoutes = [
   handle(listDue, async (ctx, { session }) => ({
-    data: await readWorkspace(ctx, session.workspaceId, async (ctx) => [
-      ...(await readDue(ctx, session.workspaceId, listed)),
-    ]),
+    data: await readWorkspace(ctx, session.workspaceId, (ctx) => readDue(ctx, session.workspaceId, listed)),
   })),
 ]
 
@@ -33,21 +30,23 @@ const listed = { days: agendaDays, companies: null }
 
 /** The next answers by the day until which they can be given, of so many days with today and of these companies (null: all). */
 export async function readDue(
-  ctx: WithDatabase,
+  { db }: WithDatabase,
   workspaceId: number,
   about: { days: number; companies: readonly number[] | null },
 ): Promise<Due[]> {
   const due: Due[] = []
-  for (const { code } of families) due.push(...(await readDueOf(ctx, workspaceId, code, about)))
+  for (const family of families) due.push(...(await readDueOf({ db }, workspaceId, family, about)))
   return due
 }
 
 async function readDueOf(
   { db }: WithDatabase,
   workspaceId: number,
-  type: ServiceCode,
+  { code: type, answers }: Family,
   { days, companies }: { days: number; companies: readonly number[] | null },
 ): Promise<Due[]> {
+  const main = answers.flatMap(({ due }) => due ?? []).at(-1)
+  if (main === undefined) return []
   const now = new Date()
   const chosen = companies === null ? [] : [sql`d.company_id = any (${companies}::int[])`]
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
@@ -65,7 +64,7 @@ async function readDueOf(
   return rows.map(({ day, ciencia, n, amount, companies, names }) => ({
     dia: day,
     tipoDFe: type,
-    para: type === cte.code ? 'desacordo' : ciencia ? 'ciencia' : 'manifestacao',
+    para: ciencia ? 'ciencia' : main,
     totalDeItens: n,
     valorTotal: Number(amount),
     totalDeEmpresas: companies,

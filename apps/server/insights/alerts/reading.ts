@@ -1,9 +1,11 @@
 import type { AlertCompany, AlertEvent, AlertFacts, Known } from '@vigia/checks/alerts/facts'
 import { cnpjBase } from '@vigia/dfe/cnpj'
+import { disagreementTerms } from '@vigia/dfe/families/cte'
+import { conclusiveTerms } from '@vigia/dfe/families/nfe'
+import { termEnd } from '@vigia/dfe/families/terms'
 import { ufs } from '@vigia/dfe/uf'
 import { sql } from 'kysely'
 import { readCaptureStates } from '../../capture/state.ts'
-import { conclusive, deadlineOf, disagreement } from '../../documents/deadlines.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { createThreads, runApart } from '../../platform/threads.ts'
@@ -138,7 +140,7 @@ function deadlineText({
   authorizedAt,
 }: Pick<Row, 'type' | 'roles' | 'status' | 'authorizedAt'>): string | undefined {
   if (authorizedAt === null || ended.includes(status) || !(roles & (type === 0 ? recipient : tomador))) return undefined
-  return deadlineOf((type === 0 ? conclusive : disagreement)[0]!, authorizedAt)?.toISOString()
+  return termEnd(type === 0 ? conclusiveTerms : disagreementTerms, authorizedAt)?.toISOString()
 }
 
 /** Reads documents in a thread. `unread`: those that cannot be read, and those for which there was no time (`untried`). */
