@@ -153,7 +153,7 @@ describe('an NF-e', () => {
 
 describe('a CT-e', () => {
   const proc = (root: string, inside: string) =>
-    `<${root}Proc><${root}><infCte>${inside}</infCte></${root}></${root}Proc>`
+    `<${root.replace('CT', 'ct')}Proc><${root}><infCte>${inside}</infCte></${root}></${root.replace('CT', 'ct')}Proc>`
   const payer = (said: CteDetails) => said.parties.filter(({ pays }) => pays).map(({ group }) => group)
   const parties = ['emit', 'rem', 'exped', 'receb', 'dest']
     .map((name) => `<${name}><xNome>${name}</xNome></${name}>`)

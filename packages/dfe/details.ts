@@ -1,6 +1,9 @@
 import { parseReceived, type ReceivedXml, type XmlElement, XmlError } from '@vigia/xml/parse'
+import { looksLikeChave } from './chave.ts'
 import { child, children, shownText, value } from './document.ts'
 import type { CteDetails, CteParty, Fields, NfeDetails, NfeItem, Reference, ReformGroups } from './facts.ts'
+import type { FamilyId } from './families/id.ts'
+import { familyOfRoot } from './families/lookup.ts'
 import { tomadorOf } from './read-cte.ts'
 import { faultProblems } from './reading.ts'
 
@@ -13,18 +16,23 @@ export function readDetails(xml: Uint8Array): NfeDetails | CteDetails | null {
     if (!(error instanceof XmlError)) throw error
     return null
   }
-  const details = detailsOf(received.root)
-  return details && { ...details, problems: faultProblems(received.faults) }
+  const family = familyOfRoot(received.root)
+  const details = family && readers[family.id]?.(received.root)
+  return details ? { ...details, problems: faultProblems(received.faults) } : null
 }
 
 type Details = Omit<NfeDetails, 'problems'> | Omit<CteDetails, 'problems'>
 
-function detailsOf(root: XmlElement): Details | null {
-  if (root.name === 'resNFe') return summaryDetails(root)
-  const infNFe = child(root.name === 'NFe' ? root : child(root, 'NFe'), 'infNFe')
-  if (infNFe) return nfeDetails(root, infNFe)
-  const infCte = child(root, 'infCte') ?? root.children.map((inner) => child(inner, 'infCte')).find(Boolean)
-  return infCte ? cteDetails(root, infCte) : null
+const readers: Record<FamilyId, (root: XmlElement) => Details | null> = {
+  nfe(root) {
+    if (root.name === 'resNFe') return summaryDetails(root)
+    const infNFe = child(root.name === 'NFe' ? root : child(root, 'NFe'), 'infNFe')
+    return infNFe ? nfeDetails(root, infNFe) : null
+  },
+  cte(root) {
+    const infCte = child(root, 'infCte') ?? root.children.map((inner) => child(inner, 'infCte')).find(Boolean)
+    return infCte ? cteDetails(root, infCte) : null
+  },
 }
 
 const unread: ReadonlySet<string> = new Set(['Signature', 'infNFeSupl', 'infCTeSupl', 'infRespTec'])
@@ -225,8 +233,7 @@ function referencesOf(document: XmlElement): Reference[] {
     for (const inner of element.children) {
       const by = `${path}/${inner.name}`
       const text = inner.children.length === 0 ? inner.text.trim() : ''
-      if (/^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/.test(text) && !/^(.)\1+$/.test(text) && !found.has(text))
-        found.set(text, by)
+      if (looksLikeChave(text) && !/^(.)\1+$/.test(text) && !found.has(text)) found.set(text, by)
       visit(inner, inner.name)
     }
   }

@@ -42,6 +42,8 @@ export interface DocumentFacts {
   tpCTe?: string
   /** The chave of the CT-e that this one replaces, complements (the first of several) or annuls: infCteSub, infCteComp, infCteAnu. */
   corrects?: string
+  /** The chave of the document that this one replaces, which then has the family's `replacedStatus`. */
+  replaces?: string
   situation: 'authorized' | 'denied' | 'cancelled' | 'no-protocol'
   cStat?: string
   digest?: string

@@ -542,6 +542,9 @@ describe('anything else', () => {
     })
     const strange = `<n:nfeProc xmlns:n="http://www.portalfiscal.inf.br/cte">${nfe()}</n:nfeProc>`
     expect(read(strange).facts.kind).toBe('unknown')
+    // An NF-e inside a CT-e is not what a person reads.
+    const both = `<cteProc xmlns="http://www.portalfiscal.inf.br/cte">${nfe()}<CTe><infCte/></CTe></cteProc>`
+    expect(readDetails(new TextEncoder().encode(both))?.type).toBe('cte')
   })
 
   test('what is not XML is unknown', () => {
