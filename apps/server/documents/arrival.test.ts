@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { runs } from '../../../tests/support/seed.ts'
 import { type Arrival, type ReceivedDocZip, readArrival, readPage } from './arrival.ts'
 import { packXml } from './received/bytes.ts'
-import { cteProc, evento, nfeProc, resNFe } from './testing.ts'
+import { chaveOf, cteProc, evento, nfeProc, resNFe } from './testing.ts'
 
 const sound = [resNFe(), nfeProc(), evento(110111), cteProc(), '<desconhecido/>', ''].map((xml) => gzipSync(xml))
 const whole = sound[1]!
@@ -41,6 +41,14 @@ test('a page is read as its documents are read alone, whatever is wrong with som
     }),
     { numRuns: runs(300) },
   )
+})
+
+test('a wrong check digit of the chave is told, and the document is read', () => {
+  const chave = chaveOf()
+  const wrong = `${chave.slice(0, 43)}${(Number(chave[43]) + 1) % 10}`
+  const arrival = readArrival(1n, 'procNFe_v4.00.xsd', gzipSync(nfeProc().replaceAll(chave, wrong)))
+  expect(arrival.facts?.chave).toBe(wrong)
+  expect(arrival.problem).toContain('O dígito verificador da chave de acesso não confere.')
 })
 
 test('two of them in every combination', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { crc32, gunzipSync } from 'node:zlib'
 import { localTime } from '@vigia/dfe/document'
+import { parseKey } from '@vigia/dfe/families/lookup'
 import type { Proof } from '@vigia/dfe/proof'
 import { type DocumentFacts, type EventFacts, readReceived } from '@vigia/dfe/read'
 import { DocumentTooLargeError } from '@vigia/sefaz/error'
@@ -89,23 +90,21 @@ function readUnzipped({ nsu, schema, content }: ReceivedDocZip, xml: Buffer): Ar
   }
 }
 
-// Limits of the columns. The check digit of the chave is not verified: a file with a wrong one is stored and shown.
-const chaveShape = /^[0-9]{6}[0-9A-Z]{12}[0-9]{26}$/
-
-// Why a row cannot be made of `facts`, as a sentence for people, or null.
+// Why a row cannot be made of `facts`, as a sentence for people, or null: the limits of the columns. A chave with a wrong check digit is stored
+// and shown.
 function obstacleOf(facts: DocumentFacts | EventFacts): string | null {
   return facts.kind === 'document' ? documentObstacle(facts) : eventObstacle(facts)
 }
 
 function documentObstacle(facts: DocumentFacts): string | null {
-  if (!chaveShape.test(facts.chave)) return 'O documento não traz uma chave de acesso de 44 posições.'
+  if (!parseKey(facts.chave)) return 'O documento não traz uma chave de acesso.'
   if (!localTime(facts.issuedAt)) return 'O documento não traz uma data de emissão válida.'
   if (!/^\d{1,13}(\.\d+)?$/.test(facts.amount)) return 'O valor do documento não é um número válido.'
   return null
 }
 
 function eventObstacle(facts: EventFacts): string | null {
-  if (!chaveShape.test(facts.chave)) return 'O evento não traz uma chave de acesso de 44 posições.'
+  if (!parseKey(facts.chave)) return 'O evento não traz uma chave de acesso.'
   const isInt = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max
   if (!isInt(facts.tpEvento, 999_999) || !isInt(facts.nSeqEvento, 9_999))
     return 'O evento não traz código e sequência válidos.'

@@ -1,4 +1,4 @@
-import { isOfCte } from '@vigia/dfe/chave'
+import { parseKey } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
@@ -55,7 +55,7 @@ async function findConfirmed(
   arrivals: readonly Arrival[],
 ): Promise<Cancelled[]> {
   const chaves = arrivals.flatMap(({ facts }) =>
-    facts?.kind === 'event' && cancellations.includes(facts.tpEvento) ? [facts.chave as string] : [],
+    facts?.kind === 'event' && cancellations.includes(facts.tpEvento) ? [facts.chave] : [],
   )
   if (chaves.length === 0) return []
   const { rows } = await sql<Cancelled>`
@@ -79,7 +79,7 @@ async function store(
   again: boolean,
 ): Promise<ReceiveResult> {
   const fitting = arrivals.map((arrival) =>
-    arrival.facts && (arrival.facts.type !== service || familyOf(arrival.facts.chave) !== service)
+    arrival.facts && (arrival.facts.type !== service || parseKey(arrival.facts.chave)?.family !== service)
       ? { ...arrival, facts: null, problem: 'O documento chegou por um serviço que não é o dele.' }
       : arrival,
   )
@@ -115,11 +115,6 @@ async function store(
   return total
 }
 
-// The model of the chave: 57, 64 and 67 are of the CT-e family.
-function familyOf(chave: string): Service {
-  return isOfCte(chave) ? 'cte' : 'nfe'
-}
-
 async function ingest(
   { db, log }: Pick<Context, 'db' | 'log'>,
   to: Recipient,
@@ -133,7 +128,7 @@ async function ingest(
   if (again) await restateReceipts({ db }, place, arrivals)
   const fresh = again ? arrivals : await addReceipts({ db, log }, place, arrivals)
   const below0 = fresh.some(({ nsu }) => nsu < 0n)
-  const chaves = new Set(fresh.flatMap(({ facts }) => (facts ? [facts.chave as string] : [])))
+  const chaves = new Set(fresh.flatMap(({ facts }) => (facts ? [facts.chave] : [])))
   if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, below0 }
   const existing = await loadExisting({ db }, place, [...chaves])
   // As late as possible: threads verify while the transaction does what needs no proof.

@@ -1,3 +1,4 @@
+import { families } from '@vigia/dfe/families/all'
 import { sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
@@ -12,6 +13,7 @@ const tables = [
   { table: sql`document`, provable: sql`complete` },
   { table: sql`document_event`, provable: sql`not summary` },
 ]
+const provableTypes = families.filter(({ signed }) => signed).map(({ code }) => code)
 const batchSize = 200
 const batchesMax = 5
 
@@ -32,7 +34,7 @@ async function proveBatch(
       select d.company_id, d.chave, d.nsu, ${receivedContent(workspaceId, 'r')} as content
         from ${table} d
         join receipt r on r.workspace_id = d.workspace_id and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu
-       where d.workspace_id = ${workspaceId} and d.proof is null and ${provable}
+       where d.workspace_id = ${workspaceId} and d.proof is null and ${provable} and d.type = any (${provableTypes}::int[])
        order by d.company_id limit ${batchSize}`.execute(db)
     return rows.filter(({ company_id }) => company_id === rows[0]!.company_id)
   })

@@ -1,3 +1,4 @@
+import { familyById } from '@vigia/dfe/families/lookup'
 import type { Proof } from '@vigia/dfe/proof'
 import type { Context } from '../../platform/context.ts'
 import { createThreads, defaultThreads, ThreadError } from '../../platform/threads.ts'
@@ -40,7 +41,8 @@ export function prove(
 
 // A summary is not signed.
 function isProvable({ facts }: Arrival): boolean {
-  return facts?.kind === 'document' ? facts.complete : facts?.summary === false
+  if (!facts || !familyById(facts.type).signed) return false
+  return facts.kind === 'document' ? facts.complete : !facts.summary
 }
 
 /** What the verification of one gzip stream finds; null when it could not be made now. */
