@@ -1,7 +1,11 @@
-import { expect, test } from 'vitest'
+import { families } from '@vigia/dfe/families/all'
+import type { Family } from '@vigia/dfe/families/family'
+import { nfe } from '@vigia/dfe/families/nfe'
+import type { DocumentFacts } from '@vigia/dfe/read'
+import { expect, onTestFinished, test } from 'vitest'
 import { createLogger } from '../../platform/log.ts'
 import { type Arrival, readPage } from '../arrival.ts'
-import { arrive, nfeProc, resNFe } from '../testing.ts'
+import { arrive, chaveOf, nfeProc, resNFe } from '../testing.ts'
 import { prove } from './prover.ts'
 
 const log = createLogger('silent')
@@ -30,4 +34,24 @@ test('a document that brings its thread down, or whose time is over, is stored u
   expect(await proofs({ log }, [note, broken])).toEqual([null, null])
   expect(await proofs({ log }, [note], { withinMs: 0 })).toEqual([null])
   expect(await proofs({ log }, [note])).toEqual(['unsigned'])
+})
+
+test('a document of a family with other chaves is read, and not verified where the family says so', () => {
+  const id = 'made-up' as typeof nfe.id
+  const chave = 'A'.repeat(50)
+  const madeUp: Family = {
+    ...nfe,
+    id,
+    namespace: 'urn:made-up',
+    roots: { evento: 'document' },
+    key: { ...nfe.key, parse: (text) => (text === chave ? { ...nfe.key.parse(chaveOf())!, family: id, text } : null) },
+    read: () => ({ ...(arrive(1, nfeProc()).facts as DocumentFacts), type: id, chave }),
+    signed: null,
+  }
+  const all = families as Family[]
+  all.push(madeUp)
+  onTestFinished(() => void all.pop())
+  const arrival = arrive(1, '<evento xmlns="urn:made-up"/>')
+  expect(arrival).toMatchObject({ facts: { type: id, chave }, problem: null })
+  expect(prove({ log }, [arrival])[0]!.proof).toBeUndefined()
 })
