@@ -67,9 +67,8 @@ const rowsOf: Record<string, string | null> = {
     with bought as (
       insert into product (workspace_id, issuer, code, name, ncm, unit, bare)
       select $1::int, '', i::text, 'PAPEL ' || i, '', 'UN', '' from generate_series(1, $2::int) i returning workspace_id, id)
-    insert into product_sum (workspace_id, product_id, company_id, year, side, cells)
-    select b.workspace_id, b.id, (select min(id) from company where workspace_id = $1), extract(year from now()), 0,
-           ('[' || 3 * extract(month from now()) - 2 || ':' || 3 * extract(month from now()) || ']={100,10000,1}')::bigint[] from bought b`,
+    insert into product_sum (workspace_id, product_id, company_id, month, side, documents, value, quantity)
+    select b.workspace_id, b.id, (select min(id) from company where workspace_id = $1), date_trunc('month', now()), 0, 1, 100, 10000 from bought b`,
   '/v1/api/Alteracoes': `
     with changed as (
       insert into document_change (workspace_id, document_id, version, at, kind, company_id)

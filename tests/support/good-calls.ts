@@ -121,8 +121,8 @@ async function boughtProduct({ owner, mine }: TwoWorkspaces): Promise<string> {
     `with bought as (
        insert into product (workspace_id, issuer, code, name, ncm, unit, bare)
        select workspace_id, '', '', 'PAPEL', '', 'UN', '' from account where email = $1 returning workspace_id, id)
-     insert into product_sum (workspace_id, product_id, company_id, year, side, cells)
-     select b.workspace_id, b.id, c.id, 2026, 0, '[31:33]={100,10000,1}' from bought b join company c on c.public_id = $2 returning product_id as id`,
+     insert into product_sum (workspace_id, product_id, company_id, month, side, documents, value, quantity)
+     select b.workspace_id, b.id, c.id, '2026-11-01', 0, 1, 100, 10000 from bought b join company c on c.public_id = $2 returning product_id as id`,
     [mine.account.email, mine.companyId],
   )
   return String(rows[0]!.id)

@@ -1335,11 +1335,16 @@ create table product_sum (
   workspace_id int not null,
   product_id int not null,
   company_id int not null,
-  year smallint not null,
+  month date not null,
   side smallint not null,
-  cells bigint[] not null,
-  primary key (workspace_id, side, year, product_id, company_id)
+  documents int not null,
+  -- cents
+  value bigint not null,
+  -- ten thousandths of its unit
+  quantity bigint not null,
+  primary key (workspace_id, side, month, product_id, company_id)
 ) with (fillfactor = 90);
+create index product_sum_product_ix on product_sum (workspace_id, product_id, month);
 
 -- Parcels of what is to be paid (cobr/dup).
 create table installment (

@@ -905,9 +905,11 @@ export interface Tables {
     workspace_id: number
     product_id: number
     company_id: number
-    year: number
+    month: string
     side: number
-    cells: bigint[]
+    documents: number
+    value: Column<bigint, bigint | number>
+    quantity: Column<bigint, bigint | number>
   }
   receipt: {
     workspace_id: number

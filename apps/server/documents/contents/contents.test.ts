@@ -20,7 +20,6 @@ import { arrive, chaveOf, company, evento, resNFe } from '../testing.ts'
 import { readBacklog } from '../unread.ts'
 import { readAnew, readContents } from './contents.ts'
 import { pack, unpack } from './packing.ts'
-import { productMonths } from './product-sums.ts'
 import { noteWith, readEverything, type TestNote } from './testing.ts'
 
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -67,7 +66,7 @@ async function newOffice() {
     products: () =>
       inside(async (db) => {
         const { rows } = await sql<{ name: string; documents: number; value: number; quantity: string }>`
-          select p.name, s.documents, s.value::float8 as value, s.quantity::text from ${productMonths} s
+          select p.name, s.documents, s.value::float8 as value, trim_scale(s.quantity / 10000.0)::text as quantity from product_sum s
             join product p on p.workspace_id = s.workspace_id and p.id = s.product_id where s.workspace_id = ${workspaceId} order by 1`.execute(
           db,
         )

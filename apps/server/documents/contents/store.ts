@@ -4,7 +4,6 @@ import { bareTerm } from '../../platform/text.ts'
 import { countedTerm, sumKinds } from '../list/counted.ts'
 import type { ProductTexts } from './packing.ts'
 import { putPostings } from './postings.ts'
-import { moveProducts, type ProductMove } from './product-sums.ts'
 import type { ReadAnswer, ReadContents } from './reading.ts'
 import { type DocumentSums, type Side, type Sums, sumNames } from './sums.ts'
 
@@ -153,11 +152,19 @@ interface Place {
   side: Side
 }
 
+/** What documents of a month add to a product, or take from it (negative): cents, and ten thousandths of its unit. */
+export interface ProductMove extends Place {
+  product: number
+  documents: number
+  value: bigint
+  quantity: bigint
+}
+
 async function moveSums(
   db: Database,
   workspaceId: number,
   all: readonly ReadDocument[],
-  products: ReadonlyMap<string, number>,
+  ids: ReadonlyMap<string, number>,
 ): Promise<void> {
   const keyed = new Map<string, Place & { kind: number; key: string; documents: number; sums: Sums }>()
   const counted = new Map<string, ProductMove>()
@@ -194,7 +201,7 @@ async function moveSums(
         1,
         { company: document.companyId, month: document.month, side: now.side },
         answer.added,
-        (at) => products.get(keyOf(now.issuer, now.products[at]!))!,
+        (at) => ids.get(keyOf(now.issuer, now.products[at]!))!,
       )
   }
   const sums = [...keyed.values()].filter(
@@ -219,6 +226,26 @@ async function moveSums(
            and s.key = u.key and s.documents = 0`.execute(db)
   }
   await moveProducts(db, workspaceId, [...counted.values()])
+}
+
+export async function moveProducts(db: Database, workspaceId: number, moves: readonly ProductMove[]): Promise<void> {
+  const products = moves.filter(({ documents, value, quantity }) => documents !== 0 || value !== 0n || quantity !== 0n)
+  if (products.length === 0) return
+  const keys = sql`${products.map(({ side }) => side)}::smallint[], ${products.map(({ month }) => month)}::date[],
+    ${products.map(({ product }) => product)}::int[], ${products.map(({ company }) => company)}::int[]`
+  await sql`
+    insert into product_sum as s (workspace_id, side, month, product_id, company_id, documents, value, quantity)
+    select ${workspaceId}, u.* from unnest(${keys}, ${products.map(({ documents }) => documents)}::int[],
+      ${products.map(({ value }) => value)}::bigint[], ${products.map(({ quantity }) => quantity)}::bigint[]) u
+    on conflict (workspace_id, side, month, product_id, company_id) do update
+       set documents = s.documents + excluded.documents, value = s.value + excluded.value, quantity = s.quantity + excluded.quantity`.execute(
+    db,
+  )
+  if (products.some(({ documents }) => documents < 0))
+    await sql`
+      delete from product_sum s using unnest(${keys}) u (side, month, product, company)
+       where s.workspace_id = ${workspaceId} and s.side = u.side and s.month = u.month and s.product_id = u.product
+         and s.company_id = u.company and s.documents = 0`.execute(db)
 }
 
 const noSums = () => Object.fromEntries(sumNames.map((name) => [name, 0n])) as Sums

@@ -3,7 +3,7 @@ import { carryOutDue } from '../../platform/jobs/testing.ts'
 import type { NoteOptions } from '../testing.ts'
 import { cteProc, nfeProc, type TransportOptions } from '../testing.ts'
 import { contentJob } from './following.ts'
-import { moveProducts, type ProductMove } from './product-sums.ts'
+import { moveProducts, type ProductMove } from './store.ts'
 
 /** An item of a note for tests; amounts and rates as the file writes them. */
 export interface TestItem {

@@ -1,6 +1,5 @@
 import { type Prices, priceMonths } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import { productMonths } from '../../documents/contents/product-sums.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
 import { formatTaxId, type Product, priceOf, readNames, readProducts } from './reports.ts'
@@ -27,10 +26,9 @@ export async function readPrices(
     const similar = await readSimilar({ db }, workspaceId, product)
     const products = new Map([product, ...similar].map((one) => [one.id, one]))
     const { rows } = await sql<{ id: number; month: string; quantity: string; value: bigint }>`
-      select s.product_id as id, to_char(s.month, 'YYYY-MM') as month, sum(s.quantity)::text as quantity, sum(s.value)::bigint as value
-        from ${productMonths} s
+      select s.product_id as id, to_char(s.month, 'YYYY-MM') as month, trim_scale(sum(s.quantity) / 10000.0)::text as quantity, sum(s.value)::bigint as value
+        from product_sum s
        where s.workspace_id = ${workspaceId} and s.side = 0 and s.product_id = any (${[...products.keys()]}::int[])
-         and s.year between ${Number(moveMonth(to, 1 - priceMonths).slice(0, 4))} and ${Number(to.slice(0, 4))}
          and s.month between ${`${moveMonth(to, 1 - priceMonths)}-01`}::date and ${`${to}-01`}::date
              ${companyId === undefined ? sql`` : sql`and s.company_id = ${companyId}`}
        group by 1, 2 order by 1, 2`.execute(db)

@@ -1,7 +1,6 @@
 import { formatInteger } from '@vigia/contract/text'
 import { type ReportGroup, type ReportSubject, type ReportTax, reportTaxes } from '@vigia/contract/workspace'
 import { type RawBuilder, sql } from 'kysely'
-import { cellPlaces } from '../../documents/contents/product-sums.ts'
 import { kindsOfGroups, sides, sumKinds } from '../../documents/list/counted.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
@@ -74,31 +73,13 @@ const allMonths = (periods: Record<Period, Range>) => [
   ...new Set(Object.values(periods).flatMap((range) => monthsOf(range))),
 ]
 
-// What a row of `s` has in the months of a range: one of a month has it in a column, one of a product and year in cells.
-function amountIn(column: string, range: Range, isProduct: boolean): RawBuilder<unknown> {
-  if (!isProduct) return sql`case when ${within(range)} then s.${sql.ref(column)} else 0 end`
-  const byYear = Map.groupBy(monthsOf(range), yearOf)
-  const years = [...byYear].map(([year, months]) => {
-    const cells = months.map((month) => {
-      const place = cellPlaces(Number(month.slice(5)))[column as keyof ReturnType<typeof cellPlaces>]
-      return sql`coalesce(s.cells[${sql.lit(place)}], 0)`
-    })
-    return sql`when ${sql.lit(year)} then ${sql.join(cells, sql` + `)}`
-  })
-  return sql`case s.year ${sql.join(years, sql` `)} else 0 end`
-}
-
-const yearOf = (month: string) => Number(month.slice(0, 4))
-
-// The rows that have something of some months.
-const having = (months: readonly string[], isProduct: boolean) =>
-  isProduct
-    ? sql`s.year = any (${[...new Set(months.map(yearOf))]}::smallint[])`
-    : sql`s.month = any (${months.map(dateOf)}::date[])`
+// What a row of `s` has in the months of a range.
+const amountIn = (column: string, range: Range) => sql`case when ${within(range)} then s.${sql.ref(column)} else 0 end`
+const having = (months: readonly string[]) => sql`s.month = any (${months.map(dateOf)}::date[])`
 
 // The columns of `Row`, and the quantity of a product, which has no taxes.
 function figuresOf({ now, before, yearBefore }: Record<Period, Range>, isProduct: boolean): RawBuilder<unknown> {
-  const sum = (column: string, range: Range) => sql`sum(${amountIn(column, range, isProduct)})::bigint`
+  const sum = (column: string, range: Range) => sql`sum(${amountIn(column, range)})::bigint`
   const taxes = sql.join(reportTaxes.map((tax) => sql`${sum(tax, now)} as ${sql.ref(tax)}`))
   const quantity = sql`trim_scale(${sum('quantity', now)} / 10000.0)::text as quantity`
   return sql`${sum('documents', now)} as documents, ${sum('value', now)} as value, ${sum('value', before)} as before,
@@ -158,7 +139,7 @@ interface Asked {
 
 async function findKeys(
   { db }: WithDatabase,
-  { isProduct, table, key, condition, periods: { now } }: Asked,
+  { table, key, condition, periods: { now } }: Asked,
   { skip, take }: Page,
 ): Promise<{ keys: string[]; lineCount: number }> {
   // Read in the order in which they lie: the planner takes rows of one workspace for sorted by all of the index, and visits each by itself.
@@ -166,8 +147,7 @@ async function findKeys(
   // Summed columns are taken out of the wide row first. float8 takes half the time and only orders; shown sums are exact.
   const { rows } = await sql<{ key: string; lines: bigint }>`
     select r.key::text as key, count(*) over () as lines
-      from (select ${key} as key, (${amountIn('value', now, isProduct)})::float8 as value, (${amountIn('documents', now, isProduct)})::int as documents
-              from ${table} where ${condition} and ${having(monthsOf(now), isProduct)} offset 0) r
+      from (select ${key} as key, s.value::float8 as value, s.documents from ${table} where ${condition} and ${within(now)} offset 0) r
      group by r.key having sum(r.documents) <> 0
      order by sum(r.value) desc, r.key limit ${take} offset ${skip}`.execute(db)
   await sql`select set_config('enable_indexscan', 'on', true)`.execute(db)
@@ -182,7 +162,7 @@ async function readLines({ db }: WithDatabase, asked: Asked, keys: readonly stri
   const { workspaceId, isProduct, table, key, condition, periods } = asked
   const { rows } = await sql<Row & Named>`
     select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
-     where ${condition} and ${key} = any (${keys}::${isProduct ? sql`int[]` : sql`text[]`}) and ${having(allMonths(periods), isProduct)}
+     where ${condition} and ${key} = any (${keys}::${isProduct ? sql`int[]` : sql`text[]`}) and ${having(allMonths(periods))}
        and s.company_id = any (${companiesOf(workspaceId)})
      group by ${key}`.execute(db)
   const byKey = new Map(rows.map((row) => [row.key, row]))
@@ -205,7 +185,7 @@ async function readFound({ db }: WithDatabase, asked: Asked, question: Question,
   const { rows } = await sql<Row & Named & { lines: bigint; whole: Record<string, string> }>`
     with found as materialized (
       select ${key}::text as key, ${figuresOf(periods, isProduct)} from ${table}
-       where ${condition} and ${chosen} and ${having(allMonths(periods), isProduct)}
+       where ${condition} and ${chosen} and ${having(allMonths(periods))}
        group by ${key})
     select f.*, w.lines, w.whole
       -- What was only in the periods before is in the comparison of the total.
@@ -247,7 +227,7 @@ async function readByMonth(
   )
   const { rows } = await sql<Row & { month: string }>`
     select to_char(s.month, 'YYYY-MM') as month, ${sql.join(columns)} from content_sum s
-     where ${own} and s.kind = any (${oneRowEach}::smallint[]) and ${having(allMonths(periods), false)}
+     where ${own} and s.kind = any (${oneRowEach}::smallint[]) and ${having(allMonths(periods))}
      group by s.month`.execute(db)
   return new Map(rows.map((row) => [row.month, row]))
 }

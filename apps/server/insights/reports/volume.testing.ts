@@ -50,14 +50,8 @@ export async function fillSums(owner: pg.Client): Promise<void> {
          from ${cells(suppliers)} group by month, company, ${key} order by month, random()`,
     )
   await owner.query(
-    // Every month of a year has cells, also without documents, from the first that has some to the last.
-    `insert into product_sum (workspace_id, product_id, company_id, year, side, cells)
-     select 1, product, company, year, 0, ('[' || first * 3 - 2 || ':' || last * 3 || ']={' || (
-              select string_agg(coalesce(c.amount || ',30000,' || 1 + c.amount / 50000, '0,0,0'), ',' order by m)
-                from generate_series(first, last) m left join unnest(months, amounts) c (month, amount) on c.month = m) || '}')::bigint[]
-       from (select i + 1 as product, company, extract(year from month)::int as year, min(extract(month from month))::int as first,
-                    max(extract(month from month))::int as last, array_agg(extract(month from month)::int) as months, array_agg(amount) as amounts
-               from ${cells(suppliers * productsEach)} group by 1, 2, 3) s order by year, random()`,
+    `insert into product_sum (workspace_id, product_id, company_id, month, side, documents, value, quantity)
+     select 1, i + 1, company, month, 0, 1 + amount / 50000, amount, 30000 from ${cells(suppliers * productsEach)} order by month, random()`,
   )
   await owner.query('vacuum analyze')
 }

@@ -4,7 +4,6 @@ import { statusNames } from '@vigia/dfe/families/lookup'
 import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
-import { productMonths } from '../../documents/contents/product-sums.ts'
 import { presence } from '../../documents/contents/reading.ts'
 import { sumKinds } from '../../documents/list/counted.ts'
 import { isIssuer } from '../../documents/list/filter.ts'
@@ -298,10 +297,10 @@ export async function listProducts(
                (sum(x.value) / 100)::float8 as "valorTotal", to_char(max(x.month), 'YYYY-MM') as "ultimoMes",
                ((array_agg(x.price order by x.month desc))[1])::float8 as "ultimoPreco", min(x.price)::float8 as "menorPreco",
                max(x.price)::float8 as "maiorPreco"
-          from (select x.month, sum(x.documents) as documents, sum(x.value) as value, sum(x.quantity) as quantity,
-                       round(sum(x.value) / nullif(sum(x.quantity), 0) / 100, 4) as price
-                  from ${productMonths} x
-                 where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.product_id = p.id`, sql`x.side = 0`, sql`x.year >= extract(year from ${since(supplierMax.months)})`, sql`x.month >= ${since(supplierMax.months)}`, ...ofCompany('x.company_id', chosen)])}
+          from (select x.month, sum(x.documents) as documents, sum(x.value) as value, sum(x.quantity) / 10000.0 as quantity,
+                       round(sum(x.value) / nullif(sum(x.quantity) / 10000.0, 0) / 100, 4) as price
+                  from product_sum x
+                 where ${every([sql`x.workspace_id = ${workspaceId}`, sql`x.product_id = p.id`, sql`x.side = 0`, sql`x.month >= ${since(supplierMax.months)}`, ...ofCompany('x.company_id', chosen)])}
                  group by x.month) x) m
      where m."totalDeDocumentos" > 0
      order by m."valorTotal" desc, p.id limit ${productsEach} offset ${(page - 1) * productsEach}`.execute(db)

@@ -214,7 +214,7 @@ describe('a deletion', () => {
         sql`insert into content_posting values (${workspaceId}, 1, 0, '')`,
         sql`insert into content_unread select workspace_id, id, company_id, now() from document`,
         sql`insert into content_sum select workspace_id, company_id, '2026-01-01', 0, 0, 1, chave, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 from document`,
-        sql`insert into product_sum select workspace_id, 1, company_id, 2026, 0, '{0,0,1}' from document group by 1, 3`,
+        sql`insert into product_sum select workspace_id, 1, company_id, '2026-01-01', 0, 1, 0, 0 from document group by 1, 3`,
         sql`insert into installment (workspace_id, document_id, company_id, place, due_on, amount, number, issuer, standing)
             select workspace_id, id, company_id, 1, now(), 0, '', '', true from document`,
         sql`insert into freight (workspace_id, document_id, company_id, at, value, utc_offset, tp_cte, tp_serv, cites, standing, pays, receives, due, chave, carrier, lane, way, notes)
