@@ -4,9 +4,9 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 46_400,
+  'lines of server': 46_320,
   'lines of packages': 27_000,
-  'lines of scripts': 3_820,
+  'lines of scripts': 3_720,
   'lines of web': 32_030,
   'lines of tests and benches': 73_410,
   settings: 37,

@@ -59,16 +59,12 @@ async function write({ db }: WithDatabase, workspaceId: number, noted: readonly 
                   ${noted.map(({ eventId }) => eventId ?? null)}::bigint[])
                  with ordinality n (kind, document_id, company_id, event_id, place)
     returning version`.execute(db)
-  await queueReaders({ db }, workspaceId)
+  await queueJob({ db }, { kind: ['contents', 'alerts'], workspaceId })
   // It is queued as long as the workspace has webhooks.
   await sql`
     update job set run_at = least(run_at, ${fromNow(togetherMs)}) where kind = 'webhook-feed' and workspace_id = ${workspaceId}`.execute(
     db,
   )
-}
-
-async function queueReaders(ctx: WithDatabase, workspaceId: number): Promise<void> {
-  await queueJob(ctx, { kind: ['contents', 'alerts'], workspaceId })
 }
 
 async function readCompanies(
@@ -77,12 +73,10 @@ async function readCompanies(
   documentIds: readonly bigint[],
 ): Promise<ReadonlyMap<bigint, number>> {
   if (documentIds.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('document')
-    .select(['id', 'company_id'])
-    .where('workspace_id', '=', workspaceId)
-    .where(sql<boolean>`id = any (${documentIds}::bigint[])`)
-    .execute()
+  const { rows } = await sql<{ id: bigint; company_id: number }>`
+    select id, company_id from document where workspace_id = ${workspaceId} and id = any (${documentIds}::bigint[])`.execute(
+    db,
+  )
   return new Map(rows.map(({ id, company_id }) => [id, company_id]))
 }
 
@@ -97,6 +91,6 @@ export async function liftVersions(ctx: WithDatabase): Promise<void> {
       await sql`
         insert into change_position as p (workspace_id, version) values (${id}, extract(epoch from now()) * 1000)
         on conflict (workspace_id) do update set version = greatest(p.version, excluded.version)`.execute(db)
-      await queueReaders({ db }, id)
+      await queueJob({ db }, { kind: ['contents', 'alerts'], workspaceId: id })
     })
 }

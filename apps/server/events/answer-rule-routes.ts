@@ -140,17 +140,13 @@ async function edit(
   work: (ctx: Context, rules: readonly AnswerRule[]) => Promise<void>,
 ) {
   const data = await inWorkspace(ctx, session.workspaceId, async (ctx) => {
-    await work(ctx, await holdRules(ctx, session))
+    // Two that change the rules at once take turns, and what is being signed is committed first.
+    await holdLock(ctx, 'answerRules', session.workspaceId)
+    await work(ctx, await readAnswerRules(ctx, session.workspaceId))
     return toList(ctx, session)
   })
   await followRules(ctx, session.workspaceId)
   return data
-}
-
-// Two that change the rules at once take turns, and what is being signed is committed first.
-async function holdRules(ctx: WithDatabase, { workspaceId }: Session): Promise<AnswerRule[]> {
-  await holdLock(ctx, 'answerRules', workspaceId)
-  return readAnswerRules(ctx, workspaceId)
 }
 
 function placeOf(
@@ -194,8 +190,8 @@ function effectOf({ active, answer, afterDays }: AnswerRuleDraft): string {
     : `a Ciência da Operação é registrada ${afterDays} ${afterDays === 1 ? 'dia' : 'dias'} depois da autorização.`
 }
 
-async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session, rules?: readonly AnswerRule[]) {
-  rules ??= await readAnswerRules(ctx, workspaceId)
+async function toList(ctx: Pick<Context, 'db' | 'ids'>, { workspaceId }: Session) {
+  const rules = await readAnswerRules(ctx, workspaceId)
   const { rows: companies } = await sql<{ id: number; public_id: string; name: string; acknowledges: boolean }>`
     select id, public_id, name, acknowledges_since is not null as acknowledges
       from company where workspace_id = ${workspaceId} order by name`.execute(ctx.db)

@@ -32,32 +32,24 @@ export async function acknowledgePending(
 ): Promise<number> {
   const queued = await inCapture({ db: ctx.db }, async ({ db }) => {
     await enterWorkspace({ db }, workspaceId)
-    const company = await db
-      .selectFrom('company as c')
-      .select(['c.cnpj', 'c.active', 'c.shown_nfe', 'c.acknowledges_since'])
-      .select(nameOfAuthor(workspaceId, 'c.acknowledges_by').as('name'))
-      .where('c.workspace_id', '=', workspaceId)
-      .where('c.id', '=', companyId)
-      .executeTakeFirst()
-    if (!company?.active || !(company.shown_nfe & recipient)) return 0
+    const { rows: companies } = await sql<{ cnpj: string; since: Date | null; name: string | null }>`
+      select c.cnpj, c.acknowledges_since as since, ${nameOfAuthor(workspaceId, 'c.acknowledges_by')} as name
+        from company c
+       where c.workspace_id = ${workspaceId} and c.id = ${companyId} and c.active and c.shown_nfe & ${recipient}::int <> 0`.execute(
+      db,
+    )
+    const [company] = companies
+    if (!company) return 0
+    const { cnpj, since, name } = company
     const rules = await readAnswerRules({ db }, workspaceId)
-    if (!company.acknowledges_since && !rules.some(({ active, answer }) => active && sends(answer))) return 0
+    if (!since && !rules.some(({ active, answer }) => active && sends(answer))) return 0
     await lockRequests({ db }, workspaceId)
-    return queueCiencias({ db }, { workspaceId, companyId, cnpj: company.cnpj, why: switchedOn(company), rules })
+    const by = name === null ? '' : ` por ${name}`
+    const why = since && `Ciência automática, ligada em ${formatBrasiliaMoment(since)}${by}.`
+    return queueCiencias({ db }, { workspaceId, companyId, cnpj, why, rules })
   })
   if (queued > 0) ctx.log.info({ workspaceId, companyId, queued }, 'automatic ciência')
   return queued
-}
-
-function switchedOn({
-  acknowledges_since,
-  name,
-}: {
-  acknowledges_since: Date | null
-  name: string | null
-}): string | null {
-  if (!acknowledges_since) return null
-  return `Ciência automática, ligada em ${formatBrasiliaMoment(acknowledges_since)}${name === null ? '' : ` por ${name}`}.`
 }
 
 interface CienciaQueue {

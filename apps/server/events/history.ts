@@ -1,11 +1,12 @@
 import type { Answer } from '@vigia/dfe/families/family'
 import { familyById } from '@vigia/dfe/families/lookup'
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
-import type { ReadSent, SentEvent } from '../documents/panel/timeline.ts'
-import type { Context, WithDatabase } from '../platform/context.ts'
+import type { ReadSent } from '../documents/panel/timeline.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { Tables } from '../platform/tables.ts'
 import { findHoldups } from './holdups.ts'
 import { judge } from './rules.ts'
 import { type Candidate, loadCandidates } from './subjects.ts'
@@ -24,7 +25,9 @@ export async function readHistory(ctx: Pick<Context, 'db' | 'ids' | 'config'>, w
       ? null
       : await readWorkspace(ctx, workspaceId, async ({ db }) => {
           const [candidate] = await loadCandidates({ db }, workspaceId, [id])
-          return candidate ? { candidate, events: await readEvents({ db }, workspaceId, candidate) } : null
+          if (!candidate) return null
+          const about = { company_id: candidate.companyId, chave: candidate.chave }
+          return { candidate, events: await readSent(db, workspaceId, about) }
         })
   if (!found) throw new AppError('not-found', 'Documento não encontrado.')
   const { candidate, events } = found
@@ -52,41 +55,16 @@ function optionsOf(candidate: Candidate): Option[] {
   })
 }
 
-async function readEvents({ db }: WithDatabase, workspaceId: number, { companyId, chave }: Candidate) {
-  return db
-    .selectFrom('outgoing_event')
-    .select([
-      'id',
-      'tp_evento',
-      'sequence',
-      'state',
-      'message',
-      'why',
-      'requested_by',
-      'justification',
-      'corrections',
-      'requested_at',
-      'sent_at',
-      'answered_at',
-      'registered_at',
-      'next_at',
-      'c_stat',
-      'x_motivo',
-      'protocol',
-    ])
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', companyId)
-    .where('chave', '=', chave)
-    .orderBy('id')
-    .execute()
-}
+type SentRow = Selectable<Tables['outgoing_event']> & { name: string | null }
 
 /** What left from here about a document, oldest first; `db` is inside the workspace. */
-export const readSent: ReadSent = async (db, workspaceId, { company_id, chave }) => {
-  const { rows } = await sql<SentEvent>`
-    select o.tp_evento, o.sequence, o.state, o.message, o.justification, o.why, o.requested_by, o.rule_id, o.approved_by,
-           ${nameOfAuthor(workspaceId, 'o.requested_by')} as name, o.requested_at, o.answered_at, o.registered_at, o.protocol
-      from outgoing_event o
+export async function readSent(
+  db: Database,
+  workspaceId: number,
+  { company_id, chave }: Parameters<ReadSent>[2],
+): Promise<SentRow[]> {
+  const { rows } = await sql<SentRow>`
+    select o.*, ${nameOfAuthor(workspaceId, 'o.requested_by')} as name from outgoing_event o
      where o.workspace_id = ${workspaceId} and o.company_id = ${company_id} and o.chave = ${chave}
      order by o.id`.execute(db)
   return rows

@@ -58,22 +58,19 @@ export async function keepText(
   { choice }: Answer,
   { text, keep }: { text: string; keep: boolean },
 ): Promise<void> {
-  const row = { workspace_id: workspaceId, type: serviceCodes[service], choice, text }
+  const type = serviceCodes[service]
   if (!keep) {
-    await db
-      .deleteFrom('manifestation_text')
-      .where(({ and }) => and(row))
-      .execute()
+    await sql`
+      delete from manifestation_text
+       where workspace_id = ${workspaceId} and type = ${type} and choice = ${choice} and text = ${text}`.execute(db)
     return
   }
-  await db
-    .insertInto('manifestation_text')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  await sql`
+    insert into manifestation_text (workspace_id, type, choice, text)
+    values (${workspaceId}, ${type}, ${choice}, ${text}) on conflict do nothing`.execute(db)
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from manifestation_text
-     where workspace_id = ${workspaceId} and type = ${row.type} and choice = ${choice}`.execute(db)
+     where workspace_id = ${workspaceId} and type = ${type} and choice = ${choice}`.execute(db)
   if (rows[0]!.count > keptTextsMax)
     throw new AppError(
       'conflict',

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { processedEvent } from '@vigia/sefaz/events'
 import { sql } from 'kysely'
-import { type Arrival, readArrival } from '../documents/arrival.ts'
+import { placeOf, readArrival } from '../documents/arrival.ts'
 import { findXml, receive } from '../documents/receive.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
@@ -186,19 +185,14 @@ async function holdBack(
 
 const schemas: Record<Service, string> = { nfe: 'procEventoNFe_v1.00.xsd', cte: 'procEventoCTe_v4.00.xsd' }
 
-// A negative number made from a hash of the bytes: the distribution does not bring a company its own events, so they have no NSU.
-function arrivalOf(service: Service, xml: string): Arrival {
-  const place = -1n - (createHash('sha256').update(xml).digest().readBigUInt64BE() >> 2n)
-  return readArrival(place, schemas[service], gzipSync(xml))
-}
-
 /** Stores registered events, as XML with the authority's response, for the author and for every other workspace that has proved a certificate of its CNPJ. */
 async function deliverEvents(
   ctx: Pick<Context, 'db' | 'log'>,
   { workspaceId, companyId, cnpj, service }: Batch,
   events: readonly string[],
 ): Promise<void> {
-  const arrivals = events.map((xml) => arrivalOf(service, xml))
+  // The distribution does not bring a company its own events, so they have no NSU.
+  const arrivals = events.map((xml) => readArrival(placeOf(Buffer.from(xml)), schemas[service], gzipSync(xml)))
   await enterWorkspace(ctx, workspaceId)
   const { rows: author } = await sql<{ workspaceId: number; companyId: number }>`
     select workspace_id as "workspaceId", id as "companyId" from company

@@ -15,9 +15,7 @@ const lookedBackDays = 90
 /** Writes the marks anew after an edit of the rules, in a transaction of its own; the hourly review repeats it after a failure. */
 export async function followRules(ctx: Pick<Context, 'db' | 'log'>, workspaceId: number): Promise<void> {
   try {
-    await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) =>
-      writeSuggestions({ db }, workspaceId, await readAnswerRules({ db }, workspaceId)),
-    )
+    await reviewSuggestions(ctx, workspaceId)
   } catch (err) {
     ctx.log.error({ err, workspaceId }, 'what the rules suggest was not written; the hourly review will')
   }
@@ -25,13 +23,12 @@ export async function followRules(ctx: Pick<Context, 'db' | 'log'>, workspaceId:
 
 /** Writes the marks anew once an hour: notes arrive and their deadlines pass. */
 export async function reviewSuggestions(ctx: WithDatabase, workspaceId: number): Promise<void> {
-  await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) =>
-    writeSuggestions({ db }, workspaceId, await readAnswerRules({ db }, workspaceId)),
-  )
+  await inWorkspace({ db: ctx.db }, workspaceId, (ctx) => writeSuggestions(ctx, workspaceId))
 }
 
 // Marks the notes for which the rules suggest an answer, of those that nobody answered and whose deadline lasts, and takes away every other mark.
-async function writeSuggestions({ db }: WithDatabase, workspaceId: number, rules: readonly AnswerRule[]) {
+async function writeSuggestions({ db }: WithDatabase, workspaceId: number): Promise<void> {
+  const rules = await readAnswerRules({ db }, workspaceId)
   const suggesting = suggestionsOf(rules)
   if (suggesting.every((tpEvento) => tpEvento === null)) {
     await sql`delete from answer_suggestion where workspace_id = ${workspaceId}`.execute(db)
@@ -39,10 +36,7 @@ async function writeSuggestions({ db }: WithDatabase, workspaceId: number, rules
   }
   await sql`
     with decided as materialized (
-      select d.id, d.company_id, ${ofRule(
-        rules.map(({ id }) => id),
-        'bigint',
-      )} as rule_id, ${ofRule(suggesting, 'int')} as tp_evento
+      select d.id, d.company_id, ${idOfRule(rules)} as rule_id, ${answerOfRule(suggesting)} as tp_evento
         from document d
         join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
         join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
@@ -64,8 +58,8 @@ const suggestionsOf = (rules: readonly AnswerRule[]) =>
   rules.map(({ active, answer }) => (active ? suggestedBy(answer) : null))
 
 // Of the rule that decides, a row `r` of `decide`.
-const ofRule = (values: readonly unknown[], type: 'bigint' | 'int'): RawBuilder<unknown> =>
-  sql`(${values}::${sql.raw(type)}[])[r.rule + 1]`
+const idOfRule = (rules: readonly AnswerRule[]) => sql`(${rules.map(({ id }) => id)}::bigint[])[r.rule + 1]`
+const answerOfRule = (answers: readonly (number | null)[]) => sql`(${answers}::int[])[r.rule + 1]`
 
 // Neither answered nor cancelled, as the status of the note tells, and the deadline of its own day lasts. A Ciência is never due longer than the answer.
 function isOpen(workspaceId: number): RawBuilder<unknown> {
@@ -94,9 +88,6 @@ export async function findSuggestions(
       cross join lateral (${decide(workspaceId, rules, sql`false`)}) r
      where g.workspace_id = ${workspaceId} and g.tp_evento = ${tpEvento}
        and g.document_id = any (${candidates.map(({ documentId }) => documentId)}::bigint[])
-       and ${ofRule(
-         rules.map(({ id }) => id),
-         'bigint',
-       )} = g.rule_id and ${ofRule(suggesting, 'int')} = g.tp_evento`.execute(db)
+       and ${idOfRule(rules)} = g.rule_id and ${answerOfRule(suggesting)} = g.tp_evento`.execute(db)
   return new Map(rows.map(({ id, rule }) => [id, { ruleId: rules[rule]!.id, rule: rules[rule]!.name }]))
 }

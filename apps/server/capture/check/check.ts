@@ -15,7 +15,7 @@ import { type QueryOutcome, quotaWait } from '../../sefaz/ledger.ts'
 import type { CaptureContext } from '../conversation.ts'
 import { distributionUrl, send } from '../distribution.ts'
 import { planNext } from '../gaps/gap-turn.ts'
-import { findPosition, isMissingPosition } from '../gaps/positions.ts'
+import { findGap, findPosition } from '../gaps/positions.ts'
 import { findHolder } from '../holder.ts'
 import { settleInterrupted } from '../interrupted.ts'
 import { type CaptureLine, claimOne, holdLine, releaseLine } from '../lease.ts'
@@ -155,7 +155,7 @@ async function checkLine(ctx: CaptureContext, line: CaptureLine, subject: CheckS
   const missing = await inCapture(ctx, (ctx) => findPosition(ctx, line))
   const position = missing ?? (line.lastNsu || 1n)
   // The last one may be missing and rest.
-  const isMissing = missing !== null || (await inCapture(ctx, (ctx) => isMissingPosition(ctx, line, position)))
+  const isMissing = missing !== null || (await inCapture(ctx, (ctx) => findGap(ctx, line, position))) !== null
   const connection = await holder.certificate.connect()
   let outcome: QueryOutcome | null
   try {

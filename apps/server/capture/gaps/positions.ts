@@ -93,16 +93,8 @@ function resting({ config }: GapContext, line: Pick<CaptureLine, 'id'>): RawBuil
              where g.line_id = ${line.id} and g.from_nsu <= r.nsu order by g.from_nsu desc limit 1)`
 }
 
-/** Whether a position is missing, also while it rests. `ctx.db` is a transaction of the capture. */
-export async function isMissingPosition(
-  ctx: WithDatabase,
-  line: Pick<CaptureLine, 'id'>,
-  nsu: bigint,
-): Promise<boolean> {
-  return (await findGap(ctx, line, nsu)) !== null
-}
-
-async function findGap({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<Gap | null> {
+/** The gap in which a position is missing, also while it rests. `ctx.db` is a transaction of the capture. */
+export async function findGap({ db }: WithDatabase, line: Pick<CaptureLine, 'id'>, nsu: bigint): Promise<Gap | null> {
   const { rows } = await sql<Gap>`
     select from_nsu as "from", to_nsu as "to", passed from capture_gap
      where line_id = ${line.id} and not lost and from_nsu <= ${nsu} and to_nsu >= ${nsu}`.execute(db)

@@ -113,27 +113,19 @@ const listedMax = 2 * keptMax
 /** What people of the workspace wanted exported or printed and is kept, newest first; archives of everything are shown to administrators. */
 export async function readExports(ctx: Pick<Context, 'db' | 'ids'>, session: Session): Promise<ExportState[]> {
   const { workspaceId } = session
-  const { rows, running } = await readWorkspace(ctx, workspaceId, async ({ db }) => ({
+  const { found, running } = await readWorkspace(ctx, workspaceId, async ({ db }) => ({
     running: await readRunning({ db }, workspaceId),
-    rows: await db
-      .selectFrom('document_export')
-      .select(['id', 'form', 'state', 'done', 'total', 'problem', 'requested_at as requestedAt'])
-      .select(sql<number>`bytes::float8`.as('bytes'))
-      .select(sql<Pick<Kept, 'fileName' | 'requestedBy'>>`request - 'ids'`.as('request'))
-      .select(isLeaving.as('leaving'))
-      .where('workspace_id', '=', workspaceId)
-      .where(isKept)
-      .$if(!isAdministrator(session), (query) => query.where(sql<boolean>`not ${isLeaving}`))
-      .orderBy('id', 'desc')
-      .limit(listedMax)
-      .execute(),
+    found: await sql<Omit<ExportState, 'id'> & { id: bigint }>`
+      select id, form, state, done, total, problem, requested_at as "requestedAt", bytes::float8 as bytes, ${isLeaving} as leaving,
+             request ->> 'fileName' as "fileName", request ->> 'requestedBy' as "requestedBy"
+        from document_export
+       where workspace_id = ${workspaceId} and ${isKept} and (${isAdministrator(session)} or not ${isLeaving})
+       order by id desc limit ${listedMax}`.execute(db),
   }))
-  return rows.map(({ id, state, request: { fileName, requestedBy }, ...row }) => ({
+  return found.rows.map(({ id, state, ...row }) => ({
     ...row,
     id: ctx.ids.encode(workspaceId, id),
     state: state === 'waiting' && running.has(String(id)) ? 'running' : state,
-    fileName,
-    requestedBy,
   }))
 }
 
@@ -153,19 +145,14 @@ export async function renewLink(
 }
 
 async function ofCriteria(ctx: WithDatabase, workspaceId: number, criteria: Criteria) {
-  const company =
-    criteria.companyId === undefined
-      ? undefined
-      : await ctx.db
-          .selectFrom('company')
-          .select(['name', 'cnpj'])
-          .where('workspace_id', '=', workspaceId)
-          .where('id', '=', criteria.companyId)
-          .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ name: string; cnpj: string }>`
+    select name, cnpj from company where workspace_id = ${workspaceId} and id = ${criteria.companyId ?? null}`.execute(
+    ctx.db,
+  )
   return {
     criteria,
     total: await countDocuments(ctx, workspaceId, criteria),
-    filter: criteriaText(criteria, company),
+    filter: criteriaText(criteria, rows[0]),
     kinds: familyOf(criteria.type).name,
   }
 }

@@ -3,6 +3,7 @@ import { familyOf } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
 import { ufByCode } from '@vigia/dfe/uf'
+import { sql } from 'kysely'
 import type { Database } from '../../platform/context.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { eventId } from '../files.ts'
@@ -38,13 +39,9 @@ interface TimelineSource {
 
 export async function readTimeline(db: Database, workspaceId: number, subject: TimelineSource): Promise<TimelineRow[]> {
   const { company_id, chave } = subject.row
-  const received = await db
-    .selectFrom('document_event')
-    .selectAll()
-    .where('workspace_id', '=', workspaceId)
-    .where('company_id', '=', company_id)
-    .where('chave', '=', chave)
-    .execute()
+  const { rows: received } = await sql<ReceivedEvent>`
+    select * from document_event
+     where workspace_id = ${workspaceId} and company_id = ${company_id} and chave = ${chave}`.execute(db)
   const delivered = new Set<ReceivedEvent>()
   const sendings = subject.sent.map((event) => {
     const back = ['asked', 'rejected'].includes(event.state)
