@@ -6,7 +6,8 @@ import {
   formatList,
   formatMoney,
 } from '@vigia/contract/text'
-import { isOfCte } from '@vigia/dfe/chave'
+import { familyOfKey } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { z } from 'zod'
 import { listScreen, named, type Writer } from '../companies/topics.ts'
 import type { MailKind } from '../platform/mail/mail.ts'
@@ -39,9 +40,7 @@ const results: Writer = {
       const { refused, unconfirmed } = payload as EventResults
       return refused + unconfirmed > 0
     })
-    const link =
-      chave &&
-      listScreen(isOfCte(chave) ? '/cte' : '/notas-fiscais', ofRefused, others.length === 0 ? { busca: chave } : {})
+    const link = chave && listScreen(familyOfKey(chave).list, ofRefused, others.length === 0 ? { busca: chave } : {})
     if (unconfirmed > 0) {
       const doubt = formatCount(unconfirmed, 'evento não sabemos se vale', 'eventos não sabemos se valem')
       const others = [registered > 0 && done, refused > 0 && not].filter(Boolean).join(' e ')
@@ -91,13 +90,13 @@ const withheld: Writer = {
         kind: 'alert',
         header: 'Ciência retida, faltam três dias',
         body: `A NF-e ${number} de ${issuer} para ${first!.company} tem um alerta aberto, e a Ciência automática dela espera por uma pessoa. ${whatToDo}`,
-        link: listScreen('/notas-fiscais', items, { busca: chave }),
+        link: listScreen(nfe.list, items, { busca: chave }),
       }
     return {
       kind: 'alert',
       header: 'Ciências retidas, faltam três dias',
       body: `${formatCount(items.length, 'NF-e', 'NF-e')} para ${named(items.map(({ company }) => company))} têm alertas abertos, e a Ciência automática delas espera por uma pessoa. ${whatToDo}`,
-      link: listScreen('/notas-fiscais', items, {}),
+      link: listScreen(nfe.list, items, {}),
     }
   },
 }
@@ -142,8 +141,8 @@ const askedEnding: Writer = {
     const all = items.map(({ payload }) => payload as AskedEnding)
     const first = all.toSorted((a, b) => (a.until < b.until ? -1 : 1))[0]!
     const until = formatBrasiliaMoment(new Date(first.until))
-    const which = isOfCte(first.chave) ? 'ao CT-e' : 'à NF-e'
-    const one = `A resposta ${which} ${first.number} de ${first.issuer} espera por uma segunda pessoa, e o prazo dela termina em ${until}.`
+    const { name, feminine } = familyOfKey(first.chave)
+    const one = `A resposta ${feminine ? 'à' : 'ao'} ${name} ${first.number} de ${first.issuer} espera por uma segunda pessoa, e o prazo dela termina em ${until}.`
     const many = `${formatCount(all.length, 'resposta espera', 'respostas esperam')} por uma segunda pessoa, e o primeiro prazo termina em ${until}.`
     return {
       kind: 'alert',

@@ -120,8 +120,8 @@ function fits(workspaceId: number, { conditions: of, answer }: AnswerRuleDraft):
 
 // What was read of the XML, for the alerts: nothing yet right after its arrival, and never the last two of a summary.
 const operationOf = sql`f.facts ->> 'tpNF'`
-const purposeOf = sql`f.facts -> 'nfe' ->> 'finNFe'`
-const cfopsOf = sql`f.facts -> 'nfe' -> 'cfops'`
+const purposeOf = sql`f.facts -> ${sql.lit(nfe.id)} ->> 'finNFe'`
+const cfopsOf = sql`f.facts -> ${sql.lit(nfe.id)} -> 'cfops'`
 
 // Cancelled and denied ones make nobody known, nor does the same note in another company. A base with all its establishments lies together in the index of suppliers.
 const isKnown = (workspaceId: number) => sql`exists (

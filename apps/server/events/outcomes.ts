@@ -2,8 +2,9 @@ import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { cartaCorrecao } from '@vigia/dfe/families/cte'
 import { conclusive } from '@vigia/dfe/families/nfe'
 import type { SefazError } from '@vigia/sefaz/error'
-import { type EventResult, eventOutcome } from '@vigia/sefaz/events'
 import type { Service } from '../platform/service.ts'
+import type { Said } from './protocols/protocol.ts'
+import { protocols } from './protocols.ts'
 import type { QueuedEvent } from './queue.ts'
 
 export interface Consequence {
@@ -22,18 +23,12 @@ export interface Consequence {
   blocksAuthor?: boolean
 }
 
-/** What the authority says of an event; of a lote that it did not look into, code, text and the number of its events. */
-export type Said = Pick<EventResult, 'cStat' | 'xMotivo'> &
-  Partial<Pick<EventResult, 'protocol' | 'registeredAt' | 'xml'>> & { ofLoteWith?: number }
-
 const minutes = (count: number) => count / 60
 
 /** Rejections about the certificate (of the connection, of the signature, of another CNPJ): with another one the event can be sent. */
 export const certificateCodes = [213, 280, 281, 282, 283, 284, 285, 286, 290, 291, 292, 293, 294, 295, 296]
 export const isAboutCertificate = (cStat: number) => certificateCodes.includes(cStat)
 
-// dhEvento in the authority's future; before the emission or the authorisation of the document. It admits five minutes of difference.
-const clockCodes = { nfe: { ahead: 578, behind: [577, 579] }, cte: { ahead: 635, behind: [634, 637] } }
 const clockTriesMax = 5
 
 /** Whether an event is signed anew: not when an earlier sending may be registered, unless its bytes can never be, nor when our clock was ahead. */
@@ -42,7 +37,7 @@ export function isSignedAnew(
   { isUnknown, cStat }: Pick<QueuedEvent, 'isUnknown' | 'cStat'>,
 ): boolean {
   if (cStat === null) return !isUnknown
-  const { ahead, behind } = clockCodes[service]
+  const { ahead, behind } = protocols[service].clock
   return isAboutCertificate(cStat) || behind.includes(cStat) || (!isUnknown && cStat !== ahead)
 }
 
@@ -55,9 +50,9 @@ const toleranceMs = 5 * 60_000
 export function decideAnswer(service: Service, event: QueuedEvent, said: Said): Consequence {
   const { cStat, ofLoteWith } = said
   if (isAboutCertificate(cStat)) return certificateRefused(said)
-  const { ahead, behind } = clockCodes[service]
+  const { ahead, behind } = protocols[service].clock
   if (cStat === ahead || behind.includes(cStat)) return clockRefused(event, said)
-  const outcome = eventOutcome(service, cStat)
+  const outcome = protocols[service].outcome(cStat)
   // A registration is confirmed for each event: a lote that claims one confirms nothing.
   if (ofLoteWith !== undefined && (outcome === 'registered' || outcome === 'already-registered'))
     return decideSilence(event, null)
@@ -104,7 +99,7 @@ function alreadyRegistered(service: Service, event: QueuedEvent, said: Said): Co
   if (!ours && conclusive.includes(event.tpEvento)) return answeredElsewhere(event)
   if (!ours && event.rivalAt && registrationTime(said) < event.rivalAt.getTime())
     return { state: 'rejected', message: overtaken, keeps: said.xml !== undefined }
-  const subject = service === 'nfe' ? 'Já estava registrada na SEFAZ' : 'O evento já estava registrado na SEFAZ'
+  const subject = protocols[service].words.alreadyRegistered
   const why = ours ? ': a resposta a um envio anterior tinha se perdido' : ', por outro sistema ou pelo portal'
   return {
     state: 'registered',

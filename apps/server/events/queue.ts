@@ -1,6 +1,5 @@
+import { families } from '@vigia/dfe/families/all'
 import { ciencia, conclusive } from '@vigia/dfe/families/nfe'
-import { ufs } from '@vigia/dfe/uf'
-import { cteEventUrl } from '@vigia/sefaz/endpoints'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { inCapture } from '../platform/database.ts'
@@ -10,6 +9,7 @@ import { type Service, type ServiceCode, serviceCodes, serviceOf } from '../plat
 import { stopwatch } from '../platform/stopwatch.ts'
 import { addressOf, pausedServices } from '../sefaz/circuit.ts'
 import { areEventsHeld } from './hold.ts'
+import { protocols } from './protocols.ts'
 
 /** Events of one author that leave together, held by this process while the lease lasts. */
 export interface Batch {
@@ -45,9 +45,6 @@ export interface QueuedEvent {
   /** When its author last registered one that takes its place; looked up when it is made ready. */
   rivalAt: Date | null
 }
-
-// NT 2020.001: a lote has twenty events at most; an authoriser of CT-e takes one.
-const eventsMax: Record<Service, number> = { nfe: 20, cte: 1 }
 
 // A lease lasts longer than the slowest response may take.
 const leaseAnswers = 2.5
@@ -134,14 +131,15 @@ export async function claimBatch(ctx: WithConfig): Promise<Batch | null> {
     if (!first) return null
     const { workspaceId, companyId, type, cnpj } = first
     const service = serviceOf(type)
+    const { eventsMax } = protocols[service]
     // Not the first again: a server for rows has a clock of its own for what began there later, and after a long wait for the turn the lease is over by it.
     const sameAuthor = sql`o.workspace_id = ${workspaceId} and o.company_id = ${companyId} and o.type = ${type} and o.id <> ${first.id}`
     const others =
-      first.leavesAlone || eventsMax[service] === 1
+      first.leavesAlone || eventsMax === 1
         ? []
         : await claim(
             [laneOf(sql`${sameAuthor} and ${mayLeave} and ${isNotBlocked} and not ${leavesAlone}`)],
-            eventsMax[service] - 1,
+            eventsMax - 1,
           )
     const url = eventUrl(ctx.config, service, first.chave)
     const events = [first, ...others].sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -165,15 +163,16 @@ function isNoneOf(authors: readonly Author[]): RawBuilder<unknown> {
 }
 
 export function eventUrl({ sefaz }: Context['config'], service: Service, chave: string): string {
-  return service === 'nfe' ? sefaz.endpoints.manifestation : cteEventUrl(sefaz.endpoints, chave)
+  return protocols[service].url(sefaz.endpoints, chave)
 }
 
 function reachableCondition(config: Context['config'], paused: string[]): RawBuilder<boolean> {
   if (paused.length === 0) return sql`true`
   const isPaused = (url: string) => paused.includes(addressOf(url))
-  const unreachableUfs = ufs.map(({ code }) => String(code)).filter((code) => isPaused(eventUrl(config, 'cte', code)))
-  const nfe = !isPaused(config.sefaz.endpoints.manifestation)
-  return sql`(case o.type when ${serviceCodes.nfe}::int then ${nfe}::boolean else left(o.chave, 2) <> all (${unreachableUfs}::text[]) end)`
+  const each = families.map(
+    ({ id, code }) => sql`when ${code}::int then ${protocols[id].isUp(config.sefaz.endpoints, isPaused)}`,
+  )
+  return sql`(case o.type ${sql.join(each, sql` `)} end)`
 }
 
 /** Releases events of a batch that were not sent, to be claimed again after `waitMs`. */

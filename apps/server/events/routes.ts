@@ -26,6 +26,7 @@ import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { askedRoutes } from './asked-routes.ts'
 import { readHistory } from './history.ts'
 import { keepText, readTexts } from './justifications.ts'
+import { protocols } from './protocols.ts'
 import { previewEvents, type RequestOutcome, requestAgain, requestEvents } from './requests.ts'
 import type { Named } from './subjects.ts'
 import { numbersText } from './texts.ts'
@@ -180,13 +181,6 @@ function toManifested({ ids }: Context, { workspaceId }: Session, outcome: Reque
   }
 }
 
-// A document is answered, but not a Cancelamento or a Carta de Correção.
-type Plural = readonly [one: string, many: string]
-const registeredTexts: Record<Service, { alone: Plural; besides: Plural }> = {
-  nfe: { alone: ['documento manifestado', 'documentos manifestados'], besides: ['manifestado', 'manifestados'] },
-  cte: { alone: ['evento registrado', 'eventos registrados'], besides: ['registrado', 'registrados'] },
-}
-
 function summaryOf(service: Service, outcomes: RequestOutcome[], reasons: string[]): string {
   const number = (state: RequestOutcome['state']) => outcomes.filter((outcome) => outcome.state === state).length
   const [registered, sending, refused] = [number('registered'), number('sending'), number('refused')]
@@ -203,15 +197,15 @@ function summaryOf(service: Service, outcomes: RequestOutcome[], reasons: string
     const others = outcomes.filter(({ state }) => state !== 'asked')
     return others.length > 0 ? `${waits}. ${summaryOf(service, others, reasons)}` : `${waits}.`
   }
-  const words = registeredTexts[service]
+  const { words } = protocols[service]
   const later = 'o resultado aparece na lista.'
   if (refused === 0) {
-    if (sending === 0) return `${formatCount(registered, ...words.alone)}.`
+    if (sending === 0) return `${formatCount(registered, ...words.registered)}.`
     if (registered === 0) return `${formatCount(sending, 'documento', 'documentos')} em envio: ${later}`
-    return `${formatCount(registered, ...words.besides)}, ${sending} em envio: ${later}`
+    return `${formatCount(registered, ...words.registeredBesides)}, ${sending} em envio: ${later}`
   }
   const done = [
-    registered > 0 ? formatCount(registered, ...words.besides) : '',
+    registered > 0 ? formatCount(registered, ...words.registeredBesides) : '',
     sending > 0 ? `${sending} em envio` : '',
     formatCount(refused, 'recusado', 'recusados'),
   ]

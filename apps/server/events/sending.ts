@@ -1,11 +1,12 @@
 import { type Connection, onlyWhile } from '@vigia/sefaz/connection'
 import { SefazError, UnsentError } from '@vigia/sefaz/error'
-import { sendCteEvent, sendManifestations } from '@vigia/sefaz/events'
 import { noteCertificateAnswer } from '../companies/certificates.ts'
 import type { Context } from '../platform/context.ts'
 import { afterGrace } from '../platform/jobs/loop.ts'
 import { mayCall, noteAnswer, noteFailure, noteSilence } from '../sefaz/circuit.ts'
-import { decideAnswer, decideSilence, isAboutCertificate, type Said, servicePauses } from './outcomes.ts'
+import { decideAnswer, decideSilence, isAboutCertificate, servicePauses } from './outcomes.ts'
+import type { Said } from './protocols/protocol.ts'
+import { protocols } from './protocols.ts'
 import { type Batch, releaseEvents } from './queue.ts'
 import { type Settled, settle } from './settlement.ts'
 import { prepareBatch, type ReadyEvent } from './signing.ts'
@@ -68,45 +69,17 @@ async function converse(
 ): Promise<Settled[]> {
   const { url, service, cnpj } = batch
   try {
-    const said = await send(batch, connection, ready)
+    const lote = { id: String(ready[0]!.event.id), events: ready.map(({ signed }) => signed) }
+    const said = await protocols[service].send(connection, url, lote)
     await noteService(ctx, url, said.whole)
     ctx.log.info({ cnpj, service, cStat: said.whole.cStat, events: ready.length }, 'events sent')
-    return ready.map((one) => answered(batch, one, said.of(one)))
+    return ready.map((one) => answered(batch, one, said.of(one.signed)))
   } catch (error) {
     if (!(error instanceof SefazError)) throw error
     const { kind, status, detail } = error
     ctx.log.warn({ kind, status, detail, cnpj, service }, 'the authority did not answer about events')
     await noteSilence(ctx, url, error)
     return ready.map((one) => silent(one, error))
-  }
-}
-
-interface Answered {
-  whole: Said
-  of(ready: ReadyEvent): Said | undefined
-}
-
-// With any other code the lote was not processed: the code holds for all its events.
-const loteProcessed = 128
-
-async function send({ service, url }: Batch, connection: Connection, ready: ReadyEvent[]): Promise<Answered> {
-  if (service === 'cte') {
-    const result = await sendCteEvent(connection, { url, event: ready[0]!.signed })
-    return { whole: result, of: () => result }
-  }
-  const events = ready.map(({ signed }) => signed)
-  const lote = await sendManifestations(connection, { url, idLote: String(ready[0]!.event.id), events })
-  if (lote.cStat !== loteProcessed) {
-    const whole = { cStat: lote.cStat, xMotivo: lote.xMotivo, ofLoteWith: events.length }
-    return { whole, of: () => whole }
-  }
-  return {
-    whole: lote,
-    of: ({ signed }) =>
-      lote.results.find(
-        ({ chave, tpEvento, nSeqEvento }) =>
-          chave === signed.chave && tpEvento === signed.tpEvento && nSeqEvento === signed.nSeqEvento,
-      ),
   }
 }
 

@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib'
-import { processedEvent } from '@vigia/sefaz/events'
+import { cartaCorrecao } from '@vigia/dfe/families/cte'
 import { sql } from 'kysely'
 import { placeOf, readArrival } from '../documents/arrival.ts'
 import { findXml, receive } from '../documents/receive.ts'
 import type { Context, WithConfig, WithDatabase } from '../platform/context.ts'
 import { enterWorkspace, inCapture } from '../platform/database.ts'
 import { fromNow } from '../platform/jobs/claim.ts'
-import { type Service, serviceCodes } from '../platform/service.ts'
+import { serviceCodes } from '../platform/service.ts'
 import { chavesNamed, type EventResults } from './announcements.ts'
 import {
   type Consequence,
@@ -14,8 +14,9 @@ import {
   registeredBySameAuthor,
   registrationTime,
   replacedByEqual,
-  type Said,
 } from './outcomes.ts'
+import type { Said } from './protocols/protocol.ts'
+import { protocols } from './protocols.ts'
 import type { Batch } from './queue.ts'
 import { announceResults, noteSettled } from './settled.ts'
 import type { ReadyEvent } from './signing.ts'
@@ -38,6 +39,7 @@ export async function settle(
 ): Promise<boolean> {
   return inCapture(ctx, async (ctx) => {
     await enterWorkspace(ctx, batch.workspaceId)
+    const { receipt } = protocols[batch.service]
     const kept: string[] = []
     let registered = false
     const results = { registered: 0, refused: 0, unconfirmed: 0, chaves: [] as string[] } satisfies EventResults
@@ -53,7 +55,7 @@ export async function settle(
       }
       await noteSending(ctx, batch, one, durationMs)
       registered ||= one.consequence.state === 'registered'
-      if (one.consequence.keeps && one.said?.xml) kept.push(processedEvent(one.ready.signed, { xml: one.said.xml }))
+      if (one.consequence.keeps && one.said?.xml) kept.push(receipt.write(one.ready.signed, { xml: one.said.xml }))
     }
     const block = settled.find((one) => one.consequence.blocksAuthor)
     if (block) await holdBack(ctx, batch, block.consequence)
@@ -98,12 +100,12 @@ async function isLetterOfOthers(
   batch: Batch,
   { ready: { event, signed }, consequence, said }: Settled,
 ): Promise<boolean> {
-  if (said?.cStat !== 631 || event.tpEvento !== 110110 || consequence.state !== 'registered') return false
+  if (said?.cStat !== 631 || event.tpEvento !== cartaCorrecao || consequence.state !== 'registered') return false
   const { rows: letters } = await sql<{ nsu: bigint }>`
     select nsu from document_event
      where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${event.chave}
        and tp_evento = ${event.tpEvento} and sequence = ${event.sequence} and rank > 0 and not stated`.execute(db)
-  const xml = letters[0] && (await findXml({ db }, batch, 'cte', letters[0].nsu))
+  const xml = letters[0] && (await findXml({ db }, batch, batch.service, letters[0].nsu))
   const digest = /<DigestValue>[^<]+/.exec(signed.xml)?.[0] ?? signed.xml
   if (xml) return !xml.includes(digest)
   const { rows } = await sql`
@@ -183,8 +185,6 @@ async function holdBack(
        and lease_by is null`.execute(db)
 }
 
-const schemas: Record<Service, string> = { nfe: 'procEventoNFe_v1.00.xsd', cte: 'procEventoCTe_v4.00.xsd' }
-
 /** Stores registered events, as XML with the authority's response, for the author and for every other workspace that has proved a certificate of its CNPJ. */
 async function deliverEvents(
   ctx: Pick<Context, 'db' | 'log'>,
@@ -192,7 +192,9 @@ async function deliverEvents(
   events: readonly string[],
 ): Promise<void> {
   // The distribution does not bring a company its own events, so they have no NSU.
-  const arrivals = events.map((xml) => readArrival(placeOf(Buffer.from(xml)), schemas[service], gzipSync(xml)))
+  const arrivals = events.map((xml) =>
+    readArrival(placeOf(Buffer.from(xml)), protocols[service].receipt.schema, gzipSync(xml)),
+  )
   await enterWorkspace(ctx, workspaceId)
   const { rows: author } = await sql<{ workspaceId: number; companyId: number }>`
     select workspace_id as "workspaceId", id as "companyId" from company

@@ -1,3 +1,4 @@
+import { cartaCorrecao, cte, desacordo } from '@vigia/dfe/families/cte'
 import { answerOf } from '@vigia/dfe/families/lookup'
 import { status } from '@vigia/dfe/families/statuses'
 import { readReceived } from '@vigia/dfe/read'
@@ -14,13 +15,13 @@ import { fromNow } from '../platform/jobs/claim.ts'
 import { LeaseLost } from '../platform/jobs/loop.ts'
 import { holdSharedLock } from '../platform/locks.ts'
 import { announce } from '../platform/outbox.ts'
-import { serviceCodes } from '../platform/service.ts'
 import { type EventDetails, type OpenedCertificate, UnwantedEvent } from '../platform/signer/signer.ts'
 import type { Tables } from '../platform/tables.ts'
 import { type Asked, chavesNamed } from './announcements.ts'
 import { decide, readAnswerRules } from './answer-rules.ts'
 import { joinCorrections, readCorrections } from './corrections.ts'
 import { isAboutCertificate, isSignedAnew, neverTold, overtaken } from './outcomes.ts'
+import { protocols } from './protocols.ts'
 import type { Batch, QueuedEvent } from './queue.ts'
 import { recipient } from './rules.ts'
 import { announceResults, noteSettled } from './settled.ts'
@@ -63,7 +64,12 @@ export async function prepareBatch(
       .filter((event) => !settled.includes(event.id))
       .map((event) => ({ ...event, rivalAt: rivals.get(event.id) ?? null }))
     if (wanted.length === 0) return null
-    const opened = await takeCertificate(ctx, batch.workspaceId, batch.cnpj, useOf(batch, wanted))
+    const opened = await takeCertificate(
+      ctx,
+      batch.workspaceId,
+      batch.cnpj,
+      protocols[batch.service].use(batch.cnpj, wanted),
+    )
     if (!opened) {
       await postpone(ctx, batch, wanted, noCertificate)
       return null
@@ -85,12 +91,6 @@ const noCertificate =
   'Não há um certificado digital válido para esta empresa: o evento continua na fila e sai quando um certificado válido for enviado.'
 const sameCertificate =
   'A SEFAZ recusou várias vezes o certificado digital desta empresa: o evento continua na fila e sai quando outro certificado for enviado.'
-
-function useOf({ service, cnpj }: Batch, { length, 0: first }: QueuedEvent[]): { service: string; purpose: string } {
-  return service === 'nfe'
-    ? { service: 'NFeRecepcaoEvento4', purpose: `envio de manifestações de NF-e do CNPJ ${cnpj} (${length})` }
-    : { service: 'CTeRecepcaoEventoV4', purpose: `envio do evento ${first?.tpEvento} do CT-e ${first?.chave}` }
-}
 
 // Of two registrations of one second the protocols tell which is the later (docs/decisions/0012).
 const isLater = sql`(e.registered_at, coalesce(protocol_number(e.protocol), 0)) > (r.registered_at, coalesce(protocol_number(r.protocol), 0))`
@@ -120,7 +120,7 @@ const isFresh = ({ isUnknown, signedXml }: QueuedEvent) => !isUnknown || signedX
 
 // Another workspace of the same CNPJ may have sent the same event. A Carta de Correção has words of its own.
 async function settleKnown({ db }: WithDatabase, batch: Batch): Promise<bigint[]> {
-  const fresh = batch.events.filter((event) => isFresh(event) && event.tpEvento !== 110110)
+  const fresh = batch.events.filter((event) => isFresh(event) && event.tpEvento !== cartaCorrecao)
   const { rows } = await sql<{ id: bigint; documentId: bigint }>`
     update outgoing_event o
        set state = case when k.counts then 'registered' else 'rejected' end,
@@ -296,15 +296,15 @@ async function detailsOf(ctx: SigningContext, batch: Batch, event: QueuedEvent):
   const answer = answerOf(batch.service, tpEvento)
   const text = answer && outgoingText(answer, event.justification ?? '')
   const details = { id, leaseBy: batch.leaseBy, text }
-  switch (tpEvento) {
-    case 110111:
+  switch (protocols[batch.service].cites[tpEvento]) {
+    case 'authorization':
       return { ...details, protocol: await authorizationOf(ctx, batch, event) }
-    case 110110:
+    case 'corrections':
       return {
         ...details,
         corrections: joinCorrections(await currentCorrections(ctx, batch, chave), askedCorrections(event)),
       }
-    case 610111:
+    case 'disagreement':
       return { ...details, protocol: await disagreementOf(ctx, batch, chave) }
     default:
       return details
@@ -317,7 +317,7 @@ const askedCorrections = ({ corrections }: QueuedEvent) => (corrections ?? []) a
 async function authorizationOf({ db }: WithDatabase, batch: Batch, { documentId }: QueuedEvent): Promise<string> {
   const { rows } = await sql<{ nsu: bigint }>`
     select nsu from document where workspace_id = ${batch.workspaceId} and id = ${documentId}`.execute(db)
-  const xml = rows[0] && (await findXml({ db }, batch, 'cte', rows[0].nsu))
+  const xml = rows[0] && (await findXml({ db }, batch, batch.service, rows[0].nsu))
   const facts = xml && readReceived(xml).facts
   const protocol = facts?.kind === 'document' ? facts.protocol : undefined
   if (!protocol || !/^\d{15}$/.test(protocol))
@@ -333,9 +333,9 @@ async function currentCorrections({ db }: WithDatabase, batch: Batch, chave: str
   const { rows } = await sql<{ nsu: bigint }>`
     select nsu from document_event
      where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${chave}
-       and type = ${serviceCodes.cte} and tp_evento = 110110 and rank > 0
+       and type = ${cte.code} and tp_evento = ${cartaCorrecao} and rank > 0
      order by sequence desc limit 1`.execute(db)
-  const xml = rows[0] && (await findXml({ db }, batch, 'cte', rows[0].nsu))
+  const xml = rows[0] && (await findXml({ db }, batch, batch.service, rows[0].nsu))
   return xml ? readCorrections(xml) : []
 }
 
@@ -343,7 +343,7 @@ async function disagreementOf({ db }: WithDatabase, batch: Batch, chave: string)
   const { rows } = await sql<{ protocol: string | null }>`
     select protocol from document_event
      where workspace_id = ${batch.workspaceId} and company_id = ${batch.companyId} and chave = ${chave}
-       and tp_evento = 610110 and author = ${batch.cnpj} and rank > 0 and not undone
+       and tp_evento = ${desacordo} and author = ${batch.cnpj} and rank > 0 and not undone
      order by sequence desc limit 1`.execute(db)
   const protocol = rows[0]?.protocol
   if (!protocol || !/^\d{15}$/.test(protocol))

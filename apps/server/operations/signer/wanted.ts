@@ -1,15 +1,9 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
-import {
-  type Correction,
-  cleanEventText,
-  type SignedEvent,
-  type SigningCertificate,
-  signCteEvent,
-  signManifestation,
-} from '@vigia/sefaz/events'
+import { type Correction, cleanEventText, type SignedEvent, type SigningCertificate } from '@vigia/sefaz/events'
+import { protocols } from '../../events/protocols.ts'
 import type { Database } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
-import { serviceCodes } from '../../platform/service.ts'
+import { serviceOf } from '../../platform/service.ts'
 import { type EventDetails, UnwantedEvent } from '../../platform/signer/signer.ts'
 
 /**
@@ -38,28 +32,10 @@ export async function signWanted(
     throw new UnwantedEvent('the certificate is of another CNPJ')
   const text = agreedText(row.justification, details.text)
   const head = { tpAmb, cnpj: row.cnpj, chave: row.chave, nSeqEvento: row.sequence, at: new Date() }
-  const service = row.type === serviceCodes.nfe ? 'nfe' : 'cte'
-  switch (`${service} ${row.tp_evento}`) {
-    case 'nfe 210200':
-    case 'nfe 210210':
-    case 'nfe 210220':
-    case 'nfe 210240': {
-      const tpEvento = row.tp_evento as 210200 | 210210 | 210220 | 210240
-      return signManifestation({ ...head, tpEvento, xJust: text }, certificate)
-    }
-    case 'cte 110111':
-      return signCteEvent({ ...head, tpEvento: 110111, nProt: details.protocol ?? '', xJust: text ?? '' }, certificate)
-    case 'cte 110110': {
-      const corrections = agreedCorrections(row.corrections, details.corrections)
-      return signCteEvent({ ...head, tpEvento: 110110, corrections }, certificate)
-    }
-    case 'cte 610110':
-      return signCteEvent({ ...head, tpEvento: 610110, xObs: text ?? '' }, certificate)
-    case 'cte 610111':
-      return signCteEvent({ ...head, tpEvento: 610111, nProtEvPrestDes: details.protocol ?? '' }, certificate)
-    default:
-      throw new TypeError(`no event that leaves from here: ${service} ${row.tp_evento}`)
-  }
+  const corrections =
+    (row.corrections ?? details.corrections) ? agreedCorrections(row.corrections, details.corrections) : undefined
+  const order = { ...head, tpEvento: row.tp_evento, text, protocol: details.protocol, corrections }
+  return protocols[serviceOf(row.type)].sign(order, certificate)
 }
 
 // Some kinds have no place for the text of the person, and leave without it.
