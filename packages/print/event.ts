@@ -1,7 +1,8 @@
 import { chaveParts, formatChave, looksLikeChave } from '@vigia/dfe/chave'
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { eventKind, familyById } from '@vigia/dfe/families/lookup'
-import { bodyName, fieldName, fieldValue, groupName } from './event/words.ts'
+import { drawTable, type FlowPosition, saidTable, textSize } from './event/said.ts'
+import { bodyName } from './event/words.ts'
 import { date, dateTime, documentNumber, entryOf, joined, series, taxId } from './formats.ts'
 import { assemble } from './layout/assemble.ts'
 import { barcode } from './layout/barcode.ts'
@@ -9,7 +10,7 @@ import { type Block, padding, stack, title } from './layout/block.ts'
 import { addSheet, continuedText } from './layout/continued.ts'
 import { fittingSize } from './layout/fields.ts'
 import { sheetFor, sheetRow } from './layout/sheet.ts'
-import { paginate, type Table, table } from './layout/table.ts'
+import { type Table, table } from './layout/table.ts'
 import { leading, paragraphs, wrap, wrapName } from './layout/text.ts'
 import { Canvas } from './pdf/canvas.ts'
 import { bold, roman } from './pdf/fonts.ts'
@@ -19,7 +20,6 @@ import { assertRoom, issuerOfChave, openPrintable, PrintError } from './printabl
 export { PrintError }
 
 const sheet = sheetFor(undefined, { portrait: {}, landscape: {} })
-const textSize = 10
 // The layouts allow 60 characters, and the longest published name has 85.
 const descriptionMax = 200
 // The condition of use is long and the same in every letter.
@@ -64,13 +64,13 @@ export function printEvent(procEvento: Uint8Array, document?: Uint8Array, { undo
   let where: FlowPosition = { canvas: canvases[0], top: bodyTop + fixed.height }
   const nextCanvas = () => addSheet(canvases)
   const corrected = corrections(event)
-  if (corrected) where = drawTable('CORREÇÕES', corrected, { ...where, nextTop: bodyTop, nextCanvas })
+  if (corrected) where = drawTable('CORREÇÕES', corrected, sheet, { ...where, nextTop: bodyTop, nextCanvas })
   const write = ({ heading, text, size }: Text) => {
     where = continuedText(heading, paragraphs(text), size, sheet, { ...where, nextTop: bodyTop, nextCanvas })
   }
   for (const text of texts(event)) write(text)
   const said = sayings(event)
-  if (said) where = drawTable('DADOS DO EVENTO', said, { ...where, nextTop: bodyTop, nextCanvas })
+  if (said) where = drawTable('DADOS DO EVENTO', said, sheet, { ...where, nextTop: bodyTop, nextCanvas })
   for (const text of conditions(event)) write(text)
   canvases.forEach((canvas, i) => {
     canvas.silently(() => head.sheetNumber(canvas, `FOLHA ${i + 1}/${canvases.length}`))
@@ -307,34 +307,6 @@ function corrections({ detail }: PrintedEvent): Table | undefined {
   )
 }
 
-interface FlowPosition {
-  canvas: Canvas | undefined
-  top: number
-}
-
-interface Where extends FlowPosition {
-  nextTop: number
-  nextCanvas(): Canvas
-}
-
-function drawTable(heading: string, shown: Table, where: Where): FlowPosition {
-  const head = title(heading)
-  const taken = head.height + shown.headingHeight
-  const room = (top: number) => sheet.bottom - top - taken
-  let { canvas, top } = where
-  paginate(shown.rows, room(top), room(where.nextTop)).forEach((rows, i) => {
-    if (rows.length === 0) return
-    if (i > 0) {
-      canvas = where.nextCanvas()
-      top = where.nextTop
-    }
-    const bottom = top + taken + rows.reduce((sum, row) => sum + row.height, 0)
-    shown.draw(canvas!, sheet.left, top, head, rows, bottom)
-    top = bottom
-  })
-  return { canvas, top }
-}
-
 interface Text {
   heading: string
   text: string
@@ -363,68 +335,9 @@ function conditions({ detail }: PrintedEvent): Text[] {
   return text ? [{ heading: 'CONDIÇÃO DE USO', text, size: conditionSize }] : []
 }
 
-/** What an event says beside its texts. */
-interface Said {
-  group: string
-  field: string
-  text: string
-}
+const elsewhere = new Set(['descEvento', 'infCorrecao', 'xCondUso'])
 
 /** All else that the event says, by the names of its fields and groups. */
 function sayings({ detail }: PrintedEvent): Table | undefined {
-  const said = saidBy(detail, '', (element) => elsewhere.has(element.name) || Object.hasOwn(headings, element.name))
-  if (said.length === 0) return undefined
-  const hasGroups = said.some(({ group }) => group !== '')
-  // A group is named where it begins, and what stands outside of any where it goes on after one.
-  const rows = said.map((one, i) => ({
-    ...one,
-    group: one.group === said[i - 1]?.group ? '' : one.group || 'Evento',
-  }))
-  const column = (heading: string, widest: number, cells: (row: Said) => string[]) => ({
-    title: [heading],
-    align: 'left' as const,
-    widest,
-    cells,
-  })
-  return table(
-    rows,
-    [
-      [
-        ...(hasGroups ? [column('GRUPO', 120, (row) => [row.group])] : []),
-        column('CAMPO', 190, (row) => [row.field]),
-        { title: ['CONTEÚDO'], align: 'left', cells: (row) => paragraphs(row.text) },
-      ],
-    ],
-    { width: sheet.width, sizes: [textSize, 9, 8], freeMin: () => 250, freeEnough: 280 },
-  )
-}
-
-const elsewhere = new Set(['descEvento', 'infCorrecao', 'xCondUso'])
-
-function saidBy(element: XmlElement | undefined, group: string, isShown: (inner: XmlElement) => boolean): Said[] {
-  if (!element) return []
-  const attributes = Object.entries(element.attributes).filter(([name]) => !/^(xmlns|versao|Id$)/.test(name))
-  const total = Map.groupBy(element.children, ({ name }) => name)
-  const count = new Map<string, number>()
-  return [
-    ...attributes.map(([name, text]) => ({
-      group,
-      field: fieldName(name, element.name),
-      text: fieldValue(name, text),
-    })),
-    ...element.children.flatMap((inner): Said[] => {
-      if (isShown(inner)) return []
-      const text = inner.text.trim()
-      if (inner.children.length === 0 && Object.keys(inner.attributes).length === 0)
-        return text ? [{ group, field: fieldName(inner.name, element.name), text: fieldValue(inner.name, text) }] : []
-      count.set(inner.name, (count.get(inner.name) ?? 0) + 1)
-      const number = total.get(inner.name)!.length > 1 ? String(count.get(inner.name)) : undefined
-      const name = joined(' · ', group, joined(' ', groupName(inner.name), number))!
-      const own =
-        text && inner.children.length === 0
-          ? [{ group: name, field: fieldName(inner.name, element.name), text: fieldValue(inner.name, text) }]
-          : []
-      return [...saidBy(inner, name, () => false), ...own]
-    }),
-  ]
+  return saidTable(detail, sheet.width, 'Evento', ({ name }) => elsewhere.has(name) || Object.hasOwn(headings, name))
 }

@@ -43,9 +43,9 @@ export class PrintError extends Error {
 const notPrinted: ReadonlySet<string> = new Set(['Signature', 'PIS', 'PISST', 'COFINS', 'COFINSST'])
 
 /** The root element of the file, or a `PrintError`. */
-export function openPrintable(bytes: Uint8Array): XmlElement {
+export function openPrintable(bytes: Uint8Array, without = notPrinted): XmlElement {
   try {
-    return openDocument(bytes, notPrinted)
+    return openDocument(bytes, without)
   } catch (cause) {
     throw new PrintError('O arquivo não é um XML bem formado.', { cause })
   }

@@ -1,13 +1,10 @@
 import { parentPort } from 'node:worker_threads'
-import { dacte } from '@vigia/print/dacte'
-import { danfe, PrintError } from '@vigia/print/danfe'
-import { printEvent } from '@vigia/print/event'
+import { PrintError, printEvent } from '@vigia/print/event'
+import { forms } from '@vigia/print/forms'
 import { openReceived } from '../received/bytes.ts'
 import type { PrintOrder, PrintResult } from './printer.ts'
 
 // Runs in a thread of its own, because a layout cannot be interrupted, but a thread can be ended.
-
-const forms: Readonly<Record<string, typeof danfe>> = { danfe, dacte }
 
 function print({ form, content, document, options }: PrintOrder): Uint8Array {
   const bytes = openReceived(content)

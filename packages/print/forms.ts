@@ -1,0 +1,11 @@
+import { dacte } from './dacte.ts'
+import { danfe } from './danfe.ts'
+import { plain } from './plain.ts'
+import type { PrintOptions } from './printable.ts'
+
+/** The printed forms by the name that families give them. */
+export const forms: Readonly<Record<string, (xml: Uint8Array, options?: PrintOptions) => Uint8Array>> = {
+  danfe,
+  dacte,
+  plain,
+}
