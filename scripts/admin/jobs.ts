@@ -8,12 +8,12 @@ export async function showJobs(config: Config): Promise<void> {
 }
 
 /** The jobs of a kind for a terminal. */
-export function describeJobs({ kind, name, waiting, running, failing, next, error }: JobsOfKind): string {
+export function describeJobs({ trabalho, nome, esperam, executando, falhando, proximo, erro }: JobsOfKind): string {
   const facts = [
-    `${waiting} na fila`,
-    ...(running > 0 ? [`${running} em execução`] : []),
-    ...(failing > 0 ? [`${failing} com falha`] : []),
-    ...(next ? [`o próximo em ${moment(next)}`] : []),
+    `${esperam} na fila`,
+    ...(executando > 0 ? [`${executando} em execução`] : []),
+    ...(falhando > 0 ? [`${falhando} com falha`] : []),
+    ...(proximo ? [`o próximo em ${moment(proximo)}`] : []),
   ]
-  return printable(`${name} (${kind}): ${facts.join(' · ')}${error ? `\n  ${error}` : ''}`)
+  return printable(`${nome} (${trabalho}): ${facts.join(' · ')}${erro ? `\n  ${erro}` : ''}`)
 }

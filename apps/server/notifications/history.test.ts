@@ -45,7 +45,7 @@ test('each account reads what its workspace was told, page by page, and no other
   let before: bigint | null = null
   for (let hasMore = true; hasMore; ) {
     const page = await readHistory(ctx, ana, before)
-    pages.push(page.announcements.map(({ body }) => body))
+    pages.push(page.announcements.map(({ texto }) => String(texto)))
     expect(page.unread).toBe(45)
     before = page.announcements.at(-1)!.id
     hasMore = page.hasMore
@@ -59,7 +59,7 @@ test('each account reads what its workspace was told, page by page, and no other
   expect(await noteRead(ctx, ana, announcements[9]!.id)).toBe(true)
   const mine = await readHistory(ctx, ana, null)
   expect(mine.unread).toBe(2)
-  expect(mine.announcements.map(({ read }) => read)).toEqual([false, false, ...Array.from({ length: 18 }, () => true)])
+  expect(mine.announcements.map(({ lido }) => lido)).toEqual([false, false, ...Array.from({ length: 18 }, () => true)])
   expect((await readHistory(ctx, beto, null)).unread).toBe(45)
 
   expect(await readHistory(ctx, stranger, null)).toEqual({ announcements: [], hasMore: false, unread: 0 })
@@ -87,7 +87,7 @@ test('what somebody has just done is read in their session, unless others did th
   }
   const readBy = async (reader: typeof ana) => {
     const { announcements, unread } = await readHistory(ctx, reader, null)
-    return { read: announcements.map(({ read }) => read), unread }
+    return { read: announcements.map(({ lido }) => lido), unread }
   }
   expect(await readBy(ana)).toEqual({ read: [false, true], unread: 1 })
   expect(await readBy(onHerPhone)).toEqual({ read: [false, false], unread: 2 })
@@ -102,5 +102,9 @@ test('an announcement leads to no screen, to one or to two', async () => {
     await tell(ctx, office, { ...one, link: '/notas-fiscais', otherLink: '/cte' })
   })
   const { announcements } = await readHistory(ctx, await newReader(office), null)
-  expect(announcements.map(({ links }) => links)).toEqual([['/notas-fiscais', '/cte'], ['/cte'], []])
+  expect(announcements.map(({ tela, outraTela }) => [tela, outraTela])).toEqual([
+    ['/notas-fiscais', '/cte'],
+    ['/cte', null],
+    [null, null],
+  ])
 })

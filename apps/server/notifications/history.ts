@@ -1,20 +1,12 @@
-import { unreadCountMax } from '@vigia/contract/workspace'
+import { type listAnnouncements, unreadCountMax } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import type { Announcement } from '../companies/topics.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { inWorkspace, readWorkspace } from '../platform/database.ts'
+import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 
-interface TheirAnnouncement extends Pick<Announcement, 'kind' | 'header' | 'body'> {
-  id: bigint
-  /** Paths of the screens that show it: none, one or two. */
-  links: string[]
-  at: Date
-  read: boolean
-}
-
 interface History {
-  announcements: TheirAnnouncement[]
+  announcements: (Omit<DataOf<typeof listAnnouncements>['items'][number], 'idAviso'> & { id: bigint })[]
   hasMore: boolean
   /** Up to `unreadCountMax`. */
   unread: number
@@ -35,8 +27,9 @@ export async function readHistory(
   // Nobody has to read what they have just done.
   const unread = sql`a.id > ${readUpTo} and a.session_id is distinct from ${publicId}::uuid`
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows } = await sql<TheirAnnouncement>`
-      select a.id, a.at, a.kind, a.header, a.body, coalesce(string_to_array(a.link, chr(10)), '{}') as links, not (${unread}) as read from announcement a
+    const { rows } = await sql<History['announcements'][number]>`
+      select a.id, a.at as quando, a.kind as tipo, a.header as titulo, a.body as texto, nullif(split_part(a.link, chr(10), 1), '') as tela,
+             nullif(split_part(a.link, chr(10), 2), '') as "outraTela", not (${unread}) as lido from announcement a
        where a.workspace_id = ${workspaceId} and (${before}::bigint is null or a.id < ${before})
        order by a.id desc limit ${pageSize + 1}`.execute(db)
     const counted = await sql<{ n: number }>`

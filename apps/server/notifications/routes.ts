@@ -10,16 +10,7 @@ export const notificationRoutes = [
     const { announcements, hasMore, unread } = await readHistory(ctx, session, before)
     return {
       data: {
-        items: announcements.map((one) => ({
-          idAviso: ctx.ids.encode(session.workspaceId, one.id),
-          quando: one.at.toISOString(),
-          tipo: one.kind,
-          titulo: one.header,
-          texto: one.body,
-          tela: one.links[0] ?? null,
-          outraTela: one.links[1] ?? null,
-          lido: one.read,
-        })),
+        items: announcements.map(({ id, ...one }) => ({ idAviso: ctx.ids.encode(session.workspaceId, id), ...one })),
         temMais: hasMore,
         naoLidos: unread,
       },

@@ -17,16 +17,12 @@ export const heldRoutes = [
       data: {
         desde: held.since.toISOString(),
         motivo: held.why,
-        items: events.map((event) => ({
-          idDFe: ctx.ids.encode(workspaceId, event.documentId),
-          tipoDFe: event.type,
-          chave: event.chave,
-          numero: event.number,
-          emitente: event.issuer,
-          empresa: event.company,
-          descricao: eventName(serviceOf(event.type), event.tpEvento),
-          motivo: event.why,
-          pedidaEm: event.requestedAt.toISOString(),
+        items: events.map(({ documentId, tpEvento, motivo, pedidaEm, ...document }) => ({
+          idDFe: ctx.ids.encode(workspaceId, documentId),
+          ...document,
+          descricao: eventName(serviceOf(document.tipoDFe), tpEvento),
+          motivo,
+          pedidaEm,
         })),
         totalDeItens: total,
         impedimento: await whyNotRelease(ctx, session),

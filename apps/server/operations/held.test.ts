@@ -152,7 +152,7 @@ describe('the first start in production', () => {
     expect(await claimBatch(ctx)).toBeNull()
     expect(await listNotices(ctx)).toMatchObject([{ text: expect.stringMatching(/^Esta instalação começou no amb/) }])
     const shown = await readWorkspace(ctx, office.workspaceId, (ctx) => listHeldOf(ctx, office.session))
-    expect(shown).toMatchObject({ total: 1, events: [{ number: 1, tpEvento: 210210 }] })
+    expect(shown).toMatchObject({ total: 1, events: [{ numero: 1, tpEvento: 210210 }] })
     await expect(releaseAlone(ctx, { ...office.session, role: 'fiscal' })).rejects.toMatchObject({ code: 'conflict' })
     await releaseAlone(ctx, office.session)
     expect(await listNotices(ctx)).toEqual([])

@@ -1,4 +1,4 @@
-import { askedMax } from '@vigia/contract/manifestation'
+import { askedMax, type listHeldEvents } from '@vigia/contract/manifestation'
 import { formatList } from '@vigia/contract/text'
 import { sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
@@ -10,6 +10,7 @@ import { queueDeliveries } from '../notifications/webhooks/webhooks.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { asOperator, inCapture, inWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
+import type { DataOf } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
 import { firstStart } from '../platform/installation.ts'
 import type { ServiceCode } from '../platform/service.ts'
@@ -135,17 +136,11 @@ export async function releaseHeld(
   await release(ctx)
 }
 
-/** An event of a workspace that leaves when it is released. */
-interface HeldEvent {
+/** An event that leaves when it is released, under the names of its answer. */
+type HeldEvent = Omit<DataOf<typeof listHeldEvents>['items'][number], 'idDFe' | 'descricao'> & {
   documentId: bigint
-  type: ServiceCode
-  chave: string
-  number: number
-  issuer: string
-  company: string
+  tipoDFe: ServiceCode
   tpEvento: number
-  why: string
-  requestedAt: Date
 }
 
 /** The events of a workspace that a release lets leave, the longest waiting first. `ctx.db` is a transaction inside it. */
@@ -159,13 +154,13 @@ export async function listHeldOf(
     ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
   ]
   const { rows } = await sql<HeldEvent & { total: number }>`
-    select o.document_id as "documentId", o.type, o.chave, d.number, s.name as issuer, c.name as company, o.tp_evento as "tpEvento", o.why,
-           o.requested_at as "requestedAt", count(*) over ()::int as total
+    select o.document_id as "documentId", o.tp_evento as "tpEvento", count(*) over ()::int as total, o.type as "tipoDFe", o.chave, d.number as numero,
+           s.name as emitente, c.name as empresa, o.why as motivo, o.requested_at as "pedidaEm"
       from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
       join company c on c.workspace_id = o.workspace_id and c.id = o.company_id
      where ${sql.join(conditions, sql` and `)} order by o.requested_at, o.id limit ${askedMax}`.execute(db)
-  return { total: rows[0]?.total ?? 0, events: rows }
+  return { total: rows[0]?.total ?? 0, events: rows.map(({ total: _, ...event }) => event) }
 }
 
 const ofSeveral =

@@ -21,9 +21,17 @@ test('what waits and what fails is counted by kind, what fails first', async () 
     for (const key of ['a', 'b']) await queueJob(ctx, { kind: 'mail', workspaceId: 1, key })
     await ctx.db.updateTable('job').set({ error: 'o servidor recusou', attempts: 1 }).where('key', '=', 'b').execute()
   })
-  const next = expect.any(Date)
+  const proximo = expect.any(Date)
   expect(await listJobs({ db })).toEqual([
-    { kind: 'mail', name: 'E-mails', waiting: 2, running: 0, failing: 1, next, error: 'o servidor recusou' },
-    { kind: 'review', name: 'Conferência de cada conta', waiting: 1, running: 0, failing: 0, next, error: null },
+    { trabalho: 'mail', nome: 'E-mails', esperam: 2, executando: 0, falhando: 1, proximo, erro: 'o servidor recusou' },
+    {
+      trabalho: 'review',
+      nome: 'Conferência de cada conta',
+      esperam: 1,
+      executando: 0,
+      falhando: 0,
+      proximo,
+      erro: null,
+    },
   ])
 })

@@ -1,3 +1,4 @@
+import type { RouteData } from '@vigia/contract/route'
 import { listSystemJobs } from '@vigia/contract/system'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
@@ -28,42 +29,32 @@ const names: Readonly<Record<string, string>> = {
   'mark-alive': 'Sinal de que o sistema está no ar',
 }
 
-/** The jobs of a kind, for the operator. */
-export interface JobsOfKind {
-  kind: string
-  name: string
-  waiting: number
-  running: number
-  failing: number
-  /** When the first of them runs. */
-  next: Date | null
-  /** The error of the job that failed most often. */
-  error: string | null
-}
+/** The jobs of a kind, for the operator: `proximo` is when the first of them runs, `erro` that of the one that failed most often. */
+export type JobsOfKind = Omit<RouteData<typeof listSystemJobs>['items'][number], 'proximo'> & { proximo: Date | null }
 
 /** Counts the jobs that wait and fail, with the next run of each kind; capture lines and events count as jobs. */
 export async function listJobs(ctx: WithDatabase): Promise<JobsOfKind[]> {
   const jobs = await asScheduler(ctx, async ({ db }) => {
-    const { rows: jobs } = await sql<Omit<JobsOfKind, 'name'>>`
-      select regexp_replace(kind, '^forget-.*', 'forget') as kind, count(*) filter (where lease is null)::int as waiting, count(*) filter (where lease_until > now())::int as running,
-             count(*) filter (where error is not null)::int as failing, min(run_at) filter (where run_at < 'infinity') as next,
-             (array_agg(error order by attempts desc) filter (where error is not null))[1] as error
+    const { rows: jobs } = await sql<Omit<JobsOfKind, 'nome'>>`
+      select regexp_replace(kind, '^forget-.*', 'forget') as trabalho, count(*) filter (where lease is null)::int as esperam, count(*) filter (where lease_until > now())::int as executando,
+             count(*) filter (where error is not null)::int as falhando, min(run_at) filter (where run_at < 'infinity') as proximo,
+             (array_agg(error order by attempts desc) filter (where error is not null))[1] as erro
         from job group by 1
       union all
       select 'capture', count(*) filter (where lease_until is null)::int, count(*) filter (where lease_until > now())::int,
              count(*) filter (where state in ('failed', 'stopped'))::int, min(next_at) filter (where next_at < 'infinity'),
              max(message) filter (where state in ('failed', 'stopped'))
         from capture_line having count(*) > 0`.execute(db)
-    const { rows: events } = await sql<Omit<JobsOfKind, 'name'>>`
-      select 'event' as kind, count(*) filter (where lease_until is null)::int as waiting, count(*) filter (where lease_until > now())::int as running,
-             count(*) filter (where c_stat is not null)::int as failing, min(next_at) as next,
-             max(message) filter (where c_stat is not null) as error
+    const { rows: events } = await sql<Omit<JobsOfKind, 'nome'>>`
+      select 'event' as trabalho, count(*) filter (where lease_until is null)::int as esperam, count(*) filter (where lease_until > now())::int as executando,
+             count(*) filter (where c_stat is not null)::int as falhando, min(next_at) as proximo,
+             max(message) filter (where c_stat is not null) as erro
         from outgoing_event where state in ('waiting', 'sending') having count(*) > 0`.execute(db)
     return [...jobs, ...events]
   })
   return jobs
-    .map((job) => ({ ...job, name: names[job.kind] ?? job.kind }))
-    .sort((a, b) => b.failing - a.failing || a.name.localeCompare(b.name))
+    .map(({ trabalho, ...job }) => ({ trabalho, nome: names[trabalho] ?? trabalho, ...job }))
+    .sort((a, b) => b.falhando - a.falhando || a.nome.localeCompare(b.nome))
 }
 
 const ofSeveral =
@@ -73,15 +64,6 @@ export const jobRoutes = [
   handle(listSystemJobs, async (shown: Context) => {
     const ctx = beyondLimit(shown)
     if (!(await isAlone(ctx))) return { data: { items: [], impedimento: ofSeveral } }
-    const items = (await listJobs(ctx)).map(({ kind, name, waiting, running, failing, next, error }) => ({
-      trabalho: kind,
-      nome: name,
-      esperam: waiting,
-      executando: running,
-      falhando: failing,
-      proximo: next?.toISOString() ?? null,
-      erro: error,
-    }))
-    return { data: { items, impedimento: null } }
+    return { data: { items: await listJobs(ctx), impedimento: null } }
   }),
 ]

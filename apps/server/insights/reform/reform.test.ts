@@ -163,18 +163,18 @@ describe('notes of suppliers', () => {
 
 test('the letter to a supplier names the documents, and no more of them than somebody reads', () => {
   const missing = {
-    taxId: normal,
-    name: 'PAPELARIA',
-    type: 0,
-    documents: 1,
-    value: 20,
+    cnpjCpf: normal,
+    nome: 'PAPELARIA',
+    tipoDFe: 0,
+    documentos: 1,
+    valor: 20,
     numbers: [7],
     month: '2026-11',
     company: 'EMPRESA',
   }
   expect(requestText(missing)).toMatch(/^Prezados,\n\nA EMPRESA recebeu de PAPELARIA .* 1 nota fiscal .*: 7\.\n/)
-  expect(requestText({ ...missing, documents: 30, numbers: [1, 2] })).toMatch(/: 1, 2 e mais 28\./)
-  expect(requestText({ ...missing, type: 2 })).toMatch(/1 CT-e de novembro/)
+  expect(requestText({ ...missing, documentos: 30, numbers: [1, 2] })).toMatch(/: 1, 2 e mais 28\./)
+  expect(requestText({ ...missing, tipoDFe: 2 })).toMatch(/1 CT-e de novembro/)
 })
 
 test('the file has every part, and says what the values are not', async () => {

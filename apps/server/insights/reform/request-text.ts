@@ -1,13 +1,12 @@
 import { formatCount, formatInteger, formatList, formatMoney, formatMonth } from '@vigia/contract/text'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 
-export interface MissingGroups {
-  taxId: string
-  name: string
-  type: number
-  documents: number
-  /** Reais. */
-  value: number
+interface MissingGroups {
+  cnpjCpf: string
+  nome: string
+  tipoDFe: number
+  documentos: number
+  valor: number
   /** Of some of the documents, in their order. */
   numbers: readonly number[]
   /** aaaa-MM */
@@ -17,15 +16,16 @@ export interface MissingGroups {
 }
 
 export function requestText(missing: MissingGroups): string {
-  const { taxId, name, type, documents, value, numbers, month, company } = missing
+  const { cnpjCpf, nome, tipoDFe, documentos, valor, numbers, month, company } = missing
   const what =
-    type === 2 ? formatCount(documents, 'CT-e', 'CT-e') : formatCount(documents, 'nota fiscal', 'notas fiscais')
-  const id = taxId.length === 11 ? `CPF ${formatCpf(taxId)}` : taxId.length === 14 ? `CNPJ ${formatCnpj(taxId)}` : ''
+    tipoDFe === 2 ? formatCount(documentos, 'CT-e', 'CT-e') : formatCount(documentos, 'nota fiscal', 'notas fiscais')
+  const id =
+    cnpjCpf.length === 11 ? `CPF ${formatCpf(cnpjCpf)}` : cnpjCpf.length === 14 ? `CNPJ ${formatCnpj(cnpjCpf)}` : ''
   const listed = numbers.map((number) => formatInteger(number))
-  const more = documents - listed.length
+  const more = documentos - listed.length
   return [
     `Prezados,`,
-    `${company ? `A ${company} recebeu` : 'Recebemos'} de ${name}${id ? ` (${id})` : ''} ${what} de ${formatMonth(month)} sem os grupos de IBS e CBS (IBSCBS), no total de ${formatMoney(value)}: ${more > 0 ? `${listed.join(', ')} e mais ${formatInteger(more)}` : formatList(listed)}.`,
+    `${company ? `A ${company} recebeu` : 'Recebemos'} de ${nome}${id ? ` (${id})` : ''} ${what} de ${formatMonth(month)} sem os grupos de IBS e CBS (IBSCBS), no total de ${formatMoney(valor)}: ${more > 0 ? `${listed.join(', ')} e mais ${formatInteger(more)}` : formatList(listed)}.`,
     'Desde 01/01/2026, o emitente do regime normal (CRT 3) informa IBS e CBS em cada item (Lei Complementar 214/2025, art. 348; Nota Técnica 2025.002). Estes documentos continuam válidos; pedimos que os próximos tragam os grupos.',
     'Se a empresa é do Simples Nacional ou MEI, confira o CRT que o emissor escreve na nota: nelas consta o regime normal.',
     'Obrigado.',

@@ -53,8 +53,8 @@ export async function readSheet(
     total,
     fornecedores: suppliers,
     fornecedoresAoTodo: known,
-    cfops: codes.get(sumKinds.cfop) ?? [],
-    ncms: codes.get(sumKinds.ncm) ?? [],
+    cfops: codes(sumKinds.cfop),
+    ncms: codes(sumKinds.ncm),
     classificacoes: await readClassifications(db, about, size.codes),
     com: counts(presence.all),
     parcial: counts(presence.some),
@@ -84,77 +84,52 @@ const ofCompany = ({ companyId }: SheetFilter, alias: string) =>
 // Received, and freight that the company pays: what suppliers say.
 const ofSuppliers = sql.raw('(0, 2)')
 
-interface SumRow {
-  key: string
-  documents: number
-  value: number
-  ibs: number
-  cbs: number
-  is: number
-}
+type Part<K extends 'total' | 'fornecedores' | 'cfops' | 'classificacoes' | 'semGrupos' | 'creditos'> =
+  ReformSheet[K][number]
 
-const toSum = ({ documents, value, ibs, cbs, is }: SumRow) => ({
-  documentos: documents,
-  valor: value,
-  ibs,
-  cbs,
-  is,
-})
-
-// What suppliers send is NF-e (side 0), and the freight that the company pays CT-e (side 2).
-const typeOf = ({ side }: { side: number }) => side
-
-const summed = sql`sum(c.documents)::int as documents, sum(c.value)::float8 / 100 as value, sum(c.ibs)::float8 / 100 as ibs,
+const summed = sql`sum(c.documents)::int as documentos, sum(c.value)::float8 / 100 as valor, sum(c.ibs)::float8 / 100 as ibs,
   sum(c.cbs)::float8 / 100 as cbs, sum(c."is")::float8 / 100 as "is"`
 const informed = sql`(sum(c.ibs) <> 0 or sum(c.cbs) <> 0 or sum(c."is") <> 0)`
 
+// What suppliers send is NF-e (side 0), and the freight that the company pays CT-e (side 2).
 async function readSuppliers(db: Database, about: About, max: number) {
   const sums = sql`from content_sum c where c.workspace_id = ${about.workspaceId} and c.side in ${ofSuppliers} and c.kind = ${sumKinds.issuer}
     and c.month = ${firstDay(about)} ${ofCompany(about, 'c')}`
-  const { rows: all } = await sql<SumRow & { side: number }>`
-    select '' as key, c.side, ${summed} ${sums} group by c.side order by c.side`.execute(db)
-  const { rows } = await sql<SumRow & { side: number; known: number; name: string | null }>`
-    select s.*, (select n.name from supplier n where n.workspace_id = ${about.workspaceId} and n.tax_id = s.key order by n.id desc limit 1) as name
+  const { rows: total } = await sql<Part<'total'>>`
+    select c.side as "tipoDFe", ${summed} ${sums} group by c.side order by c.side`.execute(db)
+  const { rows } = await sql<Part<'fornecedores'> & { known: number }>`
+    select s.side as "tipoDFe", s.key as "cnpjCpf",
+           coalesce((select n.name from supplier n where n.workspace_id = ${about.workspaceId} and n.tax_id = s.key order by n.id desc limit 1), '') as nome,
+           s.documentos, s.valor, s.ibs, s.cbs, s."is", s.known
       from (select c.key, c.side, ${summed}, count(*) over ()::int as known ${sums} group by c.key, c.side having ${informed}
              order by sum(c.ibs) + sum(c.cbs) + sum(c."is") desc, c.key, c.side limit ${max}) s
      order by s.ibs + s.cbs + s."is" desc, s.key, s.side`.execute(db)
-  return {
-    total: all.map((row) => ({ tipoDFe: typeOf(row), ...toSum(row) })),
-    known: rows[0]?.known ?? 0,
-    suppliers: rows.map((row) => ({ tipoDFe: typeOf(row), cnpjCpf: row.key, nome: row.name ?? '', ...toSum(row) })),
-  }
+  return { total, known: rows[0]?.known ?? 0, suppliers: rows.map(({ known: _, ...row }) => row) }
 }
 
-async function readCodes(db: Database, about: About, max: number) {
-  const { rows } = await sql<SumRow & { kind: number }>`
-    select * from (
+async function readCodes(db: Database, about: About, max: number): Promise<(kind: number) => Part<'cfops'>[]> {
+  const { rows } = await sql<Part<'cfops'> & { kind: number }>`
+    select s.kind, s.key as codigo, s.documentos, s.valor, s.ibs, s.cbs, s."is" from (
       select c.kind, c.key, ${summed}, row_number() over (partition by c.kind order by sum(c.ibs) + sum(c.cbs) + sum(c."is") desc, c.key) as place
         from content_sum c
        where c.workspace_id = ${about.workspaceId} and c.side = 0 and c.kind in (${sumKinds.cfop}, ${sumKinds.ncm}) and c.month = ${firstDay(about)}
          and c.key <> '' ${ofCompany(about, 'c')}
        group by c.kind, c.key having ${informed}) s
      where s.place <= ${max} order by s.kind, s.place`.execute(db)
-  return new Map(
-    [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, ofKind]) => [
-      kind,
-      ofKind.map((row) => ({ codigo: row.key, ...toSum(row) })),
-    ]),
-  )
+  return (wanted) => rows.flatMap(({ kind, ...row }) => (kind === wanted ? row : []))
 }
 
 // An exemption says nothing of IBS and CBS, and is told all the same.
-async function readClassifications(db: Database, about: About, max: number): Promise<ReformSheet['classificacoes']> {
-  const { rows } = await sql<SumRow & { side: number }>`
-    select c.key, c.side, ${summed} from content_sum c
+async function readClassifications(db: Database, about: About, max: number): Promise<Part<'classificacoes'>[]> {
+  const { rows } = await sql<Omit<Part<'classificacoes'>, 'nome'>>`
+    select c.side as "tipoDFe", c.key as codigo, ${summed} from content_sum c
      where c.workspace_id = ${about.workspaceId} and c.side in ${ofSuppliers} and c.kind = ${sumKinds.classification} and c.month = ${firstDay(about)}
        and c.key <> '' ${ofCompany(about, 'c')}
      group by c.key, c.side order by sum(c.value) desc, c.key, c.side limit ${max}`.execute(db)
-  return rows.map((row) => ({
-    tipoDFe: typeOf(row),
-    codigo: row.key,
-    nome: situations.get(row.key.slice(0, 3)) ?? 'Fora da tabela',
-    ...toSum(row),
-  }))
+  return rows.map(({ tipoDFe, codigo, ...sums }) => {
+    const nome = situations.get(codigo.slice(0, 3)) ?? 'Fora da tabela'
+    return { tipoDFe, codigo, nome, ...sums }
+  })
 }
 
 // Documents of suppliers in the month; an index has those that lack groups.
@@ -163,28 +138,18 @@ const inMonth = (about: About) => sql`
  where i.workspace_id = ${about.workspaceId} and i.month = ${firstDay(about)} ${ofCompany(about, 'i')} and i.side in ${ofSuppliers}
    and ${standingOnly} ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
 
-async function readCounts(db: Database, about: About) {
-  const { rows } = await sql<{ reform: number; type: number; documents: number; value: number }>`
-    select i.reform, d.type, count(*)::int as documents, sum(d.amount)::float8 as value ${inMonth(about)}
-     group by i.reform, d.type order by d.type`.execute(db)
-  return (reform: number) =>
-    rows
-      .filter((row) => row.reform === reform)
-      .map(({ type, documents, value }) => ({ tipoDFe: type, documentos: documents, valor: value }))
+type Count = ReformSheet['com'][number]
+const counted = sql`d.type as "tipoDFe", count(*)::int as documentos, sum(d.amount)::float8 as valor`
+
+async function readCounts(db: Database, about: About): Promise<(reform: number) => Count[]> {
+  const { rows } = await sql<Count & { reform: number }>`
+    select i.reform, ${counted} ${inMonth(about)} group by i.reform, d.type order by d.type`.execute(db)
+  return (wanted) => rows.flatMap(({ reform, ...row }) => (reform === wanted ? row : []))
 }
 
 async function readMissing(db: Database, about: About, max: number) {
-  const { rows } = await sql<{
-    taxId: string
-    name: string
-    type: number
-    documents: number
-    value: number
-    numbers: number[]
-    company: string
-    known: number
-  }>`
-    select s.tax_id as "taxId", max(s.name) as name, d.type, count(*)::int as documents, sum(d.amount)::float8 as value,
+  const { rows } = await sql<Omit<Part<'semGrupos'>, 'texto'> & { numbers: number[]; company: string; known: number }>`
+    select s.tax_id as "cnpjCpf", max(s.name) as nome, ${counted},
            (array_agg(d.number order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
            case when count(distinct d.company_id) = 1 then (select ${companyNameIn(about.workspaceId)} from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
            count(*) over ()::int as known
@@ -194,68 +159,44 @@ async function readMissing(db: Database, about: About, max: number) {
   return {
     known: rows[0]?.known ?? 0,
     suppliers: rows.map(({ known: _, company, numbers, ...row }) => ({
-      cnpjCpf: row.taxId,
-      nome: row.name,
-      tipoDFe: row.type,
-      documentos: row.documents,
-      valor: row.value,
+      ...row,
       texto: requestText({ ...row, numbers, company, month: about.month }),
     })),
   }
 }
 
-interface DocumentRow {
-  id: bigint
-  type: number
-  number: number
-  issuer: string
-  company: string
-  companyPublicId: string
-  amount: number
-  issuedAt: string
-}
+type DocumentRow = Omit<Part<'creditos'>, 'idDFe' | 'dias'> & { id: bigint }
 
-const documentColumns = sql`d.id, d.type, d.number, s.name as issuer, c.name as company, c.public_id as "companyPublicId", d.amount::float8 as amount, d.issued_at as "issuedAt"`
+const documentColumns = sql`d.id, d.type as "tipoDFe", d.number as numero, s.name as emitente, c.public_id as "idEmpresa", c.name as empresa,
+  d.amount::float8 as valor, replace(d.issued_at::text, ' ', 'T') as "dataEmissao"`
 const documentJoins = ({ workspaceId }: About) => sql`
   join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
   join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id`
-
-const toDocument = ({ ids }: Pick<Context, 'ids'>, { workspaceId }: About, row: DocumentRow) => ({
-  idDFe: ids.encode(workspaceId, row.id),
-  tipoDFe: row.type,
-  numero: row.number,
-  emitente: row.issuer,
-  idEmpresa: row.companyPublicId,
-  empresa: row.company,
-  valor: row.amount,
-  dataEmissao: row.issuedAt.replace(' ', 'T'),
-})
 
 // That groups are missing altogether is the first bit, and stands in a part of its own.
 const misfits = sql.raw('i.findings > 1')
 
 async function readFindings(ctx: Pick<Context, 'db' | 'ids'>, about: About, max: number) {
-  const { rows: counts } = await sql<{ type: number; documents: number; value: number }>`
-    select d.type, count(*)::int as documents, sum(d.amount)::float8 as value ${inMonth(about)} and i.findings <> 0 and ${misfits}
-     group by d.type order by d.type`.execute(ctx.db)
+  const { rows: counts } = await sql<Count>`
+    select ${counted} ${inMonth(about)} and i.findings <> 0 and ${misfits} group by d.type order by d.type`.execute(
+    ctx.db,
+  )
   const { rows } = await sql<DocumentRow>`
     select ${documentColumns} from (select d.* ${inMonth(about)} and i.findings <> 0 and ${misfits}
                                      order by d.issued_at desc, d.id desc limit ${max}) d ${documentJoins(about)}
      order by d.issued_at desc, d.id desc`.execute(ctx.db)
   const documents: ReformSheet['achados'] = []
-  for (const row of rows) {
+  for (const { id, ...row } of rows) {
     // One after the other, with the database in between: a document of 990 items takes some milliseconds, and others are served meanwhile.
-    const contents = (await readContents(ctx, about.workspaceId, [row.id])).get(row.id)
+    const contents = (await readContents(ctx, about.workspaceId, [id])).get(id)
     const found = contents ? findingsOf(contents) : []
     documents.push({
-      ...toDocument(ctx, about, row),
+      idDFe: ctx.ids.encode(about.workspaceId, id),
+      ...row,
       achados: found.map(({ code, sentence }) => ({ codigo: code, frase: sentence })),
     })
   }
-  return {
-    documents,
-    counts: counts.map(({ type, documents, value }) => ({ tipoDFe: type, documentos: documents, valor: value })),
-  }
+  return { documents, counts }
 }
 
 // The answer to a nota de crédito (NT 2025.002).
@@ -279,12 +220,12 @@ async function readNotes(
    where f.workspace_id = ${about.workspaceId} and (f.facts -> 'nfe' ->> 'finNFe') in ('5', '6') and (f.facts -> 'nfe' ->> 'finNFe') = ${sql.lit(String(purpose))}
      and d.type = 0 and d.roles & ${received} <> 0 and d.roles & 1 = 0 and ${standingOnly} ${open} ${ofCompany(about, 'd')}
      ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
-  const { rows } = await sql<DocumentRow & { known: number; days: number }>`
-    select ${documentColumns}, d.known, greatest(0, extract(day from now() at time zone 'America/Sao_Paulo' - d.issued_at))::int as days
+  const { rows } = await sql<DocumentRow & { known: number; dias: number }>`
+    select ${documentColumns}, d.known, greatest(0, extract(day from now() at time zone 'America/Sao_Paulo' - d.issued_at))::int as dias
       from (select d.*, count(*) over ()::int as known ${found} order by d.issued_at, d.id limit ${max}) d ${documentJoins(about)}
      order by d.issued_at, d.id`.execute(ctx.db)
   return {
     known: rows[0]?.known ?? 0,
-    notes: rows.map((row) => ({ ...toDocument(ctx, about, row), dias: row.days })),
+    notes: rows.map(({ id, known: _, ...row }) => ({ idDFe: ctx.ids.encode(about.workspaceId, id), ...row })),
   }
 }

@@ -9,6 +9,7 @@ import { receive } from '../../documents/receive.ts'
 import { arrive, chaveOf, company as cnpj, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import type { Database } from '../../platform/context.ts'
 import { beforeCommit, inCapture, inWorkspace, openDatabase } from '../../platform/database.ts'
+import { createPublicIds } from '../../platform/ids.ts'
 import { createLogger } from '../../platform/log.ts'
 import { insertCompany, newWorkspace } from '../../platform/testing.ts'
 import { forgetChanges, newestVersion, readChanges } from './changes.ts'
@@ -17,6 +18,7 @@ const log = createLogger('silent')
 let database: Awaited<ReturnType<typeof createDatabase>>
 let db: Database
 let owner: pg.Client
+const ids = createPublicIds(Buffer.alloc(16, 7))
 let workspaceId: number
 let companyId: number
 
@@ -45,8 +47,11 @@ const page = (arrivals: Arrival[], to = { workspaceId, companyId }, first = asyn
 const note = (number: number) => arrive(number, nfeProc({ number }))
 
 async function follow(since: number | null = null, of = workspaceId) {
-  const { changes, ...rest } = await readChanges({ db }, of, since)
-  return { ...rest, told: changes.map(({ version, kind, chave }) => [version, kind, Number(chave.slice(25, 34))]) }
+  const { changes, ...rest } = await readChanges({ db, ids }, of, since)
+  return {
+    ...rest,
+    told: changes.map(({ told: { versao, tipo, chave } }) => [versao, tipo, Number(String(chave).slice(25, 34))]),
+  }
 }
 
 test('each change is told once, in order, and none that changes nothing', async () => {
@@ -58,13 +63,13 @@ test('each change is told once, in order, and none that changes nothing', async 
   await page([arrive(5, evento(110111, { number: 1 })), arrive(6, evento(610610, { number: 9 }))])
   await page([note(7), arrive(8, evento(110111, { number: 7 }))])
   const all = [
-    [1, 'new', 1],
-    [2, 'new', 2],
-    [3, 'completed', 1],
-    [4, 'standing', 2],
-    [5, 'cancelled', 1],
-    [6, 'new', 7],
-    [7, 'cancelled', 7],
+    [1, 'documento-novo', 1],
+    [2, 'documento-novo', 2],
+    [3, 'xml-completo', 1],
+    [4, 'situacao', 2],
+    [5, 'cancelamento', 1],
+    [6, 'documento-novo', 7],
+    [7, 'cancelamento', 7],
   ]
   expect(await follow()).toEqual({ told: all, version: 7, more: false })
   expect(await follow(4)).toEqual({ told: all.slice(4), version: 7, more: false })
@@ -74,9 +79,9 @@ test('each change is told once, in order, and none that changes nothing', async 
 
 test('what is read again from its receipts is no change, and stays the document that was told', async () => {
   await page([arrive(1, resNFe()), arrive(2, nfeProc()), arrive(3, evento(110111))])
-  const before = await readChanges({ db }, workspaceId, null)
+  const before = await readChanges({ db, ids }, workspaceId, null)
   await rebuildProjection({ db, log }, { workspaceId, companyId, cnpj })
-  expect(await readChanges({ db }, workspaceId, null)).toEqual(before)
+  expect(await readChanges({ db, ids }, workspaceId, null)).toEqual(before)
 })
 
 test('an answer is told when it is settled, with what became of it', async () => {
@@ -93,9 +98,9 @@ test('an answer is told when it is settled, with what became of it', async () =>
       { documentId: BigInt(event!.document), kind: 'answered', eventId: BigInt(event!.id) },
     ]),
   )
-  const { changes } = await readChanges({ db }, workspaceId, 1)
-  const answer = { tpEvento: 210200, state: 'rejected', message: 'A SEFAZ recusou.' }
-  expect(changes).toMatchObject([{ version: 2, kind: 'answered', chave: chaveOf(), answer }])
+  const { changes } = await readChanges({ db, ids }, workspaceId, 1)
+  const resposta = { tpEvento: 210200, situacao: 'recusada', mensagem: 'A SEFAZ recusou.' }
+  expect(changes).toMatchObject([{ told: { versao: 2, tipo: 'resposta', chave: chaveOf(), resposta } }])
 })
 
 // The issuer of the notes is here then: two who add it would wait for each other.
@@ -116,10 +121,10 @@ describe('a reader', () => {
     })
     await begun.promise
     await page([note(2)], { workspaceId, companyId: others.id })
-    expect(await follow(1)).toMatchObject({ told: [[2, 'new', 2]], version: 2 })
+    expect(await follow(1)).toMatchObject({ told: [[2, 'documento-novo', 2]], version: 2 })
     gate.resolve()
     await early
-    expect(await follow(2)).toMatchObject({ told: [[3, 'new', 1]], version: 3 })
+    expect(await follow(2)).toMatchObject({ told: [[3, 'documento-novo', 1]], version: 3 })
   })
 
   // It looks for who waits for a row, which on a cluster is to be seen on the server of the row only.
@@ -147,8 +152,8 @@ describe('a reader', () => {
     await Promise.all([first, second])
     expect(await follow(1)).toMatchObject({
       told: [
-        [2, 'new', 1],
-        [3, 'new', 2],
+        [2, 'documento-novo', 1],
+        [3, 'documento-novo', 2],
       ],
     })
   })
@@ -198,7 +203,7 @@ describe('a reader', () => {
     )
     await owner.query('update change_position set version = 501 where workspace_id = $1', [workspaceId])
     expect(await follow()).toMatchObject({ version: 500, more: true })
-    expect(await follow(500)).toEqual({ told: [[501, 'standing', 1]], version: 501, more: false })
+    expect(await follow(500)).toEqual({ told: [[501, 'situacao', 1]], version: 501, more: false })
   })
 
   test('hears nothing of another workspace, nor of what a company hides', async () => {
@@ -206,10 +211,10 @@ describe('a reader', () => {
     const theirs = { workspaceId: other, companyId: (await insertCompany(db, other, { cnpj })).id }
     await page([note(1)], theirs)
     await page([note(2)])
-    expect(await follow()).toMatchObject({ told: [[1, 'new', 2]] })
+    expect(await follow()).toMatchObject({ told: [[1, 'documento-novo', 2]] })
     await inWorkspace({ db }, workspaceId, ({ db }) => sql`update company set shown_nfe = 1`.execute(db))
     expect(await follow()).toEqual({ told: [], version: 1, more: false })
-    expect(await follow(null, other)).toMatchObject({ told: [[1, 'new', 1]] })
+    expect(await follow(null, other)).toMatchObject({ told: [[1, 'documento-novo', 1]] })
   })
 
   test('is told when what follows its version is not kept any more, and when it was never given', async () => {
@@ -225,8 +230,8 @@ describe('a reader', () => {
       code: 'gone',
       message: expect.stringContaining('não é deste workspace'),
     })
-    expect(await follow(1)).toMatchObject({ told: [[2, 'new', 2]] })
-    expect(await follow()).toMatchObject({ told: [[2, 'new', 2]] })
+    expect(await follow(1)).toMatchObject({ told: [[2, 'documento-novo', 2]] })
+    expect(await follow()).toMatchObject({ told: [[2, 'documento-novo', 2]] })
   })
 })
 

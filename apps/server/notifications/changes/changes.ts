@@ -2,24 +2,40 @@ import { listChanges } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { shownTo } from '../../companies/switches.ts'
 import { type ChangeKind, changeCodes } from '../../documents/changes.ts'
-import type { WithDatabase } from '../../platform/context.ts'
+import type { Context, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
 import { AppError } from '../../platform/errors.ts'
-import { handle } from '../../platform/http/http.ts'
-import { type Change, wireOf } from './wire.ts'
+import { type DataOf, handle } from '../../platform/http/http.ts'
 
 export const changeRoutes = [
   handle(listChanges, async (ctx, { query: { desde }, session: { workspaceId } }) => {
     if (desde === 'agora')
       return { data: { alteracoes: [], versao: await newestVersion(ctx, workspaceId), temMais: false } }
     const { changes, version, more } = await readChanges(ctx, workspaceId, desde ?? null)
-    return { data: { alteracoes: changes.map((one) => wireOf(ctx, workspaceId, one)), versao: version, temMais: more } }
+    return { data: { alteracoes: changes.map(({ told }) => told), versao: version, temMais: more } }
   }),
 ]
 
-const kinds = new Map(Object.entries(changeCodes).map(([kind, code]) => [code, kind as ChangeKind]))
+/** A change as other programs get it. */
+type Told = DataOf<typeof listChanges>['alteracoes'][number]
 
-export interface ChangePage {
+/** What changed, with what the reader needs to choose. */
+export interface Change {
+  documentId: bigint
+  companyId: number
+  told: Told
+}
+
+const kindNames = {
+  new: 'documento-novo',
+  completed: 'xml-completo',
+  standing: 'situacao',
+  cancelled: 'cancelamento',
+  answered: 'resposta',
+} as const satisfies Record<ChangeKind, string>
+const kinds = new Map(Object.entries(changeCodes).map(([kind, code]) => [code, kindNames[kind as ChangeKind]]))
+
+interface ChangePage {
   changes: Change[]
   /** Up to where this page goes. */
   version: number
@@ -34,14 +50,24 @@ export const keptDays = 90
  * documents that a switch of their company hides, or that are here no more, are left out: a page may be shorter, even empty, and still not be the last.
  * Refuses a version from which something was forgotten since, or that was never given.
  */
-export async function readChanges(ctx: WithDatabase, workspaceId: number, since: number | null): Promise<ChangePage> {
-  return readWorkspace(ctx, workspaceId, async ({ db }) => {
+export async function readChanges(
+  ctx: WithDatabase & Pick<Context, 'ids'>,
+  workspaceId: number,
+  since: number | null,
+): Promise<ChangePage> {
+  return readWorkspace(ctx, workspaceId, async ({ db, ids }) => {
     const { newest, forgotten } = await readPosition({ db }, workspaceId)
     if (since !== null && since < forgotten) throw new AppError('gone', tooOld)
     if (since !== null && since > newest) throw new AppError('gone', neverGiven)
-    const { rows } = await sql<ChangeRow>`
-      select c.version::float8 as version, c.kind, c.at, c.document_id as "documentId", d.chave, d.type, d.company_id as "companyId", co.public_id as "companyPublicId",
-             coalesce(${shownTo('co', 'd')}, false) as shown, o.tp_evento as "tpEvento", o.state, o.message
+    const { rows } = await sql<
+      Omit<Change, 'told'> & Omit<Told, 'tipo' | 'idDfe'> & { versao: number; kind: number; shown: boolean }
+    >`
+      select c.document_id as "documentId", d.company_id as "companyId", c.kind, coalesce(${shownTo('co', 'd')}, false) as shown,
+             c.version::float8 as versao, c.at as quando, d.chave, d.type as "tipoDFe", co.public_id as "idEmpresa",
+             case when o.tp_evento is not null then json_build_object(
+               'tpEvento', o.tp_evento,
+               'situacao', case o.state when 'registered' then 'registrada' when 'rejected' then 'recusada' when 'unconfirmed' then 'sem-confirmacao' end,
+               'mensagem', coalesce(o.message, '')) end as resposta
         from (select * from document_change
                where workspace_id = ${workspaceId} and version > ${since ?? 0} order by version limit ${atOnce + 1}) c
         left join document d on d.workspace_id = ${workspaceId} and d.id = c.document_id
@@ -51,8 +77,13 @@ export async function readChanges(ctx: WithDatabase, workspaceId: number, since:
     const page = rows.slice(0, atOnce)
     const more = rows.length > atOnce
     return {
-      changes: page.filter(({ shown }) => shown).map(toChange),
-      version: more ? page.at(-1)!.version : Math.max(newest, page.at(-1)?.version ?? 0),
+      changes: page.flatMap(({ documentId, companyId, kind, shown, versao, quando, ...document }) => {
+        const idDfe = ids.encode(workspaceId, documentId)
+        return shown
+          ? { documentId, companyId, told: { versao, tipo: kinds.get(kind)!, quando, idDfe, ...document } }
+          : []
+      }),
+      version: more ? page.at(-1)!.versao : Math.max(newest, page.at(-1)?.versao ?? 0),
       more,
     }
   })
@@ -76,19 +107,6 @@ const beginAnew =
   'Nenhum documento se perdeu. Comece de novo: chame com desde=agora, guarde a versao, leia os documentos pelas listas e siga a partir dela.'
 const tooOld = `As alterações são guardadas por ${keptDays} dias, e as seguintes a esta versão já não estão completas. ${beginAnew}`
 const neverGiven = `Esta versão não é deste workspace. ${beginAnew}`
-
-interface ChangeRow extends Omit<Change, 'kind' | 'answer'> {
-  kind: number
-  shown: boolean
-  tpEvento: number | null
-  state: NonNullable<Change['answer']>['state'] | null
-  message: string | null
-}
-
-function toChange({ kind, tpEvento, state, message, shown: _, ...row }: ChangeRow): Change {
-  const answer = tpEvento === null || state === null ? null : { tpEvento, state, message: message ?? '' }
-  return { ...row, kind: kinds.get(kind)!, answer }
-}
 
 /** Forgets changes that are older than what is kept. */
 export async function forgetChanges(ctx: WithDatabase): Promise<void> {

@@ -10,9 +10,7 @@ import type { Session } from '../../platform/http/session.ts'
 import { countTry } from '../../platform/http/throttle.ts'
 import { type Again, holdJob, type Job, queueJob } from '../../platform/jobs/jobs.ts'
 import { uuidOf } from '../../platform/text.ts'
-import { readChanges } from '../changes/changes.ts'
-import type { Change } from '../changes/wire.ts'
-import { wireOf } from '../changes/wire.ts'
+import { type Change, readChanges } from '../changes/changes.ts'
 import type { Attempt, Message } from './sending.ts'
 import { byHand, lockWebhook, queueDeliveries, webhookPurpose } from './webhooks.ts'
 
@@ -60,7 +58,7 @@ async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: nu
       select count(*)::int as count from webhook_delivery
        where workspace_id = ${workspaceId} and webhook_id = ${id} and state = 'waiting'`.execute(db)
     if (waiting[0]!.count >= waitingMax) return roomMs
-    const page = await readChanges({ db }, workspaceId, Number(webhook.version)).catch((error: unknown) => {
+    const page = await readChanges({ db, ids }, workspaceId, Number(webhook.version)).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'gone') return null
       throw error
     })
@@ -68,16 +66,13 @@ async function feed(ctx: Pick<Context, 'db' | 'ids' | 'config'>, workspaceId: nu
       await pauseWebhook({ db, config }, workspaceId, id, goneText, { behind: true })
       return Infinity
     }
-    const wanted = page.changes
-      .map((change) => ({ change, wire: wireOf({ ids }, workspaceId, change) }))
-      .filter(
-        ({ change, wire }) =>
-          webhook.kinds.includes(wire.tipo) && (webhook.companyIds?.includes(change.companyId) ?? true),
-      )
+    const wanted = page.changes.filter(
+      ({ companyId, told }) => webhook.kinds.includes(told.tipo) && (webhook.companyIds?.includes(companyId) ?? true),
+    )
     if (wanted.length > 0)
       await db
         .insertInto('webhook_delivery')
-        .values(wanted.map(({ change, wire }) => rowOf(workspaceId, id, wire.tipo, { alteracao: wire }, change)))
+        .values(wanted.map((change) => rowOf(workspaceId, id, change.told.tipo, { alteracao: change.told }, change)))
         .execute()
     await sql`update webhook set version = ${page.version} where workspace_id = ${workspaceId} and id = ${id}`.execute(
       db,
@@ -94,8 +89,8 @@ function rowOf(workspaceId: number, webhookId: number, kind: string, data: objec
     webhook_id: webhookId,
     public_id: publicId,
     kind,
-    ...(change && { created_at: change.at }),
-    version: change ? BigInt(change.version) : null,
+    ...(change && { created_at: change.told.quando }),
+    version: change ? BigInt(change.told.versao) : null,
     document_id: change?.documentId ?? null,
     body: JSON.stringify({ idEntrega: publicId, tipo: kind, ...data }),
   }
