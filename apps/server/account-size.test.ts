@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { batchMax, logoSizeMax } from '@vigia/contract/companies'
 import { viewsMax } from '@vigia/contract/documents'
-import { answerRuleMax, keptTextsMax, manifestationTypes } from '@vigia/contract/manifestation'
+import { answerRuleMax, keptTextsMax } from '@vigia/contract/manifestation'
 import { monthlyReportsMax, peopleMax } from '@vigia/contract/workspace'
+import { families } from '@vigia/dfe/families/all'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../../tests/support/database.ts'
@@ -22,7 +23,7 @@ const ofCompanies = 8 * companies
 const certificate = (batchMax.fileBytes * 4) / 3 + 4_000
 // The table of files keeps name and sentence of each, in UTF-8.
 const decidedFile = row + 4 * 255 + 500
-const answerTypes = manifestationTypes.nfe.length + manifestationTypes.cte.length
+const answerTypes = families.flatMap(({ answers }) => answers).length
 
 /** Most bytes of each table that holds what a new account sets up by itself, without a document of the authority. */
 const ownBytes: Record<string, number> = {

@@ -1,3 +1,5 @@
+import { listPath } from '@vigia/contract/documents'
+import { families } from '@vigia/dfe/families/all'
 import { matchPath } from 'react-router'
 import { lazyWithPreload } from './lib/lazy.ts'
 
@@ -21,8 +23,7 @@ export const visitorScreens = [
 
 export const workspaceScreens = [
   screen('/dashboard', () => import('./dashboard/dashboard-page.tsx').then((module) => module.DashboardPage)),
-  screen('/notas-fiscais', () => documents().then((module) => module.NfePage)),
-  screen('/cte', () => documents().then((module) => module.CtePage)),
+  ...families.map(({ id, code }) => screen(listPath(code), () => documents().then(({ lists }) => lists[id]!))),
   screen('/empresas', () => import('./companies/companies-page.tsx').then((module) => module.CompaniesPage)),
   screen('/empresas/nova', () => import('./companies/new-company-page.tsx').then((module) => module.NewCompanyPage)),
   screen('/empresas/editar/:id', () =>

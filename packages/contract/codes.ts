@@ -1,4 +1,9 @@
-import { statusNames } from '@vigia/dfe/families/lookup'
+import { families } from '@vigia/dfe/families/all'
+import { desacordo } from '@vigia/dfe/families/cte'
+import type { Family } from '@vigia/dfe/families/family'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { roleNames } from '@vigia/dfe/roles'
 
 /** A code and its word, as the screens show them (section 3). */
@@ -7,30 +12,27 @@ export interface Code {
   label: string
 }
 
-/** `TipoDFe` of the list and `tipoDfe` of the dashboard (sections 3 and 7). */
-export const tipoDFe = { nfe: 0, cte: 2 } as const
+/** Families as fields named `servico` write them. */
+export const familyIds = families.map(({ id }) => id)
+
+/** The screen that lists the documents of a type. */
+export const listPath = (tipoDFe: number): string =>
+  tipoDFe === nfe.code ? '/notas-fiscais' : `/${familyOf(tipoDFe).id}`
 
 /** The word for a participation code; anything outside the table is "Desconhecido" (section 3). */
 export function participationLabel(code: number): string {
   return roleNames[code] ?? 'Desconhecido'
 }
 
-const roles: readonly Code[] = roleNames.map((label, code) => ({ code, label }))
-const statuses: readonly Code[] = Object.entries(statusNames).map(([code, label]) => ({ code: Number(code), label }))
-
-const pick = (table: readonly Code[], codes: number[]) => table.filter((row) => codes.includes(row.code))
+const byFamily = (codesOf: (family: Family) => Code[]): Readonly<Record<FamilyId, readonly Code[]>> =>
+  Object.fromEntries(families.map((family) => [family.id, codesOf(family)])) as Record<FamilyId, Code[]>
+const toCode = ({ code, name }: { code: number; name: string }): Code => ({ code, label: name })
 
 /** Options of the participation filter, per document type (section 3). */
-export const participationFilter = {
-  nfe: pick(roles, [0, 1, 2, 3]),
-  cte: pick(roles, [0, 1, 3, 4, 5, 6, 7]),
-} as const
+export const participationFilter = byFamily(({ roles }) => roles.map(toCode).sort((a, b) => a.code - b.code))
 
 /** Options of the status filter, per document type (section 3). */
-export const statusFilter = {
-  nfe: pick(statuses, [1, 2, 3, 4, 5, 6, 8]),
-  cte: pick(statuses, [2, 3, 7]),
-} as const
+export const statusFilter = byFamily(({ statuses }) => statuses.filter(({ filter }) => filter).map(toCode))
 
 /** Tone of a status badge by `codigoEvento` (section 3: green, red, blue, any other yellow). */
 export function statusTone(codigoEvento: number): 'green' | 'red' | 'blue' | 'yellow' {
@@ -59,28 +61,12 @@ export const planKinds: Readonly<Record<1 | 2 | 3, PlanKind>> = {
   3: { name: 'Corporativo', companiesMax: null, documentsPerMonthMax: null },
 }
 
-/** What the menu "Manifestar" offers (section 3); the last two of the CT-e are ours, named by their `tpEvento`: no small number sent by mistake means one. */
-export const manifestationTypes: { nfe: readonly Code[]; cte: readonly Code[] } = {
-  nfe: [
-    { code: 1, label: 'Ciência' },
-    { code: 2, label: 'Confirmação' },
-    { code: 3, label: 'Desconhecimento' },
-    { code: 4, label: 'Não Realizada' },
-  ],
-  cte: [
-    { code: 1, label: 'Cancelamento' },
-    { code: 2, label: 'Carta Correção' },
-    { code: 610110, label: 'Prestação em Desacordo' },
-    { code: 610111, label: 'Retirar o Desacordo' },
-  ],
-}
-
 /** Characters that the form takes as a justificativa (section 5). */
 export const justificationMax = 200
 
 /** The same of one answer: a desacordo is ours, and takes all that fits into its event. */
 export const justificationMaxOf = (tipoManifestacao: number): number =>
-  tipoManifestacao === 610110 ? 255 : justificationMax
+  tipoManifestacao === desacordo ? 255 : justificationMax
 
 /** What a change in the change feed is: a document is new, its XML came, its situation or role changed, it was cancelled, an answer was settled. */
 export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const

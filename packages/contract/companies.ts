@@ -1,4 +1,6 @@
+import type { FamilyId } from '@vigia/dfe/families/id'
 import { z } from 'zod'
+import { familyIds } from './codes.ts'
 import { flag, numberBetween } from './fields.ts'
 import { EditCompanyForm, LogoForm, NewCompanyForm } from './forms.ts'
 import { route } from './route.ts'
@@ -8,7 +10,7 @@ export { EditCompanyForm, LogoForm, logoSizeMax, NewCompanyForm } from './forms.
 export { type PasswordList, passwordsFor, readPasswordList } from './passwords.ts'
 
 export const CaptureState = z.object({
-  servico: z.enum(['nfe', 'cte']),
+  servico: z.enum(familyIds),
   estado: z.enum(['aguardando', 'capturando', 'bloqueada', 'falha', 'parada']),
   mensagem: z.string(),
   proximaConsulta: z.string().nullable(),
@@ -43,6 +45,11 @@ export const CompanyRow = z.object({
 })
 /** What the browser receives as a company row (section 3). */
 export type CompanyRow = z.output<typeof CompanyRow>
+
+/** When the service of each family last responded. */
+export function lastSynchronizations(company: CompanyRow): Readonly<Record<FamilyId, string | null>> {
+  return { nfe: company.ultimaSincronizacaoNFe, cte: company.ultimaSincronizacaoCTe }
+}
 
 /** Company as the edit page shows it (section 3). */
 export const CompanyDetail = z.object({
@@ -434,7 +441,7 @@ export const getCompleteness = route({
   query: z.object({ id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.') }),
   data: z.array(
     z.object({
-      servico: z.enum(['nfe', 'cte']),
+      servico: z.enum(familyIds),
       meses: z.array(CompletenessMonth),
       totalNaoLidos: z.number().describe('Quantos arquivos recebidos não puderam ser lidos.'),
       naoLidos: z.array(Unreadable),
@@ -454,7 +461,7 @@ export const downloadUnreadable = route({
   refusals: [404],
   query: z.object({
     id: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
-    servico: z.enum(['nfe', 'cte'], { error: 'Informe o serviço: nfe ou cte.' }),
+    servico: z.enum(familyIds, { error: `Informe o serviço: ${familyIds.join(' ou ')}.` }),
     nsu: z
       .string({ error: 'Informe a posição (NSU).' })
       .regex(/^-?\d{1,18}$/, 'Informe a posição (NSU) em algarismos.'),

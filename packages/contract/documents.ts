@@ -1,16 +1,17 @@
+import { roleNames } from '@vigia/dfe/roles'
 import { z } from 'zod'
 import { alertBands } from './alerts.ts'
-import { dueAnswers } from './codes.ts'
-import { amountText, flag, LocalDateTime, LocalDay, numberBetween, wholeNumber } from './fields.ts'
+import { dueAnswers, familyIds, statusFilter } from './codes.ts'
+import { amountText, familyCode, flag, LocalDateTime, LocalDay, numberBetween } from './fields.ts'
 import { SaveViewForm } from './forms.ts'
 import { Remark } from './remarks.ts'
 import { reportLine, reportSubjects } from './reports.ts'
 import { route } from './route.ts'
 
-export { type Code, participationFilter, participationLabel, statusFilter, statusTone, tipoDFe } from './codes.ts'
+export { type Code, listPath, participationFilter, participationLabel, statusFilter, statusTone } from './codes.ts'
 export { SaveViewForm } from './forms.ts'
 
-const unknownType = 'TipoDFe deve ser 0 (NFe) ou 2 (CTe)'
+const statusMax = Math.max(...Object.values(statusFilter).flatMap((codes) => codes.map(({ code }) => code)))
 
 /** By what people did with documents a list can be filtered. */
 export const marks = [
@@ -30,13 +31,13 @@ export const marks = [
 export const reformFilters = ['com', 'sem', 'dispensado', 'parcial', 'achados'] as const
 
 const filterShape = {
-  TipoDFe: wholeNumber(unknownType).refine((type) => type === 0 || type === 2, unknownType),
+  TipoDFe: familyCode('TipoDFe'),
   CampoPesquisa: z.string().trim().max(200, 'CampoPesquisa deve ter no máximo 200 caracteres').optional(),
   IdEmpresa: z.string().optional(),
   /** Ours: no documents of archived companies. */
   Empresas: z.enum(['ativas'], 'Empresas deve ser ativas').optional(),
-  Status: numberBetween(1, 8, 'Status desconhecido').optional(),
-  TipoParticipacao: numberBetween(0, 7, 'TipoParticipacao desconhecido').optional(),
+  Status: numberBetween(1, statusMax, 'Status desconhecido').optional(),
+  TipoParticipacao: numberBetween(0, roleNames.length - 1, 'TipoParticipacao desconhecido').optional(),
   DataDe: LocalDateTime('DataDe').optional(),
   DataAte: LocalDateTime('DataAte').optional(),
   /** Ours, as those of `orderShape`: both inclusive. */
@@ -374,7 +375,7 @@ export const DocumentDetail = z.object({
     z.object({
       relacao: z.string(),
       chave: z.string(),
-      tipo: z.enum(['nfe', 'cte', 'outro']),
+      tipo: z.enum([...familyIds, 'outro']),
       /** Null: it is not in this workspace. */
       idDfe: z.string().nullable(),
     }),

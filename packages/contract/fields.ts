@@ -1,3 +1,4 @@
+import { families } from '@vigia/dfe/families/all'
 import { z } from 'zod'
 
 const digits = z
@@ -7,6 +8,12 @@ const digits = z
 
 /** A whole number, or its digits as forms and some clients write it; `true`, `[4]` and "0x23" are neither. */
 export const wholeNumber = (message: string) => z.union([z.int(), digits], { error: message })
+
+/** The code of a family of documents. */
+export function familyCode(field: string) {
+  const unknown = `${field} deve ser ${families.map(({ code, name }) => `${code} (${name.replace('-', '')})`).join(' ou ')}`
+  return wholeNumber(unknown).refine((number) => families.some(({ code }) => code === number), unknown)
+}
 
 /** A whole number from `min` to `max`, or its digits. */
 export const numberBetween = (min: number, max: number, message: string) => {

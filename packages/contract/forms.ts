@@ -1,4 +1,7 @@
 import { parseCnpj } from '@vigia/dfe/cnpj'
+import { cte, desacordo } from '@vigia/dfe/families/cte'
+import type { Family } from '@vigia/dfe/families/family'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { ufByCode } from '@vigia/dfe/uf'
 import { z } from 'zod'
 import { alertBands } from './alerts.ts'
@@ -10,12 +13,12 @@ import {
   changeKinds,
   justificationMax,
   justificationMaxOf,
-  manifestationTypes,
   purposes,
 } from './codes.ts'
 import {
   amountText,
   emailShape,
+  familyCode,
   flag,
   isSamePassword,
   line,
@@ -237,8 +240,8 @@ const noDocument = 'Selecione pelo menos um documento para manifestar.'
 export const unknownType = 'Tipo de manifestação desconhecido.'
 const noReason = 'A justificativa é obrigatória'
 
-const typeOf = (family: keyof typeof manifestationTypes) =>
-  wholeNumber(unknownType).refine((code) => manifestationTypes[family].some((type) => type.code === code), unknownType)
+const typeOf = ({ answers }: Family) =>
+  wholeNumber(unknownType).refine((code) => answers.some(({ choice }) => choice === code), unknownType)
 
 const reasonTooLong = (max: number) => `A justificativa deve ter no máximo ${max} caracteres`
 
@@ -253,7 +256,7 @@ export const ManifestationForm = z.object({
     .array(z.string(), { error: noDocument })
     .min(1, noDocument)
     .max(300, 'Selecione no máximo 300 documentos de cada vez.'),
-  tipoManifestacao: typeOf('nfe'),
+  tipoManifestacao: typeOf(nfe),
 })
 
 const nameOfField = (what: string) =>
@@ -274,12 +277,10 @@ export const CorrectionForm = z.object({
   nroItemAlterado: numberBetween(1, 99, 'O número do item corrigido vai de 1 a 99.').optional(),
 })
 
-const longestReason = Math.max(...manifestationTypes.cte.map(({ code }) => justificationMaxOf(code)))
-
 /** Payload of an event of CT-e (sections 3 and 5). */
 export const CteManifestationForm = ManifestationForm.extend({
-  justificativa: justification(longestReason),
-  tipoManifestacao: typeOf('cte'),
+  justificativa: justification(justificationMaxOf(desacordo)),
+  tipoManifestacao: typeOf(cte),
   correcoes: z
     .array(CorrectionForm, { error: 'As correções não estão no formato esperado.' })
     .min(1, 'Informe pelo menos uma correção.')
@@ -290,11 +291,9 @@ export const CteManifestationForm = ManifestationForm.extend({
   if (justificativa.length > max) addIssue({ code: 'custom', path: ['justificativa'], message: reasonTooLong(max) })
 })
 
-const unknownList = 'tipoDFe deve ser 0 (NFe) ou 2 (CTe)'
-
 /** A view of a list under a name; ours. */
 export const SaveViewForm = z.object({
-  tipoDFe: wholeNumber(unknownList).pipe(z.literal([0, 2], { error: unknownList })),
+  tipoDFe: familyCode('tipoDFe'),
   nome: line('Nome', 'Nome é obrigatório')
     .min(1, { error: 'Nome é obrigatório', abort: true })
     .max(40, 'Nome deve ter no máximo 40 caracteres'),

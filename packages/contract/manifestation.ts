@@ -1,5 +1,7 @@
+import { families } from '@vigia/dfe/families/all'
+import { desacordo } from '@vigia/dfe/families/cte'
 import { z } from 'zod'
-import { justificationMaxOf, manifestationTypes, unprovedMax } from './codes.ts'
+import { justificationMaxOf, unprovedMax } from './codes.ts'
 import { DocumentFilter } from './documents.ts'
 import { flag, wholeNumber } from './fields.ts'
 import { CorrectionForm, CteManifestationForm, justification, ManifestationForm, unknownType } from './forms.ts'
@@ -27,7 +29,6 @@ export {
   askedMax,
   justificationMax,
   justificationMaxOf,
-  manifestationTypes,
   purposes,
 } from './codes.ts'
 export {
@@ -90,7 +91,7 @@ const kindOfManifestation = {
   tipoManifestacao: wholeNumber(unknownType),
 }
 const isKnown = ({ TipoDFe, tipoManifestacao }: { TipoDFe: number; tipoManifestacao: number }) =>
-  manifestationTypes[TipoDFe === 0 ? 'nfe' : 'cte'].some((type) => type.code === tipoManifestacao)
+  families.every(({ code, answers }) => code !== TipoDFe || answers.some(({ choice }) => choice === tipoManifestacao))
 const known = { message: unknownType, path: ['tipoManifestacao'] }
 
 /** What would leave, asked before anything does; ours. */
@@ -134,10 +135,6 @@ export const listManifestationTexts = route({
   data: texts,
 })
 
-const longestText = Math.max(
-  ...Object.values(manifestationTypes).flatMap((types) => types.map(({ code }) => justificationMaxOf(code))),
-)
-
 /** Keeps a text for the justificativa, or forgets it; ours. */
 export const keepManifestationText = route({
   method: 'PUT',
@@ -149,7 +146,7 @@ export const keepManifestationText = route({
   body: z
     .object({
       ...kindOfManifestation,
-      justificativa: justification(longestText),
+      justificativa: justification(justificationMaxOf(desacordo)),
       guardado: flag('guardado'),
     })
     .refine(isKnown, known)

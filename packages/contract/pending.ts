@@ -1,4 +1,8 @@
+import { cte } from '@vigia/dfe/families/cte'
+import { nfe } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import type { Due } from './agenda.ts'
+import { listPath } from './codes.ts'
 
 // A number and the link beside it come from one object: the call that lists what it counts, and the address that shows it.
 
@@ -43,7 +47,7 @@ function documents(query: DocumentsQuery): NumberList {
     const value = query[field as keyof typeof addressNames]
     if (value !== undefined) params.set(name, String(value))
   }
-  const to = `${TipoDFe === 0 ? '/notas-fiscais' : '/cte'}?${params}`
+  const to = `${listPath(TipoDFe)}?${params}`
   return { path: '/v1/api/DocumentosFiscais', query: { ...query }, to }
 }
 
@@ -65,22 +69,22 @@ export function pendingLists(today: string) {
   const ofMonth = { DataDe: `${month}-01T00:00:00`, DataAte: `${addDays(`${addMonths(month, 1)}-01`, -1)}T23:59:59` }
   const active = { Empresas: 'ativas' } as const
   const dueSoon = { ...active, PrazoAte: addDays(today, 1), Ordem: 'prazo' } as const
-  const waiting = (Status: number) => documents({ TipoDFe: 0, ...active, Status, ...lately, Ordem: 'prazo' })
+  const waiting = (Status: number) => documents({ TipoDFe: nfe.code, ...active, Status, ...lately, Ordem: 'prazo' })
   const marked = (TipoDFe: number, Marca: string) => documents({ TipoDFe, ...active, Marca })
   const list = (path: string, query: NumberList['query'], to: string): NumberList => ({ path, query, to })
   const alerts = (Faixa: string) => list('/v1/api/Alertas', { Faixa }, `/alertas?faixa=${Faixa}`)
   const freight = { from: addMonths(month, -2), to: month }
   return {
-    resumos: waiting(1),
-    aguardandoResposta: waiting(8),
-    canceladasNfe: documents({ TipoDFe: 0, Status: 3, ...ofMonth }),
-    canceladosCte: documents({ TipoDFe: 2, Status: 3, ...ofMonth }),
-    vencemNfe: documents({ TipoDFe: 0, ...dueSoon }),
-    vencemCte: documents({ TipoDFe: 2, ...dueSoon }),
-    mudaramNfe: marked(0, 'mudaram-depois'),
-    mudaramCte: marked(2, 'mudaram-depois'),
-    confirmacoesSugeridas: marked(0, 'confirmacao-sugerida'),
-    desconhecimentosPreparados: marked(0, 'desconhecimento-preparado'),
+    resumos: waiting(status.summary),
+    aguardandoResposta: waiting(status.acknowledged),
+    canceladasNfe: documents({ TipoDFe: nfe.code, Status: status.cancelled, ...ofMonth }),
+    canceladosCte: documents({ TipoDFe: cte.code, Status: status.cancelled, ...ofMonth }),
+    vencemNfe: documents({ TipoDFe: nfe.code, ...dueSoon }),
+    vencemCte: documents({ TipoDFe: cte.code, ...dueSoon }),
+    mudaramNfe: marked(nfe.code, 'mudaram-depois'),
+    mudaramCte: marked(cte.code, 'mudaram-depois'),
+    confirmacoesSugeridas: marked(nfe.code, 'confirmacao-sugerida'),
+    desconhecimentosPreparados: marked(nfe.code, 'desconhecimento-preparado'),
     aguardamSegunda: list('/v1/api/SegundaPessoa', {}, '/aprovacoes'),
     alertas: list('/v1/api/Alertas', {}, '/alertas'),
     alertasCriticos: alerts('critico'),

@@ -1,4 +1,3 @@
-import { manifestationTypes } from '@vigia/contract/manifestation'
 import { familyById } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -87,13 +86,6 @@ const settleAll = (state: 'registered' | 'rejected' | 'waiting') =>
   inWorkspace(ctx, office.workspaceId, ({ db }) =>
     db.updateTable('outgoing_event').set({ state, answered_at: new Date(), protocol: '135260000799999' }).execute(),
   )
-
-test('every choice of the menu is an event', () => {
-  for (const service of ['nfe', 'cte'] as const)
-    expect(familyById(service).answers.map(({ choice }) => choice)).toEqual(
-      manifestationTypes[service].map(({ code }) => code),
-    )
-})
 
 describe('a request', () => {
   test('is written down before anything leaves, with who wanted it', async () => {

@@ -1,6 +1,8 @@
 import type { CompanyRow } from '@vigia/contract/companies'
 import { formatCount, formatList, formatMoney, formatTime, writeBrasiliaTime } from '@vigia/contract/text'
 import { type Due, dueDocuments } from '@vigia/contract/workspace'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { capturesOf, hasEnded } from '../lib/capture.ts'
 import { companyText } from '../lib/companies.ts'
 
@@ -34,6 +36,11 @@ const answers: Record<Due['para'], string> = {
   desacordo: 'Prestação em Desacordo',
 }
 
+const words = {
+  nfe: { capture: 'NF-e', one: 'nota', many: 'notas' },
+  cte: { capture: 'CTe', one: 'CTe', many: 'CTe' },
+} satisfies Record<FamilyId, { capture: string; one: string; many: string }>
+
 /** What ends in the next days, day by day: answers, certificates, pauses of captures. What has ended already stands today. */
 export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], now: Date): AgendaDay[] {
   const days = new Map<string, AgendaEntry[]>()
@@ -59,7 +66,7 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
       if (estado === 'bloqueada' && proximaConsulta !== null && !causaComum)
         add(dayOf(new Date(proximaConsulta)), {
           kind: 'capture',
-          words: `Pausa da captura de ${servico === 'nfe' ? 'NF-e' : 'CTe'} termina: ${name}`,
+          words: `Pausa da captura de ${words[servico].capture} termina: ${name}`,
           detail: `Às ${formatTime(proximaConsulta)}. Nada se perde: a SEFAZ guarda o que falta.`,
           to: `/empresas/editar/${id}`,
         })
@@ -69,12 +76,12 @@ export function agendaOf(due: readonly Due[], companies: readonly CompanyRow[], 
 
 function answerEntry(due: Due): AgendaEntry {
   const { tipoDFe, para, totalDeItens, valorTotal, totalDeEmpresas, empresas } = due
-  const isNfe = tipoDFe === 0
+  const { one, many } = words[familyOf(tipoDFe).id]
   const rest = totalDeEmpresas - empresas.length
   const names = formatList(rest > 0 ? [...empresas, `mais ${rest}`] : empresas)
   return {
     kind: 'answer',
-    words: `${answers[para]}: ${isNfe ? formatCount(totalDeItens, 'nota', 'notas') : formatCount(totalDeItens, 'CTe', 'CTe')}`,
+    words: `${answers[para]}: ${formatCount(totalDeItens, one, many)}`,
     detail: names,
     amount: formatMoney(valorTotal),
     to: dueDocuments(due).to,

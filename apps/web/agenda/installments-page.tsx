@@ -575,7 +575,7 @@ function Parcel({ parcel, marking }: { parcel: Installment; marking: Marking }) 
           {emitente}
         </Link>
         <span className="block text-muted text-sm tabular-nums">
-          <Link to={documentAddress({ tipoDFe: 0, chave, idDFe })} className="text-brand underline underline-offset-3">
+          <Link to={documentAddress({ chave, idDFe })} className="text-brand underline underline-offset-3">
             NF-e {numero.toLocaleString('pt-BR')}
           </Link>
           {parcel.parcela && `, parcela ${parcel.parcela}`} · <CompanyName id={idEmpresa} name={empresa} />

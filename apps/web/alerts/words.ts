@@ -1,4 +1,5 @@
 import type { Alert, AlertBand, AlertState } from '@vigia/contract/workspace'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { CircleAlert, Info, type LucideIcon, OctagonAlert, TriangleAlert } from 'lucide-react'
 import type { Tone } from '../ui/badge.tsx'
 
@@ -20,5 +21,5 @@ export const states: Record<AlertState, string> = {
 
 /** "NF-e 1.234", the way a person finds a document. */
 export function nameOf({ tipoDFe, numero }: Pick<Alert, 'tipoDFe' | 'numero'>): string {
-  return `${tipoDFe === 0 ? 'NF-e' : 'CT-e'} ${numero.toLocaleString('pt-BR')}`
+  return `${familyOf(tipoDFe).name} ${numero.toLocaleString('pt-BR')}`
 }

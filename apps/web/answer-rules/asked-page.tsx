@@ -1,4 +1,5 @@
 import { getAccount } from '@vigia/contract/accounts'
+import { listPath } from '@vigia/contract/documents'
 import {
   type AskedAnswer,
   AskedForm,
@@ -9,6 +10,7 @@ import {
   type TwoPeople,
 } from '@vigia/contract/manifestation'
 import { formatCount, formatInstantDate, formatList, formatMoney } from '@vigia/contract/text'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { UserCheck } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -244,13 +246,13 @@ function AskedText({
   prazo,
   impedimento,
 }: AskedAnswer) {
-  const list = tipoDFe === 0 ? '/notas-fiscais' : '/cte'
+  const list = listPath(tipoDFe)
   return (
     <div className="min-w-0 flex-1 basis-72">
       <p className="break-words">
         <span className="font-semibold">{descricao}</span> ·{' '}
         <Link to={`${list}?periodo=todos&busca=${chave}`} className="text-brand underline underline-offset-3">
-          {tipoDFe === 0 ? 'NF-e' : 'CT-e'} {numero}
+          {familyOf(tipoDFe).name} {numero}
         </Link>{' '}
         de {emitente}, {formatMoney(valor)}, para <CompanyName id={idEmpresa} name={empresa} />
       </p>

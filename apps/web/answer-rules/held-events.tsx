@@ -1,5 +1,7 @@
+import { listPath } from '@vigia/contract/documents'
 import { listHeldEvents, releaseHeldEvents } from '@vigia/contract/manifestation'
 import { formatCount, formatInstantDate } from '@vigia/contract/text'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { Link } from 'react-router'
 import { notifySuccess } from '../lib/notify.ts'
 import { useAction, useScreenQuery } from '../lib/query.ts'
@@ -33,10 +35,10 @@ export function HeldEvents() {
                     <p className="break-words">
                       <span className="font-semibold">{item.descricao}</span> ·{' '}
                       <Link
-                        to={`${item.tipoDFe === 0 ? '/notas-fiscais' : '/cte'}?periodo=todos&busca=${item.chave}`}
+                        to={`${listPath(item.tipoDFe)}?periodo=todos&busca=${item.chave}`}
                         className="text-brand underline underline-offset-3"
                       >
-                        {item.tipoDFe === 0 ? 'NF-e' : 'CT-e'} {item.numero}
+                        {familyOf(item.tipoDFe).name} {item.numero}
                       </Link>{' '}
                       de {item.emitente}, para {item.empresa}
                     </p>

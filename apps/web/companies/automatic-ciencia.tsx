@@ -1,6 +1,8 @@
 import type { CompanyDetail } from '@vigia/contract/companies'
 import { listDocuments } from '@vigia/contract/documents'
 import { formatCount, formatInstantDate, formatTime } from '@vigia/contract/text'
+import { nfe } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import { type Control, useController } from 'react-hook-form'
 import { Link } from 'react-router'
 import { useScreenQuery } from '../lib/query.ts'
@@ -63,10 +65,8 @@ export function AutomaticCiencia({ control, companyId, company }: AutomaticCienc
   )
 }
 
-const summaryOnly = 1
-
 function SummaryCount({ companyId }: { companyId: string }) {
-  const query = { TipoDFe: 0, IdEmpresa: companyId, Status: summaryOnly }
+  const query = { TipoDFe: nfe.code, IdEmpresa: companyId, Status: status.summary }
   const { data } = useScreenQuery(listDocuments, { query })
   if (!data) return 'Contando as notas que só têm resumo...'
   if (data.totalDeItens === undefined) return null

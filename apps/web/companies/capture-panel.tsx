@@ -5,15 +5,13 @@ import { clsx } from 'clsx'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type Capture, captureProgress, captureSentence, capturesOf, isTroubled, lampOf } from '../lib/capture.ts'
+import { documentKinds } from '../lib/kinds.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { useNow } from '../ui/hooks/clock.ts'
 import { Progress } from '../ui/progress.tsx'
 import { StateMark } from '../ui/state-mark.tsx'
 import { durationText, isMoving, isNothingThere, isUnheard, remainingMs, type Sighting } from './capture-pace.ts'
 import { captureHeading, validityOf } from './work-list.ts'
-
-const names = { nfe: 'NF-e', cte: 'CT-e' } as const
-const lists = { nfe: ['/notas-fiscais', 'Ver notas fiscais'], cte: ['/cte', 'Ver CT-e'] } as const
 
 /** What is being captured for a company. */
 export function CapturePanel({ companyId, company }: { companyId: string; company: CompanyDetail }) {
@@ -72,8 +70,7 @@ function ServiceCapture({ companyId, capture, first, now }: ServiceCaptureProps)
   const left = useRemaining(capture, now)
   const lamp = isUnheard(capture) ? 'unlit' : lampOf(capture)
   const percent = percentOf(capture)
-  const name = names[capture.servico]
-  const [address, words] = lists[capture.servico]
+  const { short: name, path, seeAll } = documentKinds[capture.servico]
   const whole = percent === 100 && !first
   return (
     <div>
@@ -114,17 +111,16 @@ function ServiceCapture({ companyId, capture, first, now }: ServiceCaptureProps)
       {first && <ComeSoFar companyId={companyId} capture={capture} />}
       {Number(capture.ultimoNsu) > 0 && (
         <Link
-          to={`${address}?empresa=${companyId}&periodo=todos`}
+          to={`${path}?empresa=${companyId}&periodo=todos`}
           className="mt-1.5 inline-block min-h-6 rounded-control font-semibold text-brand underline underline-offset-3"
         >
-          {words}
+          {seeAll}
         </Link>
       )}
     </div>
   )
 }
 
-const tipos = { nfe: 0, cte: 2 } as const
 const counted: Record<Capture['servico'], [one: string, many: string]> = {
   nfe: ['nota fiscal chegou', 'notas fiscais chegaram'],
   cte: ['CT-e chegou', 'CT-e chegaram'],
@@ -133,7 +129,12 @@ const counted: Record<Capture['servico'], [one: string, many: string]> = {
 /** How many documents the first capture has brought. */
 function ComeSoFar({ companyId, capture }: Pick<ServiceCaptureProps, 'companyId' | 'capture'>) {
   // In an order of its own: the list, which is opened next, must not begin with what was here meanwhile.
-  const query = { TipoDFe: tipos[capture.servico], IdEmpresa: companyId, Ordem: 'chegada', PaginaAtual: 1 } as const
+  const query = {
+    TipoDFe: documentKinds[capture.servico].tipoDFe,
+    IdEmpresa: companyId,
+    Ordem: 'chegada',
+    PaginaAtual: 1,
+  } as const
   const { data } = useScreenQuery(listDocuments, { query }, { refreshMs: isMoving([capture]) ? 3_000 : 15_000 })
   const count = data?.totalDeItens ?? 0
   if (count === 0) return null
@@ -149,7 +150,7 @@ function percentOf(capture: Capture): number | null {
 // For screen readers: steps of ten, so that not every percent is read aloud.
 function spoken(capture: Capture): string {
   const percent = percentOf(capture)
-  const name = names[capture.servico]
+  const { short: name } = documentKinds[capture.servico]
   const runs = capture.estado === 'capturando' || capture.estado === 'aguardando'
   if (runs && percent !== null && percent < 100) return `${name}: ${Math.floor(percent / 10) * 10}%.`
   return capture.mensagem ? `${name}: ${capture.mensagem}` : ''

@@ -1,6 +1,7 @@
 import type { CompanyRow } from '@vigia/contract/companies'
 import { formatCount } from '@vigia/contract/text'
 import { formatCnpj } from '@vigia/dfe/cnpj'
+import { families } from '@vigia/dfe/families/all'
 import { clsx } from 'clsx'
 import { Pencil } from 'lucide-react'
 import { useId, useRef } from 'react'
@@ -106,8 +107,9 @@ function CompaniesHead({ companies, selection }: { companies: readonly CompanyRo
       <colgroup>
         <col />
         <col className="w-36 @max-[1200px]/list:w-33" />
-        <col className="w-[17%] @max-[1200px]/list:w-43 @max-[880px]/list:w-23" />
-        <col className="w-[17%] @max-[1200px]/list:w-43 @max-[880px]/list:w-23" />
+        {families.map(({ id }) => (
+          <col key={id} className="w-[17%] @max-[1200px]/list:w-43 @max-[880px]/list:w-23" />
+        ))}
         <col className="w-[17%] @max-[880px]/list:w-25" />
         <col className="w-17" />
         <col className="w-18" />
@@ -123,12 +125,11 @@ function CompaniesHead({ companies, selection }: { companies: readonly CompanyRo
           <th scope="col" className={head}>
             CNPJ
           </th>
-          <th scope="col" className={head}>
-            Última Sync NFe
-          </th>
-          <th scope="col" className={head}>
-            Última Sync CTe
-          </th>
+          {families.map(({ id, name }) => (
+            <th key={id} scope="col" className={head}>
+              {`Última Sync ${name.replace('-', '')}`}
+            </th>
+          ))}
           <th scope="col" className={head}>
             Validade do Certificado
           </th>
@@ -196,12 +197,11 @@ function CompanyTableRow({ company, selection, now, rowIndex }: CompanyItemProps
           </div>
         </td>
         <td className="whitespace-nowrap tabular-nums @max-[880px]/list:text-sm">{formatCnpj(company.cnpj)}</td>
-        <td>
-          <ServiceState company={company} service="nfe" now={now} />
-        </td>
-        <td>
-          <ServiceState company={company} service="cte" now={now} />
-        </td>
+        {families.map(({ id }) => (
+          <td key={id}>
+            <ServiceState company={company} service={id} now={now} />
+          </td>
+        ))}
         <td>
           <Validity company={company} now={now} />
         </td>
@@ -343,18 +343,14 @@ function CompanyItem({ company, selection, now }: CompanyItemProps) {
         <CompanyActions company={company} />
       </div>
       <dl className="mt-2 grid gap-x-6 gap-y-1.5 pl-8.5 text-sm pointer-coarse:pl-9.5 @min-[560px]/list:grid-cols-3 [&>div]:grid [&>div]:grid-cols-[4.75rem_1fr] @min-[560px]/list:[&>div]:grid-cols-1 [&_dt]:text-muted">
-        <div>
-          <dt>NFe</dt>
-          <dd>
-            <ServiceState company={company} service="nfe" now={now} />
-          </dd>
-        </div>
-        <div>
-          <dt>CTe</dt>
-          <dd>
-            <ServiceState company={company} service="cte" now={now} />
-          </dd>
-        </div>
+        {families.map(({ id, name }) => (
+          <div key={id}>
+            <dt>{name.replace('-', '')}</dt>
+            <dd>
+              <ServiceState company={company} service={id} now={now} />
+            </dd>
+          </div>
+        ))}
         <div>
           <dt>Certificado</dt>
           <dd>

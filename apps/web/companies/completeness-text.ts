@@ -1,9 +1,9 @@
 import type { CompletenessMonth } from '@vigia/contract/companies'
 import { formatCount, formatInstantDate, formatTime } from '@vigia/contract/text'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { familyById } from '@vigia/dfe/families/lookup'
 
 type ListedGap = CompletenessMonth['lacunas'][number]
-
-const names = { nfe: 'NF-e', cte: 'CT-e' } as const
 
 /** Whether a month is complete, and if not, what happens to the rest. */
 export function stateOf({ lacunas, consultas }: CompletenessMonth) {
@@ -39,11 +39,11 @@ const columns = [
 /** The same as tab-separated text, for pasting into a spreadsheet. */
 export function completenessText(
   company: string,
-  services: readonly { servico: keyof typeof names; meses: readonly CompletenessMonth[] }[],
+  services: readonly { servico: FamilyId; meses: readonly CompletenessMonth[] }[],
 ): string {
   const rows = services.flatMap(({ servico, meses }) =>
     meses.map((month) => [
-      names[servico],
+      familyById(servico).name,
       month.mes,
       month.nsuInicial ?? '',
       month.nsuFinal ?? '',

@@ -1,6 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { type CompletenessMonth, downloadUnreadable, getCompleteness, type Unreadable } from '@vigia/contract/companies'
 import { formatCount, formatInstantDate, formatInteger, formatMonth, formatTime } from '@vigia/contract/text'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { familyById } from '@vigia/dfe/families/lookup'
 import { ChevronRight, Download } from 'lucide-react'
 import { useState } from 'react'
 import { callBytes } from '../lib/api.ts'
@@ -35,8 +37,6 @@ export function Completeness({ companyId, company }: { companyId: string; compan
     </details>
   )
 }
-
-const services = { nfe: 'NF-e', cte: 'CT-e' } as const
 
 function Months({ companyId, company }: { companyId: string; company: string }) {
   const { data, error, isFetching, refetch } = useScreenQuery(getCompleteness, { query: { id: companyId } })
@@ -74,7 +74,7 @@ function Months({ companyId, company }: { companyId: string; company: string }) 
       </div>
       {data.map(({ servico, meses, naoLidos, totalNaoLidos }) => (
         <div key={servico} className="grid gap-3">
-          <ServiceMonths name={services[servico]} months={meses} />
+          <ServiceMonths name={familyById(servico).name} months={meses} />
           {naoLidos.length > 0 && (
             <UnreadableFiles companyId={companyId} service={servico} files={naoLidos} total={totalNaoLidos} />
           )}
@@ -86,7 +86,7 @@ function Months({ companyId, company }: { companyId: string; company: string }) 
 
 interface UnreadableFilesProps {
   companyId: string
-  service: keyof typeof services
+  service: FamilyId
   files: readonly Unreadable[]
   total: number
 }
@@ -97,12 +97,15 @@ function UnreadableFiles({ companyId, service, files, total }: UnreadableFilesPr
       const blob = await callBytes(downloadUnreadable, { query: { id: companyId, servico: service, nsu } })
       // What could not even be opened is saved as it arrived.
       const isText = (await blob.slice(0, 8).text()).trimStart().startsWith('<')
-      saveFile(blob, `${services[service]}-NSU${nsu}.${isText ? 'xml' : 'gz'}`)
+      saveFile(blob, `${familyById(service).name}-NSU${nsu}.${isText ? 'xml' : 'gz'}`)
     },
     onError: (error) => notifyError(actionFailure(error)),
   })
   return (
-    <section aria-label={`Arquivos de ${services[service]} que não puderam ser lidos`} className="ml-6 max-w-3xl">
+    <section
+      aria-label={`Arquivos de ${familyById(service).name} que não puderam ser lidos`}
+      className="ml-6 max-w-3xl"
+    >
       <h3 className="font-semibold">
         {formatCount(total, 'arquivo não pôde ser lido', 'arquivos não puderam ser lidos')}
       </h3>

@@ -1,6 +1,8 @@
 import type { CompanyDetail } from '@vigia/contract/companies'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { useEffect } from 'react'
 import { Link } from 'react-router'
+import { documentKinds } from '../lib/kinds.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
 import { cienciaId } from './automatic-ciencia.tsx'
@@ -23,7 +25,7 @@ export function FirstCapture({ companyId, company, list }: FirstCaptureProps) {
   useLeaving(companyId)
   const moving = isMoving(captures)
   const brought = captures.filter(({ ultimoNsu }) => Number(ultimoNsu) > 0).map(({ servico }) => servico)
-  const documents = brought.length === 1 && brought[0] === 'cte' ? '/cte' : '/notas-fiscais'
+  const { path: documents } = documentKinds[(brought.length === 1 && brought[0]) || nfe.id]
   const acknowledges = company.configuracaoNFe.manifestarCienciaAutomaticamente === true
   const edit = (hash?: string) => ({
     to: { hash: hash ?? '' },

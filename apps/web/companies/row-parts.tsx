@@ -1,4 +1,4 @@
-import type { CompanyRow } from '@vigia/contract/companies'
+import { type CompanyRow, lastSynchronizations } from '@vigia/contract/companies'
 import { formatAtMoment, formatInstantDate, formatRelative } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { CalendarClock, CalendarX } from 'lucide-react'
@@ -14,7 +14,7 @@ interface ServiceStateProps {
 
 /** When the service last responded, and what its capture does now. */
 export function ServiceState({ company, service, now }: ServiceStateProps) {
-  const last = service === 'nfe' ? company.ultimaSincronizacaoNFe : company.ultimaSincronizacaoCTe
+  const last = lastSynchronizations(company)[service]
   const capture = capturesOf(company, now).find(({ servico }) => servico === service)
   const next = nextStep(company, last, capture, now)
   const state = capture && (last === null || isOfAll(capture) ? restingState(capture) : lampOf(capture))

@@ -1,4 +1,4 @@
-import type { CompanyDetail, CompanyRow } from '@vigia/contract/companies'
+import { type CompanyDetail, type CompanyRow, lastSynchronizations } from '@vigia/contract/companies'
 import { formatCount } from '@vigia/contract/text'
 import { type Capture, capturesOf, certificateState, hasEnded, isOfAll, isTroubled } from '../lib/capture.ts'
 
@@ -119,8 +119,7 @@ export function arrange(companies: readonly CompanyRow[], { order, narrowing }: 
 function keyOf(company: CompanyRow, order: Order, now: Date): number[] {
   const validity = instant(company.validadeCertificadoA1)
   if (order === 'certificado') return [validity]
-  if (order === 'sincronizacao')
-    return [Math.min(instant(company.ultimaSincronizacaoNFe), instant(company.ultimaSincronizacaoCTe))]
+  if (order === 'sincronizacao') return [Math.min(...Object.values(lastSynchronizations(company)).map(instant))]
   const rank = urgency(company, now)
   return rank === 3 ? [rank, validity] : [rank]
 }

@@ -2,6 +2,7 @@ import { formatTime } from '@vigia/contract/text'
 import type { Dashboard } from '@vigia/contract/workspace'
 import { clsx } from 'clsx'
 import { Link } from 'react-router'
+import { documentKinds, kinds } from '../lib/kinds.ts'
 import { Badge } from '../ui/badge.tsx'
 import { GroupsOfFour } from '../ui/groups-of-four.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
@@ -40,6 +41,8 @@ export function RecentActivity({ entries }: { entries: Dashboard['ultimosDocumen
 
 function RecentEntry({ entry }: { entry: Dashboard['ultimosDocumentosProcessados'][number] }) {
   const { idDfe, tipoDfe, nomeEmitente, chaveDfe, dataCadastro } = entry
+  // Any other value is a CT-e (section 3).
+  const { path, short } = kinds.find(({ tipoDFe }) => tipoDFe === tipoDfe) ?? documentKinds.cte
   return (
     <li
       className={clsx(
@@ -52,14 +55,11 @@ function RecentEntry({ entry }: { entry: Dashboard['ultimosDocumentosProcessados
         <span className="truncate font-semibold">{nomeEmitente}</span>
       ) : (
         // The whole entry can be pressed; the badge has the name of a link of the navigation, so it is not part of the name of this one.
-        <Link
-          to={`${tipoDfe === 0 ? '/notas-fiscais' : '/cte'}?documento=${idDfe}`}
-          className="truncate font-semibold after:absolute after:inset-0"
-        >
+        <Link to={`${path}?documento=${idDfe}`} className="truncate font-semibold after:absolute after:inset-0">
           {nomeEmitente}
         </Link>
       )}
-      <Badge tone="plain">{tipoDfe === 0 ? 'NFe' : 'CTe'}</Badge>
+      <Badge tone="plain">{short.replace('-', '')}</Badge>
       <GroupsOfFour text={chaveDfe} className="col-span-3 text-muted" />
     </li>
   )

@@ -6,6 +6,7 @@ import { Suspense, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { commonCauseOf } from '../lib/capture.ts'
 import { useCompanies } from '../lib/companies.ts'
+import { type DocumentKind, kinds } from '../lib/kinds.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
 import { loadFailure, useScreenQuery } from '../lib/query.ts'
 import { useMay } from '../lib/rights.ts'
@@ -19,7 +20,6 @@ import { Notice, TextNotice } from '../ui/notice.tsx'
 import { lazyWithTrigger } from '../ui/overlay/lazy-with-trigger.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pagination } from '../ui/pagination.tsx'
-import { cte, type DocumentKind, nfe } from './kinds.ts'
 import { useArrivals } from './list/arrivals.ts'
 import { CheckLook } from './list/check-look.tsx'
 import { columns, tableMinWidth, writeHiddenColumns } from './list/columns.ts'
@@ -61,13 +61,8 @@ const ColumnsMenu = lazyWithTrigger('menu', () =>
 const refreshMs = 5_000
 const barMinWidth = 720
 
-export function NfePage() {
-  return <DocumentsPage kind={nfe} />
-}
-
-export function CtePage() {
-  return <DocumentsPage kind={cte} />
-}
+/** The list of each family. */
+export const lists = Object.fromEntries(kinds.map((kind) => [kind.type, () => <DocumentsPage kind={kind} />]))
 
 const suggestedBy: Partial<Record<Filters['mark'], number>> = {
   'confirmacao-sugerida': 2,

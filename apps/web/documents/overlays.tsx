@@ -1,9 +1,9 @@
 import type { DocumentRow, exportDocuments } from '@vigia/contract/documents'
 import { Suspense, useEffect, useRef, useState } from 'react'
+import type { AnswerType } from '../lib/answer-types.ts'
 import type { CallInput } from '../lib/api.ts'
+import { type DocumentKind, kindOf } from '../lib/kinds.ts'
 import { lazyWithPreload } from '../lib/lazy.ts'
-import { type DocumentKind, kindOf } from './kinds.ts'
-import type { AnswerType } from './manifestation/answer-types.ts'
 import type { usePlace, useTask } from './place.tsx'
 
 // None of these is needed to show the list.

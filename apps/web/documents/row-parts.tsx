@@ -18,11 +18,11 @@ import {
   UserCheck,
 } from 'lucide-react'
 import { type ChangeEvent, useId } from 'react'
+import type { DocumentKind } from '../lib/kinds.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Checkbox } from '../ui/form/checkbox.tsx'
 import { besideLink } from '../ui/hooks/row-keys.ts'
 import { describeDeadline } from './deadlines.ts'
-import type { DocumentKind } from './kinds.ts'
 
 /** What a row needs to be selected and opened; the functions keep their identity, so that only rows that changed are rendered again. */
 export interface RowProps {

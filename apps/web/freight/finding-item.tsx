@@ -1,5 +1,6 @@
 import { formatDate, formatInstantDate, formatMoney, formatTime } from '@vigia/contract/text'
 import { type FreightFinding, markFreight } from '@vigia/contract/workspace'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { CircleAlert, CircleCheck } from 'lucide-react'
 import { Link } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
@@ -91,7 +92,7 @@ function Behind({ documents }: { documents: FreightFinding['documentos'] }) {
 
 function One({ document }: { document: FreightFinding['documentos'][number] }) {
   const { idDFe, tipoDFe, chave, numero, valor, emissao } = document
-  const name = `${tipoDFe === 0 ? 'NF-e' : 'CT-e'} ${numero}`
+  const name = `${familyOf(tipoDFe).name} ${numero}`
   if (idDFe === null)
     return (
       <span className="text-muted" title={chave}>
@@ -99,7 +100,7 @@ function One({ document }: { document: FreightFinding['documentos'][number] }) {
       </span>
     )
   return (
-    <Link to={documentAddress({ tipoDFe, chave, idDFe })} className="text-brand underline underline-offset-3">
+    <Link to={documentAddress({ chave, idDFe })} className="text-brand underline underline-offset-3">
       {name}
       {emissao && `, ${formatDate(emissao)}`}
       {valor !== null && `, ${formatMoney(valor)}`}

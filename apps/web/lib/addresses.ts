@@ -1,7 +1,9 @@
-/** The list with this document and its panel. */
-export function documentAddress(document: { tipoDFe: number; chave: string; idDFe: string }): string {
-  const params = new URLSearchParams({ busca: document.chave, periodo: 'todos', documento: document.idDFe })
-  return `${document.tipoDFe === 0 ? '/notas-fiscais' : '/cte'}?${params}`
+import { kindOf } from './kinds.ts'
+
+/** The list with the document of this chave, in whichever month; with its panel when its id is known. */
+export function documentAddress({ chave, idDFe }: { chave: string; idDFe?: string | undefined }): string {
+  const params = new URLSearchParams({ busca: chave, periodo: 'todos', ...(idDFe && { documento: idDFe }) })
+  return `${kindOf(chave).path}?${params}`
 }
 
 /** The page of who issued documents: one for all CNPJs of a root. */

@@ -1,4 +1,4 @@
-import type { CaptureState, CompanyRow } from '@vigia/contract/companies'
+import { type CaptureState, type CompanyRow, lastSynchronizations } from '@vigia/contract/companies'
 import { formatAtMoment, formatCount, formatMoment, formatRelative } from '@vigia/contract/text'
 
 /** A certificate that ends within so many days is something to do. */
@@ -194,9 +194,7 @@ export function synchronizationOf(companies: readonly CompanyRow[], now: Date) {
 }
 
 function lastNews(companies: readonly CompanyRow[], now: Date): string {
-  const last = validInOrder(
-    companies.flatMap((company) => [company.ultimaSincronizacaoNFe, company.ultimaSincronizacaoCTe]),
-  ).at(-1)
+  const last = validInOrder(companies.flatMap((company) => Object.values(lastSynchronizations(company)))).at(-1)
   return last ? `Atualizado ${formatRelative(last, now)}` : 'Ainda sem a primeira consulta'
 }
 

@@ -1,4 +1,6 @@
-import type { reformFilters } from '@vigia/contract/documents'
+import { listPath, type reformFilters } from '@vigia/contract/documents'
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { documentKinds } from '../lib/kinds.ts'
 import { monthPeriod } from '../ui/period/days.ts'
 
 /** The months since IBS and CBS are informed, newest first: `2026-11`. */
@@ -27,16 +29,17 @@ export interface Behind {
 export function listAddress({ month, company, tipoDFe, reform, supplier, cfop, ncm, classification }: Behind): string {
   const [year = 0, number = 1] = month.split('-').map(Number)
   const { from, to } = monthPeriod(new Date(year, number - 1, 1))
-  const params = new URLSearchParams({ de: from, ate: to, contaComo: tipoDFe === 2 ? 'fretes' : 'compras' })
+  const { path, counted } = documentKinds[familyOf(tipoDFe).id]
+  const params = new URLSearchParams({ de: from, ate: to, contaComo: counted[0].code })
   if (company) params.set('empresa', company)
   if (reform) params.set('reforma', reform)
   const lines = { participante: supplier, cfop, ncm, classificacao: classification }
   const line = Object.entries(lines).find(([, key]) => key)
   if (line) params.set('linha', line.join(':'))
-  return `${tipoDFe === 2 ? '/cte' : '/notas-fiscais'}?${params}`
+  return `${path}?${params}`
 }
 
 /** The list with the panel of a document. */
 export function documentAddress({ idDFe, tipoDFe }: { idDFe: string; tipoDFe: number }): string {
-  return `${tipoDFe === 2 ? '/cte' : '/notas-fiscais'}?${new URLSearchParams({ periodo: 'todos', documento: idDFe })}`
+  return `${listPath(tipoDFe)}?${new URLSearchParams({ periodo: 'todos', documento: idDFe })}`
 }

@@ -2,6 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 import { formatCount, formatDate, formatInteger, formatMoney, formatMonth } from '@vigia/contract/text'
 import { downloadReformSheet, getReformSheet, type ReformSheet } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { Download, Percent } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link, useSearchParams } from 'react-router'
@@ -187,8 +189,7 @@ function NumberLink({ behind, children }: { behind: Behind; children: ReactNode 
   )
 }
 
-const kindWords = (tipoDFe: number, count: number) =>
-  tipoDFe === 2 ? formatCount(count, 'CT-e', 'CT-e') : formatCount(count, 'NF-e', 'NF-e')
+const kindWords = (tipoDFe: number, count: number) => formatCount(count, familyOf(tipoDFe).name, familyOf(tipoDFe).name)
 
 const presences = [
   ['com', 'com', 'Com IBS/CBS'],
@@ -296,7 +297,7 @@ function DocumentLine({ document }: { document: SheetDocument }) {
   return (
     <>
       <Link to={documentAddress(document)} className="font-semibold hover:underline hover:underline-offset-3">
-        {tipoDFe === 2 ? 'CT-e' : 'NF-e'} {formatInteger(numero)} de {emitente}
+        {familyOf(tipoDFe).name} {formatInteger(numero)} de {emitente}
       </Link>
       <span className="block text-muted text-sm tabular-nums">
         {formatMoney(valor)} · {formatDate(dataEmissao)} · para <CompanyName id={idEmpresa} name={empresa} />
@@ -393,7 +394,7 @@ function Codes({ id, title, name, rows, at, part }: CodesProps) {
           <tr key={row.codigo}>
             <td className="tabular-nums">{row.codigo}</td>
             <td>
-              <NumberLink behind={{ ...at, tipoDFe: 0, [part]: row.codigo }}>
+              <NumberLink behind={{ ...at, tipoDFe: nfe.code, [part]: row.codigo }}>
                 {formatInteger(row.documentos)}
               </NumberLink>
             </td>

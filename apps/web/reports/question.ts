@@ -8,6 +8,7 @@ import {
   reportMonthsMax,
   reportSubjects,
 } from '@vigia/contract/workspace'
+import { subjectPath } from '../lib/kinds.ts'
 import { monthPeriod } from '../ui/period/days.ts'
 import { moveMonth, readMonths } from '../ui/period/months.ts'
 
@@ -84,7 +85,7 @@ export function documentsOf(question: ReportQuestion, row: Pick<ReportRow, 'chav
   if (company) params.set('empresa', company)
   params.set('de', `${from}-01`)
   params.set('ate', monthPeriod(new Date(Number(to.slice(0, 4)), Number(to.slice(5)) - 1, 1)).to)
-  return `${subject === 'fretes' ? '/cte' : '/notas-fiscais'}?${params}`
+  return `${subjectPath(subject)}?${params}`
 }
 
 /** "+12%", "−3%", "igual"; null: there was nothing to compare with. */

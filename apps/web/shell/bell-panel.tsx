@@ -5,6 +5,7 @@ import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import { call } from '../lib/api.ts'
+import { documentKinds, kinds } from '../lib/kinds.ts'
 import { loadFailure, queryClient, useScreenQuery } from '../lib/query.ts'
 import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks/clock.ts'
@@ -208,7 +209,7 @@ function Announcement({ announcement, fresh, now, onFollow }: AnnouncementProps)
           <p className="relative z-1 mt-0.5 flex w-fit gap-4 text-sm">
             {[tela, outraTela].map((path) => (
               <Link key={path} to={path} onClick={onFollow} className="min-h-6 text-brand underline underline-offset-3">
-                {path.startsWith('/cte') ? 'Ver CT-e' : 'Ver notas fiscais'}
+                {(kinds.find((kind) => path.startsWith(kind.path)) ?? documentKinds.nfe).seeAll}
               </Link>
             ))}
           </p>

@@ -10,13 +10,12 @@ import {
   type LucideIcon,
   PackageSearch,
   Percent,
-  ReceiptText,
   TriangleAlert,
-  Truck,
   UserCheck,
   WalletCards,
 } from 'lucide-react'
 import { Link, NavLink } from 'react-router'
+import { kinds } from '../lib/kinds.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { productName, productVersion } from '../lib/site.ts'
 import { Logo } from '../ui/logo.tsx'
@@ -35,8 +34,7 @@ interface Item {
 
 const items: readonly Item[] = [
   { to: '/dashboard', label: 'Dashboard', icon: LayoutDashboard },
-  { to: '/notas-fiscais', label: 'Notas Fiscais', icon: ReceiptText },
-  { to: '/cte', label: 'CTe', icon: Truck },
+  ...kinds.map(({ path, label, icon }) => ({ to: path, label, icon })),
   {
     to: '/alertas',
     label: 'Alertas',

@@ -1,19 +1,21 @@
 import { listViews, type SavedView } from '@vigia/contract/documents'
 import { clsx } from 'clsx'
 import { Link, useLocation } from 'react-router'
+import { kinds } from '../lib/kinds.ts'
 import { useScreenQuery } from '../lib/query.ts'
 
-/** The lists, by the type of their documents. */
-export const listPaths: Readonly<Record<number, string>> = { 0: '/notas-fiscais', 2: '/cte' }
+/** The views of the list at an address. */
+const viewsAt = (path: string, views: readonly SavedView[]) =>
+  views.filter(({ tipoDFe }) => kinds.some((kind) => kind.path === path && kind.tipoDFe === tipoDFe))
 
-/** The views that were kept, of both lists; empty while they are not known. */
+/** The views that were kept, of all lists; empty while they are not known. */
 export function useSavedViews(): readonly SavedView[] {
   return useScreenQuery(listViews, {}, { refreshMs: 5 * 60_000 }).data ?? []
 }
 
 /** Where the navigation leads for a list: to the view with which this person begins, if there is one. */
 export function listTarget(path: string, views: readonly SavedView[]): string {
-  const first = views.find(({ tipoDFe, inicial }) => inicial && listPaths[tipoDFe] === path)
+  const first = viewsAt(path, views).find(({ inicial }) => inicial)
   return first ? `${path}?${first.endereco}` : path
 }
 
@@ -26,7 +28,7 @@ interface SavedViewsProps {
 /** The views of a list, below it in the navigation. */
 export function SavedViews({ path, views, onFollow }: SavedViewsProps) {
   const { pathname, search } = useLocation()
-  const own = views.filter(({ tipoDFe }) => listPaths[tipoDFe] === path)
+  const own = viewsAt(path, views)
   if (own.length === 0) return null
   return (
     <ul aria-label="Visões" className="my-0.5 ml-7.5 border-line border-l pl-1.5">

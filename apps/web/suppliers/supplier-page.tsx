@@ -1,3 +1,4 @@
+import { listPath } from '@vigia/contract/documents'
 import {
   formatCount,
   formatDate,
@@ -8,10 +9,14 @@ import {
 } from '@vigia/contract/text'
 import { getSupplier, type Supplier, supplierMax } from '@vigia/contract/workspace'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { cte } from '@vigia/dfe/families/cte'
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 import type { ReactNode } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { documentAddress } from '../lib/addresses.ts'
 import { companyOptions, useCompanies } from '../lib/companies.ts'
+import { subjectPath } from '../lib/kinds.ts'
 import { useScreenQuery } from '../lib/query.ts'
 import { productName } from '../lib/site.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
@@ -45,7 +50,7 @@ export function SupplierPage() {
       site={productName}
       subtitle={`${raiz.length === 11 ? `CPF ${formatCpf(raiz)}` : `CNPJ de raiz ${formatRoot(raiz)}`}: o que os documentos dizem deste fornecedor, em todos os estabelecimentos.`}
       action={
-        <Link to={listAddress('/notas-fiscais', raiz, company)} className={buttonClass({ variant: 'outline' })}>
+        <Link to={listAddress(nfe.code, raiz, company)} className={buttonClass({ variant: 'outline' })}>
           Ver todas as notas
         </Link>
       }
@@ -72,12 +77,12 @@ const formatRoot = (root: string) => root.replace(/^(.{2})(.{3})(.{3})$/, '$1.$2
 const documents = (count: number) => formatCount(count, 'documento', 'documentos')
 
 function listAddress(
-  list: '/notas-fiscais' | '/cte',
+  tipoDFe: number,
   root: string,
   company: string,
   more: Record<string, string> = { periodo: 'todos' },
 ): string {
-  return `${list}?${new URLSearchParams({ busca: root, ...(company && { empresa: company }), ...more })}`
+  return `${listPath(tipoDFe)}?${new URLSearchParams({ busca: root, ...(company && { empresa: company }), ...more })}`
 }
 
 interface PartProps {
@@ -182,7 +187,7 @@ function Months({ supplier: { meses, raiz }, company }: PartProps) {
     const { from, to } = monthPeriod(new Date(Number(month.slice(0, 4)), Number(month.slice(5)) - 1, 1))
     const params = new URLSearchParams({ contaComo: subject, linha: `participante:${raiz}`, de: from, ate: to })
     if (company) params.set('empresa', company)
-    return `${subject === 'fretes' ? '/cte' : '/notas-fiscais'}?${params}`
+    return `${subjectPath(subject)}?${params}`
   }
   return (
     <Part
@@ -255,17 +260,14 @@ function Situations({ supplier: { situacoes, recentes, raiz }, company }: PartPr
       note={`Situações dos documentos dos últimos ${supplierMax.months} meses; eventos dos últimos ${formatInteger(recentes.totalDeItens)}.`}
     >
       <dl>
-        {situacoes.map(({ tipoDFe, status, nome, totalDeItens }) => {
-          const list = tipoDFe === 0 ? '/notas-fiscais' : '/cte'
-          return (
-            <Line key={`${tipoDFe} ${status}`} label={`${tipoDFe === 0 ? 'NF-e' : 'CT-e'}: ${nome}`}>
-              <Link to={listAddress(list, raiz, company, { status: String(status), ...lately })} className={linkClass}>
-                {documents(totalDeItens)}
-              </Link>
-            </Line>
-          )
-        })}
-        {situacoes.some(({ tipoDFe }) => tipoDFe === 2) && (
+        {situacoes.map(({ tipoDFe, status, nome, totalDeItens }) => (
+          <Line key={`${tipoDFe} ${status}`} label={`${familyOf(tipoDFe).name}: ${nome}`}>
+            <Link to={listAddress(tipoDFe, raiz, company, { status: String(status), ...lately })} className={linkClass}>
+              {documents(totalDeItens)}
+            </Link>
+          </Line>
+        ))}
+        {situacoes.some(({ tipoDFe }) => tipoDFe === cte.code) && (
           <Line label="CT-e: o que não fecha">
             <Link
               to={`/fretes?${new URLSearchParams({ busca: raiz, ...(company && { empresa: company }) })}`}
@@ -311,7 +313,7 @@ function Alerts({ supplier: { alertas } }: { supplier: Supplier }) {
               <li key={idDFe} className="flex flex-wrap items-center gap-x-3 py-2">
                 <Badge tone={bands[faixa].tone}>{bands[faixa].label}</Badge>
                 <Link to={`/alertas?${new URLSearchParams({ documento: idDFe })}`} className={linkClass}>
-                  {tipoDFe === 0 ? 'NF-e' : 'CT-e'} {formatInteger(numero)}
+                  {familyOf(tipoDFe).name} {formatInteger(numero)}
                 </Link>
                 <span className="min-w-0 flex-1 basis-48 break-words text-muted text-sm">{regras.join(', ')}</span>
               </li>

@@ -49,7 +49,7 @@ async function readViews({ db }: WithDatabase, { workspaceId, accountId }: Sessi
 async function keepView(
   { db }: WithDatabase,
   { workspaceId, accountId }: Session,
-  { tipoDFe, nome, endereco, inicial }: { tipoDFe: 0 | 2; nome: string; endereco: string; inicial: boolean },
+  { tipoDFe, nome, endereco, inicial }: { tipoDFe: number; nome: string; endereco: string; inicial: boolean },
 ): Promise<void> {
   // Two that are saved at once take turns, and the second one counts the first.
   await db.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()

@@ -1,14 +1,22 @@
+import { families } from '@vigia/dfe/families/all'
+import type { Family } from '@vigia/dfe/families/family'
+
 const instant = 'Data e hora em ISO 8601, em UTC.'
 const local = 'Data e hora local impressas no documento, no formato aaaa-MM-ddTHH:mm:ss; os dois extremos contam.'
 const roleSwitch = (role: string, kind: string) =>
   `Mostra ${kind} em que a empresa é ${role}: true ou false (também 1, 0, on, off). Não vindo, fica como está.`
 
+const familyCodes = families.map(({ code }) => code)
+const familyChoices = `${families.map(({ code, name }) => `${code} ${name}`).join(', ')}.`
+const answerChoices = ({ name, answers }: Family) =>
+  `${name}: ${answers.map((answer) => `${answer.choice} ${answer.name}`).join(', ')}.`
+
 const switchCodes = ['true', 'false', '1', '0', 'on', 'off']
 
 /** The codes that a field takes, where the schema does not say so. */
 export const fieldCodes: Record<string, readonly (string | number)[]> = {
-  TipoDFe: [0, 2],
-  tipoDFe: [0, 2],
+  TipoDFe: familyCodes,
+  tipoDFe: familyCodes,
   SincronizacaoAutomatica: switchCodes,
   'ConfiguracoesNfe.ManifestarCienciaAutomaticamente': switchCodes,
   'ConfiguracoesNfe.Emitente': switchCodes,
@@ -91,7 +99,7 @@ export const fieldTexts: Record<string, string> = {
   'ConfiguracoesCte.Terceiro': roleSwitch('terceira', 'os CT-e'),
   'CertificadoDigital.Certificado': 'Certificado novo, da mesma base de CNPJ: arquivo .pfx ou .p12, até 128 kB.',
   'CertificadoDigital.Senha': 'Senha do certificado novo.',
-  TipoDFe: '0 NF-e, 2 CT-e.',
+  TipoDFe: familyChoices,
   CampoPesquisa:
     'Palavras em qualquer ordem; cada uma tem de estar num dos campos: parte do nome de quem emitiu ou da empresa, sem acentos; número; chave de acesso ou dez ou mais caracteres dela; CNPJ ou CPF, ou oito ou mais caracteres dele; valor (16.471,02 ou R$ 500), faixa de valor (>10000, <=500, 1000..2000); data (15/10, 15/10/2026, 10/2026). A chave inteira é achada em qualquer data.',
   ValorDe: 'Só documentos deste valor ou mais, como 1234.56.',
@@ -169,7 +177,7 @@ export const fieldTexts: Record<string, string> = {
   idEvento: 'Identificador do evento dentro do documento, como o histórico o dá; null quando não há o que imprimir.',
   justificativa: 'Motivo, de 1 a 200 caracteres; alguns eventos exigem pelo menos 15.',
   idsDFe: 'Os documentos, até 300 de cada vez; numa exportação, até 5.000.',
-  tipoDFe: '0 NF-e, 2 CT-e.',
+  tipoDFe: familyChoices,
   idRegra: 'A regra de resposta, como a lista delas a dá; ao guardar, a que muda.',
   idsRegra: 'Todas as regras de resposta, na ordem em que passam a valer.',
   ativa: 'Se a regra decide: true ou false (também 1, 0, on, off); true quando não vem.',
@@ -195,8 +203,7 @@ export const fieldTexts: Record<string, string> = {
   guardadaPor: 'Quem guardou a visão por último; null se não tem mais conta.',
   emailNovo: 'E-mail que falta confirmar para ser o da conta; null: nenhum.',
   guardado: '`true` guarda o texto para todos do workspace, `false` o esquece.',
-  tipoManifestacao:
-    'NF-e: 1 Ciência, 2 Confirmação, 3 Desconhecimento, 4 Não Realizada. CT-e: 1 Cancelamento, 2 Carta Correção, 610110 Prestação em Desacordo, 610111 Retirar o Desacordo.',
+  tipoManifestacao: families.map(answerChoices).join(' '),
   correcoes: 'Campos de uma Carta de Correção; sem eles, a justificativa vai como observação.',
   grupoAlterado: 'Grupo do XML do CT-e, como compl.',
   campoAlterado: 'Campo do grupo, como xObs.',

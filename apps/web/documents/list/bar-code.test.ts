@@ -1,6 +1,7 @@
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 import { expect, test } from 'vitest'
-import { addressOf, cameraProblem, chaveIn } from './bar-code.ts'
+import { documentAddress } from '../../lib/addresses.ts'
+import { cameraProblem, chaveIn } from './bar-code.ts'
 
 const chaveOf = (model: string) => {
   const first43 = `352603112223330001${'81'}${model}001${'000000101'}1${'12345678'}`
@@ -25,8 +26,8 @@ test.each([
   ['67', '/cte'],
 ])('model %s is looked for in %s, in any month', (model, path) => {
   const chave = chaveOf(model)
-  expect(addressOf(chave)).toBe(`${path}?busca=${chave}&periodo=todos`)
-  expect(addressOf(chave, 'a/b')).toBe(`${path}?busca=${chave}&periodo=todos&documento=a%2Fb`)
+  expect(documentAddress({ chave })).toBe(`${path}?busca=${chave}&periodo=todos`)
+  expect(documentAddress({ chave, idDFe: 'a/b' })).toBe(`${path}?busca=${chave}&periodo=todos&documento=a%2Fb`)
 })
 
 test('whoever cannot use the camera is told why', () => {

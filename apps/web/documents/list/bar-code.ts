@@ -1,5 +1,4 @@
-import { parseChave } from '@vigia/dfe/chave'
-import { kindOf } from '../kinds.ts'
+import { parseKey } from '@vigia/dfe/families/lookup'
 
 /** The part of the browser's BarcodeDetector that is used here (https://wicg.github.io/shape-detection-api). */
 export interface BarCodeReader {
@@ -38,13 +37,7 @@ function readerClass(): BarCodeReaderClass | undefined {
 
 /** The first chave among the bar codes of a picture; of a form in contingency one of them is none. */
 export function chaveIn(codes: readonly { rawValue: string }[]): string | null {
-  return codes.map(({ rawValue }) => parseChave(rawValue.trim())).find((chave) => chave !== null) ?? null
-}
-
-/** The list with the document of this chave, in whichever month; with its panel when its id is known. */
-export function addressOf(chave: string, id?: string): string {
-  const params = new URLSearchParams({ busca: chave, periodo: 'todos', ...(id && { documento: id }) })
-  return `${kindOf(chave).path}?${params}`
+  return codes.map(({ rawValue }) => parseKey(rawValue.trim())).find((key) => key?.valid)?.text ?? null
 }
 
 /** What a person is told when there is no picture of a camera. */

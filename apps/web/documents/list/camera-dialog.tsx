@@ -1,12 +1,13 @@
 import { listDocuments } from '@vigia/contract/documents'
 import { useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
+import { documentAddress } from '../../lib/addresses.ts'
+import { kindOf } from '../../lib/kinds.ts'
 import { read } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
-import { kindOf } from '../kinds.ts'
-import { addressOf, cameraProblem, chaveIn, createBarCodeReader } from './bar-code.ts'
+import { cameraProblem, chaveIn, createBarCodeReader } from './bar-code.ts'
 
 const lookMs = 200
 const patienceMs = 15_000
@@ -108,5 +109,5 @@ async function addressFor(chave: string, signal: AbortSignal): Promise<string> {
   const query = { TipoDFe: kindOf(chave).tipoDFe, CampoPesquisa: chave, PaginaAtual: 1 }
   const page = await read(listDocuments, { query }, { signal }).catch(() => null)
   const [only, ...others] = page?.items ?? []
-  return addressOf(chave, only && others.length === 0 ? String(only.idDfe) : undefined)
+  return documentAddress({ chave, idDFe: only && others.length === 0 ? String(only.idDfe) : undefined })
 }

@@ -223,7 +223,7 @@ const cells: Partial<Record<ColumnId, (cell: CellProps) => ReactNode>> = {
         <CopyButton
           text={row.chave}
           tabIndex={besideLink}
-          label={`Copiar a chave ${kind.of} ${kind.short} ${row.numero}`}
+          label={`Copiar a chave d${kind.ending} ${kind.short} ${row.numero}`}
           className="relative z-1 -my-1 shrink-0 opacity-0 focus-visible:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
         />
         {row.cnpjCpfEmitente && (

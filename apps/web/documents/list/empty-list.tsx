@@ -3,11 +3,11 @@ import { listDocuments } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { FileSearch, Hourglass, Inbox } from 'lucide-react'
 import { Link } from 'react-router'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { useScreenQuery } from '../../lib/query.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { lastDays } from '../../ui/period/days.ts'
-import type { DocumentKind } from '../kinds.ts'
 import { defaultFilters, type Filters, isCurrentMonth, isNarrowed, toQuery } from './filters.ts'
 
 interface EmptyListProps {

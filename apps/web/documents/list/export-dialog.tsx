@@ -2,6 +2,7 @@ import { exportDocuments } from '@vigia/contract/documents'
 import { formatCount } from '@vigia/contract/text'
 import { useState } from 'react'
 import type { CallInput } from '../../lib/api.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { notifyInfo } from '../../lib/notify.ts'
 import { actionFailure, useAction } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
@@ -10,7 +11,6 @@ import { useGone } from '../../ui/hooks/gone.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { startDownload } from '../../ui/save-file.ts'
-import type { DocumentKind } from '../kinds.ts'
 
 type Body = CallInput<typeof exportDocuments>['body']
 

@@ -1,26 +1,19 @@
 import type { CompanyRow } from '@vigia/contract/companies'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { clsx } from 'clsx'
 import { SlidersHorizontal } from 'lucide-react'
 import { Suspense, useEffect, useId, useRef, useState } from 'react'
 import { companyOptions } from '../../lib/companies.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { lazyWithPreload } from '../../lib/lazy.ts'
 import { Button } from '../../ui/button.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { Labelled } from '../../ui/form/labelled.tsx'
 import { Select } from '../../ui/form/select.tsx'
 import { DateRangePicker } from '../../ui/period/date-range-picker.tsx'
-import type { DocumentKind } from '../kinds.ts'
 import { AmountRange } from './amount-range.tsx'
 import { CameraButton } from './camera-button.tsx'
-import {
-  activeCompanies,
-  alertChoices,
-  choiceOf,
-  countedChoices,
-  type Filters,
-  markChoices,
-  reformChoices,
-} from './filters.ts'
+import { activeCompanies, alertChoices, choiceOf, type Filters, markChoices, reformChoices } from './filters.ts'
 import { OrderChoice } from './order-choice.tsx'
 import { rememberSearch } from './recent-searches.ts'
 import { SearchBox } from './search-box.tsx'
@@ -272,7 +265,7 @@ function MoreChoice({ id, kind, filters, waiting, onChange }: MoreChoiceProps) {
           const mark = choiceOf(markChoices, value)
           const alert = choiceOf(alertChoices, value.split(alertPrefix)[1])
           const reform = choiceOf(reformChoices, value.split(reformPrefix)[1])
-          const counted = choiceOf(countedChoices, value.split(countedPrefix)[1])
+          const counted = choiceOf(kind.counted, value.split(countedPrefix)[1])
           onChange({ mark, alert, reform, counted, line: '' })
         }}
       >
@@ -292,17 +285,15 @@ function MoreChoice({ id, kind, filters, waiting, onChange }: MoreChoiceProps) {
           ))}
         </optgroup>
         <optgroup label="Relatórios">
-          {countedChoices
-            .filter(({ type }) => type === kind.type)
-            .map(({ code, label }) => (
-              <option key={code} value={countedPrefix + code}>
-                {label}
-              </option>
-            ))}
+          {kind.counted.map(({ code, label }) => (
+            <option key={code} value={countedPrefix + code}>
+              {label}
+            </option>
+          ))}
         </optgroup>
         <optgroup label="No workspace">
           {markChoices
-            .filter(({ code }) => kind.type === 'nfe' || !ofNfe.includes(code))
+            .filter(({ code }) => kind.type === nfe.id || !ofNfe.includes(code))
             .map(({ code, label }) => (
               <option key={code} value={code}>
                 {label}

@@ -5,12 +5,11 @@ import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
 import { companyText } from '../../lib/companies.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { writeDay } from '../../ui/period/days.ts'
-import type { DocumentKind } from '../kinds.ts'
 import {
   activeCompanies,
   alertChoices,
-  countedChoices,
   defaultFilters,
   type Filters,
   isCurrentMonth,
@@ -53,7 +52,7 @@ export function FilterLabels({ kind, companies, filters, onChange, inRow = false
   if (filters.product) labels.push(['Com um produto escolhido', { product: '' }])
   if (filters.ncm) labels.push([`NCM: ${filters.ncm}`, { ncm: '' }])
   if (filters.cfop) labels.push([`CFOP: ${filters.cfop}`, { cfop: '' }])
-  const counted = countedChoices.find(({ code }) => code === filters.counted)
+  const counted = kind.counted.find(({ code }) => code === filters.counted)
   if (counted) labels.push([counted.label, { counted: '', line: '' }])
   if (filters.counted && filters.line) labels.push([lineText(filters.counted, filters.line), { line: '' }])
   if (!filters.period) labels.push(['Qualquer data', { period }])

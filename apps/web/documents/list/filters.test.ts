@@ -1,8 +1,10 @@
 import { dueDocuments, pendingLists } from '@vigia/contract/workspace'
 import { expect, test } from 'vitest'
 import { parseAmount } from '../../lib/amount.ts'
-import { cte, nfe } from '../kinds.ts'
+import { documentKinds } from '../../lib/kinds.ts'
 import { defaultFilters, type Filters, isNarrowed, readFilters, toQuery, writeFilters } from './filters.ts'
+
+const { nfe, cte } = documentKinds
 
 const today = new Date(2026, 10, 20)
 const read = (address: string, kind = nfe) => readFilters(new URLSearchParams(address), kind, today)

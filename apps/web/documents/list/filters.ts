@@ -1,8 +1,8 @@
 import { type ListOrder, listOrders, type marks, type reformFilters } from '@vigia/contract/documents'
 import { type Due, dueAnswers, type ReportSubject, reportLine } from '@vigia/contract/workspace'
 import { parseAmount } from '../../lib/amount.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { monthPeriod, type Period, parseDay } from '../../ui/period/days.ts'
-import type { DocumentKind } from '../kinds.ts'
 
 /** The filter of the list; an empty text means all. */
 export interface Filters {
@@ -240,18 +240,8 @@ function readPeriod(params: URLSearchParams, today: Date): Period | null {
   return from && to && from <= to ? { from, to } : monthPeriod(today)
 }
 
-/** As what documents of a kind count in reports, as choices. */
-export const countedChoices: readonly { code: ReportSubject; label: string; type: DocumentKind['type'] }[] = [
-  { code: 'compras', label: 'Contam como compra', type: 'nfe' },
-  { code: 'emitidas', label: 'Contam como emitida', type: 'nfe' },
-  { code: 'fretes', label: 'Contam como frete pago', type: 'cte' },
-]
-
-function readCounted(params: URLSearchParams, { type }: DocumentKind): Pick<Filters, 'counted' | 'line'> {
-  const counted = choiceOf(
-    countedChoices.filter((choice) => choice.type === type),
-    params.get('contaComo'),
-  )
+function readCounted(params: URLSearchParams, kind: DocumentKind): Pick<Filters, 'counted' | 'line'> {
+  const counted = choiceOf(kind.counted, params.get('contaComo'))
   const line = params.get('linha') ?? ''
   return { counted, line: counted && reportLine(line) ? line : '' }
 }

@@ -2,8 +2,8 @@ import { formatCount, formatMoney } from '@vigia/contract/text'
 import { clsx } from 'clsx'
 import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { Button } from '../../ui/button.tsx'
-import type { DocumentKind } from '../kinds.ts'
 import { inlineButtonClass } from './whole-filter.tsx'
 
 interface ListToolbarProps {

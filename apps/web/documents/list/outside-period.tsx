@@ -1,10 +1,10 @@
 import { countOutsidePeriod } from '@vigia/contract/documents'
 import { formatCount, formatInteger } from '@vigia/contract/text'
-import { cleanChave } from '@vigia/dfe/chave'
+import { findKey } from '@vigia/dfe/families/lookup'
 import { Fragment } from 'react'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { useScreenQuery } from '../../lib/query.ts'
 import { type Period, writeMonth } from '../../ui/period/days.ts'
-import type { DocumentKind } from '../kinds.ts'
 import { type Filters, toFilter } from './filters.ts'
 import { inlineButtonClass } from './whole-filter.tsx'
 
@@ -20,7 +20,7 @@ const monthsShown = 3
 /** What was searched for and the period hides: how many, of which months, each one click away. */
 export function OutsidePeriod({ kind, filters, onChange }: OutsidePeriodProps) {
   const searched = Boolean(filters.search || filters.amountFrom || filters.amountTo)
-  const enabled = searched && filters.period !== null && cleanChave(filters.search).length !== 44
+  const enabled = searched && filters.period !== null && findKey(filters.search) === null
   const { data, isPlaceholderData } = useScreenQuery(
     countOutsidePeriod,
     { query: toFilter(filters, kind) },

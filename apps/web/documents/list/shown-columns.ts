@@ -1,7 +1,7 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import { formatMoney } from '@vigia/contract/text'
 import { useMemo, useState } from 'react'
-import type { DocumentKind } from '../kinds.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { type ColumnId, layOut, readHiddenColumns, useHiddenColumns, writeHiddenColumns } from './columns.ts'
 
 interface ListContents {

@@ -4,9 +4,9 @@ import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { Link } from 'react-router'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { notifySuccess } from '../../lib/notify.ts'
 import { actionMessage, useAction, useScreenQuery } from '../../lib/query.ts'
-
 import { useMay } from '../../lib/rights.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/form/checkbox.tsx'
@@ -16,7 +16,6 @@ import { Notice } from '../../ui/notice.tsx'
 import { ConfirmDialog } from '../../ui/overlay/confirm-dialog.tsx'
 import { Dialog } from '../../ui/overlay/dialog.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
-import type { DocumentKind } from '../kinds.ts'
 
 interface ViewsDialogProps {
   kind: DocumentKind

@@ -1,6 +1,6 @@
 import { formatCount } from '@vigia/contract/text'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { buttonClass } from '../../ui/button.tsx'
-import type { DocumentKind } from '../kinds.ts'
 
 interface WaitingDocumentsProps {
   kind: DocumentKind

@@ -2,9 +2,9 @@ import { useMutation } from '@tanstack/react-query'
 import { selectDocuments, selectionMax } from '@vigia/contract/documents'
 import { formatInteger } from '@vigia/contract/text'
 import type { CallInput } from '../../lib/api.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { loadFailure, read } from '../../lib/query.ts'
-import type { DocumentKind } from '../kinds.ts'
 
 /** A button inside a sentence. */
 export const inlineButtonClass =
@@ -41,7 +41,7 @@ export function WholeFilter({ kind, count, selectedCount, filter, onFound }: Who
       // `onSuccess` of `mutate` is called only while this is mounted.
       onClick={() => action.mutate(undefined, { onSuccess: ({ ids }) => onFound(ids) })}
     >
-      {action.isPending ? 'Selecionando...' : `Selecionar ${kind.the} ${formatInteger(count)} do filtro`}
+      {action.isPending ? 'Selecionando...' : `Selecionar ${kind.ending}s ${formatInteger(count)} do filtro`}
     </button>
   )
 }

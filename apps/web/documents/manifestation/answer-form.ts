@@ -5,11 +5,11 @@ import { formatCount } from '@vigia/contract/text'
 import { useRef, useState } from 'react'
 import { type UseFormReturn, useForm } from 'react-hook-form'
 import { z } from 'zod'
+import type { AnswerType } from '../../lib/answer-types.ts'
 import { ApiError, call } from '../../lib/api.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { accepted, actionFailure } from '../../lib/query.ts'
-import type { DocumentKind } from '../kinds.ts'
-import type { AnswerType } from './answer-types.ts'
 import { batchSize, type SendingResult, sendInBatches } from './sending.ts'
 
 const answerValues = (code: number) =>

@@ -1,8 +1,8 @@
+import type { AnswerType } from '../../lib/answer-types.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { notifyWarning } from '../../lib/notify.ts'
 import type { TriggerProps } from '../../ui/overlay/lazy-with-trigger.tsx'
 import { Menu, MenuItem, MenuLine, MenuNote } from '../../ui/overlay/menu.tsx'
-import type { DocumentKind } from '../kinds.ts'
-import type { AnswerType } from './answer-types.ts'
 
 const noDocument = 'Selecione pelo menos um documento para manifestar.'
 

@@ -2,11 +2,11 @@ import { keepManifestationText, keptTextsMax, listManifestationTexts } from '@vi
 import { clsx } from 'clsx'
 import { BookmarkPlus, X } from 'lucide-react'
 import { useEffect } from 'react'
+import type { AnswerType } from '../../lib/answer-types.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { useAction, useScreenQuery } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
-import type { DocumentKind } from '../kinds.ts'
 import type { AnswerForm } from './answer-form.ts'
-import type { AnswerType } from './answer-types.ts'
 
 /** The texts that the workspace keeps for an answer. While nobody has typed, the form begins with the one that the server suggests. */
 export function useKeptTexts(kind: DocumentKind, answer: AnswerType, form: AnswerForm) {

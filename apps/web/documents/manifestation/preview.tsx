@@ -5,12 +5,12 @@ import { formatCount, formatInteger } from '@vigia/contract/text'
 import { CircleCheck, CircleSlash, LoaderCircle } from 'lucide-react'
 import { useState } from 'react'
 import { errorMessage, isUnknownCall } from '../../lib/api.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import { read } from '../../lib/query.ts'
 import { Button } from '../../ui/button.tsx'
 import { useNow } from '../../ui/hooks/clock.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { untilText } from '../deadlines.ts'
-import type { DocumentKind } from '../kinds.ts'
 import { batches } from './sending.ts'
 
 type Data = RouteData<typeof previewManifestation>

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { cte, nfe } from '../kinds.ts'
+import { documentKinds } from '../../lib/kinds.ts'
 import { mayNeedTwo, secondPersonText } from './second-person.ts'
+
+const { nfe, cte } = documentKinds
 
 const known = new Map([10, 1000, 2500].map((valor, at) => [`d${at}`, { valor }]))
 const textOf = (...ids: string[]) => secondPersonText(ids, known, 1000)?.replaceAll('\u00a0', ' ') ?? null

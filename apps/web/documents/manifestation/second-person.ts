@@ -1,13 +1,15 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import { formatCount, formatMoney } from '@vigia/contract/text'
-import type { DocumentKind } from '../kinds.ts'
+import { disagreement } from '@vigia/dfe/families/cte'
+import { conclusive } from '@vigia/dfe/families/nfe'
+import type { DocumentKind } from '../../lib/kinds.ts'
 
 // docs/decisions/0048-two-people.md: the final answers of NF-e, the desacordo and its withdrawal.
-const wanting: Record<DocumentKind['type'], readonly number[]> = { nfe: [2, 3, 4], cte: [610110, 610111] }
+const wanting = [...conclusive, ...disagreement]
 
 /** Whether an answer needs a second person where the workspace has an amount for it. */
-export function mayNeedTwo({ type }: DocumentKind, code: number): boolean {
-  return wanting[type].includes(code)
+export function mayNeedTwo({ answers }: DocumentKind, code: number): boolean {
+  return answers.some((answer) => answer.code === code && wanting.includes(answer.tpEvento))
 }
 
 /** What is said of the answers to `ids` that wait for a second person when they are sent; null: none does. */

@@ -2,7 +2,7 @@ import type { DocumentRow } from '@vigia/contract/documents'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { CircleCheck, CircleDashed, CircleQuestionMark, CircleX, type LucideIcon, Send, UserCheck } from 'lucide-react'
 import { useEffect, useRef } from 'react'
-import type { DocumentKind } from '../kinds.ts'
+import type { DocumentKind } from '../../lib/kinds.ts'
 import type { SendingResult } from './sending.ts'
 
 type SendingState = SendingResult['situacao']

@@ -1,16 +1,14 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import { formatDate } from '@vigia/contract/text'
 import { type FreightFinding, getFreight } from '@vigia/contract/workspace'
+import { desacordo } from '@vigia/dfe/families/cte'
 import { Link } from 'react-router'
+import type { AnswerType } from '../../lib/answer-types.ts'
+import { kindOf } from '../../lib/kinds.ts'
 import { useScreenQuery } from '../../lib/query.ts'
 import { useMay } from '../../lib/rights.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { kindOf } from '../kinds.ts'
-import type { AnswerType } from '../manifestation/answer-types.ts'
-
-/** Prestação em Desacordo. */
-export const disagreement = 610110
 
 interface PanelFreightProps {
   row: DocumentRow
@@ -23,7 +21,7 @@ interface PanelFreightProps {
 export function PanelFreight({ row, isBarred, onAnswer }: PanelFreightProps) {
   const { data, isPlaceholderData } = useScreenQuery(getFreight, { params: { idDFe: row.idDfe } })
   const may = useMay('fiscal')
-  const answer = kindOf(row.chave).answers.find(({ code }) => code === disagreement)
+  const answer = kindOf(row.chave).answers.find(({ code }) => code === desacordo)
   if (isPlaceholderData || !data) return null
   const open = data.filter(({ certo }) => certo === null)
   const [first] = open

@@ -8,10 +8,14 @@ import {
 } from '@vigia/contract/documents'
 import { listManifestations } from '@vigia/contract/manifestation'
 import { formatDate, formatMoney } from '@vigia/contract/text'
+import { cte, desacordo } from '@vigia/dfe/families/cte'
+import { parseKey } from '@vigia/dfe/families/lookup'
 import { ChevronDown, Download, FileText, ShieldCheck, ShieldQuestion } from 'lucide-react'
 import { Link } from 'react-router'
 import { supplierAddress } from '../../lib/addresses.ts'
+import type { AnswerType } from '../../lib/answer-types.ts'
 import { callBytes } from '../../lib/api.ts'
+import { kindOf } from '../../lib/kinds.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { actionFailure, useScreenQuery } from '../../lib/query.ts'
 import { useMay } from '../../lib/rights.ts'
@@ -23,14 +27,12 @@ import { useNow } from '../../ui/hooks/clock.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { saveFile } from '../../ui/save-file.ts'
 import { Skeleton } from '../../ui/skeleton.tsx'
-import { kindOf } from '../kinds.ts'
-import type { AnswerType } from '../manifestation/answer-types.ts'
 import { ManifestMenu } from '../manifestation/manifest-menu.tsx'
 import { SavePdfButton } from '../printed/printed-form.tsx'
 import { DeadlineText, OnItsWay } from '../row-parts.tsx'
 import { StatusBadge } from '../status-marks.tsx'
 import { PanelAlert } from './alert.tsx'
-import { disagreement, PanelFreight } from './freight.tsx'
+import { PanelFreight } from './freight.tsx'
 import { type Action, recommend } from './recommendation.ts'
 import { CheckedLine } from './remarks.tsx'
 import { Unconfirmed } from './unconfirmed.tsx'
@@ -74,8 +76,7 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
             ·{' '}
           </>
         )}
-        {participationLabel(row.tipoParticipacao)} · {kind.type === 'nfe' ? 'emitida' : 'emitido'} em{' '}
-        {formatDate(row.dataEmissao)}
+        {participationLabel(row.tipoParticipacao)} · {`emitid${kind.ending}`} em {formatDate(row.dataEmissao)}
       </p>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">
         <StatusBadge row={row} inWords />
@@ -96,8 +97,8 @@ function Head({ row, detail, wide, onView, onAnswer }: PanelHeadProps & { row: D
         </p>
       )}
       <PanelAlert row={row} />
-      {kind.type === 'cte' && (
-        <PanelFreight row={row} isBarred={reasonAgainst(disagreement) !== undefined} onAnswer={answer} />
+      {kind.type === cte.id && (
+        <PanelFreight row={row} isBarred={reasonAgainst(desacordo) !== undefined} onAnswer={answer} />
       )}
       {row.notaCompleta && row.conferencia?.confere !== false && (
         <p className="flex items-center gap-1.5 text-muted text-sm">
@@ -208,7 +209,7 @@ function Proposal({ row, detail, wide, onView, onAnswer, reasonAgainst }: Propos
 function useNotesOfIssuer(row: DocumentRow): number | null | undefined {
   const matters = row.prazo?.para === 'ciencia' && !row.eventoEmEnvio && row.idEmpresa !== undefined
   const { tipoDFe: TipoDFe } = kindOf(row.chave)
-  const query = { TipoDFe, IdEmpresa: row.idEmpresa, CampoPesquisa: row.chave.slice(6, 20) }
+  const query = { TipoDFe, IdEmpresa: row.idEmpresa, CampoPesquisa: parseKey(row.chave)?.issuer }
   const { data, error, isPlaceholderData } = useScreenQuery(listDocuments, { query }, { enabled: matters })
   if (!matters || error) return null
   return isPlaceholderData || !data ? undefined : data.totalDeItens || null

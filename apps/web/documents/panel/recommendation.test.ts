@@ -1,7 +1,9 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import { expect, test } from 'vitest'
-import { cte, nfe } from '../kinds.ts'
+import { documentKinds } from '../../lib/kinds.ts'
 import { recommend } from './recommendation.ts'
+
+const { nfe, cte } = documentKinds
 
 const ate = new Date(new Date().getFullYear(), 10, 30, 12).toISOString()
 const summary = { notaCompleta: false, prazo: { para: 'ciencia', ate } } as const

@@ -1,6 +1,7 @@
 import type { DocumentRow } from '@vigia/contract/documents'
 import { formatCount, formatShortDay } from '@vigia/contract/text'
-import type { DocumentKind } from '../kinds.ts'
+import { nfe } from '@vigia/dfe/families/nfe'
+import type { DocumentKind } from '../../lib/kinds.ts'
 
 /** What the panel recommends to do with a document. */
 interface Recommendation {
@@ -49,7 +50,7 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
     const text =
       'O documento não vale mais. Se a mercadoria ou o serviço já foi entregue, fale com o emitente antes de pagar.'
     return {
-      title: `${kind.short} ${kind.of === 'da' ? 'cancelada' : 'cancelado'}`,
+      title: `${kind.short} ${`cancelad${kind.ending}`}`,
       text,
       actions: [...approvals, ...print],
     }
@@ -80,7 +81,7 @@ export function recommend({ kind, document, missing, ofIssuer }: Circumstances):
     }
   }
   const until = prazo ? formatShortDay(new Date(prazo.ate)) : null
-  if (sugestao && prazo && kind.type === 'nfe') {
+  if (sugestao && prazo && kind.type === nfe.id) {
     const [title, label] =
       sugestao.tipoManifestacao === 2
         ? ['Confirmação sugerida', 'Confirmar']

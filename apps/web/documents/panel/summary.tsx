@@ -1,6 +1,7 @@
 import type { DocumentDetail, DocumentRow } from '@vigia/contract/documents'
 import { endSentence, formatInstantDate, formatTime } from '@vigia/contract/text'
 import { useCompanyText } from '../../lib/companies.ts'
+import { documentKinds } from '../../lib/kinds.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { GroupsOfFour } from '../../ui/groups-of-four.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -63,7 +64,8 @@ function Related({ documents }: { documents: DocumentDetail['relacionados'] }) {
                 <span className="text-muted text-sm">não está aqui</span>
               ) : (
                 <OpenLink id={idDfe} className="font-semibold text-brand underline underline-offset-3">
-                  Abrir {{ nfe: 'a NF-e', cte: 'o CT-e', outro: 'o documento' }[tipo]}
+                  Abrir{' '}
+                  {tipo === 'outro' ? 'o documento' : `${documentKinds[tipo].ending} ${documentKinds[tipo].short}`}
                 </OpenLink>
               )}
             </p>

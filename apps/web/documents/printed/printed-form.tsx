@@ -3,13 +3,13 @@ import { type DocumentRow, printDocumentEvent } from '@vigia/contract/documents'
 import { Download } from 'lucide-react'
 import { Suspense, useEffect, useState } from 'react'
 import { ApiError, callBytes, errorMessage } from '../../lib/api.ts'
+import { type DocumentKind, documentKinds, kindOf } from '../../lib/kinds.ts'
 import { lazyWithPreload } from '../../lib/lazy.ts'
 import { notifyError } from '../../lib/notify.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { fileName, saveFile } from '../../ui/save-file.ts'
 import { Waiting } from '../../ui/waiting.tsx'
-import { type DocumentKind, documentKinds, kindOf } from '../kinds.ts'
 
 const PdfPages = lazyWithPreload(() => import('./pdf-pages.tsx').then((module) => module.PdfPages))
 

@@ -1,11 +1,11 @@
 import type { CompanyRow } from '@vigia/contract/companies'
-import type { SavedView } from '@vigia/contract/documents'
-import { cleanChave, isOfCte, parseChave } from '@vigia/dfe/chave'
+import { listPath, type SavedView } from '@vigia/contract/documents'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { findKey, keyOf } from '@vigia/dfe/families/lookup'
 import { supplierAddress } from '../../lib/addresses.ts'
+import { type DocumentKind, documentKinds, kindOf, kinds } from '../../lib/kinds.ts'
 import { bareCnpj, hasWords, isPartOfCnpj, plain } from '../../lib/matching.ts'
 import { hasPlans } from '../../lib/site.ts'
-import { listPaths } from '../saved-views.tsx'
 
 /** Somewhere to go. */
 export interface PaletteEntry {
@@ -25,8 +25,7 @@ interface Sources {
 
 const screens: readonly (readonly [label: string, to: string, words: string])[] = [
   ['Dashboard', '/dashboard', 'inicio painel resumo'],
-  ['Notas Fiscais', '/notas-fiscais', 'nfe nf-e danfe'],
-  ['CTe', '/cte', 'ct-e dacte frete conhecimento'],
+  ...kinds.map(({ label, path, keywords }) => [label, path, keywords] as const),
   ['Empresas', '/empresas', 'cnpj captura'],
   ['Cadastrar empresa', '/empresas/nova', 'nova certificado'],
   ['Certificados que vencem em 30 dias', '/empresas?so=certificado', 'validade'],
@@ -65,7 +64,7 @@ export function paletteEntries(text: string, { views, companies, issuers }: Sour
         group: 'Visões',
         label: nome,
         detail: '',
-        to: `${listPaths[tipoDFe]}?${endereco}`,
+        to: `${listPath(tipoDFe)}?${endereco}`,
       }),
     )
   if (typed === '') return [...screenEntries(''), ...named]
@@ -86,7 +85,7 @@ export function paletteEntries(text: string, { views, companies, issuers }: Sour
         group: 'Empresas',
         label: razaoSocial,
         detail: formatCnpj(bareCnpj(cnpj)),
-        to: inList('notas-fiscais', { empresa: id }),
+        to: inList(documentKinds.nfe, { empresa: id }),
       }),
     ),
     ...issuers.map(
@@ -102,22 +101,16 @@ export function paletteEntries(text: string, { views, companies, issuers }: Sour
 }
 
 function documentEntries(text: string): PaletteEntry[] {
-  const chave = parseChave(cleanChave(text))
-  const found = (id: string, list: string, label: string, busca: string): PaletteEntry => ({
+  const found = (id: string, kind: DocumentKind, label: string, busca: string): PaletteEntry => ({
     id,
     group: 'Documentos',
     label,
     detail: '',
-    to: inList(list, { busca }),
+    to: inList(kind, { busca }),
   })
-  if (chave) {
-    const isCte = isOfCte(chave)
-    return [found('chave', isCte ? 'cte' : 'notas-fiscais', isCte ? 'Abrir este CT-e' : 'Abrir esta nota', chave)]
-  }
-  return [
-    found('nfe', 'notas-fiscais', `Procurar “${text}” nas notas`, text),
-    found('cte', 'cte', `Procurar “${text}” nos CT-e`, text),
-  ]
+  const chave = findKey(text)
+  if (chave && keyOf(chave).valid) return [found('chave', kindOf(chave), kindOf(chave).openOne, chave)]
+  return kinds.map((kind) => found(kind.type, kind, `Procurar “${text}” ${kind.among}`, text))
 }
 
 function screenEntries(typed: string): PaletteEntry[] {
@@ -127,6 +120,6 @@ function screenEntries(typed: string): PaletteEntry[] {
 }
 
 // Of any month: who names a document does not know of the period of the list.
-function inList(list: string, params: Record<string, string>): string {
-  return `/${list}?${new URLSearchParams({ ...params, periodo: 'todos' })}`
+function inList({ path }: DocumentKind, params: Record<string, string>): string {
+  return `${path}?${new URLSearchParams({ ...params, periodo: 'todos' })}`
 }

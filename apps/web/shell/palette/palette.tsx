@@ -1,4 +1,5 @@
 import { suggestIssuers } from '@vigia/contract/documents'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { Bookmark, Building2, FileSearch, type LucideIcon, Monitor, Store } from 'lucide-react'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -134,7 +135,7 @@ function useEntries(text: string): PaletteEntry[] {
   const { data: companies } = useCompanies()
   const typed = useDebounced(text.trim(), 150)
   const enabled = typed.length >= 2
-  const { data } = useScreenQuery(suggestIssuers, { query: { TipoDFe: 0, CampoPesquisa: typed } }, { enabled })
+  const { data } = useScreenQuery(suggestIssuers, { query: { TipoDFe: nfe.code, CampoPesquisa: typed } }, { enabled })
   const views = useSavedViews()
   return paletteEntries(text, { views, companies: companies ?? [], issuers: (enabled && data?.emitentes) || [] })
 }

@@ -1,0 +1,120 @@
+import { listPath, participationFilter, printDacte, printDanfe, statusFilter } from '@vigia/contract/documents'
+import { manifestCte, manifestNfe } from '@vigia/contract/manifestation'
+import type { ReportSubject } from '@vigia/contract/workspace'
+import { families } from '@vigia/dfe/families/all'
+import { cte } from '@vigia/dfe/families/cte'
+import type { Family } from '@vigia/dfe/families/family'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { parseKey } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
+import { type LucideIcon, ReceiptText, Truck } from 'lucide-react'
+import { answerTypes } from './answer-types.ts'
+
+const given = (family: Family, ending: 'a' | 'o') => ({
+  type: family.id,
+  tipoDFe: family.code,
+  path: listPath(family.code),
+  /** One document, as in the name of its file. */
+  short: family.name,
+  participations: participationFilter[family.id],
+  statuses: statusFilter[family.id],
+  /** What the menu "Manifestar" offers. */
+  answers: answerTypes(family),
+  /** The article of the documents, and the ending of words that agree with them: "emitida", "emitido". */
+  ending,
+  selectedOne: `selecionad${ending}`,
+  selectedMany: `selecionad${ending}s`,
+})
+
+/** What differs between the lists of the families. */
+export interface DocumentKind extends ReturnType<typeof given> {
+  /** In the navigation. */
+  label: string
+  icon: LucideIcon
+  /** More words by which Ctrl+K finds the list. */
+  keywords: string
+  title: string
+  subtitle: string
+  /** Title of the table. */
+  heading: string
+  one: string
+  many: string
+  none: string
+  /** Documents that have just come. */
+  newOne: string
+  newMany: string
+  /** Leads to the list. */
+  seeAll: string
+  /** Leads to one document. */
+  openOne: string
+  /** "Procurar … nas notas". */
+  among: string
+  /** As what its documents count in reports, as choices; the first is what the companies pay. */
+  counted: readonly [Counted, ...Counted[]]
+  print: typeof printDanfe | typeof printDacte
+  /** Name of the printed form. */
+  form: string
+  manifest: typeof manifestNfe | typeof manifestCte
+}
+
+type Counted = { code: ReportSubject; label: string }
+
+export const documentKinds: Readonly<Record<FamilyId, DocumentKind>> = {
+  nfe: {
+    ...given(nfe, 'a'),
+    label: 'Notas Fiscais',
+    icon: ReceiptText,
+    keywords: 'nfe nf-e danfe',
+    title: 'Notas Fiscais',
+    subtitle: 'As NF-e que a SEFAZ entregou às suas empresas.',
+    heading: 'Todas as Notas Fiscais',
+    one: 'nota fiscal',
+    many: 'notas fiscais',
+    none: 'Nenhuma nota fiscal',
+    newOne: 'nota nova',
+    newMany: 'notas novas',
+    seeAll: 'Ver notas fiscais',
+    openOne: 'Abrir esta nota',
+    among: 'nas notas',
+    counted: [
+      { code: 'compras', label: 'Contam como compra' },
+      { code: 'emitidas', label: 'Contam como emitida' },
+    ],
+    print: printDanfe,
+    form: 'DANFE',
+    manifest: manifestNfe,
+  },
+  cte: {
+    ...given(cte, 'o'),
+    label: 'CTe',
+    icon: Truck,
+    keywords: 'ct-e dacte frete conhecimento',
+    title: 'Conhecimento de Transporte Eletrônico',
+    subtitle: 'Os CT-e em que as suas empresas aparecem.',
+    heading: 'Todos os CTe',
+    one: 'conhecimento',
+    many: 'conhecimentos',
+    none: 'Nenhum conhecimento',
+    newOne: 'CT-e novo',
+    newMany: 'CT-e novos',
+    seeAll: 'Ver CT-e',
+    openOne: 'Abrir este CT-e',
+    among: 'nos CT-e',
+    counted: [{ code: 'fretes', label: 'Contam como frete pago' }],
+    print: printDacte,
+    form: 'DACTE',
+    manifest: manifestCte,
+  },
+}
+
+/** In the order of the navigation. */
+export const kinds = families.map(({ id }) => documentKinds[id])
+
+/** The list of the documents that a report counts. */
+export const subjectPath = (subject: ReportSubject) =>
+  kinds.find(({ counted }) => counted.some(({ code }) => code === subject))?.path
+
+/** The kind of a document; a text that is no chave is taken for an NF-e's. */
+export function kindOf(chave: string): DocumentKind {
+  return documentKinds[parseKey(chave)?.family ?? nfe.id]
+}
