@@ -360,35 +360,28 @@ async function endOldest(
   await deleteSessions({ db }, workspaceId, oldest)
 }
 
-// Its audit takes the entry of an e-mail without an account, and loses it before the commit: the next call must not be faster after such a refusal.
-let borrowedWorkspace: number | undefined
-
+// The audit of a borrowed workspace takes the entry of an e-mail without an account and loses it before the commit: the next call must not be faster.
 async function noteRefusal(
   ctx: WithDatabase,
   account: KnownAccount | null,
   email: string,
   caller: Caller,
 ): Promise<void> {
-  borrowedWorkspace ??= await asOperator(ctx, async ({ db }) => {
+  // Asked for also where there is an account: both ways take the same time.
+  const borrowed = await asOperator(ctx, async ({ db }) => {
     const { rows } = await sql<{ id: number }>`select id from workspace limit 1`.execute(db)
     return rows[0]?.id
   })
-  const workspaceId = account?.workspaceId ?? borrowedWorkspace
+  const workspaceId = account?.workspaceId ?? borrowed
   if (workspaceId === undefined) return
   const actor = { workspaceId, accountName: stranger, address: account?.shared ? undefined : caller.address }
   const end = account ? sql`release savepoint refusal` : sql`rollback to savepoint refusal`
-  try {
-    await inWorkspace(ctx, workspaceId, async (ctx) => {
-      await sql`savepoint refusal`.execute(ctx.db)
-      await recordAudit(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`)
-      // Runs after the entry: both are of one lock.
-      beforeCommit(ctx, { lock: 'audit', workspaceId }, async () => void (await end.execute(ctx.db)))
-    })
-  } catch (error) {
-    // It may have been deleted.
-    borrowedWorkspace = undefined
-    throw error
-  }
+  await inWorkspace(ctx, workspaceId, async (ctx) => {
+    await sql`savepoint refusal`.execute(ctx.db)
+    await recordAudit(ctx, actor, 'login-recusado', `Login de ${email} recusado: a senha não conferiu.`)
+    // Runs after the entry: both are of one lock.
+    beforeCommit(ctx, { lock: 'audit', workspaceId }, async () => void (await end.execute(ctx.db)))
+  })
 }
 
 /** The name in the audit of a person who has not logged in. */
