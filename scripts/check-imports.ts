@@ -57,7 +57,8 @@ const tablesOfFloors: Record<string, string> = {
   accounts: `workspace workspace_directory account account_directory account_company membership session
     token_directory mail_link second_factor recovery_code passkey invitation api_key api_key_use audit notice
     contact_message calendar_feed`,
-  companies: 'company company_logo workspace_key certificate certificate_use certificate_batch certificate_file',
+  companies:
+    'company company_family company_logo workspace_key certificate certificate_use certificate_batch certificate_file',
   sefaz: 'circuit clock_skew capture_call capture_refusal',
   documents: `receipt issuer_certificate supplier document document_event count_month document_export export_part saved_view
     first_view document_remark document_reliance change_position document_change content

@@ -47,6 +47,7 @@ const ownBytes: Record<string, number> = {
   certificate_file: batchLimits.waitingBytes + batchLimits.kept * batchMax.files * decidedFile,
   change_position: row,
   company: companies * 4 * row,
+  company_family: 2 * companies * row,
   company_logo: unpaidLogosMax * logoSizeMax.width * logoSizeMax.height * 3,
   content_position: row,
   first_view: peopleMax * 2 * row,

@@ -24,7 +24,7 @@ const rows = [
   // Authorised in the last hundred days, so that each deadline ends on some day.
   `update document set authorized_at = now() - (nsu % 2400) * interval '1 hour', complete = complete and nsu % 3 <> 0 where workspace_id = $1`,
   `update company set archived_at = now() where workspace_id = $1 and name = 'FILIAL 1 LTDA'`,
-  `update company set shown_nfe = 2 where workspace_id = $1 and name = 'FILIAL 2 LTDA'`,
+  `insert into company_family select workspace_id, id, 0, 2 from company where workspace_id = $1 and name = 'FILIAL 2 LTDA'`,
   `insert into document_reliance (workspace_id, document_id, company_id, checked_at, altered_at, altered_by)
    select workspace_id, id, company_id, now() - nsu % 2 * interval '2 hours', now() - interval '1 hour', 110111 from document where workspace_id = $1 and nsu % 7 < 3`,
   `with r as (

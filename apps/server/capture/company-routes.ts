@@ -99,8 +99,8 @@ type Detail = Awaited<ReturnType<typeof getCapturedCompany>>
 type Shown = DataOf<typeof getCompany>
 
 function toDetail(company: Detail, certificado: Shown['certificado'], trouble: Trouble): Shown {
-  const inNfe = (role: number) => (company.shown_nfe & (1 << role)) !== 0
-  const inCte = (role: number) => (company.shown_cte & (1 << role)) !== 0
+  const inNfe = (role: number) => (company.shown.nfe & (1 << role)) !== 0
+  const inCte = (role: number) => (company.shown.cte & (1 << role)) !== 0
   const captura = company.lines.map((line) => toCapture(line, company, trouble))
   const capture = (service: Service) => {
     const { ultimoNsu, mensagem } = captura.find(({ servico }) => servico === service) ?? {

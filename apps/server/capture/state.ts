@@ -2,7 +2,7 @@ import { families } from '@vigia/dfe/families/all'
 import { sql } from 'kysely'
 import { noneAccepted } from '../companies/certificates.ts'
 import { getCompany, listCompanies } from '../companies/companies.ts'
-import { shownTo } from '../companies/switches.ts'
+import { isShown } from '../companies/switches.ts'
 import { damagedProblem } from '../documents/arrival.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { readWorkspace } from '../platform/database.ts'
@@ -150,10 +150,10 @@ export async function getCapturedCompany(ctx: WithDatabase, workspaceId: number,
 // Issued in this month of São Paulo, without what the companies hide.
 async function countMonth({ db }: WithDatabase, workspaceId: number): Promise<Map<number, number>> {
   const { rows } = await sql<{ id: number; n: number }>`
-    select o.id, sum(m.n)::int as n
-      from company o join count_month m on m.workspace_id = o.workspace_id and m.company_id = o.id
-     where o.workspace_id = ${workspaceId} and m.type = any (${families.map(({ code }) => code)}::int[])
-       and m.month = date_trunc('month', now() at time zone 'America/Sao_Paulo')::date and ${shownTo('o', 'm')}
-     group by o.id`.execute(db)
+    select m.company_id as id, sum(m.n)::int as n
+      from count_month m
+     where m.workspace_id = ${workspaceId} and m.type = any (${families.map(({ code }) => code)}::int[])
+       and m.month = date_trunc('month', now() at time zone 'America/Sao_Paulo')::date and ${isShown(workspaceId, 'm')}
+     group by m.company_id`.execute(db)
   return new Map(rows.map(({ id, n }) => [id, n]))
 }

@@ -4,6 +4,7 @@ import type { RouteData } from '@vigia/contract/route'
 import { formatCnpj } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { showOnly } from '../companies/testing.ts'
 import { readArrival } from '../documents/arrival.ts'
 import { createPrinter } from '../documents/print/printer.ts'
 import { receive } from '../documents/receive.ts'
@@ -92,9 +93,7 @@ describe('the list of companies', () => {
     await count(companyId, 0, 2, 100, 1)
     await count(other.companyId, 2, 128, 1)
     expect(await counted()).toEqual({ [companyId]: 15, [other.companyId]: 1, [empty.companyId]: 0 })
-    await inWorkspace(ctx, workspaceId, ({ db }) =>
-      db.updateTable('company').set({ shown_nfe: 507, shown_cte: 509 }).where('id', '=', companyId).execute(),
-    )
+    await showOnly(ctx.db, workspaceId, { nfe: 507, cte: 509, companyId })
     expect(await counted()).toMatchObject({ [companyId]: 3 })
   })
 

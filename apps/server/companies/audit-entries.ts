@@ -7,7 +7,9 @@ import { sql } from 'kysely'
 import { recordAudit } from '../accounts/audit/audit.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import type { Session } from '../platform/http/session.ts'
+import type { Service } from '../platform/service.ts'
 import type { RemovedCertificate, Uploader } from './certificates.ts'
+import { readShown } from './switches.ts'
 
 /** What a person may change in a company. */
 interface Settings {
@@ -16,8 +18,7 @@ interface Settings {
   email: string | null
   uf: number
   automatic: boolean
-  shown_nfe: number
-  shown_cte: number
+  shown: Readonly<Record<Service, number>>
   acknowledges: boolean
   /** It is not archived. */
   active: boolean
@@ -25,10 +26,10 @@ interface Settings {
 
 /** The settings of a company, which nobody else changes until the transaction ends. `ctx.db` is a transaction inside the workspace. */
 export async function lockSettings({ db }: WithDatabase, workspaceId: number, companyId: number): Promise<Settings> {
-  const { rows } = await sql<Settings>`
-    select name, cnpj, email, uf, automatic, shown_nfe, shown_cte, acknowledges_since is not null as acknowledges, active
+  const { rows } = await sql<Omit<Settings, 'shown'>>`
+    select name, cnpj, email, uf, automatic, acknowledges_since is not null as acknowledges, active
       from company where workspace_id = ${workspaceId} and id = ${companyId} for no key update`.execute(db)
-  return rows[0]!
+  return { ...rows[0]!, shown: await readShown({ db }, workspaceId, companyId) }
 }
 
 const called = ({ name, cnpj }: { name: string; cnpj: string }) => `${name} (${formatCnpj(cnpj)})`
@@ -119,9 +120,9 @@ function changesOf(before: Settings, after: Settings): string[] {
     ['sincronização automática', ({ automatic }) => onOff(automatic)],
   ]
   for (const { code, label } of participationFilter.nfe)
-    things.push([`exibição de NF-e como ${label}`, ({ shown_nfe }) => onOff((shown_nfe & (1 << code)) !== 0)])
+    things.push([`exibição de NF-e como ${label}`, ({ shown }) => onOff((shown.nfe & (1 << code)) !== 0)])
   for (const { code, label } of participationFilter.cte)
-    things.push([`exibição de CT-e como ${label}`, ({ shown_cte }) => onOff((shown_cte & (1 << code)) !== 0)])
+    things.push([`exibição de CT-e como ${label}`, ({ shown }) => onOff((shown.cte & (1 << code)) !== 0)])
   return things.flatMap(([what, textOf]) => {
     const [was, is] = [textOf(before), textOf(after)]
     return was === is ? [] : [`${what} de ${was} para ${is}`]

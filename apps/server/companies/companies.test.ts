@@ -14,6 +14,7 @@ import { noteCertificateAnswer, takeCertificate } from './certificates.ts'
 import { type CompanyChange, createCompany, getCompany, listCompanies, updateCompany } from './companies.ts'
 import { readHiding } from './switches.ts'
 
+const all = 0x7fff
 const matriz = '12ABC34501DE35'
 const filial = '12ABC345000269'
 const stranger = '44555666000181'
@@ -88,8 +89,7 @@ describe('a new company', () => {
       email: null,
       automatic: true,
       acknowledges_since: null,
-      shown_nfe: 511,
-      shown_cte: 511,
+      shown: { nfe: all, cte: all },
     })
   })
 
@@ -161,12 +161,12 @@ describe('a change', () => {
   })
 
   test.each([
-    ['nfe', 0, 511 - 1],
-    ['nfe', 2, 511 - 4],
+    ['nfe', 0, all - 1],
+    ['nfe', 2, all - 4],
     // Also what no switch names: shown as Terceiro.
     ['nfe', 3, 1 + 2 + 4],
     ['cte', 3, 1 + 2 + 16 + 32 + 64 + 128],
-    ['cte', 6, 511 - 64],
+    ['cte', 6, all - 64],
   ] as const)(
     'the %s switch of role %i turned off leaves the roles %i, and on again all',
     async (family, role, roles) => {
@@ -177,7 +177,7 @@ describe('a change', () => {
       const type = family === 'nfe' ? 0 : 2
       expect(await inside((ctx) => readHiding(ctx, session.workspaceId))).toEqual([{ type, roles, companyIds: [id] }])
       await turn(true)
-      expect(await detail(publicId)).toMatchObject({ shown_nfe: 511, shown_cte: 511 })
+      expect(await detail(publicId)).toMatchObject({ shown: { nfe: all, cte: all } })
       expect(await inside((ctx) => readHiding(ctx, session.workspaceId))).toEqual([])
     },
   )

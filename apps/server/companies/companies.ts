@@ -20,7 +20,7 @@ import {
   type Uploader,
   usedCertificates,
 } from './certificates.ts'
-import { type RoleSwitch, switched } from './switches.ts'
+import { type RoleSwitch, readShown, setSwitches } from './switches.ts'
 
 /** What the captures of a company say that stopped because it has no certificate at all. */
 export const withoutCertificate =
@@ -151,7 +151,7 @@ export interface CompanyChange {
   uf?: number
   automatic?: boolean
   /** Roles in which documents are shown. */
-  shown: Record<Service, RoleSwitch[]>
+  shown: Partial<Record<Service, readonly RoleSwitch[]>>
   acknowledges?: boolean
 }
 
@@ -165,11 +165,11 @@ export async function updateCompany(
 ): Promise<Company> {
   const { workspaceId, accountId } = session
   await enterWorkspace(ctx, workspaceId)
-  const { rows } = await sql<{ cnpj: string; shown_nfe: number; shown_cte: number }>`
-    select cnpj, shown_nfe, shown_cte from company where workspace_id = ${workspaceId} and id = ${companyId}
+  const { rows } = await sql<{ cnpj: string }>`
+    select cnpj from company where workspace_id = ${workspaceId} and id = ${companyId}
     for no key update`.execute(ctx.db)
-  const before = rows[0]!
-  if (certificate) await replaceCertificate(ctx, session, companyId, before.cnpj, certificate)
+  if (certificate) await replaceCertificate(ctx, session, companyId, rows[0]!.cnpj, certificate)
+  await setSwitches(ctx, workspaceId, companyId, change.shown)
   return ctx.db
     .updateTable('company')
     .set({
@@ -178,8 +178,6 @@ export async function updateCompany(
       email: change.email,
       uf: change.uf,
       automatic: change.automatic,
-      shown_nfe: switched('nfe', before.shown_nfe, change.shown.nfe),
-      shown_cte: switched('cte', before.shown_cte, change.shown.cte),
       // The person who turned it on first stays on record.
       ...(change.acknowledges === true && {
         acknowledges_since: sql<Date>`least(acknowledges_since, now())`,
@@ -223,14 +221,15 @@ export async function listCompanies({ db }: WithDatabase, workspaceId: number, t
 /** A company with its settings; refuses an id that is not of this workspace. */
 export async function getCompany({ db }: WithDatabase, workspaceId: number, publicId: string) {
   const id = await getCompanyId({ db }, workspaceId, publicId)
-  return readWorkspace({ db }, workspaceId, ({ db }) =>
-    selectCompanies(db, workspaceId)
-      .select(['c.email', 'c.uf', 'c.shown_nfe', 'c.shown_cte', 'c.acknowledges_since'])
+  return readWorkspace({ db }, workspaceId, async ({ db }) => ({
+    ...(await selectCompanies(db, workspaceId)
+      .select(['c.email', 'c.uf', 'c.acknowledges_since'])
       .select(nameOfAuthor(workspaceId, 'c.acknowledges_by').as('acknowledges_by'))
       .select(hasLogo(workspaceId))
       .where('c.id', '=', id)
-      .executeTakeFirstOrThrow(),
-  )
+      .executeTakeFirstOrThrow()),
+    shown: await readShown({ db }, workspaceId, id),
+  }))
 }
 
 // The workspace is said again: on a cluster a row of another table is no reason to look on one server only.

@@ -1,26 +1,50 @@
+import { familyById } from '@vigia/dfe/families/lookup'
 import { type RawBuilder, sql } from 'kysely'
 import type { WithDatabase } from '../platform/context.ts'
 import { executePrepared } from '../platform/database.ts'
-import { type Service, type ServiceCode, serviceCodes } from '../platform/service.ts'
+import { type Service, type ServiceCode, serviceCodes, services } from '../platform/service.ts'
 
 /** Whether documents are shown in which a company has a role. */
 export type RoleSwitch = readonly [role: number, on: boolean | undefined]
 
-const everyRole = 511
+// As many as `document.roles` holds.
+const everyRole = 0x7fff
 const thirdParty = 3
-const ownSwitch: Record<Service, number[]> = { nfe: [0, 1, 2], cte: [0, 1, 4, 5, 6, 7] }
 
 // Terceiro takes along every role that has no switch of its own, "named nowhere" among them: the list shows all of them as Terceiro.
 function rolesOfSwitch(service: Service, role: number): number {
-  return role === thirdParty ? ownSwitch[service].reduce((rest, one) => rest & ~(1 << one), everyRole) : 1 << role
+  if (role !== thirdParty) return 1 << role
+  const own = familyById(service).roles.filter(({ code }) => code !== thirdParty)
+  return own.reduce((rest, { code }) => rest & ~(1 << code), everyRole)
 }
 
-/** A mask of shown roles after some switches were set. */
-export function switched(service: Service, mask: number, switches: RoleSwitch[]): number {
+// A mask of shown roles after some switches were set.
+function switched(service: Service, mask: number, switches: readonly RoleSwitch[]): number {
   return switches.reduce((mask, [role, on]) => {
     const roles = rolesOfSwitch(service, role)
     return on === undefined ? mask : on ? mask | roles : mask & ~roles
   }, mask)
+}
+
+/** Sets switches of a company; a family of which nothing is hidden has no row. `ctx.db` is a transaction that holds the company's row. */
+export async function setSwitches(
+  { db }: WithDatabase,
+  workspaceId: number,
+  companyId: number,
+  switches: Partial<Record<Service, readonly RoleSwitch[]>>,
+): Promise<void> {
+  const before = await readShown({ db }, workspaceId, companyId)
+  for (const service of services) {
+    const shown = switched(service, before[service], switches[service] ?? [])
+    if (shown === before[service]) continue
+    await (shown === everyRole
+      ? sql`delete from company_family
+             where workspace_id = ${workspaceId} and company_id = ${companyId} and family = ${serviceCodes[service]}`
+      : sql`insert into company_family (workspace_id, company_id, family, shown)
+            values (${workspaceId}, ${companyId}, ${serviceCodes[service]}, ${shown})
+            on conflict (workspace_id, company_id, family) do update set shown = excluded.shown`
+    ).execute(db)
+  }
 }
 
 /** Some companies see, of a family of documents, only those in which they have one of `roles`. */
@@ -32,30 +56,40 @@ export interface Hiding {
 
 /** What the switches of a workspace's companies hide: nothing when all are on. `ctx.db` is a transaction inside the workspace. */
 export async function readHiding({ db }: WithDatabase, workspaceId: number): Promise<Hiding[]> {
-  const companies = await executePrepared(
+  const rows = await executePrepared(
     db,
-    sql<{ id: number; nfe: number; cte: number }>`
-    select id, shown_nfe as nfe, shown_cte as cte from company
-     where workspace_id = ${workspaceId} and (shown_nfe <> ${everyRole} or shown_cte <> ${everyRole}) order by id`,
+    sql<{ companyId: number; type: ServiceCode; roles: number }>`
+    select company_id as "companyId", family as type, shown as roles from company_family
+     where workspace_id = ${workspaceId} order by company_id, family`,
   )
-  const all = companies.flatMap(({ id, nfe, cte }) => [
-    { id, type: serviceCodes.nfe, roles: nfe },
-    { id, type: serviceCodes.cte, roles: cte },
-  ])
-  const hiding = Map.groupBy(
-    all.filter(({ roles }) => roles !== everyRole),
-    ({ type, roles }) => `${type} ${roles}`,
-  )
+  const hiding = Map.groupBy(rows, ({ type, roles }) => `${type} ${roles}`)
   return [...hiding.values()].map((same) => ({
     type: same[0]!.type,
     roles: same[0]!.roles,
-    companyIds: same.map(({ id }) => id),
+    companyIds: same.map(({ companyId }) => companyId),
   }))
+}
+
+/** The roles in which a company sees documents of a family, as a bit mask. */
+export function shownRoles(hiding: readonly Hiding[], companyId: number, service: Service): number {
+  const own = hiding.find(({ type, companyIds }) => type === serviceCodes[service] && companyIds.includes(companyId))
+  return own?.roles ?? everyRole
+}
+
+/** The same of one company, for each family. */
+export async function readShown(
+  ctx: WithDatabase,
+  workspaceId: number,
+  companyId: number,
+): Promise<Record<Service, number>> {
+  const hiding = await readHiding(ctx, workspaceId)
+  const shown = services.map((service) => [service, shownRoles(hiding, companyId, service)])
+  return Object.fromEntries(shown) as Record<Service, number>
 }
 
 /** Whether `readHiding` would find anything, to stand inside another query. */
 export function hidesAnything(workspaceId: number): RawBuilder<boolean> {
-  return sql`(select bool_or(shown_nfe <> ${everyRole} or shown_cte <> ${everyRole}) from company where workspace_id = ${workspaceId})`
+  return sql`exists (select from company_family where workspace_id = ${workspaceId})`
 }
 
 /** Conditions on `alias` (rows of `document` or `count_month`) that leave out what is hidden; it is kept all the same. */
@@ -67,8 +101,13 @@ export function shownConditions(hiding: Hiding[], alias: string): RawBuilder<boo
   )
 }
 
-/** The same of a row that stands beside its company, both by their aliases. */
-export function shownTo(company: string, alias: string): RawBuilder<boolean> {
-  const [row, shown] = [sql.ref(`${alias}.roles`), (name: string) => sql.ref(`${company}.${name}`)]
-  return sql`${row} & case ${sql.ref(`${alias}.type`)} when ${serviceCodes.nfe} then ${shown('shown_nfe')} else ${shown('shown_cte')} end <> 0`
+/** Whether the company of a row sees it, or sees documents in which it has `roles`, to stand inside another query. */
+export function isShown(
+  workspaceId: number,
+  alias: string,
+  roles: RawBuilder<unknown> = sql.ref(`${alias}.roles`),
+): RawBuilder<boolean> {
+  const [company, type] = [sql.ref(`${alias}.company_id`), sql.ref(`${alias}.type`)]
+  return sql`not exists (select from company_family f
+    where f.workspace_id = ${workspaceId} and f.company_id = ${company} and f.family = ${type} and f.shown & ${roles} = 0)`
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
-import type { Context } from '../platform/context.ts'
+import type { Context, Database } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
+import { serviceCodes } from '../platform/service.ts'
 import { companyNameIn, type TopicItem, type Writer } from './topics.ts'
 
 /** What its writer makes of everything of one kind that happened in a workspace; nothing twice. */
@@ -20,4 +21,21 @@ export async function toldOf(
   )
   const text = rows.length > 0 ? writers[what]!.write(rows) : null
   return text ? [{ header: text.header, body: text.body, kind: text.kind }] : []
+}
+
+/** Has a company, or all of a workspace, show documents only in these roles, as bit masks. */
+export async function showOnly(
+  db: Database,
+  workspaceId: number,
+  { nfe, cte, companyId = null }: { nfe?: number; cte?: number; companyId?: number | null },
+): Promise<void> {
+  const families = Object.entries({ nfe, cte }).flatMap(([service, shown]) =>
+    shown === undefined ? [] : sql`(${serviceCodes[service as 'nfe' | 'cte']}::smallint, ${shown}::int)`,
+  )
+  await inWorkspace({ db }, workspaceId, ({ db }) =>
+    sql`insert into company_family (workspace_id, company_id, family, shown)
+        select c.workspace_id, c.id, s.family, s.shown from company c cross join (values ${sql.join(families)}) s (family, shown)
+         where c.workspace_id = ${workspaceId} and (${companyId}::int is null or c.id = ${companyId})
+        on conflict (workspace_id, company_id, family) do update set shown = excluded.shown`.execute(db),
+  )
 }

@@ -3,6 +3,7 @@ import type { DocumentDetail } from '@vigia/contract/documents'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase, execute } from '../../../tests/support/database.ts'
+import { showOnly } from '../companies/testing.ts'
 import { documentRoutes } from '../documents/routes.ts'
 import { arrive, chaveOf, evento, eventoCte, type NoteOptions, nfeProc, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
@@ -188,10 +189,7 @@ describe('what a document says', () => {
   })
 })
 
-const show = (roles: number) =>
-  inWorkspace(ctx, office.workspaceId, ({ db }) =>
-    db.updateTable('company').set({ shown_nfe: roles }).where('id', '=', office.companyId).execute(),
-  )
+const show = (nfe: number) => showOnly(ctx.db, office.workspaceId, { nfe, companyId: office.companyId })
 
 describe('what happened to it', () => {
   test('the summary, the note, its authorisation and what others registered, newest first', async () => {

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import * as captures from '../capture/capture.ts'
 import type { CapturesOfCertificates } from '../companies/registration.ts'
+import { isShown, readShown } from '../companies/switches.ts'
 import { isOpen } from '../documents/deadlines.ts'
 import { isDoubted, isJudgedOrLate } from '../insights/alerts/alerts.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
@@ -35,11 +36,9 @@ export async function acknowledgePending(
     const { rows: companies } = await sql<{ cnpj: string; since: Date | null; name: string | null }>`
       select c.cnpj, c.acknowledges_since as since, ${nameOfAuthor(workspaceId, 'c.acknowledges_by')} as name
         from company c
-       where c.workspace_id = ${workspaceId} and c.id = ${companyId} and c.active and c.shown_nfe & ${recipient}::int <> 0`.execute(
-      db,
-    )
+       where c.workspace_id = ${workspaceId} and c.id = ${companyId} and c.active`.execute(db)
     const [company] = companies
-    if (!company) return 0
+    if (!company || !((await readShown({ db }, workspaceId, companyId)).nfe & recipient)) return 0
     const { cnpj, since, name } = company
     const rules = await readAnswerRules({ db }, workspaceId)
     if (!since && !rules.some(({ active, answer }) => active && sends(answer))) return 0
@@ -121,7 +120,7 @@ export async function tellWithheld(ctx: WithDatabase, workspaceId: number): Prom
     const { rows: found } = await sql<Withheld & { id: bigint; companyId: number }>`
       select d.id, d.company_id as "companyId", d.chave, d.number, s.name as issuer
         from document d
-        join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
+        join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and ${isShown(workspaceId, 'd', sql`${recipient}::int`)}
         join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
         cross join lateral (${decide(workspaceId, answerRules, sql`(c.acknowledges_since is not null)`)}) r
        where d.workspace_id = ${workspaceId} and d.type = ${nfe.code}::int and not d.complete and ${isOpen}

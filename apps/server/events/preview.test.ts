@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { runs } from '../../../tests/support/seed.ts'
+import { showOnly } from '../companies/testing.ts'
 import type { Arrival } from '../documents/arrival.ts'
 import { arrive, evento, eventoCte, nfeProc, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
@@ -198,9 +199,9 @@ describe('the call', () => {
     const [open, hidden] = await fill(office, 'nfe', [note, { ...note, role: null }])
     await inWorkspace(ctx, office.workspaceId, async ({ db }) => {
       await db.updateTable('document').set({ roles: 2 }).where('number', '=', 2).execute()
-      await db.updateTable('company').set({ shown_nfe: sql`shown_nfe & ~2` }).execute()
       await db.updateTable('document').set({ roles: 1 }).where('number', '=', 1).execute()
     })
+    await showOnly(ctx.db, office.workspaceId, { nfe: 511 & ~2 })
     const { status, body } = await call(office, { TipoDFe: 0, tipoManifestacao: 2, idsDFe: [hidden, open] })
     expect(status).toBe(200)
     expect([...body.data.permitidos, ...body.data.impedidos.map(({ idDfe }: { idDfe: string }) => idDfe)]).toContain(

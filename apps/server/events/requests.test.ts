@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../tests/support/database.ts'
 import { companyRoutes } from '../capture/company-routes.ts'
+import { showOnly } from '../companies/testing.ts'
 import { arrive, chaveOf, evento, nfeProc, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
@@ -352,12 +353,7 @@ describe('what may not be sent', () => {
       async () => {
         await store(ctx, office, 'nfe', [summary(7)])
         const ids = await nfeIds(7)
-        await inWorkspace(ctx, office.workspaceId, ({ db }) =>
-          db
-            .updateTable('company')
-            .set({ shown_nfe: 511 & ~(1 << 1) })
-            .execute(),
-        )
+        await showOnly(ctx.db, office.workspaceId, { nfe: 511 & ~(1 << 1) })
         return ids
       },
     ],
@@ -598,14 +594,9 @@ describe('the automatic Ciência', () => {
     await turnOn()
     expect(await acknowledge()).toBe(0)
     await store(ctx, office, 'nfe', [summary(8)])
-    await inWorkspace(ctx, office.workspaceId, ({ db }) =>
-      db
-        .updateTable('company')
-        .set({ shown_nfe: 511 & ~2 })
-        .execute(),
-    )
+    await showOnly(ctx.db, office.workspaceId, { nfe: 511 & ~2 })
     expect(await acknowledge()).toBe(0)
-    await inWorkspace(ctx, office.workspaceId, ({ db }) => db.updateTable('company').set({ shown_nfe: 2 }).execute())
+    await showOnly(ctx.db, office.workspaceId, { nfe: 2 })
     expect(await acknowledge()).toBe(1)
   })
 

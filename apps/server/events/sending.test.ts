@@ -14,7 +14,7 @@ import { newCertificate } from '../../../tests/support/certificates.ts'
 import { createDatabase, onOneServer } from '../../../tests/support/database.ts'
 import { verifyWithXmlCrypto } from '../../../tests/support/judges.ts'
 import { runs } from '../../../tests/support/seed.ts'
-import { toldOf } from '../companies/testing.ts'
+import { showOnly, toldOf } from '../companies/testing.ts'
 import { arrive, chaveOf, evento, resNFe } from '../documents/testing.ts'
 import type { Context } from '../platform/context.ts'
 import { inCapture, inWorkspace } from '../platform/database.ts'
@@ -662,12 +662,12 @@ describe('what has waited too long', () => {
   })
 
   test('is not sent when the company does not show the notes that it receives any more', async () => {
-    const set = (change: { acknowledges_since?: Date; shown_nfe?: number }) =>
-      inWorkspace(ctx, office.workspaceId, ({ db }) => db.updateTable('company').set(change).execute())
     await summaries(1)
-    await set({ acknowledges_since: new Date() })
+    await inWorkspace(ctx, office.workspaceId, ({ db }) =>
+      db.updateTable('company').set({ acknowledges_since: new Date() }).execute(),
+    )
     expect(await acknowledgePending(ctx, office.workspaceId, office.companyId)).toBe(1)
-    await set({ shown_nfe: 511 & ~2 })
+    await showOnly(ctx.db, office.workspaceId, { nfe: 511 & ~2 })
     expect(await prepareBatch(ctx, await claim())).toBeNull()
     expect(await only()).toMatchObject({ state: 'rejected', message: expect.stringMatching(/ocultadas/) })
   })

@@ -6,6 +6,7 @@ import { type Correction, EventError, type SignedEvent } from '@vigia/sefaz/even
 import { sql, type UpdateObject } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import { takeCertificate } from '../companies/certificates.ts'
+import { isShown } from '../companies/switches.ts'
 import { findXml } from '../documents/receive.ts'
 import { isDoubted } from '../insights/alerts/alerts.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
@@ -163,7 +164,7 @@ async function settleUnwanted({ db }: WithDatabase, batch: Batch): Promise<bigin
       join supplier s on s.workspace_id = ${batch.workspaceId} and s.id = d.supplier_id
       cross join lateral (${decision}) r
      where o.workspace_id = ${batch.workspaceId} and o.id = any (${fresh.map(({ id }) => id)}::bigint[]) and o.lease_by = ${batch.leaseBy}
-       and (d.status in (${status.cancelled}, ${status.denied}) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted(batch.workspaceId)} or c.shown_nfe & ${recipient}::int = 0)))`.execute(
+       and (d.status in (${status.cancelled}, ${status.denied}) or (o.requested_by is null and (not c.active or not r.leaves or ${isOtherRule} or ${isDoubted(batch.workspaceId)} or not ${isShown(batch.workspaceId, 'd', sql`${recipient}::int`)})))`.execute(
     db,
   )
   if (unwanted.length === 0) return []

@@ -1,6 +1,7 @@
 import { conclusive, conclusiveTerms, nfe } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'
+import { isShown } from '../companies/switches.ts'
 import { dueUntil } from '../documents/deadlines.ts'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -38,7 +39,7 @@ async function writeSuggestions({ db }: WithDatabase, workspaceId: number): Prom
     with decided as materialized (
       select d.id, d.company_id, ${idOfRule(rules)} as rule_id, ${answerOfRule(suggesting)} as tp_evento
         from document d
-        join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and c.shown_nfe & ${recipient}::int <> 0
+        join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and ${isShown(workspaceId, 'd', sql`${recipient}::int`)}
         join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
         cross join lateral (${decide(workspaceId, rules, sql`false`)}) r
        where d.workspace_id = ${workspaceId} and ${isOpen(workspaceId)} and d.id in (

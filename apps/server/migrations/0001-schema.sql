@@ -577,10 +577,6 @@ create table company (
   email text,
   -- captured by the hour; otherwise only when a person asks
   automatic boolean not null default true,
-  -- Roles (bit 1 << participation code) in which documents are shown; bit 8 (named nowhere) goes with Terceiro.
-  -- Documents outside the switches are kept all the same: the authority repeats them for ninety days only.
-  shown_nfe smallint not null default 511,
-  shown_cte smallint not null default 511,
   -- Ciência is given by itself from acknowledges_since on, because acknowledges_by wanted so; null: never.
   acknowledges_since timestamptz,
   acknowledges_by int,
@@ -589,6 +585,19 @@ create table company (
   primary key (workspace_id, id),
   unique (workspace_id, public_id),
   unique (workspace_id, cnpj)
+);
+
+-- A family of documents of which a company hides something. Documents outside the switches are kept all the same: the
+-- authority repeats them for ninety days only.
+create table company_family (
+  workspace_id int not null,
+  company_id int not null,
+  -- 0 NF-e, 2 CT-e, as TipoDFe
+  family smallint not null,
+  -- Roles (bit 1 << participation code) in which documents are shown; bit 8 (named nowhere) goes with Terceiro.
+  shown int not null,
+  primary key (workspace_id, company_id, family),
+  foreign key (workspace_id, company_id) references company (workspace_id, id)
 );
 
 -- The picture that stands beside the name of a company on the forms of what it issues: a PNG in eight bits a colour,
@@ -1774,7 +1783,7 @@ declare
   n int;
   known text[] := array[
     'outgoing_event_call', 'outgoing_event', 'document_export', 'document_event', 'document', 'supplier', 'receipt',
-    'count_month', 'capture_refusal', 'company_logo', 'certificate_use', 'certificate', 'company',
+    'count_month', 'capture_refusal', 'company_family', 'company_logo', 'certificate_use', 'certificate', 'company',
     'happening', 'notice', 'announcement_position', 'announcement', 'mail_link', 'session', 'account', 'audit',
     'token_directory', 'account_directory', 'mail', 'workspace_directory'
   ];

@@ -429,12 +429,16 @@ export interface Tables {
     created_at: Optional<Date, Date | string>
     email: Optional<string | null>
     automatic: Optional<boolean>
-    shown_nfe: Optional<number>
-    shown_cte: Optional<number>
     acknowledges_since: Optional<Date | null, Date | string | null>
     acknowledges_by: Optional<number | null>
     archived_at: Optional<Date | null, Date | string | null>
     active: GeneratedAlways<boolean>
+  }
+  company_family: {
+    workspace_id: number
+    company_id: number
+    family: number
+    shown: number
   }
   company_logo: {
     workspace_id: number

@@ -84,7 +84,12 @@ async function measurePageOne(name: Name): Promise<Record<string, Compared>> {
     const ids = first.rows.length === 50 ? first.rows.map(({ id }) => id) : await someIds(name, {})
     measured[label] = { rows: first.rows.length, ...(await againstFetch(name, ids, () => list(name, filter))) }
   }
-  const hide = (shown: number) => owner.query('update company set shown_nfe = $1', [shown])
+  const hide = (shown: number) =>
+    owner.query(
+      `insert into company_family select workspace_id, id, 0, $1 from company
+       on conflict (workspace_id, company_id, family) do update set shown = excluded.shown`,
+      [shown],
+    )
   await hide(511 & ~(1 << 2))
   measured.monthWithSwitches = await againstFetch(name, await someIds(name, month(0)), () => list(name, month(0)))
   await hide(511)

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
 import { runs } from '../../../../tests/support/seed.ts'
+import { showOnly } from '../../companies/testing.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../platform/context.ts'
 import { inWorkspace, openDatabase, readWorkspace } from '../../platform/database.ts'
@@ -95,14 +96,7 @@ describe('against a model in memory', () => {
   }
 
   const show = (workspace: TestWorkspace, to: number, nfe: number, cte: number) =>
-    inWorkspace({ db }, workspace.id, ({ db }) =>
-      db
-        .updateTable('company')
-        .set({ shown_nfe: nfe, shown_cte: cte })
-        .where('workspace_id', '=', workspace.id)
-        .where('id', '=', workspace.companies[to]!)
-        .execute(),
-    )
+    showOnly(db, workspace.id, { nfe, cte, companyId: workspace.companies[to]! })
 
   const mask = fc.constantFrom(511, 511, 511 & ~2, 2, 0, 511 & ~(8 | 256))
   const story = fc.array(draft, { minLength: 70, maxLength: 140 }).chain((drafts) =>

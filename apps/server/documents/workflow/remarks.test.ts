@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
+import { showOnly } from '../../companies/testing.ts'
 import type { Context } from '../../platform/context.ts'
 import { inWorkspace, openDatabase } from '../../platform/database.ts'
 import { createPublicIds } from '../../platform/ids.ts'
@@ -188,9 +188,7 @@ test('what a switch hides, and what is of another workspace, is not there', asyn
   const stranger = await newOffice([1])
   const body = { idsDFe: [note!.idDfe], conferida: true }
   await expect(run('/conferidas', stranger.ana, body)).rejects.toMatchObject({ code: 'not-found' })
-  await inWorkspace(ctx, workspaceId, ({ db }) =>
-    sql`update company set shown_nfe = 0 where workspace_id = ${workspaceId}`.execute(db),
-  )
+  await showOnly(ctx.db, workspaceId, { nfe: 0 })
   await expect(run('/conferidas', ana, body)).rejects.toMatchObject({ code: 'not-found' })
   await expect(run('/observacoes', { ...ana, shared: true }, { idDfe: note!.idDfe, texto: 'x' })).rejects.toMatchObject(
     {

@@ -1,7 +1,7 @@
 import type { Fired } from '@vigia/checks/alerts/judge'
 import { formatCount, formatInteger } from '@vigia/contract/text'
 import { sql } from 'kysely'
-import { readHiding, shownConditions, shownTo } from '../../companies/switches.ts'
+import { isShown, readHiding, shownConditions } from '../../companies/switches.ts'
 import { named, type Writer } from '../../companies/topics.ts'
 import type { Database, WithDatabase } from '../../platform/context.ts'
 import { inWorkspace } from '../../platform/database.ts'
@@ -59,8 +59,7 @@ async function tellOpenPages(db: Database, workspaceId: number, documentIds: rea
       from alert a
       join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
-      join company c on c.workspace_id = d.workspace_id and c.id = d.company_id and ${shownTo('c', 'd')}
-     where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[])
+     where a.workspace_id = ${workspaceId} and a.document_id = any (${documentIds}::bigint[]) and ${isShown(workspaceId, 'd')}
      order by ${gravestFirst}`.execute(db)
   for (const [companyId, some] of Map.groupBy(rows, ({ companyId }) => companyId)) {
     const { type, number, issuer, fired } = some[0]!

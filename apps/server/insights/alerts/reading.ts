@@ -6,6 +6,7 @@ import { termEnd } from '@vigia/dfe/families/terms'
 import { ufs } from '@vigia/dfe/uf'
 import { sql } from 'kysely'
 import { readCaptureStates } from '../../capture/state.ts'
+import { readHiding, shownRoles } from '../../companies/switches.ts'
 import { receivedContent } from '../../documents/received/column.ts'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { createThreads, runApart } from '../../platform/threads.ts'
@@ -196,10 +197,11 @@ export async function readCompanies(
 ): Promise<Map<string, AlertCompany>> {
   const rows = await db
     .selectFrom('company')
-    .select(['cnpj', 'name', 'uf', 'created_at', 'shown_nfe', 'shown_cte'])
+    .select(['id', 'cnpj', 'name', 'uf', 'created_at'])
     .where('workspace_id', '=', workspaceId)
     .orderBy('id')
     .execute()
+  const hiding = await readHiding({ db }, workspaceId)
   return new Map(
     [...Map.groupBy(rows, ({ cnpj }) => cnpjBase(cnpj))].map(([base, own]) => [
       base,
@@ -213,7 +215,10 @@ export async function readCompanies(
           uf: ufs.find(({ code }) => code === uf)?.uf,
           since: new Date(created_at.getTime() - reachMs).toISOString(),
         })),
-        captures: { nfe: own.some((one) => one.shown_nfe !== 0), cte: own.some((one) => one.shown_cte !== 0) },
+        captures: {
+          nfe: own.some(({ id }) => shownRoles(hiding, id, 'nfe') !== 0),
+          cte: own.some(({ id }) => shownRoles(hiding, id, 'cte') !== 0),
+        },
       },
     ]),
   )

@@ -3,6 +3,7 @@ import { Dashboard } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
+import { showOnly } from '../../companies/testing.ts'
 import { readConfig } from '../../config.ts'
 import { createPrinter } from '../../documents/print/printer.ts'
 import type { Context } from '../../platform/context.ts'
@@ -198,9 +199,7 @@ test.each([
   await add(facts)
   await count()
   const hiding = companies[0]!.id
-  await inside((db) =>
-    db.updateTable('company').set({ shown_nfe: nfe, shown_cte: cte }).where('id', '=', hiding).execute(),
-  )
+  await showOnly(ctx.db, workspaceId, { nfe, cte, companyId: hiding })
   const shown = facts.filter(({ company, type, roles }) => company !== hiding || roles & (type === 0 ? nfe : cte))
   const is = (type: 0 | 2, rest: (fact: Fact & { day: string }) => boolean) =>
     shown.filter((fact) => fact.type === type && rest({ ...fact, day: fact.at.slice(0, 10) })).length
@@ -289,7 +288,7 @@ test('what can be answered until tomorrow at most is counted, and not what is an
   ])
   await count()
   expect((await read()).pendencias).toMatchObject({ vencemNfe: 3, vencemCte: 1 })
-  await inside((db) => db.updateTable('company').set({ shown_nfe: 0 }).where('id', '=', other).execute())
+  await showOnly(ctx.db, workspaceId, { nfe: 0, companyId: other })
   expect((await read()).pendencias).toMatchObject({ vencemNfe: 2, vencemCte: 1 })
 })
 
@@ -315,13 +314,7 @@ test('the latest are those that arrived today and are shown, the newest first, e
     sql`update document set created_at = (${new Date().toISOString().slice(0, -1)}::timestamp - interval '1 microsecond' * number) at time zone 'UTC'
          where workspace_id = ${workspaceId} and number > 2`.execute(db),
   )
-  await inside((db) =>
-    db
-      .updateTable('company')
-      .set({ shown_nfe: 511 & ~4 })
-      .where('id', '=', one)
-      .execute(),
-  )
+  await showOnly(ctx.db, workspaceId, { nfe: 511 & ~4, companyId: one })
   const { rows } = await inside((db) =>
     sql<{ id: bigint; number: number }>`select id, number from document`.execute(db),
   )

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { hidesAnything, shownTo } from '../../companies/switches.ts'
+import { hidesAnything, isShown } from '../../companies/switches.ts'
 import { dueUntil } from '../../documents/deadlines.ts'
 import { countOverdue } from '../../documents/workflow/installments.ts'
 import { markCondition } from '../../documents/workflow/remarks.ts'
@@ -123,7 +123,7 @@ const byCompany = (workspaceId: number) => {
          json_build_object('nfe', ${before.nfe}, 'cte', ${before.cte}, 'amountNfe', ${before.amountNfe}, 'amountCte', ${before.amountCte}) as before
     from company c
     left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id and m.type in (${nfe}, ${cte})
-         and m.month in (${lastMonth}, ${thisMonth}) and ${shownTo('c', 'm')}
+         and m.month in (${lastMonth}, ${thisMonth}) and ${isShown(workspaceId, 'm')}
    where c.workspace_id = ${workspaceId}
    group by c.workspace_id, c.id order by coalesce(sum(m.n) filter (where m.month = ${thisMonth}), 0) desc, c.search, c.id`
 }
@@ -132,19 +132,20 @@ const byCompany = (workspaceId: number) => {
 const archived = (workspaceId: number) => sql`(
   select coalesce(array_agg(id), '{}') from company where workspace_id = ${workspaceId} and not active)::int[]`
 
+// The switches are looked up only where something is hidden at all: a join costs as much as the counting.
+const shown = (workspaceId: number) => sql`(not ${hidesAnything(workspaceId)} or ${isShown(workspaceId, 'd')})`
+
 const countDue = (workspaceId: number, type: ServiceCode) => sql`
   select count(*)::int from document d
    where ${dueUntil(workspaceId, type, new Date(), endOfTomorrow())}
      and d.company_id <> all (${archived(workspaceId)})
-     and (not ${hidesAnything(workspaceId)}
-          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
+     and ${shown(workspaceId)}`
 
 const countMarked = (workspaceId: number, type: ServiceCode, marked: RawBuilder<unknown>) => sql`
   select count(*)::int from document d
    where d.workspace_id = ${workspaceId} and d.type = ${type} and ${marked}
      and d.company_id <> all (${archived(workspaceId)})
-     and (not ${hidesAnything(workspaceId)}
-          or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
+     and ${shown(workspaceId)}`
 
 // São Paulo has been three hours behind since 2019.
 function endOfTomorrow(): Date {
@@ -158,16 +159,13 @@ const latestOfToday = (workspaceId: number) => sql`
     from (select d.id, d.type, d.supplier_id, d.chave, d.created_at from document d
            where d.workspace_id = ${workspaceId}
              and d.created_at >= date_trunc('day', now() at time zone 'America/Sao_Paulo') at time zone 'America/Sao_Paulo'
-             and (select ${shownTo('c', 'd')} from company c where c.workspace_id = d.workspace_id and c.id = d.company_id)
+             and ${isShown(workspaceId, 'd')}
            order by d.created_at desc, d.id desc limit 10) d
     join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id
    order by d.created_at desc, d.id desc`
 
 // Documents of this month by type and day, and waiting NF-e of 90 days. Each day is a range of a covering index.
 const byDay = (workspaceId: number) => {
-  // The company is looked up only where something is hidden at all: a join costs as much as the counting.
-  const shown = sql`(not ${hidesAnything(workspaceId)}
-    or (select ${shownTo('c', 'd')} from company c where c.workspace_id = ${workspaceId} and c.id = d.company_id))`
   const waits = (status: number) =>
     sql`count(*) filter (where type = ${nfe} and status = ${status} and company_id <> all (${archived(workspaceId)}))`
   return sql`
@@ -176,5 +174,5 @@ const byDay = (workspaceId: number) => {
       join generate_series(${since}::timestamp, ${today}::timestamp, interval '1 day') g (day) on t.type = ${nfe} or g.day >= ${thisMonth}
      cross join lateral (
        select count(*) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged from document d
-        where workspace_id = ${workspaceId} and d.type = t.type and issued_at >= g.day and issued_at < g.day + interval '1 day' and ${shown}) counted`
+        where workspace_id = ${workspaceId} and d.type = t.type and issued_at >= g.day and issued_at < g.day + interval '1 day' and ${shown(workspaceId)}) counted`
 }

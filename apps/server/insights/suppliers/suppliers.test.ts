@@ -3,6 +3,7 @@ import { getSupplier, listSupplierProducts } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../../tests/support/database.ts'
+import { showOnly } from '../../companies/testing.ts'
 import { noteWith, readEverything } from '../../documents/contents/testing.ts'
 import { receive } from '../../documents/receive.ts'
 import { arrive, company, cteProc, evento } from '../../documents/testing.ts'
@@ -151,7 +152,7 @@ test('a carrier is told by its freights, and of whom nothing is shown nothing is
   })
   await expect(run(getSupplier, '12345678')).rejects.toMatchObject({ code: 'not-found' })
   // Who sees no document of it does not learn its name.
-  await inWorkspace(ctx, workspaceId, ({ db }) => db.updateTable('company').set({ shown_cte: 0 }).execute())
+  await showOnly(ctx.db, workspaceId, { cte: 0 })
   await expect(run(getSupplier, root)).rejects.toMatchObject({ code: 'not-found' })
 })
 

@@ -1,7 +1,7 @@
-import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createDatabase, onOneServer } from '../../../../tests/support/database.ts'
+import { showOnly } from '../../companies/testing.ts'
 import type { Arrival } from '../../documents/arrival.ts'
 import { noteChanges } from '../../documents/changes.ts'
 import { rebuildProjection } from '../../documents/rebuild.ts'
@@ -212,7 +212,7 @@ describe('a reader', () => {
     await page([note(1)], theirs)
     await page([note(2)])
     expect(await follow()).toMatchObject({ told: [[1, 'documento-novo', 2]] })
-    await inWorkspace({ db }, workspaceId, ({ db }) => sql`update company set shown_nfe = 1`.execute(db))
+    await showOnly(db, workspaceId, { nfe: 1 })
     expect(await follow()).toEqual({ told: [], version: 1, more: false })
     expect(await follow(null, other)).toMatchObject({ told: [[1, 'documento-novo', 1]] })
   })

@@ -1,6 +1,6 @@
 import { listChanges } from '@vigia/contract/workspace'
 import { sql } from 'kysely'
-import { shownTo } from '../../companies/switches.ts'
+import { isShown } from '../../companies/switches.ts'
 import { type ChangeKind, changeCodes } from '../../documents/changes.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { asOperator, inWorkspace, readWorkspace } from '../../platform/database.ts'
@@ -62,7 +62,7 @@ export async function readChanges(
     const { rows } = await sql<
       Omit<Change, 'told'> & Omit<Told, 'tipo' | 'idDfe'> & { versao: number; kind: number; shown: boolean }
     >`
-      select c.document_id as "documentId", d.company_id as "companyId", c.kind, coalesce(${shownTo('co', 'd')}, false) as shown,
+      select c.document_id as "documentId", d.company_id as "companyId", c.kind, d.id is not null and ${isShown(workspaceId, 'd')} as shown,
              c.version::float8 as versao, c.at as quando, d.chave, d.type as "tipoDFe", co.public_id as "idEmpresa",
              case when o.tp_evento is not null then json_build_object(
                'tpEvento', o.tp_evento,

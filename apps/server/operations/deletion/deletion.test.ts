@@ -168,6 +168,7 @@ describe('a deletion', () => {
       for (const statement of [
         sql`insert into mail (workspace_id, kind, recipient) values (${workspaceId}, 'x', ${office.email})`,
         sql`insert into mail (kind, recipient) values ('recuperar-senha', ${office.email})`,
+        sql`insert into company_family values (${workspaceId}, ${companyId}, 0, 0)`,
         sql`insert into company_logo values (${workspaceId}, ${companyId}, '')`,
         sql`with export as (insert into document_export (workspace_id, account_id, form, total, request) values (${workspaceId}, 1, 'zip', 1, '{}') returning id)
           insert into export_part (workspace_id, export_id, n, content) select ${workspaceId}, id, 0, '' from export`,

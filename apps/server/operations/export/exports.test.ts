@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { onOneServer } from '../../../../tests/support/database.ts'
 import { readZip } from '../../../../tests/support/zip.ts'
+import { showOnly } from '../../companies/testing.ts'
 import { readConfig } from '../../config.ts'
 import { zip } from '../../documents/export/archive.ts'
 import { exportFiles, printAhead } from '../../documents/export/files.ts'
@@ -427,7 +428,7 @@ describe('the request', () => {
       { filtro: { ...filtro, IdEmpresa: publicId } },
     ])
       expect(await ask(body)).toMatchObject({ status: 404 })
-    await owner.query('update company set shown_nfe = 511 & ~2 where id = $1', [mine.id])
+    await showOnly(ctx.db, workspaceId, { nfe: 511 & ~2, companyId: mine.id })
     expect(await ask({ idsDFe: [own] })).toMatchObject({ status: 404 })
     expect(await ask({ filtro })).toMatchObject({ status: 409 })
   })

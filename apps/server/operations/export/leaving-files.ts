@@ -6,6 +6,7 @@ import { familyOf } from '@vigia/dfe/families/lookup'
 import { roleNames } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { writeAudit } from '../../accounts/audit/csv.ts'
+import { readHiding, shownRoles } from '../../companies/switches.ts'
 import { type Arrival, readPage } from '../../documents/arrival.ts'
 import type { Entry } from '../../documents/export/archive.ts'
 import { columns, filesOf, folderOf, lineOf, onlySummary, placeOf, printAhead } from '../../documents/export/files.ts'
@@ -225,9 +226,14 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
   const { rows: pessoas } = await sql`
     select name as nome, email, phone as celular, created_at as "criadaEm" from account
      where workspace_id = ${workspaceId} order by id`.execute(db)
-  const { rows: companies } = await sql<{ id: number; cnpj: string; mostraNFe: number; mostraCTe: number }>`
+  const { rows: companies } = await sql<{
+    id: number
+    cnpj: string
+    cienciaAutomaticaDesde: Date | null
+    certificado: unknown
+  }>`
     select c.id, c.name as "razaoSocial", c.cnpj, c.uf, c.email, c.created_at as "cadastradaEm", c.archived_at as "arquivadaEm",
-           c.automatic as "sincronizacaoAutomatica", c.shown_nfe as "mostraNFe", c.shown_cte as "mostraCTe", c.acknowledges_since as "cienciaAutomaticaDesde",
+           c.automatic as "sincronizacaoAutomatica", c.acknowledges_since as "cienciaAutomaticaDesde",
            (select json_build_object('titular', k.holder_name, 'cnpj', k.holder_cnpj, 'emissor', k.issuer, 'numeroDeSerie', k.serial_number,
                                      'validoDe', ${jsonTime(sql`k.valid_from`)}, 'validoAte', ${jsonTime(sql`k.valid_to`)})
               from certificate k where k.workspace_id = c.workspace_id and k.company_id = c.id and k.replaced_at is null) as certificado
@@ -247,6 +253,7 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
   const { rows: webhooks } = await sql<{ empresas: number[] | null }>`
     select url, kinds as tipos, company_ids as empresas, created_at as "criadoEm", paused_at as "pausadoEm" from webhook
      where workspace_id = ${workspaceId} order by id`.execute(db)
+  const hiding = await readHiding({ db }, workspaceId)
   const cnpjs = new Map(companies.map(({ id, cnpj }) => [id, cnpj]))
   const cnpjsOf = (ids: number[] | null) => ids?.map((id) => cnpjs.get(id) ?? null) ?? 'todas'
   const ofFamily = <T extends { tipo: ServiceCode }>(one: T) => ({ ...one, tipo: familyOf(one.tipo).name })
@@ -256,10 +263,12 @@ async function readSettings({ db }: WithDatabase, workspaceId: number) {
       plano: planKinds[one.plano as keyof typeof planKinds]?.name ?? String(one.plano),
     }))[0],
     pessoas,
-    empresas: companies.map(({ id: _, ...one }) => ({
+    empresas: companies.map(({ id, cienciaAutomaticaDesde, certificado, ...one }) => ({
       ...one,
-      mostraNFe: rolesIn(one.mostraNFe),
-      mostraCTe: rolesIn(one.mostraCTe),
+      mostraNFe: rolesIn(shownRoles(hiding, id, 'nfe')),
+      mostraCTe: rolesIn(shownRoles(hiding, id, 'cte')),
+      cienciaAutomaticaDesde,
+      certificado,
     })),
     visoes: visoes.map(ofFamily),
     justificativas: justificativas.map(ofFamily),

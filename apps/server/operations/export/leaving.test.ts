@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readZip } from '../../../../tests/support/zip.ts'
 import { recordAudit } from '../../accounts/audit/audit.ts'
+import { showOnly } from '../../companies/testing.ts'
 import { forgetExports } from '../../documents/export/keeping.ts'
 import { arrive, chaveOf, corrupted, cteChaveOf, cteProc, evento, nfeProc, resNFe } from '../../documents/testing.ts'
 import type { Context } from '../../platform/context.ts'
@@ -87,7 +88,7 @@ describe('everything', () => {
     ])
     await store(id, 'cte', [arrive(1, cteProc({ payer: cnpj }))])
     await inWorkspace(ctx, workspaceId, ({ db }) => recordAudit({ db }, testSession(workspaceId), 'login', 'Entrou.'))
-    await owner.query('update company set shown_nfe = 0 where id = $1', [id])
+    await showOnly(ctx.db, workspaceId, { nfe: 0, companyId: id })
     await owner.query(
       `insert into webhook (workspace_id, url, kinds, secret, version) values ($1, 'https://a.example/', '{}', 'segredo', 0)`,
       [workspaceId],
