@@ -97,7 +97,7 @@ const manyServers: readonly { like: RegExp; why: string }[] = [
     why: 'the happenings of a workspace, but the planner does not see it',
   },
   {
-    like: /^select d\.id, d\.company_id as "companyId", d\.chave, d\.number, s\.name as issuer from document d .* n\.key = 'ciencia-retida:'/,
+    like: /^select d\.id, d\.company_id as "companyId", d\.chave, d\.number::float8 as number, s\.name as issuer from document d .* n\.key = 'ciencia-retida:'/,
     why: 'which Ciência was held back, of all workspaces',
   },
   {

@@ -189,7 +189,7 @@ test('a summary that came damaged and then whole is still listed after a rebuild
       db.selectFrom('document').select(['nsu', 'number']).orderBy('number').execute(),
     )
   const before = await list()
-  expect(before.map(({ number }) => number)).toEqual([1, 2])
+  expect(before.map(({ number }) => number)).toEqual([1n, 2n])
   await rebuildProjection(ctx, { workspaceId, companyId, cnpj: line.cnpj })
   expect(await list()).toEqual(before)
 })
@@ -240,7 +240,7 @@ describe('a position that cannot be true', () => {
 test('other bytes for a position are kept beside the first, once', async () => {
   const amount = () =>
     inWorkspace(ctx, workspaceId, async ({ db }) => {
-      const rows = await db.selectFrom('document').select('amount').where('number', '=', 2).execute()
+      const rows = await db.selectFrom('document').select('amount').where('number', '=', 2n).execute()
       return rows.map((row) => row.amount)
     })
   const altered = note(2, { amount: '9.99' })

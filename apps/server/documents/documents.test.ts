@@ -49,7 +49,7 @@ const page = (arrivals: Arrival[]) =>
 async function picture() {
   return inWorkspace({ db }, workspaceId, async ({ db }) => ({
     documents: (
-      await sql`select d.chave, d.nsu::text, d.number, d.series, d.issued_at, d.issued_offset, d.roles, d.status, d.base_status, d.event_code, d.event_text,
+      await sql`select d.chave, d.nsu::text, d.number::float8 as number, d.series, d.issued_at, d.issued_offset, d.roles, d.status, d.base_status, d.event_code, d.event_text,
                        d.complete, d.amount, d.nat_op, s.tax_id, s.name
                   from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                  where d.workspace_id = ${workspaceId} order by d.chave`.execute(db)
@@ -100,6 +100,13 @@ test('a complete note becomes a row with the facts of the file', async () => {
     event_code: 100,
     complete: true,
   })
+})
+
+test('a number of thirteen digits is kept whole, and so is that a family has no series', async () => {
+  const one = arrive(1, nfeProc())
+  if (one.facts?.kind !== 'document') throw new Error('not a document')
+  await page([{ ...one, facts: { ...one.facts, numero: 9_876_543_210_123, serie: null } }])
+  expect(await only()).toMatchObject({ number: 9_876_543_210_123, series: null })
 })
 
 test('the bytes are kept exactly as they came', async () => {

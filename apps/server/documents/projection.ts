@@ -24,7 +24,8 @@ interface DocumentCopy {
   nsu: bigint
   complete: boolean
   number: number
-  series: number
+  /** Null where the family has none. */
+  series: number | null
   /** Local date and time as printed, and its minutes east of UTC. */
   issued_at: string
   issued_offset: number | null
@@ -45,7 +46,7 @@ export const copyTypes: Types<DocumentCopy> = {
   chave: 'text',
   nsu: 'bigint',
   complete: 'boolean',
-  number: 'int',
+  number: 'bigint',
   series: 'smallint',
   issued_at: 'timestamp',
   issued_offset: 'smallint',
@@ -229,8 +230,8 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<Arri
     nsu,
     chave: facts.chave,
     complete: facts.complete,
-    number: numberUpTo(999_999_999, facts.numero),
-    series: numberUpTo(999, facts.serie ?? 0),
+    number: numberUpTo(9_999_999_999_999, facts.numero),
+    series: facts.serie === null ? null : numberUpTo(999, facts.serie),
     issued_at: time.local,
     issued_offset: time.offset,
     authorized_at: instant(facts.authorizedAt),

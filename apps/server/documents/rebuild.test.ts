@@ -54,7 +54,7 @@ test('a rebuild mends rows that say something else, drops what no receipt tells,
   })
   expect(await rebuild(workspace, 0)).toEqual({ receipts: 4, documents: 3, events: 1, unread: 0 })
   const after = await everything(db, workspace)
-  expect(after.documents).toContainEqual(expect.objectContaining({ company_id: theirs, number: 8 }))
+  expect(after.documents).toContainEqual(expect.objectContaining({ company_id: theirs, number: 8n }))
   expect(await rebuild(workspace, 1)).toEqual({ receipts: 2, documents: 1, events: 1, unread: 0 })
   expect(await everything(db, workspace)).toEqual(before)
 })

@@ -59,7 +59,7 @@ async function findConfirmed(
   )
   if (chaves.length === 0) return []
   const { rows } = await sql<Cancelled>`
-    select d.chave, d.number, s.name as issuer
+    select d.chave, d.number::float8 as number, s.name as issuer
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
      where d.workspace_id = ${workspaceId} and d.company_id = ${companyId} and d.chave = any (${chaves}::text[])
        and exists (select 1 from document_event e

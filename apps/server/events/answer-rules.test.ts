@@ -52,7 +52,7 @@ const events = () =>
       .orderBy('o.id')
       .execute(),
   )
-const numbers = async () => (await events()).map(({ number }) => number).sort((a, b) => a - b)
+const numbers = async () => (await events()).map(({ number }) => Number(number)).sort((a, b) => a - b)
 
 interface Draft {
   nome?: string
@@ -290,7 +290,7 @@ test('no Ciência is made ready that no rule and no switch wants at that moment,
         const ids = prepared?.ready.map(({ event }) => event.id) ?? []
         const { rows } = await inWorkspace(ctx, office.workspaceId, ({ db }) =>
           sql<{ number: number }>`
-            select d.number from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+            select d.number::int from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
              where o.id = any (${ids}::bigint[])`.execute(db),
         )
         left += rows.length

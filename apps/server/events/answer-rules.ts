@@ -161,7 +161,7 @@ export async function testAnswerRules(
 ): Promise<{ total: number; decided: number; changed: number; examples: TestedNote[] }> {
   const switched = sql`(c.acknowledges_since is not null)`
   const notes = sql`
-    select d.id, d.chave, d.number, s.name as issuer, c.name as company, c.public_id, d.amount, d.issued_at,
+    select d.id, d.chave, d.number::float8 as number, s.name as issuer, c.name as company, c.public_id, d.amount, d.issued_at,
            b.rule as rule_before, b.leaves as leaves_before, a.rule as rule_after, a.leaves as leaves_after
       from document d
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id

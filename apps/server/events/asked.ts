@@ -60,7 +60,7 @@ export async function listAsked(
     ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
   ]
   const { rows } = await sql<AskedAnswer & { total: number }>`
-    select o.id, o.document_id as "documentId", o.company_id as "companyId", c.name as company, c.public_id as "companyPublicId", o.type, o.chave, d.number, s.name as issuer,
+    select o.id, o.document_id as "documentId", o.company_id as "companyId", c.name as company, c.public_id as "companyPublicId", o.type, o.chave, d.number::float8 as number, s.name as issuer,
            d.amount::float8 as amount, o.tp_evento as "tpEvento", o.justification, o.why, o.requested_at as "requestedAt",
            d.authorized_at as "authorizedAt", coalesce(${personOf(workspaceId, sql`o.requested_by`)} = ${accountId}::int, false) as own,
            ${areTwo(workspaceId, sql`${accountId}::int`)} as approvable, ${mayAnswerFor(workspaceId, personOf(workspaceId, sql`o.requested_by`))} as "askerMay",
@@ -238,7 +238,7 @@ async function reviewSome(ctx: WithDatabase, workspaceId: number, after: bigint)
   return inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     await lockRequests({ db }, workspaceId)
     const { rows } = await sql<Waiting>`
-      select o.id, o.type, o.document_id as "documentId", o.company_id as "companyId", o.chave, d.number, s.name as issuer, o.tp_evento as "tpEvento",
+      select o.id, o.type, o.document_id as "documentId", o.company_id as "companyId", o.chave, d.number::float8 as number, s.name as issuer, o.tp_evento as "tpEvento",
              o.requested_at as "requestedAt", d.authorized_at as "authorizedAt",
              case when d.status = ${status.cancelled} then 'O documento foi cancelado enquanto a resposta esperava: nada foi enviado.'
                   when d.status = ${status.denied} then 'O uso do documento foi denegado: nada foi enviado.'

@@ -118,7 +118,7 @@ export async function tellWithheld(ctx: WithDatabase, workspaceId: number): Prom
   await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     const answerRules = await readAnswerRules({ db }, workspaceId)
     const { rows: found } = await sql<Withheld & { id: bigint; companyId: number }>`
-      select d.id, d.company_id as "companyId", d.chave, d.number, s.name as issuer
+      select d.id, d.company_id as "companyId", d.chave, d.number::float8 as number, s.name as issuer
         from document d
         join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id and c.active and ${isShown(workspaceId, 'd', sql`${recipient}::int`)}
         join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id

@@ -198,8 +198,8 @@ describe('the call', () => {
     const office = await newOffice(ctx, { certificate: null })
     const [open, hidden] = await fill(office, 'nfe', [note, { ...note, role: null }])
     await inWorkspace(ctx, office.workspaceId, async ({ db }) => {
-      await db.updateTable('document').set({ roles: 2 }).where('number', '=', 2).execute()
-      await db.updateTable('document').set({ roles: 1 }).where('number', '=', 1).execute()
+      await db.updateTable('document').set({ roles: 2 }).where('number', '=', 2n).execute()
+      await db.updateTable('document').set({ roles: 1 }).where('number', '=', 1n).execute()
     })
     await showOnly(ctx.db, office.workspaceId, { nfe: 511 & ~2 })
     const { status, body } = await call(office, { TipoDFe: 0, tipoManifestacao: 2, idsDFe: [hidden, open] })

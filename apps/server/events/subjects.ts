@@ -79,7 +79,7 @@ export async function loadCandidates(
     ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
   ]
   const { rows: documents } = await sql<SubjectRow>`
-    select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number, d.type, d.roles, d.status, d.complete,
+    select d.id as "documentId", d.company_id as "companyId", c.cnpj, d.chave, d.number::float8 as number, d.type, d.roles, d.status, d.complete,
            d.authorized_at as "authorizedAt", s.name as "issuerName", d.amount::float8 as amount
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
@@ -134,7 +134,7 @@ export async function loadNames(
   service: Service,
 ): Promise<Named[]> {
   const { rows } = await sql<Named>`
-    select d.id as "documentId", d.number, s.name as "issuerName"
+    select d.id as "documentId", d.number::float8 as number, s.name as "issuerName"
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
      where d.workspace_id = ${workspaceId} and d.id = any (${documentIds}::bigint[])
        and d.type = ${serviceCodes[service]}`.execute(db)

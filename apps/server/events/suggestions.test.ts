@@ -50,7 +50,7 @@ const save = (rule: object) => call('guardar', { nome: 'Regra', condicoes: {}, .
 const marked = (mark: 'confirm' | 'disown') =>
   inside(async ({ db }) => {
     const { rows } = await sql<{ number: number }>`
-      select number from document d where d.workspace_id = ${office.workspaceId} and ${markCondition(office.workspaceId, mark)} order by number`.execute(
+      select number::int from document d where d.workspace_id = ${office.workspaceId} and ${markCondition(office.workspaceId, mark)} order by number`.execute(
       db,
     )
     return rows.map(({ number }) => number)
@@ -105,7 +105,7 @@ const confirm = async (number: number) => {
       .selectFrom('document')
       .select('id')
       .where('workspace_id', '=', office.workspaceId)
-      .where('number', '=', number)
+      .where('number', '=', BigInt(number))
       .executeTakeFirstOrThrow(),
   )
   const kind = nfe.answers.find(({ choice }) => choice === 2)!

@@ -302,7 +302,7 @@ test('nothing leaves that nobody asked for, and nothing from the value on withou
       const all = () =>
         inside(({ db }) =>
           sql<{ id: bigint; state: string; number: number }>`
-          select o.id, o.state, d.number from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
+          select o.id, o.state, d.number::int from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
            where o.workspace_id = ${office.workspaceId}`.execute(db),
         )
       for (const one of [...steps, { do: 'leave' as const }]) {

@@ -753,11 +753,12 @@ create table document (
   -- of the receipt that holds the best bytes of it
   nsu bigint not null,
   supplier_id int not null,
-  number int not null,
+  number bigint not null,
   event_code int not null,
   -- 0 NF-e, 2 CT-e
   type smallint not null,
-  series smallint not null,
+  -- null: the family has none
+  series smallint,
   -- minutes east of UTC; null when the layout had no offset
   issued_offset smallint,
   -- bit 1 << participation code
@@ -771,7 +772,7 @@ create table document (
   event_text text,
   -- natureza da operação; null: a summary, or received by 0.1 and not rebuilt since
   nat_op text,
-  chave text collate "C" not null check (length(chave) = 44),
+  chave text collate "C" not null check (length(chave) between 20 and 60),
   proof text,
   tp_cte smallint,
   corrects text,

@@ -154,7 +154,7 @@ export async function listHeldOf(
     ...shownConditions(await readHiding({ db }, workspaceId), 'd'),
   ]
   const { rows } = await sql<HeldEvent & { total: number }>`
-    select o.document_id as "documentId", o.tp_evento as "tpEvento", count(*) over ()::int as total, o.type as "tipoDFe", o.chave, d.number as numero,
+    select o.document_id as "documentId", o.tp_evento as "tpEvento", count(*) over ()::int as total, o.type as "tipoDFe", o.chave, d.number::float8 as numero,
            s.name as emitente, c.name as empresa, o.why as motivo, o.requested_at as "pedidaEm"
       from outgoing_event o join document d on d.workspace_id = o.workspace_id and d.id = o.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

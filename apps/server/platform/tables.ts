@@ -541,10 +541,10 @@ export interface Tables {
     authorized_at: Optional<Date | null, Date | string | null>
     nsu: Column<bigint, bigint | number>
     supplier_id: number
-    number: number
+    number: Column<bigint, bigint | number>
     event_code: number
     type: number
-    series: number
+    series: Optional<number | null>
     issued_offset: Optional<number | null>
     roles: number
     status: number

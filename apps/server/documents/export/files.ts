@@ -209,7 +209,7 @@ export function lineOf(row: ExportRow, role: number | undefined, file: string, p
   return [
     familyOf(row.type).name,
     String(row.number),
-    String(row.series),
+    String(row.series ?? ''),
     row.issued_at.replace(' ', 'T'),
     row.tax_id,
     row.issuer,

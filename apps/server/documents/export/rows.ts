@@ -20,7 +20,7 @@ export interface ExportRow {
   company: string
   cnpj: string
   number: number
-  series: number
+  series: number | null
   chave: string
   issuer: string
   tax_id: string
@@ -128,7 +128,7 @@ async function readBatch(
   const { rows } = await sql<ExportRow>`
     with d as materialized (
       select d.* from document d where ${condition} order by ${order} limit ${batchSize})
-    select d.id, d.type, d.company_id, d.nsu, c.name as company, c.cnpj, d.number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
+    select d.id, d.type, d.company_id, d.nsu, c.name as company, c.cnpj, d.number::float8 as number, d.series, d.chave, s.name as issuer, s.tax_id, d.amount,
            d.issued_at, d.created_at, d.roles, d.status, d.base_status, d.event_code, d.event_text, d.complete, d.proof,
            u.checked_at, case when u.checked_by is not null then ${nameOfAuthor(workspaceId, 'u.checked_by')} end as "checkedBy",
            u.booked_at, case when u.booked_by is not null then ${nameOfAuthor(workspaceId, 'u.booked_by')} end as "bookedBy",

@@ -261,7 +261,7 @@ async function someIds(name: Name, filter: Partial<Filter>): Promise<bigint[]> {
 
 function fetchRows(name: Name, ids: bigint[]) {
   return readWorkspace({ db }, idOf(name), ({ db }) =>
-    sql`select d.id, d.number, s.name as issuer_name, d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.event_code, d.event_text,
+    sql`select d.id, d.number::float8 as number, s.name as issuer_name, d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.event_code, d.event_text,
                d.base_status, d.complete
           from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
          where d.workspace_id = ${idOf(name)} and d.id = any (${ids.map(String)}::bigint[])`.execute(db),

@@ -62,7 +62,7 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
   const rows = await executePrepared(
     db,
     sql<Omit<DocumentListRow, 'own' | 'asked' | 'unconfirmed'> & { sent: Sent[] | null }>`
-    select d.id, d.type, d.number, s.name as issuer_name, s.tax_id as issuer_tax_id,
+    select d.id, d.type, d.number::float8 as number, s.name as issuer_name, s.tax_id as issuer_tax_id,
            d.chave, d.amount, d.issued_at, d.issued_offset, d.roles, d.status, d.event_code, d.event_text, d.base_status, d.complete,
            d.created_at, d.authorized_at, d.nat_op, d.proof, d.company_id, c.public_id as company_public_id, c.name as company_name,
            u.checked_at, case when u.checked_by is not null then ${nameOfAuthor(workspaceId, 'u.checked_by')} end as checked_by,

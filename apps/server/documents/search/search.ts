@@ -165,7 +165,7 @@ async function inFields(
     sql<Found>`
     select c.ids as companies, c.everywhere, n.ids as numbered, n.many, b.begins
       from unnest(${of(({ name }) => like(name))}::text[], ${of(({ taxId }) => like(taxId))}::text[],
-                  ${of(({ number }) => number)}::int[], ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, number, chave, place),
+                  ${of(({ number }) => number)}::bigint[], ${of(({ chave }) => chave)}::text[]) with ordinality w (name, tax_id, number, chave, place),
       lateral (select (array_agg(c.id) filter (where c.search like w.name or c.cnpj like w.tax_id))::text as ids,
                       bool_and(coalesce(c.search like w.name, false) or coalesce(c.cnpj like w.tax_id, false)) as everywhere
                  from company c where c.workspace_id = ${workspaceId}) c,

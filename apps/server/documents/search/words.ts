@@ -151,7 +151,7 @@ function readWord(word: string): Word {
     // A name may have digits in it, but not fifteen and nothing else.
     name: isChave && bare.length >= 15 ? null : searchable(word),
     taxId: isPartOfTaxId ? bare : null,
-    number: isCode && /^[\d.]+$/.test(word) && bare.length <= 9 ? Number(bare) : null,
+    number: isCode && /^[\d.]+$/.test(word) && bare.length <= 13 ? Number(bare) : null,
     chave: isChave ? bare : null,
     // A GTIN has up to fourteen digits.
     inside: (isChave && bare.length > 14) || isTaxId(bare) ? null : termQuestion(word),

@@ -244,7 +244,7 @@ async function readRows(
        order by ${at} ${direction}, i.document_id ${direction}, i.place ${direction} limit ${limit})
     select i.document_id, i.place, i.at::text as at, i.number, i.due_on::text, i.amount, i.issuer, ${isOverdue()} as overdue, i.paid_at,
            case when i.paid_by is not null then ${nameOfAuthor(workspaceId, 'i.paid_by')} end as "paidBy",
-           d.chave, d.number as "nNF", s.name, c.name as company, c.cnpj as "companyCnpj", c.public_id as "companyPublicId"
+           d.chave, d.number::float8 as "nNF", s.name, c.name as company, c.cnpj as "companyCnpj", c.public_id as "companyPublicId"
       from page i
       join document d on d.workspace_id = ${workspaceId} and d.id = i.document_id
       join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id

@@ -243,7 +243,7 @@ async function tellAltered(
   if (altered.length === 0) return
   const hiding = await readHiding({ db }, workspaceId)
   const { rows } = await sql<Altered>`
-    select d.chave, d.type, d.number, s.name as issuer, a.event as "tpEvento"
+    select d.chave, d.type, d.number::float8 as number, s.name as issuer, a.event as "tpEvento"
       from unnest(${altered.map((one) => one.document_id)}::bigint[], ${altered.map((one) => one.altered_by)}::int[]) a (id, event)
       join document d on d.workspace_id = ${workspaceId} and d.id = a.id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

@@ -88,7 +88,7 @@ async function newOffice() {
     held: (condition: typeof isJudgedOrLate) =>
       inWorkspace(ctx, workspaceId, async ({ db }) => {
         const { rows } = await sql<{ number: number }>`
-          select d.number from document d where d.workspace_id = ${workspaceId} and ${condition(workspaceId)} order by 1`.execute(
+          select d.number::int from document d where d.workspace_id = ${workspaceId} and ${condition(workspaceId)} order by 1`.execute(
           db,
         )
         return rows.map(({ number }) => number)

@@ -122,7 +122,7 @@ export const issuedText = sql<string>`replace(d.issued_at::text, ' ', 'T') ||
 
 export async function readRows(db: Database, workspaceId: number, chosen: RawBuilder<unknown>): Promise<AlertRow[]> {
   const { rows } = await sql<AlertRow>`
-    select a.document_id as id, a.chave, d.type as "tipoDFe", d.number as numero, s.name as emitente, s.tax_id as "cnpjEmitente", c.public_id as "idEmpresa",
+    select a.document_id as id, a.chave, d.type as "tipoDFe", d.number::float8 as numero, s.name as emitente, s.tax_id as "cnpjEmitente", c.public_id as "idEmpresa",
            c.name as empresa, d.amount::float8 as valor, ${issuedText} as emissao, a.score / 100::float8 as score,
            (${alertBands}::text[])[a.band + 1] as faixa, a.state as estado, a.learning as "emAprendizado", a.fired as motivos,
            case when a.state_at is not null then json_build_object(
@@ -185,7 +185,7 @@ export async function readCompared(
   if (chaves.length === 0) return new Map()
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows } = await sql<Omit<Compared, 'idDFe'> & { id: bigint }>`
-    select distinct on (d.chave) d.id, d.type as "tipoDFe", d.chave, d.number as numero, s.name as emitente, d.amount::float8 as valor,
+    select distinct on (d.chave) d.id, d.type as "tipoDFe", d.chave, d.number::float8 as numero, s.name as emitente, d.amount::float8 as valor,
            ${issuedText} as emissao
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
      where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.chave = any (${chaves}::text[])`, ...shown], sql` and `)}

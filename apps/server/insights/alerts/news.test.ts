@@ -48,7 +48,7 @@ async function newOffice() {
     news: () =>
       inside(async (db) => {
         const { rows } = await sql<{ number: number; band: number }>`
-          select d.number, n.band from alert_news n join document d on d.workspace_id = n.workspace_id and d.id = n.document_id
+          select d.number::int, n.band from alert_news n join document d on d.workspace_id = n.workspace_id and d.id = n.document_id
            where n.workspace_id = ${workspaceId} order by n.id`.execute(db)
         return rows.map(({ number, band }) => [number, band])
       }),

@@ -55,7 +55,7 @@ const waitMs = 5_000
 
 async function tellOpenPages(db: Database, workspaceId: number, documentIds: readonly bigint[]): Promise<void> {
   const { rows } = await sql<Omit<Raised['first'], 'rules'> & { companyId: number; band: number; fired: Fired[] }>`
-    select a.company_id as "companyId", a.band, a.fired, d.type, d.number, s.name as issuer
+    select a.company_id as "companyId", a.band, a.fired, d.type, d.number::float8 as number, s.name as issuer
       from alert a
       join document d on d.workspace_id = a.workspace_id and d.id = a.document_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

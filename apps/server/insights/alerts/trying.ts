@@ -85,7 +85,7 @@ export async function readTest(
   const { counts, strongest, ...test } = rows[0]
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const { rows: documents } = await sql<Omit<Strongest, 'idDFe' | 'score' | 'sem' | 'com' | 'frase'> & { id: string }>`
-    select d.id::text, d.chave, d.type as "tipoDFe", d.number as numero, s.name as emitente, c.public_id as "idEmpresa", c.name as empresa,
+    select d.id::text, d.chave, d.type as "tipoDFe", d.number::float8 as numero, s.name as emitente, c.public_id as "idEmpresa", c.name as empresa,
            d.amount::float8 as valor, ${issuedText} as emissao, a.state as estado
       from document d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

@@ -316,7 +316,7 @@ test('the latest are those that arrived today and are shown, the newest first, e
   )
   await showOnly(ctx.db, workspaceId, { nfe: 511 & ~4, companyId: one })
   const { rows } = await inside((db) =>
-    sql<{ id: bigint; number: number }>`select id, number from document`.execute(db),
+    sql<{ id: bigint; number: number }>`select id, number::int from document`.execute(db),
   )
   const shown = [3, 5, 7, 9, 11, 13, 15, 17, 19, 21]
   const { ultimosDocumentosProcessados: latest } = await read()

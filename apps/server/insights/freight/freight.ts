@@ -76,7 +76,7 @@ const ofCode = (code: FreightCode | undefined) => (code === undefined ? [] : [sq
 
 async function readRows(db: Database, workspaceId: number, rest: RawBuilder<unknown>): Promise<Row[]> {
   const { rows } = await sql<Row>`
-    select f.document_id as id, d.chave, d.type as "tipoDFe", d.number as numero, s.name as emitente, s.tax_id as "cnpjEmitente", c.public_id as "idEmpresa",
+    select f.document_id as id, d.chave, d.type as "tipoDFe", d.number::float8 as numero, s.name as emitente, s.tax_id as "cnpjEmitente", c.public_id as "idEmpresa",
            c.name as empresa, c.cnpj as "cnpjEmpresa", f.value / 100::float8 as valor, ${issuedText} as emissao, f.code as regra, f.sentence as frase, f.documents,
            case when m.code is not null then json_build_object('quem', ${nameOfAuthor(workspaceId, 'm.said_by')}, 'quando', ${jsonTime(sql`m.said_at`)}) end as certo,
            ${jsonTime(sql`(${dueInDatabase(workspaceId, serviceCodes.cte, new Date())})`)} as "desacordoAte", to_char(f.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS') as place

@@ -150,7 +150,7 @@ async function readCounts(db: Database, about: About): Promise<(reform: number) 
 async function readMissing(db: Database, about: About, max: number) {
   const { rows } = await sql<Omit<Part<'semGrupos'>, 'texto'> & { numbers: number[]; company: string; known: number }>`
     select s.tax_id as "cnpjCpf", max(s.name) as nome, ${counted},
-           (array_agg(d.number order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
+           (array_agg(d.number::float8 order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
            case when count(distinct d.company_id) = 1 then (select ${companyNameIn(about.workspaceId)} from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
            count(*) over ()::int as known
       from (select d.* ${inMonth(about)} and d.type = 0 and i.findings & 1 <> 0) d
@@ -167,7 +167,7 @@ async function readMissing(db: Database, about: About, max: number) {
 
 type DocumentRow = Omit<Part<'creditos'>, 'idDFe' | 'dias'> & { id: bigint }
 
-const documentColumns = sql`d.id, d.type as "tipoDFe", d.number as numero, s.name as emitente, c.public_id as "idEmpresa", c.name as empresa,
+const documentColumns = sql`d.id, d.type as "tipoDFe", d.number::float8 as numero, s.name as emitente, c.public_id as "idEmpresa", c.name as empresa,
   d.amount::float8 as valor, replace(d.issued_at::text, ' ', 'T') as "dataEmissao"`
 const documentJoins = ({ workspaceId }: About) => sql`
   join supplier s on s.workspace_id = ${workspaceId} and s.id = d.supplier_id

@@ -195,7 +195,9 @@ async function readAlerts(ctx: ReadContext, chosen: Chosen, supplierIds: number[
   const { rows: counted } = await sql<{ band: number; n: number }>`
     select a.band, count(*)::int as n ${these} group by 1`.execute(db)
   const { rows: newest } = await sql<{ id: bigint; type: number; number: number; band: number; rules: string[] }>`
-    select d.id, d.type, d.number, a.band, a.rules ${these} order by ${gravestFirst} limit ${alertsMax}`.execute(db)
+    select d.id, d.type, d.number::float8 as number, a.band, a.rules ${these} order by ${gravestFirst} limit ${alertsMax}`.execute(
+    db,
+  )
   const open = new Map(counted.map(({ band, n }) => [alertBands[band], n]))
   return {
     abertos: {

@@ -189,7 +189,7 @@ describe('a reader', () => {
     await Promise.all(writers)
     writing = false
     const [one, ...others] = await Promise.all(readers)
-    const { rows } = await owner.query('select number from document where workspace_id = $1', [workspaceId])
+    const { rows } = await owner.query('select number::int from document where workspace_id = $1', [workspaceId])
     expect(one!.map(([version]) => version)).toEqual(rows.map((_, index) => index + 1))
     expect(new Set(one!.map(([, , number]) => number))).toEqual(new Set(rows.map(({ number }) => number)))
     for (const other of others) expect(other).toEqual(one)
