@@ -4,7 +4,7 @@ import path from 'node:path'
 
 // Ceilings, so that the house stays small enough for a stranger. A commit that raises one says why.
 const ceilings: Record<string, number> = {
-  'lines of server': 46_170,
+  'lines of server': 46_380,
   'lines of packages': 27_000,
   'lines of scripts': 3_720,
   'lines of web': 31_880,
