@@ -44,11 +44,6 @@ export function issuerInChave(chave: string): { cnpj: string; cpf?: undefined } 
   return serie >= 920 && serie <= 969 && cnpj.startsWith('000') ? { cpf: cnpj.slice(3) } : { cnpj }
 }
 
-/** Whether a chave is of a CT-e, a GTV-e or a CT-e OS, which one service delivers; else it is of an NF-e (MOC CT-e 4.00: models 57, 64 and 67). */
-export function isOfCte(chave: string): boolean {
-  return ['57', '64', '67'].includes(chaveParts(chave).mod)
-}
-
 /** The fields a chave is made of, cut by position (MOC NF-e 7.0, MOC CT-e 4.00: chave de acesso). */
 export function chaveParts(chave: string) {
   return {
