@@ -105,29 +105,19 @@ export const answerRuleRoutes = [
       const draft = await draftOf(ctx, session, body)
       const at = body.idRegra === undefined ? now.length : placeOf(ctx, session, now, body.idRegra)
       const then = [...now.slice(0, at), draft, ...now.slice(at + 1)]
-      const { total, decided, changed, examples } = await testAnswerRules(ctx, workspaceId, { now, then, draftAt: at })
+      const { exemplos, ...counts } = await testAnswerRules(ctx, workspaceId, { now, then, draftAt: at })
       const decision = (rules: readonly AnswerRuleDraft[], { rule, leaves }: TestedDecision) =>
         rule < 0
           ? { regra: null, resposta: leaves ? ('ciencia' as const) : ('nada' as const) }
           : { regra: rules[rule]!.name, resposta: rules[rule]!.answer }
       return {
-        totalDeItens: total,
-        decididas: decided,
-        mudariam: changed,
-        exemplos: examples.map(
-          ({ id, chave, number, issuer, company, companyPublicId, amount, issuedAt, before, after }) => ({
-            idDFe: ctx.ids.encode(workspaceId, id),
-            chave,
-            numero: number,
-            emitente: issuer,
-            idEmpresa: companyPublicId,
-            empresa: company,
-            valor: amount,
-            emissao: issuedAt,
-            antes: decision(now, before),
-            depois: decision(then, after),
-          }),
-        ),
+        ...counts,
+        exemplos: exemplos.map(({ id, antes, depois, ...note }) => ({
+          idDFe: ctx.ids.encode(workspaceId, BigInt(id)),
+          ...note,
+          antes: decision(now, antes),
+          depois: decision(then, depois),
+        })),
       }
     }),
   })),

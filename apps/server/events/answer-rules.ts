@@ -1,8 +1,9 @@
-import { type AnswerRuleAnswer, answerRuleMax, type purposes } from '@vigia/contract/manifestation'
+import { type AnswerRuleAnswer, answerRuleMax, type purposes, type testAnswerRule } from '@vigia/contract/manifestation'
 import { formatBrasiliaMoment } from '@vigia/contract/text'
 import { finalStatuses } from '@vigia/dfe/families/lookup'
 import { confirmacao, desconhecimento, nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
+import type { z } from 'zod'
 import { nameOfAuthor } from '../accounts/authors.ts'
 import type { WithDatabase } from '../platform/context.ts'
 import { recipient } from './rules.ts'
@@ -140,17 +141,14 @@ export interface TestedDecision {
   leaves: boolean
 }
 
-export interface TestedNote {
-  id: bigint
-  chave: string
-  number: number
-  issuer: string
-  company: string
-  companyPublicId: string
-  amount: number
-  issuedAt: string
-  before: TestedDecision
-  after: TestedDecision
+type Answered = z.output<typeof testAnswerRule.data>
+/** As the call answers it, but for the ids, and for the rules of the decisions. */
+interface Tested extends Omit<Answered, 'exemplos'> {
+  exemplos: (Omit<Answered['exemplos'][number], 'idDFe' | 'antes' | 'depois'> & {
+    id: string
+    antes: TestedDecision
+    depois: TestedDecision
+  })[]
 }
 
 /** What other rules would decide of the notes that came lately, each as on the last day of its wait. `ctx.db` is inside the workspace. */
@@ -158,7 +156,7 @@ export async function testAnswerRules(
   { db }: WithDatabase,
   workspaceId: number,
   { now, then, draftAt }: { now: readonly AnswerRuleDraft[]; then: readonly AnswerRuleDraft[]; draftAt: number },
-): Promise<{ total: number; decided: number; changed: number; examples: TestedNote[] }> {
+): Promise<Tested> {
   const switched = sql`(c.acknowledges_since is not null)`
   const notes = sql`
     select d.id, d.chave, d.number::float8 as number, s.name as issuer, c.name as company, c.public_id, d.amount, d.issued_at,
@@ -177,19 +175,18 @@ export async function testAnswerRules(
   const differs = sql`${effect('before')} <> ${effect('after')}`
   const named = (rules: readonly AnswerRuleDraft[], column: string) =>
     rules.length === 0 ? sql`null::text` : sql`(${rules.map(nameOf)}::text[])[${sql.ref(column)} + 1]`
-  const { rows } = await sql<{ total: number; decided: number; changed: number; examples: Stored[] | null }>`
+  const { rows } = await sql<Tested>`
     with n as materialized (
       select n.*, ${named(now, 'rule_before')} as answer_before, ${named(then, 'rule_after')} as answer_after from (${notes}) n)
-    select count(*)::int as total, count(*) filter (where rule_after = ${draftAt}::int)::int as decided,
-           count(*) filter (where ${differs})::int as changed,
-           (select json_agg(x) from (
-              select id::text, chave, number, issuer, company, public_id as "companyPublicId", amount::float8, issued_at as "issuedAt",
-                     json_build_object('rule', rule_before, 'leaves', leaves_before) as before,
-                     json_build_object('rule', rule_after, 'leaves', leaves_after) as after
-                from n where ${differs} order by issued_at desc, id desc limit ${answerRuleMax.shown}) x) as examples
+    select count(*)::int as "totalDeItens", count(*) filter (where rule_after = ${draftAt}::int)::int as decididas,
+           count(*) filter (where ${differs})::int as mudariam,
+           (select coalesce(json_agg(x), '[]') from (
+              select id::text, chave, number as numero, issuer as emitente, public_id as "idEmpresa", company as empresa, amount::float8 as valor,
+                     issued_at as emissao, json_build_object('rule', rule_before, 'leaves', leaves_before) as antes,
+                     json_build_object('rule', rule_after, 'leaves', leaves_after) as depois
+                from n where ${differs} order by issued_at desc, id desc limit ${answerRuleMax.shown}) x) as exemplos
       from n`.execute(db)
-  const { examples, ...counts } = rows[0]!
-  return { ...counts, examples: (examples ?? []).map((note) => ({ ...note, id: BigInt(note.id) })) }
+  return rows[0]!
 }
 
 const nameOf = ({ answer, afterDays }: Pick<AnswerRuleDraft, 'answer' | 'afterDays'>) => `${answer} ${afterDays ?? ''}`
@@ -197,8 +194,6 @@ const ofSwitch = nameOf({ answer: 'ciencia', afterDays: null })
 const suggesting = (['sugerir-confirmacao', 'preparar-desconhecimento'] as const).map((answer) =>
   nameOf({ answer, afterDays: null }),
 )
-
-type Stored = Omit<TestedNote, 'id'> & { id: string }
 
 // As if every wait were over.
 function waited(rules: readonly AnswerRuleDraft[]): AnswerRuleDraft[] {

@@ -148,8 +148,7 @@ async function findCandidates(
   const documentIds = decodeIds(ctx, workspaceId, documents)
   const candidates = await loadCandidates(ctx, workspaceId, documentIds, service)
   if (candidates.length < documentIds.length) throw documentNotFound()
-  const order = new Map(documentIds.map((id, index) => [id, index]))
-  return candidates.sort((a, b) => order.get(a.documentId)! - order.get(b.documentId)!)
+  return candidates
 }
 
 /** Requests of one workspace are placed one after the other, each seeing the rows of those before. */

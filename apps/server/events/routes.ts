@@ -11,8 +11,8 @@ import {
 } from '@vigia/contract/manifestation'
 import { formatCount } from '@vigia/contract/text'
 import { cte } from '@vigia/dfe/families/cte'
-import type { Answer } from '@vigia/dfe/families/family'
-import { familyById } from '@vigia/dfe/families/lookup'
+import type { Family } from '@vigia/dfe/families/family'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import type { z } from 'zod'
 import { eventName } from '../documents/list/rows.ts'
@@ -21,7 +21,7 @@ import { inWorkspace, readWorkspace } from '../platform/database.ts'
 import { AppError } from '../platform/errors.ts'
 import { handle } from '../platform/http/http.ts'
 import type { Session } from '../platform/http/session.ts'
-import { type Service, serviceOf } from '../platform/service.ts'
+import type { Service } from '../platform/service.ts'
 import { answerRuleRoutes } from './answer-rule-routes.ts'
 import { askedRoutes } from './asked-routes.ts'
 import { readHistory } from './history.ts'
@@ -43,13 +43,11 @@ interface ManifestationBody {
 export const manifestationRoutes = [
   ...answerRuleRoutes,
   ...askedRoutes,
-  handle(manifestNfe, 'waiting', (ctx, { body, session }) => manifest(ctx, session, nfe.id, body)),
-  handle(manifestCte, 'waiting', (ctx, { body, session }) => manifest(ctx, session, cte.id, body)),
+  handle(manifestNfe, 'waiting', (ctx, { body, session }) => manifest(ctx, session, nfe, body)),
+  handle(manifestCte, 'waiting', (ctx, { body, session }) => manifest(ctx, session, cte, body)),
 
   handle(previewManifestation, async (ctx, { body, session }) => {
-    const service = serviceOf(body.TipoDFe)
-    const kind = kindOf(service, body.tipoManifestacao)
-    const previewed = await previewEvents(ctx, session, { service, kind, documents: body.idsDFe })
+    const previewed = await previewEvents(ctx, session, { ...answerOf(body), documents: body.idsDFe })
     const deadlines = previewed.flatMap(({ refusal, deadline }) => (refusal === null && deadline ? [deadline] : []))
     const first = deadlines.toSorted((a, b) => a.getTime() - b.getTime())[0]
     const idOf = ({ documentId }: Named) => ctx.ids.encode(session.workspaceId, documentId)
@@ -68,15 +66,13 @@ export const manifestationRoutes = [
   }),
 
   handle(listManifestationTexts, async (ctx, { query, session: { workspaceId } }) => {
-    const service = serviceOf(query.TipoDFe)
-    const kind = kindOf(service, query.tipoManifestacao)
+    const { service, kind } = answerOf(query)
     const texts = await readWorkspace(ctx, workspaceId, (ctx) => readTexts(ctx, workspaceId, service, kind))
     return { data: { sugestao: texts.suggestion, modelos: texts.kept } }
   }),
 
   handle(keepManifestationText, async (ctx, { body, session: { workspaceId } }) => {
-    const service = serviceOf(body.TipoDFe)
-    const kind = kindOf(service, body.tipoManifestacao)
+    const { service, kind } = answerOf(body)
     const texts = await inWorkspace(ctx, workspaceId, async (ctx) => {
       await keepText(ctx, workspaceId, service, kind, { text: body.justificativa, keep: body.guardado })
       return readTexts(ctx, workspaceId, service, kind)
@@ -151,14 +147,14 @@ const outcomeStates = {
 } as const
 
 // The contract takes no other choice.
-function kindOf(service: Service, choice: number): Answer {
-  return familyById(service).answers.find((answer) => answer.choice === choice)!
+function answerOf({ TipoDFe, tipoManifestacao }: { TipoDFe: number; tipoManifestacao: number }) {
+  const { id, answers } = familyOf(TipoDFe)
+  return { service: id, kind: answers.find(({ choice }) => choice === tipoManifestacao)! }
 }
 
-async function manifest(ctx: Context, session: Session, service: Service, body: ManifestationBody) {
+async function manifest(ctx: Context, session: Session, { id, code }: Family, body: ManifestationBody) {
   const outcomes = await requestEvents(ctx, session, {
-    service,
-    kind: kindOf(service, body.tipoManifestacao),
+    ...answerOf({ ...body, TipoDFe: code }),
     documents: body.idsDFe,
     justification: body.justificativa,
     corrections: body.correcoes,
@@ -167,7 +163,7 @@ async function manifest(ctx: Context, session: Session, service: Service, body: 
   if (outcomes.every((outcome) => outcome.state === 'refused'))
     throw new AppError('conflict', reasons.join(' '), { errors: reasons })
   const documentos = outcomes.map((outcome) => toManifested(ctx, session, outcome))
-  return { data: { documentos }, message: summaryOf(service, outcomes, reasons) }
+  return { data: { documentos }, message: summaryOf(id, outcomes, reasons) }
 }
 
 function toManifested({ ids }: Context, { workspaceId }: Session, outcome: RequestOutcome): ManifestedDocument {

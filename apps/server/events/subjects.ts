@@ -65,7 +65,7 @@ const lateCancellation = 240170
 // The authority has another sender's letter with this number: ours needs the next number, and a cancellation is no longer possible.
 const letterOfOthers = sql`(o.state = 'rejected' and o.tp_evento = 110110 and o.c_stat = 631)`
 
-/** Documents with what decides which events may leave, without hidden ones; `ctx.db` is a transaction inside the workspace. */
+/** Documents with what decides which events may leave, in the order of the ids, without hidden ones; `ctx.db` is a transaction inside the workspace. */
 export async function loadCandidates(
   { db }: WithDatabase,
   workspaceId: number,
@@ -83,7 +83,7 @@ export async function loadCandidates(
            d.authorized_at as "authorizedAt", s.name as "issuerName", d.amount::float8 as amount
       from document d join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
                       join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
-     where ${sql.join(conditions, sql` and `)}`.execute(db)
+     where ${sql.join(conditions, sql` and `)} order by array_position(${documentIds}::bigint[], d.id)`.execute(db)
   const chaves = documents.map((document) => document.chave)
   const companyIds = [...new Set(documents.map((document) => document.companyId))]
   const about = (alias: string) => {
