@@ -1,6 +1,6 @@
 import type { XmlElement } from '@vigia/xml/parse'
 import { families } from './all.ts'
-import type { Answer, DocumentKey, EventKind, Family } from './family.ts'
+import type { Answer, DocumentKey, EventKind, Family, Status } from './family.ts'
 import type { FamilyId } from './id.ts'
 
 /** The family with that code (`TipoDFe`); throws for a code that no family has. */
@@ -65,12 +65,16 @@ export function answerOf(family: FamilyId, tpEvento: number): Answer | undefined
   return familyById(family).answers.find((answer) => answer.tpEvento === tpEvento)
 }
 
+const statuses = families.flatMap((family) => family.statuses)
+const codesOf = (those: readonly Status[]) => [...new Set(those.map(({ code }) => code))].sort((a, b) => a - b)
+
+/** Statuses of documents that count in sums. */
+export const standingStatuses: readonly number[] = codesOf(statuses.filter(({ stands }) => stands))
+
 /** Statuses that nothing changes, and after which nothing can be answered. */
-export const finalStatuses: readonly number[] = [
-  ...new Set(families.flatMap(({ statuses }) => statuses.flatMap(({ code, final }) => (final ? code : [])))),
-]
+export const finalStatuses: readonly number[] = codesOf(statuses.filter(({ final }) => final))
 
 /** Names of the status codes by which documents are filtered: situation of the document, manifestação do destinatário, carta de correção (NT 2020.001; MOC 7.0). */
 export const statusNames: Readonly<Record<number, string>> = Object.fromEntries(
-  families.flatMap(({ statuses }) => statuses.map(({ code, name }) => [code, name])),
+  statuses.map(({ code, name }) => [code, name]),
 )

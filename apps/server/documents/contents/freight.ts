@@ -3,6 +3,7 @@ import type { Note, Trip, TripInside } from '@vigia/checks/freight/trip'
 import { cnpjBase } from '@vigia/dfe/cnpj'
 import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
+import { standingOnly } from '../list/filter.ts'
 import type { ReadDocument } from './store.ts'
 import { cents } from './sums.ts'
 
@@ -301,7 +302,7 @@ async function readDue(db: Database, workspaceId: number, most: number): Promise
          from (values (1)) v left join document d on d.workspace_id = ${workspaceId} and d.id = f.document_id
          left join receipt r on r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu) as arrived,
       (select coalesce(json_agg(n order by n.chave), '[]') from (
-         select distinct on (d.chave) d.chave, d.status in (2, 6, 7, 8) as standing, s.tax_id as issuer, d.amount::text as amount,
+         select distinct on (d.chave) d.chave, ${standingOnly} as standing, s.tax_id as issuer, d.amount::text as amount,
                 x.recipient, x.tp_nf::text as "tpNF", x.mod_frete::text as "modFrete"
            from unnest(f.notes) q (chave)
           cross join lateral (select * from document d where d.workspace_id = ${workspaceId} and d.chave = q.chave offset 0) d

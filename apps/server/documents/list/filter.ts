@@ -1,4 +1,5 @@
 import type { LineGroup, ReportSubject } from '@vigia/contract/workspace'
+import { standingStatuses } from '@vigia/dfe/families/lookup'
 import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../../companies/switches.ts'
@@ -164,7 +165,7 @@ export function alertCondition(workspaceId: number, alert: 'any' | number): RawB
 }
 
 /** Documents that count in sums, as a condition on `document d`: not cancelled, denied, disowned or not carried out. */
-export const standingOnly = sql.raw('d.status in (2, 6, 7, 8)')
+export const standingOnly = sql.raw(`d.status in (${standingStatuses.join(', ')})`)
 
 /** What was read inside documents that stand (apps/server/documents/contents), as a condition on `document d`. */
 export function reformCondition(workspaceId: number, reform: ReformFilter): RawBuilder<unknown> {
