@@ -1,5 +1,7 @@
 import { localTime } from '@vigia/dfe/document'
-import { eventKind } from '@vigia/dfe/families/lookup'
+import { eventKind, familyById, keyOf } from '@vigia/dfe/families/lookup'
+import { nfeRole } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import type { Proof } from '@vigia/dfe/proof'
 import type { DocumentFacts, EventFacts } from '@vigia/dfe/read'
 import { rolesOf } from '@vigia/dfe/roles'
@@ -9,7 +11,6 @@ import type { ChangeKind } from './changes.ts'
 import {
   bestCopy,
   bestEvents,
-  cancelled,
   type DisplayedStanding,
   type EventClaim,
   effectOf,
@@ -32,8 +33,9 @@ interface DocumentCopy {
   authorized_at: string | null
   amount: string
   nat_op: string | null
-  /** Of a CT-e: 1 complemento, 2 anulação, 3 and 6 substituição, and the chave of the other one. */
+  /** Of a CT-e: 1 complemento, 2 anulação, 3 and 6 substituição. */
   tp_cte: number | null
+  /** The chave of the other one; of a family with a `replacedStatus` that of the document that this one replaces. */
   corrects: string | null
   /** Null for a summary, and where it is not verified yet. */
   proof: Proof | null
@@ -101,6 +103,12 @@ export interface Changes {
   told: { chave: string; kind: ChangeKind }[]
 }
 
+/** Documents that another one replaces, and the status that they have by it. */
+export interface Replaced {
+  status: number
+  chaves: ReadonlySet<string>
+}
+
 interface ArrivedRows {
   documents: (DocumentCopy & SupplierName & Pick<DisplayedStanding, 'base_status' | 'roles'>)[]
   events: EventRow[]
@@ -121,10 +129,11 @@ export function rowsOf(
   return rows
 }
 
-/** What `arrived`, which was not here before, changes; `existing` is all that is here of its chaves. */
+/** What `arrived`, which was not here before, changes; `existing` is all that is here of its chaves, and of those that another document replaces. */
 export function project(
   existing: { documents: readonly ExistingDocument[]; events: readonly ExistingEvent[] },
   arrived: ArrivedRows,
+  replaced: Replaced = { status: status.authorized, chaves: new Set() },
 ): Changes {
   const changes: Changes = {
     documents: [],
@@ -140,11 +149,12 @@ export function project(
   const eventsBefore = Map.groupBy(existing.events, ({ chave }) => chave)
   const copies = Map.groupBy(arrived.documents, ({ chave }) => chave)
   const events = Map.groupBy(arrived.events, ({ chave }) => chave)
-  for (const chave of new Set([...copies.keys(), ...events.keys()])) {
+  for (const chave of new Set([...copies.keys(), ...events.keys(), ...replaced.chaves])) {
     const known = bestEvents([...(eventsBefore.get(chave) ?? []), ...(events.get(chave) ?? [])])
     const undone = undoneOf(known)
     addEvents(changes, known, undone)
-    addDocument(changes, before.get(chave), copies.get(chave) ?? [], (base) => standingOf(base, known, undone))
+    const least = replaced.chaves.has(chave) ? [replaced.status] : []
+    addDocument(changes, before.get(chave), copies.get(chave) ?? [], least, (base) => standingOf(base, known, undone))
   }
   return changes
 }
@@ -168,6 +178,7 @@ function addDocument(
   changes: Changes,
   before: ExistingDocument | undefined,
   copies: ArrivedRows['documents'],
+  statuses: readonly number[],
   stand: (base: Pick<DisplayedStanding, 'base_status' | 'roles'>) => DisplayedStanding,
 ): void {
   const all = [...(before ? [before] : []), ...copies]
@@ -175,7 +186,7 @@ function addDocument(
   const best = bestCopy<ExistingDocument | ArrivedRows['documents'][number]>(all)
   const standing = stand({
     // A copy that is not the best may still add a role or a heavier status (a summary of a cancelled note).
-    base_status: heaviestStatus(all.map(({ base_status }) => base_status)),
+    base_status: heaviestStatus([...all.map(({ base_status }) => base_status), ...statuses]),
     roles: all.reduce((mask, { roles }) => mask | roles, 0),
   })
   if ('search' in best) changes.documents.push({ ...best, ...standing })
@@ -195,7 +206,7 @@ function changesOf(
   { complete }: Pick<DocumentCopy, 'complete'>,
   standing: DisplayedStanding,
 ): ChangeKind[] {
-  const isCancelled = standing.status === cancelled && before?.status !== cancelled
+  const isCancelled = standing.status === status.cancelled && before?.status !== status.cancelled
   if (!before) return isCancelled ? ['new', 'cancelled'] : ['new']
   const isCompleted = complete && !before.complete
   // That a summary becomes an authorised note is what its complete XML says.
@@ -219,9 +230,12 @@ const moveOf = (
   sign: 1 | -1,
 ): Move => ({ issued_at, amount, roles, status, sign })
 
-const carrier = 2
-const baseStatus = { authorized: 2, denied: 9, cancelled: 3, 'no-protocol': 10 }
-const summaryStatus = 1
+const baseStatus = {
+  authorized: status.authorized,
+  denied: status.denied,
+  cancelled: status.cancelled,
+  'no-protocol': status.noProtocol,
+}
 
 function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<ArrivedRows['documents'][number], 'proof'> {
   const time = localTime(facts.issuedAt)!
@@ -238,11 +252,11 @@ function documentRow(nsu: bigint, facts: DocumentFacts, cnpj: string): Omit<Arri
     amount: facts.amount,
     nat_op: clipped(facts.natOp, 100) || null,
     tp_cte: /^[0-9]$/.test(facts.tpCTe ?? '') ? Number(facts.tpCTe) : null,
-    corrects: facts.corrects ?? null,
+    corrects: (familyById(facts.type).replacedStatus === null ? facts.corrects : facts.replaces) ?? null,
     roles: rolesOf(facts, cnpj),
     // A summary of an authorised note is still only a summary; of a cancelled or denied one it says so.
-    base_status: !facts.complete && facts.situation === 'authorized' ? summaryStatus : baseStatus[facts.situation],
-    tax_id: clipped(facts.issuerTaxId, 20) || facts.chave.slice(6, 20),
+    base_status: !facts.complete && facts.situation === 'authorized' ? status.summary : baseStatus[facts.situation],
+    tax_id: clipped(facts.issuerTaxId, 20) || keyOf(facts.chave).issuer,
     name,
     search: searchable(name),
   }
@@ -273,7 +287,7 @@ function eventRow(nsu: bigint, facts: EventFacts, cnpj: string): Omit<EventRow, 
     justification: clipped(facts.justification, 5000) || null,
     known: kind !== undefined && !kind.ownWords,
     // The company that 110150 admits is a carrier.
-    roles: facts.named?.includes(cnpj) ? 1 << carrier : 0,
+    roles: facts.named?.includes(cnpj) ? 1 << nfeRole.transportador : 0,
   }
 }
 

@@ -1,3 +1,4 @@
+import { status } from '@vigia/dfe/families/statuses'
 import { sql } from 'kysely'
 import type { Context, Database } from '../platform/context.ts'
 import { asOperator, inWorkspace } from '../platform/database.ts'
@@ -73,7 +74,8 @@ const nowhere = -1n
 // The rows stay, because clients know the ids of documents, but they rank below any arrival: the first one replaces them.
 async function forget(db: Database, company: Recipient): Promise<void> {
   await sql`delete from document_event where ${ofCompany(company)}`.execute(db)
-  await sql`update document set nsu = ${nowhere}, complete = false, roles = 0, status = 1, base_status = 1, event_code = 0, event_text = null
+  await sql`update document set nsu = ${nowhere}, complete = false, roles = 0, status = ${status.summary}, base_status = ${status.summary},
+                    event_code = 0, event_text = null, corrects = null
              where ${ofCompany(company)}`.execute(db)
 }
 

@@ -1,4 +1,4 @@
-import { parseKey } from '@vigia/dfe/families/lookup'
+import { familyById, parseKey } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import type { Context, WithDatabase } from '../platform/context.ts'
 import { guarded, isDataError } from '../platform/database.ts'
@@ -8,10 +8,10 @@ import { type Service, serviceCodes } from '../platform/service.ts'
 import type { Cancelled } from './announcements.ts'
 import type { Arrival } from './arrival.ts'
 import { noteChanges } from './changes.ts'
-import { type EventRow, project, rowsOf } from './projection.ts'
+import { type EventRow, project, type Replaced, rowsOf } from './projection.ts'
 import { openReceived } from './received/bytes.ts'
 import { receivedContent } from './received/column.ts'
-import { addReceipts, loadExisting, restateReceipts, writeChanges } from './store.ts'
+import { addReceipts, findReplaced, loadExisting, restateReceipts, writeChanges } from './store.ts'
 import { noteAltered } from './workflow/remarks.ts'
 
 export interface Recipient {
@@ -130,10 +130,11 @@ async function ingest(
   const below0 = fresh.some(({ nsu }) => nsu < 0n)
   const chaves = new Set(fresh.flatMap(({ facts }) => (facts ? [facts.chave] : [])))
   if (chaves.size === 0) return { received: fresh.length, inserted: 0, completed: 0, below0 }
-  const existing = await loadExisting({ db }, place, [...chaves])
+  const replaced = await readReplaced({ db }, place, fresh, chaves)
+  const existing = await loadExisting({ db }, place, [...new Set([...chaves, ...(replaced?.chaves ?? [])])])
   // As late as possible: threads verify while the transaction does what needs no proof.
   const proofs = await Promise.all(fresh.map(({ proof }) => proof ?? null))
-  const changes = project(existing, rowsOf(fresh, to.cnpj, proofs))
+  const changes = project(existing, rowsOf(fresh, to.cnpj, proofs), replaced)
   const ids = await writeChanges({ db }, place, changes)
   const isKnown = new Set(existing.events.map(eventKey))
   // What is read again was here when it was relied on.
@@ -149,6 +150,19 @@ async function ingest(
     : changes.told.map(({ chave, kind }) => ({ documentId: ids.get(chave)!, companyId: to.companyId, kind }))
   noteChanges({ db }, to.workspaceId, told)
   return { received: fresh.length, inserted: changes.inserted, completed: changes.completed, below0 }
+}
+
+// The documents that an arrival replaces, and the arrivals that one replaces which is here.
+async function readReplaced(
+  { db }: WithDatabase,
+  place: Recipient & { service: Service },
+  arrivals: readonly Arrival[],
+  chaves: ReadonlySet<string>,
+): Promise<Replaced | undefined> {
+  const { replacedStatus } = familyById(place.service)
+  if (replacedStatus === null) return undefined
+  const named = arrivals.flatMap(({ facts }) => (facts?.kind === 'document' && facts.replaces) || [])
+  return { status: replacedStatus, chaves: new Set([...named, ...(await findReplaced({ db }, place, [...chaves]))]) }
 }
 
 const eventKey = ({

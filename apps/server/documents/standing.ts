@@ -1,5 +1,7 @@
+import { families } from '@vigia/dfe/families/all'
 import { otherWeight } from '@vigia/dfe/families/events'
 import type { EventKind } from '@vigia/dfe/families/family'
+import { status } from '@vigia/dfe/families/statuses'
 
 // The status of a document from its copies and events in any order of arrival: docs/decisions/0012-what-an-event-does.md.
 
@@ -48,14 +50,20 @@ export function effectOf(kind: EventKind | undefined): { rank: number; status: n
   return { rank: kind?.weight ?? otherWeight, status: kind?.status ?? null }
 }
 
-// Cancelled and denied weigh more than authorised, which weighs more than no protocol and a bare summary.
-const statusWeights = [1, 10, 2, 9, 3]
-export const cancelled = 3
-const denied = 9
+// Cancelled and denied weigh more than replaced, which weighs more than authorised, no protocol and a bare summary.
+const statusWeights: Partial<Record<number, number>> = {
+  [status.summary]: 0,
+  [status.noProtocol]: 1,
+  [status.authorized]: 2,
+  [status.denied]: 4,
+  [status.cancelled]: 5,
+}
+const replacedWeight = 3
+const weightOf = (status: number) => statusWeights[status] ?? replacedWeight
 
 /** The heaviest of what several copies say. */
 export function heaviestStatus(statuses: readonly number[]): number {
-  return statusWeights[Math.max(...statuses.map((status) => statusWeights.indexOf(status)))]!
+  return statuses.reduce((heaviest, status) => (weightOf(status) > weightOf(heaviest) ? status : heaviest))
 }
 
 // What stands below 0 came without an NSU, or for one that holds another document already: that one goes first.
@@ -157,7 +165,7 @@ export function standingOf<Event extends EventClaim>(
     .sort((a, b) => b.rank - a.rank || byRegistration(b, a))
   const [heaviest] = standing
   // A document that arrived cancelled or denied stays so.
-  if (heaviest === undefined || base_status === cancelled || base_status === denied)
+  if (heaviest === undefined || base_status === status.cancelled || base_status === status.denied)
     return { roles, base_status, status: base_status, event_code: codeOf(base_status), event_text: null }
   return {
     roles,
@@ -168,5 +176,6 @@ export function standingOf<Event extends EventClaim>(
   }
 }
 
-// The code displayed when no event says more: authorised, cancelled, denied; 0 for a summary and for what has no protocol.
-const codeOf = (status: number) => ({ 2: 100, 3: 110111, 9: 302 })[status] ?? 0
+// The code displayed when no event says more; 0 for a summary and for what has no protocol.
+const codeOf = (status: number) =>
+  families.flatMap(({ statuses }) => statuses).find(({ code }) => code === status)?.eventCode ?? 0

@@ -152,6 +152,20 @@ export async function loadExisting(
   }
 }
 
+/** Those of the chaves that a document of the company names as the one that it corrects or replaces. */
+export async function findReplaced(
+  { db }: WithDatabase,
+  { workspaceId, companyId }: Place,
+  chaves: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ chave: string }>`
+    select distinct corrects as chave from document
+     where workspace_id = ${workspaceId} and corrects = any (${chaves}::text[]) and company_id + 0 = ${companyId}`.execute(
+    db,
+  )
+  return rows.map(({ chave }) => chave)
+}
+
 type Stored<Row> = Omit<Row, 'nsu'> & { nsu: string }
 
 export async function addSuppliers(

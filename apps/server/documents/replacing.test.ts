@@ -1,0 +1,64 @@
+import type { Family } from '@vigia/dfe/families/family'
+import { nfe } from '@vigia/dfe/families/nfe'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase } from '../../../tests/support/database.ts'
+import type { Database } from '../platform/context.ts'
+import { inWorkspace, openDatabase } from '../platform/database.ts'
+import { createLogger } from '../platform/log.ts'
+import { insertCompany, newWorkspace } from '../platform/testing.ts'
+import type { Arrival } from './arrival.ts'
+import { rebuildProjection } from './rebuild.ts'
+import { receive } from './receive.ts'
+import { arrive, chaveOf, company, evento, nfeProc } from './testing.ts'
+
+// A note of number 2 replaces the one of number 1.
+const replacedStatus = 11
+const { read, statuses } = nfe
+const row = { code: replacedStatus, name: 'Substituída', stands: false, final: true, filter: true, eventCode: 0 }
+
+const log = createLogger('silent')
+let database: Awaited<ReturnType<typeof createDatabase>>
+let db: Database
+
+beforeAll(async () => {
+  Object.assign(nfe, {
+    replacedStatus,
+    statuses: [...statuses, row],
+    read(...file: Parameters<Family['read']>) {
+      const facts = read(...file)
+      return facts.kind === 'document' && facts.numero === 2 ? { ...facts, replaces: chaveOf({ number: 1 }) } : facts
+    },
+  })
+  database = await createDatabase()
+  db = openDatabase(database.url)
+})
+afterAll(async () => {
+  Object.assign(nfe, { replacedStatus: null, statuses, read })
+  await db.destroy()
+  await database[Symbol.asyncDispose]()
+})
+
+test('a document that another one replaces has that status, whichever arrives first, and a cancelled one stays cancelled', async () => {
+  const first = arrive(1, nfeProc({ number: 1 }))
+  const second = arrive(2, nfeProc({ number: 2 }))
+  const cancelled = arrive(3, evento(110111, { number: 1 }))
+  for (const [pages, status] of [
+    [[[first], [second]], replacedStatus],
+    [[[second], [first]], replacedStatus],
+    [[[second, first]], replacedStatus],
+    [[[second], [cancelled], [first]], 3],
+    [[[first], [cancelled], [second]], 3],
+  ] as [Arrival[][], number][]) {
+    const workspaceId = await newWorkspace(db)
+    const { id: companyId } = await insertCompany(db, workspaceId, { cnpj: company })
+    const to = { workspaceId, companyId, cnpj: company }
+    for (const page of pages) await inWorkspace({ db, log }, workspaceId, (ctx) => receive(ctx, to, 'nfe', page))
+    const rows = () =>
+      inWorkspace({ db }, workspaceId, ({ db }) =>
+        db.selectFrom('document').select('status').orderBy('number').execute(),
+      )
+    expect(await rows()).toEqual([{ status }, { status: 2 }])
+    await rebuildProjection({ db, log }, to)
+    expect(await rows()).toEqual([{ status }, { status: 2 }])
+  }
+})
