@@ -1,8 +1,9 @@
 import { readEvent, readEventSummary } from '../read-event.ts'
 import { readNfe, readNfeSummary } from '../read-nfe.ts'
 import { agreementOf44, chaveOf44 } from './chave.ts'
-import { type EventKindRow, eventTable, fiscalEvent, otherEvent, registrationBy } from './events.ts'
+import { eventTable, registrationBy } from './events.ts'
 import type { Answer, AnswerSubject, DueAnswer, Family, OwnAnswer } from './family.ts'
+import { events } from './nfe-events.ts'
 import { status, statusesOf } from './statuses.ts'
 import { days, type Term, termEnd } from './terms.ts'
 
@@ -23,87 +24,6 @@ export const cienciaTerms: readonly Term[] = [{ hours: days(10), since: '2012-01
 export const conclusiveTerms: readonly Term[] = [
   { hours: days(180), since: '2012-01-01', source: 'Ajuste SINIEF 44/20' },
   { hours: days(90), since: '2026-06-01', source: 'Ajuste SINIEF 14/26; NT 2020.001 v1.60' },
-]
-
-// MOC NF-e 7.0 event table, NT 2020.001, NT 2025.002, NT 2026.006 (110300, 110301). The texts of 4001xx, 4003xx and 5001xx are not published.
-const events: readonly EventKindRow[] = [
-  [110001, 'Cancelamento de Evento', 'undoes'],
-  [110110, 'Carta de Correção', 'corrected'],
-  [110111, 'Cancelamento', 'cancels'],
-  [110112, 'Cancelamento por Substituição', 'cancels'],
-  [110130, 'Comprovante de Entrega da NF-e'],
-  [110131, 'Cancelamento do Comprovante de Entrega da NF-e', 'undoes', 110130],
-  [110140, 'EPEC - Emissão em Contingência'],
-  [110150, 'Ator Interessado na NF-e'],
-  [110192, 'Insucesso na Entrega da NF-e'],
-  [110193, 'Cancelamento do Insucesso na Entrega da NF-e', 'undoes', 110192],
-  [110300, 'Vinculação do Pagamento'],
-  [110301, 'Cancelamento da Vinculação do Pagamento', 'undoes', 110300],
-  [110750, 'Conciliação Financeira'],
-  [110751, 'Cancelamento da Conciliação Financeira', 'undoes', 110750],
-  [111500, 'Pedido de Prorrogação - 1º Prazo'],
-  [111501, 'Pedido de Prorrogação - 2º Prazo'],
-  [111502, 'Cancelamento de Pedido de Prorrogação - 1º Prazo', 'undoes', 111500],
-  [111503, 'Cancelamento de Pedido de Prorrogação - 2º Prazo', 'undoes', 111501],
-  [112110, 'Pagamento Integral para Liberar Crédito Presumido do Adquirente'],
-  [112120, 'Importação em ALC/ZFM não Convertida em Isenção'],
-  [112130, 'Perecimento, Perda, Roubo ou Furto no Transporte Contratado pelo Fornecedor'],
-  [112140, 'Fornecimento não Realizado com Pagamento Antecipado'],
-  [112150, 'Atualização da Data de Previsão de Entrega'],
-  [210200, 'Confirmação da Operação', 'confirmed'],
-  [210210, 'Ciência da Operação', 'acknowledged'],
-  [210220, 'Desconhecimento da Operação', 'unknown-operation'],
-  [210240, 'Operação não Realizada', 'not-performed'],
-  [211110, 'Solicitação de Apropriação de Crédito Presumido'],
-  [211120, 'Destinação de Item para Consumo Pessoal'],
-  [211124, 'Perecimento, Perda, Roubo ou Furto no Transporte Contratado pelo Adquirente'],
-  [211128, 'Aceite de Débito na Apuração por Emissão de Nota de Crédito'],
-  [211130, 'Imobilização de Item'],
-  [211140, 'Solicitação de Apropriação de Crédito de Combustível'],
-  [211150, 'Solicitação de Apropriação de Crédito para Bens e Serviços que Dependem do Adquirente'],
-  [212110, 'Manifestação sobre Pedido de Transferência de Crédito de IBS em Sucessão'],
-  [212120, 'Manifestação sobre Pedido de Transferência de Crédito de CBS em Sucessão'],
-  [400100, fiscalEvent],
-  [400101, fiscalEvent],
-  [400104, fiscalEvent],
-  [400105, fiscalEvent],
-  [400120, fiscalEvent],
-  [400121, fiscalEvent],
-  [400200, 'Documento Fiscal Inidôneo', 'unfit'],
-  [400201, 'Cancelamento de Documento Fiscal Inidôneo', 'undoes', 400200],
-  [400300, fiscalEvent],
-  [400301, fiscalEvent],
-  [410300, 'NF-e Referenciada'],
-  [411500, 'Resposta do Fisco ao Pedido de Prorrogação - 1º Prazo'],
-  [411501, 'Resposta do Fisco ao Pedido de Prorrogação - 2º Prazo'],
-  [411502, 'Resposta do Fisco ao Cancelamento de Prorrogação - 1º Prazo'],
-  [411503, 'Resposta do Fisco ao Cancelamento de Prorrogação - 2º Prazo'],
-  [412120, 'Manifestação do Fisco sobre Transferência de Crédito de IBS em Sucessão'],
-  [412130, 'Manifestação do Fisco sobre Transferência de Crédito de CBS em Sucessão'],
-  [500100, otherEvent],
-  [500101, otherEvent],
-  [500104, otherEvent],
-  [500105, otherEvent],
-  [610130, 'Comprovante de Entrega do CT-e'],
-  [610131, 'Cancelamento do Comprovante de Entrega do CT-e', 'undoes', 610130],
-  [610500, 'Registro de Passagem', 'trail'],
-  [610501, 'Cancelamento do Registro de Passagem', 'trail', 610500],
-  [610510, 'Registro de Passagem de MDF-e', 'trail'],
-  [610511, 'Cancelamento do Registro de Passagem de MDF-e', 'trail', 610510],
-  [610514, 'Registro de Passagem de MDF-e com CT-e', 'trail'],
-  [610515, 'Cancelamento do Registro de Passagem de MDF-e com CT-e', 'trail', 610514],
-  [610550, 'Registro de Passagem RFID', 'trail'],
-  [610552, 'Registro de Passagem Automático de MDF-e', 'trail'],
-  [610554, 'Registro de Passagem Automático de MDF-e com CT-e', 'trail'],
-  [610600, 'CT-e Autorizado', 'trail'],
-  [610601, 'CT-e Cancelado', 'trail', 610600],
-  [610610, 'MDF-e Autorizado', 'trail'],
-  [610611, 'MDF-e Cancelado', 'trail', 610610],
-  [610614, 'MDF-e Autorizado com CT-e', 'trail'],
-  [610615, 'Cancelamento de MDF-e Autorizado com CT-e', 'trail', 610614],
-  [790700, 'Averbação para Exportação'],
-  [990900, 'Vistoria Suframa'],
-  [990910, 'Confirmação de Internalização da Mercadoria na Suframa'],
 ]
 
 const names: Readonly<Record<number, readonly [name: string, done: string]>> = {

@@ -1,0 +1,33 @@
+import type { EventKindRow } from './events.ts'
+
+// MOC CT-e 4.00 Visão Geral §3.7.1, NT 2026.002 (110300, 110301).
+export const events: readonly EventKindRow[] = [
+  [110110, 'Carta de Correção', 'corrected'],
+  [110111, 'Cancelamento', 'cancels'],
+  [110113, 'EPEC - Emissão em Contingência'],
+  [110160, 'Registro Multimodal'],
+  [110170, 'Informações da GTV'],
+  [110180, 'Comprovante de Entrega do CT-e'],
+  [110181, 'Cancelamento do Comprovante de Entrega do CT-e', 'undoes', 110180],
+  [110190, 'Insucesso na Entrega do CT-e'],
+  [110191, 'Cancelamento do Insucesso na Entrega do CT-e', 'undoes', 110190],
+  [110300, 'Vinculação do Pagamento'],
+  [110301, 'Cancelamento da Vinculação do Pagamento', 'undoes', 110300],
+  [240130, 'CT-e Complementar Autorizado'],
+  [240131, 'CT-e Complementar Cancelado', 'undoes', 240130],
+  [240140, 'CT-e de Substituição Autorizado', 'replaced'],
+  [240160, 'Liberação de EPEC'],
+  [240170, 'Liberação de Prazo de Cancelamento'],
+  [240180, 'CT-e OS Autorizado'],
+  [240181, 'CT-e OS Cancelado', 'undoes', 240180],
+  [310610, 'MDF-e Autorizado', 'trail'],
+  [310611, 'MDF-e Cancelado', 'trail', 310610],
+  [310620, 'Registro de Passagem', 'trail'],
+  [440130, 'Redespacho Autorizado'],
+  [440140, 'Redespacho Intermediário Autorizado'],
+  [440150, 'Subcontratação Autorizada'],
+  [440160, 'Serviço Vinculado a Multimodal Autorizado'],
+  [510620, 'Registro de Passagem Automático', 'trail'],
+  [610110, 'Prestação do Serviço em Desacordo', 'disputed'],
+  [610111, 'Cancelamento da Prestação do Serviço em Desacordo', 'undoes', 610110],
+]
