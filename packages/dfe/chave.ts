@@ -11,7 +11,11 @@ export function parseChave(text: string): string | null {
   return chaveCheckDigit(text.slice(0, 43)) === text.charCodeAt(43) - 48 ? text : null
 }
 
-/** What a person pasted, reduced to the characters of a chave: spaces, dots, the prefix `NFe`/`CTe` of the `Id` attribute and the address of a QR Code fall away (MOC 7.0 Anexo II, DANFE NFC-e QR Code). */
+/**
+ * Strips pasted text down to the characters of a chave: removes spaces, dots, the prefix
+ * `NFe`/`CTe` of the `Id` attribute and the address of a QR Code (MOC 7.0 Anexo II, DANFE NFC-e QR
+ * Code).
+ */
 export function cleanChave(text: string): string {
   const query = /[?&](?:chNFe|chCTe|p)=([0-9a-z]{44})(?![0-9a-z])/i.exec(text)
   if (query?.[1]) return query[1].toUpperCase()
@@ -36,8 +40,9 @@ export function chaveCheckDigit(first43: string): number {
 }
 
 /**
- * The CNPJ of the issuer in the chave, or the CPF: it fills the same fourteen characters with three zeros before it. Only the séries 920 to
- * 969 belong to people, so that a CNPJ that begins with 000 stays one (MOC NF-e 7.0, MOC CT-e 4.00: chave de acesso).
+ * The CNPJ of the issuer in the chave, or the CPF, which is padded there with three zeros. Only the
+ * séries 920 to 969 belong to people; in others a CNPJ may begin with 000 (MOC NF-e 7.0, MOC CT-e
+ * 4.00: chave de acesso).
  */
 export function issuerInChave(chave: string): { cnpj: string; cpf?: undefined } | { cpf: string; cnpj?: undefined } {
   const { cnpj, serie } = chaveParts(chave)

@@ -33,7 +33,7 @@ const samples = folder
       .map((file) => ({ file, bytes: readFileSync(join(folder, file)) }))
   : []
 
-// What libxml2 finds at a path of local names, without looking at our reader.
+// Looks up a path of local names with libxml2, independent of our reader.
 function find(document: XmlDocument, path: string): string[] {
   const steps = path.replace(/([A-Za-z][A-Za-z0-9]*)/g, (name) => `*[local-name()='${name}']`)
   return document.find(`//${steps}`).flatMap((node) => ('content' in node ? node.content.trim() || [] : []))

@@ -176,7 +176,10 @@ const partyNames = ['CNPJ', 'CPF', 'xNome', 'UF', 'cMun', 'xMun'] as const
 /** Fields under their official names. Amounts, quantities and rates are exact decimal text in its shortest form (`10.5`), other texts as written. */
 export type Named<Names extends readonly string[]> = Partial<Record<Names[number], string>>
 
-/** IBS, CBS and IS of an item of an NF-e, or of a CT-e: what is not in the file is not there (NT 2025.002, grupo UB; NT 2025.001 RTC). */
+/**
+ * IBS, CBS and IS of an NF-e item or of a CT-e; groups absent from the file are undefined (NT
+ * 2025.002, grupo UB; NT 2025.001 RTC).
+ */
 export interface ReformContents {
   /** Undefined without the group IBSCBS. */
   IBSCBS?: Named<typeof reformNames>
@@ -215,30 +218,30 @@ export interface ItemContents extends ReformContents {
 
 interface CommonContents {
   head: Named<typeof headNames>
-  /** Who wrote it: the seller or the carrier. */
+  /** The seller or the carrier. */
   issuer: Named<typeof partyNames>
   gCompraGov?: Named<typeof governmentNames>
   /** `cobr/dup`. */
   due: Named<typeof dueNames>[]
   plates: string[]
-  /** Numbers that are none, which were left out; and what is beyond the limits of the layout. */
+  /** Values that are no valid numbers and were skipped, and lists longer than the layout allows. */
   problems: Problem[]
 }
 
-/** What is inside an NF-e (MOC 7.0; NT 2025.002). */
+/** Contents of an NF-e (MOC 7.0; NT 2025.002). */
 export interface NfeContents extends CommonContents {
   type: 'nfe'
   recipient: Named<typeof partyNames>
   /** 990 at most. */
   items: ItemContents[]
   totals: Named<typeof totalNames>
-  /** Of IBSCBSTot, ISTot and vNFTot; undefined without any of them. */
+  /** IBSCBSTot, ISTot and vNFTot; undefined without any of them. */
   reformTotals?: Named<typeof reformTotalNames>
   /** `compra/xPed` and those of the items, each once. */
   orders: string[]
 }
 
-/** What is inside a CT-e of any of its layouts (MOC CT-e 4.00, Anexo I; NT 2025.001 RTC). */
+/** Contents of a CT-e of any layout (MOC CT-e 4.00, Anexo I; NT 2025.001 RTC). */
 export interface CteContents extends CommonContents, ReformContents {
   type: 'cte'
   /** The tomador; undefined when the document names none. */
@@ -252,7 +255,10 @@ export interface CteContents extends CommonContents, ReformContents {
   cited: Reference[]
 }
 
-/** What is inside a document that was read, to store and to judge; null for a resNFe, which has no items. Pure, and bounded by the layout whatever the file holds. */
+/**
+ * Extracts the contents of a parsed document to store and to judge; null for a resNFe, which has no
+ * items. Pure; its size is bounded by the layout, whatever the file holds.
+ */
 export function contentsOf(details: NfeDetails | CteDetails): NfeContents | CteContents | null {
   if (details.root === 'resNFe') return null
   const read = reading()
@@ -354,7 +360,7 @@ function platesOf(vehicles: readonly Fields[]): string[] {
 
 type Reading = ReturnType<typeof reading>
 
-// What is left out is told in one list, so the readers of the groups need no way to fail.
+// Collects problems in one list, because the readers of the groups then need no error handling.
 function reading() {
   const problems: Problem[] = []
   let place = 'O documento'
@@ -398,7 +404,11 @@ function reading() {
 // qCom, vProd, pICMS, adRemIBS: the layouts begin the names of all numbers so.
 const numeric = /^(?:[qvp][A-Z]|adRem)/
 
-/** The shortest text of a decimal as the layouts write it, exact: `10.5000` is `10.5`; null for what is none, or has more than 15 digits before or 10 behind the point (MOC 7.0, tipos de dados). */
+/**
+ * Normalizes a decimal of the layouts to its shortest exact text: `10.5000` becomes `10.5`; null if
+ * it is not a decimal or has more than 15 digits before or 10 after the point (MOC 7.0, tipos de
+ * dados).
+ */
 export function decimalText(text: string): string | null {
   if (text.length > 40 || !/^\d+(?:\.\d+)?$/.test(text)) return null
   let [whole = '', rest = ''] = text.split('.')

@@ -7,7 +7,10 @@ import { familyOfRoot } from './families/lookup.ts'
 import { tomadorOf } from './read-cte.ts'
 import { faultProblems } from './reading.ts'
 
-/** What an NF-e, a resNFe or a CT-e says, for people to read; null when the bytes are none of them. It never throws (MOC 7.0; MOC CT-e 4.00). */
+/**
+ * Reads the fields of an NF-e, resNFe or CT-e for display; null for anything else. It never throws
+ * (MOC 7.0; MOC CT-e 4.00).
+ */
 export function readDetails(xml: Uint8Array): NfeDetails | CteDetails | null {
   let received: ReceivedXml
   try {
@@ -205,7 +208,7 @@ function texts(group: XmlElement | undefined): Fields {
   return Object.fromEntries(found)
 }
 
-// Of a group and of those inside it, in which no name repeats.
+// Texts of a group and of its direct subgroups; no name occurs twice in them.
 function allTexts(group: XmlElement | undefined): Fields {
   const inner = (group?.children ?? []).filter((element) => element.children.length > 0)
   return Object.assign({}, ...inner.map(texts), texts(group))

@@ -3,7 +3,11 @@ import { parseReceived, type XmlElement } from '@vigia/xml/parse'
 /** An element of an opened document (XML 1.0). */
 export type { XmlElement }
 
-/** The root element of a received file; throws `XmlError` when it is not well formed and cannot be read nevertheless (XML 1.0; MOC 7.0, padrões técnicos). Elements named in `without` are checked, but come without what is inside. */
+/**
+ * Parses a received file leniently and returns its root element; throws `XmlError` when even that
+ * fails (XML 1.0; MOC 7.0, padrões técnicos). Elements named in `without` are checked, but returned
+ * without their children.
+ */
 export function openDocument(bytes: Uint8Array, without?: ReadonlySet<string>): XmlElement {
   return parseReceived(bytes, without).root
 }

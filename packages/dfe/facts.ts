@@ -8,7 +8,7 @@ export interface Party {
   name?: string
 }
 
-/** What the product knows of an NF-e or CT-e (leiautes 1.10 to 4.00; NT 2014.002 for the resumo). */
+/** Facts extracted from an NF-e or CT-e (leiautes 1.10 to 4.00; NT 2014.002 for the resumo). */
 export interface DocumentFacts {
   kind: 'document'
   type: FamilyId
@@ -38,7 +38,10 @@ export interface DocumentFacts {
   /** Natureza da operação or da prestação, as written; a `resNFe` does not say it. */
   natOp?: string
   tpNF?: string
-  /** Of a CT-e: 0 normal, 1 complemento, 2 anulação, 3 substituição, 5 simplificado, 6 its substituição. */
+  /**
+   * CT-e only: 0 normal, 1 complemento, 2 anulação, 3 substituição, 5 simplificado, 6 its
+   * substituição.
+   */
   tpCTe?: string
   /** The chave of the CT-e that this one replaces, complements (the first of several) or annuls: infCteSub, infCteComp, infCteAnu. */
   corrects?: string
@@ -49,7 +52,10 @@ export interface DocumentFacts {
   digest?: string
 }
 
-/** What the product knows of an event (MOC 7.0 evento genérico; MOC CT-e 4.00 §3.7; NT 2014.002 for the resumo). */
+/**
+ * Facts extracted from an event (MOC 7.0 evento genérico; MOC CT-e 4.00 §3.7; NT 2014.002 for the
+ * resumo).
+ */
 export interface EventFacts {
   kind: 'event'
   type: FamilyId
@@ -71,7 +77,7 @@ export interface EventFacts {
   description: string
   /** `xJust`, `xCorrecao`, `xObs`, or the corrections of a CT-e as "grupo/campo: valor; …". */
   justification?: string
-  /** What the event undoes, if it undoes one: the code and, where the file has it, the protocol of the undone event. */
+  /** The event that this one undoes, if any: its code and, when the file has it, its protocol. */
   undoes?: { tpEvento?: number; protocol?: string }
   /** Tax ids that the event admits as interested in the document (110150, `detEvento/autXML`). */
   named?: string[]
@@ -87,7 +93,10 @@ export interface UnknownFacts {
 /** Something odd in a file that was read nevertheless. */
 export type Problem = { code: string; message: string }
 
-/** Texts under their official names, as the file writes them; what is absent or empty is not there (MOC 7.0 and MOC CT-e 4.00, leiautes). */
+/**
+ * Texts under their official names, as the file writes them; absent and empty ones are undefined
+ * (MOC 7.0 and MOC CT-e 4.00, leiautes).
+ */
 export type Fields = Readonly<Record<string, string | undefined>>
 
 /** A document that this one names, and the elements that do so, as `NFref/refNFe` or `infDoc/infNFe` (MOC 7.0; MOC CT-e 4.00). */
@@ -117,7 +126,7 @@ export interface NfeItem extends ReformGroups {
   nItem?: string
   prod: Fields
   rastro: Fields[]
-  /** Of veicProd. */
+  /** From veicProd. */
   chassi?: string
   infAdProd?: string
   ICMS: Fields
@@ -132,11 +141,11 @@ export interface NfeItem extends ReformGroups {
   DFeReferenciado: Fields
 }
 
-/** What an NF-e or its resumo says to a person who reads it (MOC 7.0; NT 2025.002; NT 2014.002). */
+/** Fields of an NF-e or its resumo for display (MOC 7.0; NT 2025.002; NT 2014.002). */
 export interface NfeDetails {
   type: 'nfe'
   root: string
-  /** Of the file itself. */
+  /** Problems of the file itself. */
   problems: Problem[]
   ide: Fields
   /** A party with its address: emit, dest, retirada, entrega. */
@@ -172,11 +181,11 @@ export interface CteParty {
   fields: Fields
 }
 
-/** What a CT-e of any of its layouts says to a person who reads it (MOC CT-e 4.00, Anexo I). */
+/** Fields of a CT-e of any layout for display (MOC CT-e 4.00, Anexo I). */
 export interface CteDetails extends ReformGroups {
   type: 'cte'
   root: string
-  /** Of the file itself. */
+  /** Problems of the file itself. */
   problems: Problem[]
   ide: Fields
   parties: CteParty[]
@@ -190,11 +199,11 @@ export interface CteDetails extends ReformGroups {
   infCarga: Fields
   infQ: Fields[]
   infServico: Fields
-  /** Of the road up to layout 3.00, of the CT-e OS and of the GTV-e. */
+  /** Vehicles of the road up to layout 3.00, of the CT-e OS and of the GTV-e. */
   veic: Fields[]
-  /** Of the GTV-e: what is carried, by kind. */
+  /** GTV-e only: the valuables carried, by kind. */
   infEspecie: Fields[]
-  /** Of the Simplificado: its deliveries. */
+  /** Simplificado only: its deliveries. */
   det: Fields[]
   compl: Fields
   /** xCampo and xTexto. */

@@ -121,7 +121,7 @@ describe('proofOf', () => {
       '</infProt><Signature><SignatureValue>&null;&null;</SignatureValue></Signature>',
     )
     expect(proof(odd)).toBe('proved')
-    // The same characters, but nobody signed an entity.
+    // The same characters after parsing, but the signature does not cover an entity reference.
     const escaped = nfe(ide.replace('VENDA', 'VENDA &amp;null;'))
     expect([proof(escaped), proof(escaped.replace('&amp;null;', '&null;'))]).toEqual(['proved', 'altered'])
     const accents = nfe(ide.replace('VENDA', 'Venda de produção'))

@@ -5,16 +5,16 @@ import type { SignedLayout } from './families/family.ts'
 import { familyOfRoot, parseKey } from './families/lookup.ts'
 
 /**
- * What the verification of a complete document or an event found: `proved`, or the gravest thing that does not agree. `altered`: the digest,
- * `signature`: the value of the signature, `form`: not of the shape that the authority accepts, `unsigned`: no signature over the document,
- * `hidden`: a copy in which the authority hides what was signed, so nobody can tell.
+ * Verification result: `proved`, or the most serious mismatch. `altered`: digest; `signature`: its
+ * value; `form`: shape that the authority rejects; `unsigned`: document without signature;
+ * `hidden`: the authority masked signed data, so the copy cannot be verified.
  */
 export type Proof = 'proved' | 'altered' | 'signature' | 'form' | 'unsigned' | 'protocol' | 'chave' | 'hidden'
 
 /**
- * Verifies a complete document: its XML signature, the digest in its protocol, and its chave; or an event with its registration. Whose
- * certificate it is, and whether that was valid, is not judged: the authority did so before it authorised. Null for what is neither, or of a
- * family that is not verified. Throws `XmlError` when it cannot be read.
+ * Verifies a complete document (signature, digest in the protocol, chave) or an event with its
+ * registration; the authority already judged holder and validity of the certificate. Null for other
+ * files and for families that are not verified. Throws `XmlError` if the file cannot be read.
  */
 export function proofOf(xml: Uint8Array): Proof | null {
   const received = parseReceived(xml)
@@ -26,7 +26,7 @@ export function proofOf(xml: Uint8Array): Proof | null {
   return prove(received, family.signed)
 }
 
-// An entity that nobody declared has no canonical form, so nobody signed it.
+// An undeclared entity has no canonical form and cannot have been signed.
 function isSignable({ source, faults }: ReceivedXml, signed: XmlElement): boolean {
   if (!faults.has('entity')) return true
   try {
@@ -43,7 +43,7 @@ function proofOfDocument(received: ReceivedXml, layout: SignedLayout): Proof | n
   const documents = [root, ...root.children].filter((one) => child(one, layout.group) !== undefined)
   const [document] = documents
   if (document === undefined) return null
-  // Of two nobody knows which one is read.
+  // Two groups are ambiguous: readers could differ in which one they read.
   const [inf, another] = children(document, layout.group)
   if (documents.length > 1 || another !== undefined) return 'form'
   if (!isSignable(received, inf!)) return 'altered'
@@ -77,7 +77,7 @@ function proofOfEvent(received: ReceivedXml, layout: SignedLayout): Proof | null
     ? []
     : [root, ...children(root, layout.response)].flatMap((one) => children(one, 'infEvento'))
   if (inf === undefined) return null
-  // Of two nobody knows which one is read.
+  // Two groups are ambiguous: readers could differ in which one they read.
   if (another !== undefined || second !== undefined || third !== undefined) return 'form'
   if (!isSignable(received, inf)) return 'altered'
   const { valid, reason, id } = verifySignature(root, inf.attributes.Id ?? '')
@@ -87,7 +87,8 @@ function proofOfEvent(received: ReceivedXml, layout: SignedLayout): Proof | null
   return agreementOf(id!, inf, infRet, layout)
 }
 
-// What the event says against its Id, and against what was registered. A registration repeats what it was asked for, and may leave some out.
+// Compares an event with its Id and with its registration, which repeats fields of the event and
+// may omit some.
 function agreementOf(id: string, event: XmlElement, registration: XmlElement | undefined, layout: SignedLayout): Proof {
   const chave = value(event, layout.chave)
   const numberOf = (group: XmlElement, name: string) => Number(value(group, name))

@@ -8,7 +8,10 @@ export { contentsOf } from './contents.ts'
 export { readDetails } from './details.ts'
 export type { CteDetails, CteParty, DocumentFacts, EventFacts, Fields, NfeDetails, NfeItem } from './facts.ts'
 
-/** What a received file says; it never throws, an unreadable file is `unknown` (NT 2014.002 §3.11, docZip; the root element decides, the schema only hints). */
+/**
+ * Reads the facts of a received file. It never throws: an unreadable file is `unknown` (NT 2014.002
+ * §3.11, docZip; the root element decides, the schema is only a hint).
+ */
 export function readReceived(
   xml: Uint8Array,
   schema?: string,
@@ -35,7 +38,7 @@ export function readReceived(
   return { facts, problems }
 }
 
-// Groups of which no fact is taken: half of an NF-e is its items, and a third its signature.
+// Groups that hold no facts are skipped: the items are half of an NF-e, the signature a third.
 const unread: ReadonlySet<string> = new Set([
   'det',
   'Signature',

@@ -8,7 +8,7 @@ export function unknown(root: XmlElement, reason: string): UnknownFacts {
   return { kind: 'unknown', root: root.name, reason }
 }
 
-/** What is wrong with the bytes of a file that was read nevertheless (XML 1.0 §4.1, §4.3.3). */
+/** Describes the faults of a file that was parsed leniently (XML 1.0 §4.1, §4.3.3). */
 export function faultProblems(faults: ReadonlySet<XmlFault>): Problem[] {
   return [...faults].map((fault) => ({ code: `xml-${fault}`, message: faultSentences[fault] }))
 }
@@ -48,7 +48,7 @@ export function dateOf(text: string | undefined, what: string, problems: Problem
   return optionalDateOf(text, what, problems) ?? ''
 }
 
-/** A date as written; what is no date is reported and left out. */
+/** Returns a date as written; reports an invalid one and returns undefined. */
 export function optionalDateOf(text: string | undefined, what: string, problems: Problem[]): string | undefined {
   if (text === undefined || localTime(text) !== null) return text
   const message = `A data de ${what} não é válida: ${text.slice(0, 40)}.`
@@ -71,7 +71,10 @@ export function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
 
-/** What NF-e and CT-e say alike of their identification, their issuer and their recipient; `number` is the name of the number in `ide`. */
+/**
+ * Fields that NF-e and CT-e share: identification, issuer and recipient; `number` is the element of
+ * the document number in `ide`.
+ */
 export function identificationOf(inf: XmlElement, chave: string, number: 'nNF' | 'nCT', problems: Problem[]) {
   const parts = chaveParts(chave)
   const ide = child(inf, 'ide')

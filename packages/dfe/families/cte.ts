@@ -121,8 +121,8 @@ export const cte: Family & { id: 'cte' } = {
   read(root, problems) {
     return cte.roots[root.name] === 'event' ? readEvent(cte, eventLayout, root, problems) : readCte(root, problems)
   },
-  // Parties that may cancel or disagree come before those that only read; the tomador is at the same time one of the others when toma3 names
-  // him, and is the one who may send 610110.
+  // Parties that may cancel or disagree come before those that may only read. The tomador, who may
+  // send 610110, also has another role when toma3 names him.
   roles: [
     { code: cteRole.emitente, name: 'Emitente', side: 'issued' },
     { code: cteRole.tomador, name: 'Tomador', side: 'paid' },

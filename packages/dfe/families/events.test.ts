@@ -103,7 +103,7 @@ describe.runIf(existsSync(listed))('the published lists of events', () => {
     })
   }
 
-  // NT 2026.006, of which the list has only what CT-e got by it.
+  // The published list mentions NT 2026.006 only for CT-e.
   const later = { nfe: [110300, 110301], cte: [] }
 
   test('are read whole', () => {

@@ -23,7 +23,9 @@ const weights: Partial<Record<EventEffect, number>> = {
 /** The weight of an event that no table has. */
 export const otherWeight = 20
 
-/** The event table of a family; `statuses` are those that an effect gives its documents. */
+/**
+ * Builds the event table of a family; `statuses` maps an effect to the status it gives a document.
+ */
 export function eventTable(
   rows: readonly EventKindRow[],
   statuses: Partial<Record<EventEffect, number>>,

@@ -24,7 +24,10 @@ export interface Family {
   key: KeyFormat
   /** Facts of a parsed file whose root is one of `roots`; it never throws. */
   read(root: XmlElement, problems: Problem[]): DocumentFacts | EventFacts | UnknownFacts
-  /** Roles of a company in a document. Of several the first is shown; a company has a switch for each. */
+  /**
+   * Roles of a company in a document. When it has several, the first is shown; a company has a
+   * switch for each.
+   */
   roles: readonly Role[]
   statuses: readonly Status[]
   /** Event kinds by code; a code newer than the table has no effect. */
@@ -39,13 +42,13 @@ export interface Family {
   open(subject: AnswerSubject, now: Date): DueAnswer | null
   /** Summaries that the authority gives before the whole document; null: documents always arrive whole. */
   summary: {
-    /** The role of whoever receives one. */
+    /** The role of a company that receives a summary. */
     role: number
     /** Registered events that release the whole document, and how long it may take to come by itself. */
     releasedBy: readonly number[]
     waitHours: number
   } | null
-  /** What `proofOf` verifies in its files; null: their signatures are of a kind that it does not know. */
+  /** Layout for `proofOf`; null if it cannot verify the signatures of this family. */
   signed: SignedLayout | null
   /** The printed form in packages/print, by the model of the chave; null: it has none. */
   form(key: DocumentKey): PrintedForm | null
@@ -64,7 +67,7 @@ export interface EventLayout {
   chave: string
 }
 
-/** What the signatures in the files of a family cover, and what has to agree with it. */
+/** The signed parts of a family's files and the fields that must agree with them. */
 export interface SignedLayout extends EventLayout {
   /** The signed group of a document; its Id is `prefix` and the chave. */
   group: string
@@ -86,7 +89,7 @@ export interface KeyFormat {
   format(chave: string): string
 }
 
-/** What a chave de acesso tells of its document. */
+/** Data read from a chave de acesso. */
 export interface DocumentKey {
   family: FamilyId
   text: string
@@ -107,7 +110,7 @@ export interface DocumentKey {
 export interface Role {
   code: number
   name: string
-  /** What a document is to a company with the role. */
+  /** Direction of a document for a company with the role. */
   side: 'issued' | 'received' | 'paid' | 'other'
 }
 
@@ -127,7 +130,7 @@ export interface Status {
 
 export type Registration = 'registered' | 'duplicate' | 'none'
 
-/** What an event code means and does to its document. */
+/** An event code and its effect on the document. */
 export interface EventKind {
   tpEvento: number
   /** In Portuguese, for people. */
@@ -168,7 +171,7 @@ export interface Answer {
   of: string
   /** Whether the person's text leaves with the event: the layout demands it, takes it, has no place for it, or it becomes corrections. */
   text: 'demanded' | 'taken' | 'none' | 'corrections'
-  /** Answers of which the last one counts, this one among them. */
+  /** Answers that override each other (the last one counts), including this one. */
   rivals: readonly number[]
   /** The kind of deadline that lists show; null: the answer is never due. */
   due: DueAnswer['answer'] | null

@@ -15,7 +15,7 @@ export const ciencia = 210210
 export const confirmacao = 210200
 export const desconhecimento = 210220
 export const naoRealizada = 210240
-/** The answers of the destinatário of which the last one counts (NT 2020.001). */
+/** Conclusive answers of the destinatário; the last one counts (NT 2020.001). */
 export const conclusive: readonly number[] = [confirmacao, desconhecimento, naoRealizada]
 
 /** How long the Ciência may be given. */

@@ -27,7 +27,10 @@ const rows = {
   noProtocol: { name: 'Sem protocolo', stands: false, final: false, eventCode: 0 },
 }
 
-/** Statuses of a family: those that the filter of its list offers, and those that are only shown. */
+/**
+ * Builds the statuses of a family: `filtered` appear in the list filter, `shown` are only
+ * displayed.
+ */
 export function statusesOf(filtered: (keyof typeof rows)[], shown: (keyof typeof rows)[]): Status[] {
   return [...filtered, ...shown].map((name) => ({ code: status[name], ...rows[name], filter: filtered.includes(name) }))
 }
