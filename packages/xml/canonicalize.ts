@@ -1,7 +1,10 @@
 import type { XmlContent, XmlElement, XmlInstruction } from './parse.ts'
 import { escapeAttribute, escapeText } from './write.ts'
 
-/** What is known of the element besides itself (Canonical XML 1.0 §2.4, document subsets). */
+/**
+ * Context of the element that its own text does not hold (Canonical XML 1.0 §2.4, document
+ * subsets).
+ */
 export interface CanonicalizeOptions {
   /** Declarations in scope from the ancestors: prefix ('' for the default) to URI. */
   namespaces?: Record<string, string>

@@ -265,7 +265,8 @@ describe('parseXml without some elements', () => {
   const known = [...new Set(sources.flatMap((source) => names(parseXml(source))))]
   const without = fc.subarray(known, { minLength: 1, maxLength: 4 }).map((some) => new Set(some))
 
-  // What is left out keeps its place, its attributes and its ends, and has no children; its text may be missing.
+  // An element in `without` keeps its name, attributes and offsets and loses its children; its text
+  // may be missing.
   function pruned(element: XmlElement, without: ReadonlySet<string>): unknown {
     const { name, prefix, attributes, start, end } = element
     const own = { name, prefix, attributes: { ...attributes }, start, end }

@@ -27,7 +27,7 @@ export interface XmlInstruction {
   data: string
 }
 
-/** What an element holds, in document order (XML 1.0 §3.1). */
+/** A child of an element, in document order (XML 1.0 §3.1). */
 export type XmlContent = string | XmlElement | XmlInstruction
 
 // The deepest layout has about 15 levels and the longest files some 5 MB: the limits only stop hostile input.
@@ -67,7 +67,7 @@ export function parseXml(source: string | Uint8Array, without: ReadonlySet<strin
   return new Scanner(source, without).document()
 }
 
-/** A document with the text in which its offsets count, and what is wrong with it. */
+/** A parsed document, the source text that its offsets refer to, and the faults found in it. */
 export interface ReceivedXml {
   root: XmlElement
   source: string
@@ -75,8 +75,9 @@ export interface ReceivedXml {
 }
 
 /**
- * Parses what the tax authority hands out, which is registered whatever its bytes are: bytes that are not UTF-8 are read as windows-1252, and
- * references to entities that nobody declared stay as text. What is signed is never read this way.
+ * Parses files of the tax authority leniently, because they are registered whatever their bytes
+ * are: bytes that are not UTF-8 are read as windows-1252, and references to undeclared entities
+ * stay as text. Never used for data that we sign. Throws `XmlError`.
  */
 export function parseReceived(received: string | Uint8Array, without: ReadonlySet<string> = nothing): ReceivedXml {
   if (received.length > sizeBytesMax) throw new XmlError('larger than 20 MB', 0)
@@ -151,8 +152,8 @@ Object.freeze(noChildren)
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
-// Scans with indexOf where runs are long and by character code where they are short; the position of the next '&' and the
-// next ']]>' are remembered, so that text without them is never looked at twice.
+// Scans long runs with indexOf and short ones by character code; caches the positions of the next
+// '&' and the next ']]>', because text without them then needs no second scan.
 class Scanner {
   readonly source: string
   position = 0

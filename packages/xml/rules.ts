@@ -8,7 +8,10 @@ export class XmlError extends Error {
   }
 }
 
-/** A fault that `parseReceived` forgives: bytes that are not UTF-8 although they ought to be, a reference to an entity that nobody declared. */
+/**
+ * A fault that `parseReceived` tolerates: bytes that should be UTF-8 and are not, or a reference to
+ * an undeclared entity.
+ */
 export type XmlFault = 'encoding' | 'entity'
 
 /** Whether every character is one of the Char production (XML 1.0 §2.2). */
