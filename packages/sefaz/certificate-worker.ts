@@ -152,7 +152,7 @@ function openWith(
         isOpened = true
         return pairUp(opened)
       } catch (error) {
-        // What is inside cannot be read, with the right password.
+        // The password was right, but the contents cannot be read.
         if (isOpened) return { problem: 'unreadable' }
         if (error instanceof TooManyRounds) return { problem: 'too-many-rounds' }
         if (!isPasswordFailure(error, hasMac)) problem = 'unreadable'
@@ -218,7 +218,7 @@ function pairUp(pfx: forge.pkcs12.Pkcs12Pfx): PfxResult {
     return key ? [{ leaf, key }] : []
   })
   if (pairs.length === 0) return { problem: 'no-key' }
-  // Certificates of other holders are nobody's chain.
+  // The chain is built without certificates of other holders.
   const withoutKey = certificates.filter((certificate) => !pairs.some(({ leaf }) => leaf === certificate))
   return {
     pairs: pairs.map(({ leaf, key }) => ({

@@ -35,7 +35,7 @@ async function problemOf(reading: Promise<unknown>): Promise<CertificateProblem>
     (error: unknown) => error,
   )
   if (!(error instanceof CertificateError)) throw error ?? new Error('the certificate was accepted')
-  // Every sentence says what is safe and what to do.
+  // Every message tells that nothing was stored or changed, and what to do.
   expect(error.message).toMatch(/Nada foi guardado nem alterado\. \S.+\.$/)
   expect(error.message).not.toMatch(/\{|undefined|inválid/)
   return error.problem

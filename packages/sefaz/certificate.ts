@@ -74,7 +74,10 @@ const dateFormat = new Intl.DateTimeFormat('pt-BR', {
   timeZone: 'America/Sao_Paulo',
 })
 
-/** A certificate file that cannot be used; `message` tells the person what happened, what is safe and what to do (DOC-ICP-04; RFC 7292). */
+/**
+ * A certificate file that cannot be used; `message` says in Portuguese what happened, what is safe
+ * and what to do (DOC-ICP-04; RFC 7292).
+ */
 export class CertificateError extends Error {
   override name = 'CertificateError'
   readonly problem: CertificateProblem
@@ -99,9 +102,9 @@ const startMsMax = 60_000
 const keyBitsMax = 4_096
 
 /**
- * Opens a .pfx or .p12 file, old or new encryption, with its password or with the first that is right of several, of which those are tried that
- * ten seconds are enough for; checks that a company can use it now. `cnpj`: the company that it is for, where that is known; `signal` ends the
- * thread. Throws CertificateError (RFC 7292; DOC-ICP-04).
+ * Opens a .pfx or .p12 file, old or new encryption, with the first right password (tried for at
+ * most ten seconds), and checks that a company can use it now. `cnpj`: the company, if known;
+ * `signal` ends the thread. Throws CertificateError (RFC 7292; DOC-ICP-04).
  */
 export async function readCertificate(
   pfx: Uint8Array,
@@ -135,8 +138,8 @@ interface Candidate {
   holder: CertificateHolder
 }
 
-// A file may hold the e-CNPJ of a company and the e-CPF of its owner, or what was renewed beside what replaced it: a company before a person,
-// the base of `wanted` before others, valid before not, then the longest.
+// Picks one pair of a file that also holds the owner's e-CPF or a superseded certificate: a company
+// before a person, then the CNPJ base of `wanted`, then valid ones, then the latest expiry.
 function choosePair(pairs: readonly Pair[], now: Date, wanted: string | undefined): Candidate {
   let left: Candidate[] = pairs.map((opened) => {
     const leaf = new X509Certificate(opened.certificate)

@@ -40,7 +40,7 @@ export function connect(
     ca?: string[]
     connectTimeoutMs?: number
     timeoutMs?: number
-    /** Of a test, so that official names lead to its server. */
+    /** For tests: resolves official names to the test server. */
     lookup?: LookupFunction
   } = {},
 ): Connection & { get(url: string): Promise<HttpResponse> } {

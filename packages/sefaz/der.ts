@@ -5,7 +5,7 @@ interface DerNode {
   content: Uint8Array
 }
 
-// Where the content of the element at `at` begins and ends; null when it does not end within `bytes`.
+// Start and end of the content of the element at `at`; null when it does not end within `bytes`.
 function contentAt(bytes: Uint8Array, at: number): { start: number; end: number } | null {
   if (at + 2 > bytes.length) return null
   let length = bytes[at + 1]!
@@ -19,7 +19,7 @@ function contentAt(bytes: Uint8Array, at: number): { start: number; end: number 
   return start + length > bytes.length ? null : { start, end: start + length }
 }
 
-// Whoever asks for the elements of what nobody has signed yet must not get a million.
+// Limit for input whose signature is not verified yet, because it could hold a million elements.
 const nodesMax = 1_000
 
 /** The elements one after the other, a thousand at most; what cannot be walked ends the list. */

@@ -15,7 +15,7 @@ export interface DocZip {
   content: Buffer
 }
 
-/** What `retDistDFeInt` says, with the size and the duration of the call (NT 2014.002 and NT 2015.002). */
+/** A parsed `retDistDFeInt`, with size and duration of the call (NT 2014.002 and NT 2015.002). */
 export interface DistributionResponse {
   cStat: number
   xMotivo: string

@@ -70,7 +70,10 @@ export function simulatedEndpoints(origin: string): Endpoints {
   }
 }
 
-/** Where the events of a CT-e go: to the authoriser of the UF in its chave, never to that of the company that sends them (MOC CT-e 4.00, ambientes de autorização). */
+/**
+ * URL for the events of a CT-e: the authoriser of the UF in its chave, never that of the company
+ * that sends them. Throws TypeError for an unknown UF (MOC CT-e 4.00, ambientes de autorização).
+ */
 export function cteEventUrl(endpoints: Pick<Endpoints, 'cteEvents'>, chave: string): string {
   const url = endpoints.cteEvents[ufByCode(chave.slice(0, 2))?.cteAuthorizer ?? '']
   if (url === undefined) throw new TypeError(`no UF authorises the CT-e of ${chave}`)

@@ -1,4 +1,7 @@
-/** What went wrong between us and the web service when there is no cStat to look at (MOC CT-e 4.00 §3.2, padrões de comunicação). */
+/**
+ * Kinds of failure of a call to a web service that returned no cStat (MOC CT-e 4.00 §3.2, padrões
+ * de comunicação).
+ */
 export type SefazErrorKind =
   | 'unreached'
   | 'tls-chain'
@@ -14,7 +17,7 @@ export type SefazErrorKind =
 interface Explanation {
   /** A clause without its period. */
   happened: string
-  /** For whoever runs the system. */
+  /** Advice for the operator of the system. */
   todo: string
 }
 
@@ -115,7 +118,7 @@ const explanations: Record<SefazErrorKind, readonly (Explanation & { detail?: Re
   fault: [{ happened: 'o serviço da SEFAZ não conseguiu atender a mensagem', todo: nothingToDo }],
 }
 
-/** What a failure means, for people; null: no kind of failure. */
+/** Explains a failure to people; null for an unknown kind. */
 export function explainFailure(kind: string, detail = ''): Explanation | null {
   if (!Object.hasOwn(explanations, kind)) return null
   return explanations[kind as SefazErrorKind].find((one) => one.detail?.test(detail) ?? true) ?? null
@@ -151,7 +154,7 @@ export class SefazError extends Error {
   /** False when it failed before the first byte of the message left. */
   readonly sent: boolean
   readonly status?: number
-  /** What came back, cut to some KB. */
+  /** The response body, cut to some KB. */
   readonly body?: string
   /** Technical reason: a network code, OpenSSL's reason, the reason of a SOAP Fault. */
   readonly detail?: string

@@ -9,7 +9,10 @@ import type { Connection } from './connection.ts'
 import { SefazError } from './error.ts'
 import { callSoap, childOf, readOutcome, type SoapResponse, sourceOf, textOf } from './soap.ts'
 
-/** What every event says, whatever its kind (NT 2020.001 and MOC CT-e 4.00, leiaute geral dos eventos). */
+/**
+ * Fields that every event has, whatever its kind (NT 2020.001 and MOC CT-e 4.00, leiaute geral dos
+ * eventos).
+ */
 interface EventHead {
   tpAmb: 1 | 2
   /** The author, all fourteen positions. */
@@ -249,10 +252,14 @@ const asciiForms: [typographic: RegExp, ascii: string][] = [
   [/\u2026/g, '...'],
 ]
 
-/** What a person wrote, as the schemas take it: one line, trimmed, typographic quotes and dashes in ASCII; a character above U+00FF or a control character is an EventError that names it (TString, tiposGeralCTe_v4.00.xsd). */
+/**
+ * Cleans a person's text for the schemas: one line, trimmed, typographic quotes and dashes as
+ * ASCII. Throws an EventError that names a control character or one above U+00FF (TString,
+ * tiposGeralCTe_v4.00.xsd).
+ */
 export function cleanEventText(text: string): string {
   let clean = text
-    // Invisible, and pasted without anybody knowing.
+    // Invisible characters, often pasted unnoticed.
     .replace(/[\u200b-\u200d\u2060\ufeff]/g, '')
     .normalize('NFC')
     .replace(/[\s\u0085]+/g, (run) => (/[\n\v\f\r\u0085\u2028\u2029]/.test(run) ? ' ' : ' '.repeat(run.length)))
@@ -270,14 +277,14 @@ function nameOf(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** What the authority said about one event (NT 2020.001, retEvento; MOC CT-e 4.00, retEventoCTe). */
+/** The authority's response to one event (NT 2020.001, retEvento; MOC CT-e 4.00, retEventoCTe). */
 export interface EventResult {
   chave: string
   tpEvento: number
   nSeqEvento: number
   cStat: number
   xMotivo: string
-  /** Of the registered event; for a duplicate only when the authority names it. */
+  /** Protocol of the registered event; for a duplicate only when the authority names it. */
   protocol?: string
   /** `dhRegEvento` as written, when there was a registration. */
   registeredAt?: string
@@ -412,7 +419,7 @@ export function processedEvent(event: Pick<SignedEvent, 'xml'>, result: Pick<Eve
   return tag(root, { xmlns, versao }, event.xml, result.xml)
 }
 
-/** What the response to an event means for us (NT 2020.001; MOC CT-e 4.00, validação dos eventos). */
+/** Next step after the response to an event (NT 2020.001; MOC CT-e 4.00, validação dos eventos). */
 export type ResponseVerdict = 'registered' | 'already-registered' | 'rejected' | 'retry'
 
 // The same number may mean something else in the other document: 573 and 631 are the duplicates of one each.
@@ -425,7 +432,10 @@ const already = {
 // 108 and 109: out of service; 656 and 678: consumo indevido, an hour of rest; 999: an error of the authority.
 const passing: ReadonlySet<number> = new Set([108, 109, 656, 678, 999])
 
-/** What to do after the cStat of an event, or of a lote that was not processed (NT 2020.001; MOC CT-e 4.00, validação dos eventos). */
+/**
+ * Maps the cStat of an event, or of a rejected lote, to the next step (NT 2020.001; MOC CT-e 4.00,
+ * validação dos eventos).
+ */
 export function eventOutcome(type: 'nfe' | 'cte', cStat: number): ResponseVerdict {
   if (registeredStatuses.has(String(cStat))) return 'registered'
   if (already[type].has(cStat)) return 'already-registered'

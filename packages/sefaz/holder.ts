@@ -4,7 +4,7 @@ import { shownText } from '@vigia/dfe/document'
 import { ufBySigla } from '@vigia/dfe/uf'
 import { children, extensionOf, hex, latin1 } from './der.ts'
 
-/** Whose certificate it is, from the ICP-Brasil fields (DOC-ICP-04). */
+/** Holder of a certificate, from the ICP-Brasil fields (DOC-ICP-04). */
 export interface CertificateHolder {
   cnpj: string | null
   /** True for an e-CPF: a person's number and no company's. */

@@ -129,12 +129,12 @@ interface PfxOptions {
   /** PEM; none when absent. */
   key?: string | readonly string[]
   password: string
-  /** Of the key; the certificates are encrypted only with rc2. */
+  /** Encryption of the key; the certificates are encrypted only with rc2. */
   encryption?: 'aes256' | '3des' | 'rc2'
   iterations?: number
   macIterations?: number
   keyFirst?: boolean
-  /** What the encrypted key says of itself, against the truth. */
+  /** False parameters to declare for the encrypted key. */
   claim?: { iterations?: number; algorithm?: string }
 }
 
