@@ -38,17 +38,20 @@ export interface Client<User> {
   reached(): Promise<boolean>
 }
 
-/** What a client may call; what it returns is the result, and what it throws stays here. */
+/**
+ * A method that clients call: its return value is sent as the result; the message of an error is
+ * not sent.
+ */
 export type Method<User> = (caller: HubCaller<User>, ...args: unknown[]) => unknown
 
-/** Where the hub writes what happens to it; no field ever holds a token. */
+/** Log of the hub; no field ever holds a token. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
   error(fields: object, message: string): void
 }
 
-/** What a connection needs of its hub. */
+/** The parts of the hub that a connection uses. */
 export interface HubServices<User> {
   times: Times
   limits: Limits
@@ -73,7 +76,7 @@ export function closeRecord(allowReconnect: boolean, error?: string): EncodedMes
   return new EncodedMessage({ type: 7, error, allowReconnect })
 }
 
-/** Something that nobody guesses, in characters that an address takes. */
+/** Generates an unguessable URL-safe token. */
 export const secret = () => randomBytes(24).toString('base64url')
 
 /** The conversation with one client. */
@@ -145,7 +148,7 @@ export class ClientConnection<User> implements TransportListener, Client<User> {
     return { before, done: resolve }
   }
 
-  /** Settled when what was received is nearly worked off. */
+  /** Resolves when the methods have handled most of the received messages. */
   async roomy(): Promise<void> {
     if (this.#inboxBytes <= this.#services.limits.inboxBytesMax) return
     await new Promise<void>((resolve) => {

@@ -28,7 +28,7 @@ export class HubRefusal extends Error {
     if (this.status === 401) return { 'WWW-Authenticate': 'Bearer' }
     if (this.status === 405) return { Allow: 'GET, POST, DELETE, OPTIONS' }
     if (this.status === 429 || this.status === 503) return { 'Retry-After': '5' }
-    // What is left of the body is not read.
+    // Closes the connection because the rest of the body is not read.
     return this.status === 413 ? { Connection: 'close' } : {}
   }
 }

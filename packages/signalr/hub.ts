@@ -27,11 +27,11 @@ export { defaultLimits, defaultTimes, type Limits, type Times } from './settings
 export type { TransportName } from './transports.ts'
 
 export interface HubOptions<User> {
-  /** Where clients connect, without a slash at the end: `/notification-hub`. */
+  /** Path of the hub, without a slash at the end: `/notification-hub`. */
   path: string
   /** The user of `token`, or null to refuse it. Called on every request; when it throws, the client gets 503 and may retry. */
   authenticate(token: string, request: IncomingMessage): Promise<HubIdentity<User> | null>
-  /** What clients may call, by names that differ in more than case. */
+  /** Methods that clients may call; names must differ in more than case. */
   methods?: Record<string, Method<User>>
   /** Called when messages can reach a client, and when they no longer can. */
   opened?(client: Client<User>): void
@@ -140,7 +140,8 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
       maxPayload: this.limits.bodyBytesMax,
       handleProtocols: () => false,
     })
-    // After what has arrived: when the process was held up, clients are not to blame for the time it took.
+    // Runs after pending input has been read, because after a stall of this process clients would
+    // look silent.
     this.#sweep = setInterval(() => setImmediate(() => this.#look()), this.times.sweepMs).unref()
   }
 
@@ -386,10 +387,11 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
     connection.attach(transport)
   }
 
-  // Whose sessions end while they are being looked up is looked up again.
+  // Authenticates a request, and again if the user's sessions were ended during the lookup.
   async #identify(request: IncomingMessage, query: Map<string, string>, inAddress: string): Promise<HubIdentity<User>> {
     const token = bearerOf(request) || inAddress
-    // Who negotiated it was known, and whoever takes rights away disconnects; nothing attaches to a connection twice.
+    // A ticket replaces a second lookup: its client was authenticated at negotiate, revoking rights
+    // disconnects it, and only one transport attaches to a connection.
     const id = query.get('id') ?? ''
     const own = this.#connections.get(id) ?? this.#ending.get(id)
     if (own && token === own.ticket) {

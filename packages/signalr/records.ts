@@ -1,6 +1,6 @@
 const separator = 0x1e
 
-/** What goes to clients; the same bytes serve every connection. */
+/** A message to clients, encoded once for all connections. */
 export class EncodedMessage {
   /** The JSON text and its separator. */
   readonly record: Buffer
@@ -72,7 +72,7 @@ export class RecordReader {
   }
 }
 
-/** What a client says; records that change nothing here are `other`. */
+/** A record from a client; kinds that the hub ignores are `other`. */
 export type IncomingRecord =
   | { kind: 'invocation'; id?: string; target: string; args: unknown[]; streaming: boolean }
   | { kind: 'ping' }
@@ -123,7 +123,7 @@ function requireId({ invocationId }: Record<string, unknown>): string {
 
 const versionMax = 2
 
-/** What is wrong with the first record of a connection, or null. */
+/** Checks the handshake record of a connection; returns the error for the client, or null. */
 export function refuseHandshake(bytes: Buffer): string | null {
   let handshake: Record<string, unknown>
   try {
@@ -134,7 +134,7 @@ export function refuseHandshake(bytes: Buffer): string | null {
   const { protocol, version } = handshake
   if (typeof protocol !== 'string' || typeof version !== 'number') return 'The handshake request is not valid.'
   if (protocol !== 'json') return `The protocol '${protocol}' is not supported.`
-  // Older clients say 0, and those that were granted stateful reconnect elsewhere say 2; the records are the same.
+  // Older clients send 0, clients with stateful reconnect send 2; the records are the same.
   if (!Number.isInteger(version) || version < 0 || version > versionMax)
     return `Version ${version} of the protocol 'json' is not supported.`
   return null

@@ -47,9 +47,9 @@ export interface Limits {
   recordBytesMax: number
   /** One WebSocket message or one POST of a client. */
   bodyBytesMax: number
-  /** What a client has sent and methods have not worked off, before it is read no further. */
+  /** Bytes received from a client and not yet handled, before reading pauses. */
   inboxBytesMax: number
-  /** What one client has not taken yet. */
+  /** Bytes queued for one client. */
   backlogBytesMax: number
   connectionsMax: number
   connectionsPerUserMax: number

@@ -18,7 +18,7 @@ export interface TestHub {
   hub: Hub<User>
   server: Server
   url: string
-  /** Those that the server has open. */
+  /** Sockets open on the server. */
   sockets: ReadonlySet<Socket>
   /** Breaks off every connection, without a word. */
   breakOff(): void
@@ -91,7 +91,7 @@ export function stopClock(): { pass(seconds: number): Promise<void>; [Symbol.dis
   const pass = async (seconds: number) => {
     for (let passed = 0; passed < seconds; passed += 1) {
       vi.advanceTimersByTime(1_000)
-      // What is written leaves.
+      // Flushes pending writes.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -8,7 +8,7 @@ import type { Times } from './settings.ts'
 
 export type TransportName = 'WebSockets' | 'ServerSentEvents' | 'LongPolling'
 
-/** What a transport reports to its connection. */
+/** Callbacks from a transport to its connection. */
 export interface TransportListener {
   receive(bytes: Buffer): void
   /** The client said goodbye or was silent for too long. */
@@ -23,7 +23,10 @@ export interface HubTransport {
   /** Bytes written and not yet taken. */
   readonly backlog: number
   write(message: EncodedMessage): void
-  /** Whether what was written so far has arrived; false: it ended before that was known. */
+  /**
+   * Resolves true when everything written so far has arrived; false if the connection ended before
+   * that was known.
+   */
   reached(): Promise<boolean>
   /** Ends when everything written has left. */
   end(code: number): void
@@ -67,7 +70,7 @@ export class WebSocketTransport implements HubTransport {
       this.#beatsMissed = 0
       this.#answerUpTo(Number(String(data)), true)
     })
-    // What is wrong with a frame: ws has closed by then.
+    // A broken frame: ws has already closed the socket.
     socket.on('error', () => listener.left('broken frame or connection'))
     socket.on('close', () => {
       this.#answerUpTo(Infinity, false)
@@ -85,7 +88,7 @@ export class WebSocketTransport implements HubTransport {
     this.#socket.send(message.record, { binary: false })
   }
 
-  // What is written in one go leaves as one: a message and the ping behind it are one call of the system, here and wherever they pass.
+  // Corks the socket until the next tick: a message and the ping after it leave in one system call.
   #holdTogether(): void {
     if (this.#isHeldTogether) return
     this.#isHeldTogether = true
@@ -236,7 +239,7 @@ export class LongPollingTransport implements HubTransport {
   /** The response that is on its way, and the time of the last sign of life. */
   #leaving: ServerResponse | undefined
   #aliveAt: number
-  /** Callbacks that wait until what is queued, and what was sent in the last response, has arrived. */
+  /** Callbacks for queued messages, and for messages of the last response. */
   #waiting: ((reached: boolean) => void)[] = []
   #answered: ((reached: boolean) => void)[] = []
 
@@ -264,7 +267,7 @@ export class LongPollingTransport implements HubTransport {
     this.#started = true
   }
 
-  /** Answers what is held: the client has ended the connection. */
+  /** Answers the held poll with 204: the client has ended the connection. */
   drop(): void {
     this.#queue = []
     this.#queuedBytes = 0
@@ -285,7 +288,7 @@ export class LongPollingTransport implements HubTransport {
     })
   }
 
-  /** What is queued waits for the poll that is held or for the next one. */
+  /** Queued messages go to the held poll or to the next one. */
   end(): void {
     this.#ending = true
     if (this.#queue.length === 0 && !this.#leaving) this.drop()
