@@ -64,7 +64,7 @@ class CopyOut implements pg.Submittable {
     this.content = new Readable({
       highWaterMark: 1 << 20,
       read: () => this.socket?.resume(),
-      // Whoever does not want the rest does not wait for it.
+      // Destroys the socket without reading the rest.
       destroy: (error, done) => {
         this.socket?.destroy()
         done(error)

@@ -1,6 +1,9 @@
 type PostgresErrorCode = 'permission' | 'locked' | 'corrupted' | 'version' | 'no-binaries' | 'start' | 'root'
 
-/** The embedded PostgreSQL cannot start; the message is one sentence group for the person: what happened, what is safe, what to do. */
+/**
+ * The embedded PostgreSQL cannot start; `message` tells people what happened, what is safe and what
+ * to do.
+ */
 export class PostgresError extends Error {
   override name = 'PostgresError'
   readonly code: PostgresErrorCode
@@ -11,7 +14,7 @@ export class PostgresError extends Error {
   }
 }
 
-/** What an error of the file system under `path` means to the person. */
+/** Converts a file system error under `path` to a PostgresError; returns other errors unchanged. */
 export function fileProblem(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof PostgresError || !('code' in error)) return error
   switch (error.code) {
@@ -37,7 +40,7 @@ export function fileProblem(path: string, error: unknown): unknown {
   }
 }
 
-/** What the last lines of initdb or postgres mean for the person. */
+/** Converts the last lines of initdb or postgres to a PostgresError. */
 export function outputProblem(directory: string, lines: readonly string[]): PostgresError {
   const text = lines.join('\n')
   const said = lastComplaint(lines)

@@ -9,7 +9,10 @@ interface Postmaster {
   status: 'starting' | 'ready' | 'stopping'
 }
 
-/** What `postmaster.pid` says (PostgreSQL, src/include/utils/pidfile.h), or null when there is no usable one. */
+/**
+ * Parses `postmaster.pid` (PostgreSQL, src/include/utils/pidfile.h); null if it is missing or
+ * unusable.
+ */
 export async function readPostmaster(directory: string): Promise<Postmaster | null> {
   const lines = (await lockFile(directory))?.split('\n') ?? []
   const pid = Number(lines[0])

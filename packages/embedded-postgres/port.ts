@@ -5,8 +5,8 @@ const portsFrom = 15_000
 const portsTo = 32_000
 
 /**
- * A port of 127.0.0.1 that nobody listens at, below those that systems give to outgoing connections: none of these takes it before it is used, nor
- * in the moment in which a server that died is started again.
+ * Finds a free port of 127.0.0.1 below the ephemeral range, because an outgoing connection cannot
+ * take it before PostgreSQL starts or during a restart.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -111,7 +111,7 @@ async function gone(pid: number): Promise<boolean> {
   return !alive(pid)
 }
 
-// What a server writes for itself when it starts or is asked something.
+// Files that a server writes for itself at start or during a query.
 const noteOfServer = /^(postmaster\.opts|postmaster\.pid|pg_internal\.init|pgstat\.stat)$/
 
 async function contents(directory: string): Promise<string[]> {

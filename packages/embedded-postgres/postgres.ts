@@ -35,7 +35,7 @@ export interface PostgresOptions {
   directory: string
   log?: (line: string) => void
   settings?: Record<string, string>
-  /** What may be tried when this process is root, in this order. */
+  /** Runners to try when this process is root, in this order. */
   asRoot?: readonly RootRunner[]
 }
 
@@ -274,11 +274,12 @@ async function mustRun(directory: string, runner: Runner, command: string[], inp
 async function removeLeftovers(directory: string): Promise<void> {
   const prefix = `${basename(directory)}.new-`
   for (const name of await readdir(dirname(directory))) {
-    // Only what mkdtemp made for us: process id, dash, six characters.
+    // Only folders created by our mkdtemp: process id, dash, six characters.
     const pid = Number(name.startsWith(prefix) ? /^(\d+)-\w{6}$/.exec(name.slice(prefix.length))?.[1] : undefined)
     if (Number.isNaN(pid)) continue
     if (pid === process.pid || isAlive(pid)) continue
-    // Its initdb may still be ending. What cannot be removed now does no harm and is removed next time.
+    // Its initdb may still be ending. Leftovers that cannot be removed now are harmless; the next
+    // start retries.
     await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(
       () => {},
     )
@@ -294,8 +295,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-// Waits for a server that is going away, as after the SIGKILL of its program. Returns the process id of a lock file
-// that another program has now, so that PostgreSQL can be told to ignore it.
+// Waits for a server that is shutting down, for example after SIGKILL of its program. Returns the
+// pid of a lock file that another program has now, because PostgreSQL must be told to ignore it.
 async function waitForOther(directory: string): Promise<number | null> {
   const patienceMs = { ready: 2500, starting: 10_000, stopping: 120_000 }
   for (const since = Date.now(); ; await sleep(100)) {

@@ -35,8 +35,9 @@ export async function findBinaries(): Promise<Binaries> {
   }
 }
 
-// PostgreSQL refuses to run as root. The owner of an existing data directory decides, so that starts as root and as an
-// ordinary user may alternate. A namespace is tried first: it needs no chown and works inside folders private to root.
+// PostgreSQL refuses to run as root. The owner of an existing data directory decides, because
+// starts as root and as an ordinary user may alternate. A namespace is tried first: it needs no
+// chown and works inside folders private to root.
 export async function chooseRunner(
   binaries: Binaries,
   directory: string,
@@ -144,7 +145,7 @@ export interface Supervised {
   pid: Promise<number>
   /** The last lines it wrote. */
   lines: string[]
-  /** What it wrote to its standard output. */
+  /** Lines of its standard output. */
   output: string[]
   ended: Promise<number>
   /** Orderly: the server writes a checkpoint. With `abort` it leaves its files as they are. */

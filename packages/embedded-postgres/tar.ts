@@ -95,7 +95,7 @@ class Blocks {
     if (length > 0) await this.read(length)
   }
 
-  /** To the end, so that whoever checks the source has seen all of it. */
+  /** Reads to the end, because the caller verifies the whole source. */
   async drain(): Promise<void> {
     this.rest = Buffer.alloc(0)
     while (await this.more()) this.rest = Buffer.alloc(0)
