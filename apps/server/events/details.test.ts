@@ -135,6 +135,15 @@ describe('what a document says', () => {
     expect(facts.Totais).toEqual([{ rotulo: 'Total da nota', valor: 'R$\u00a01.500,00' }])
   })
 
+  test('a chave of a kind that is not delivered is of no family', async () => {
+    const cited = ['58', '65'].map((model) => chaveOf({ number: 7 }).replace(/^(.{20})../, `$1${model}`))
+    const ide = `${cited.map((chave) => `<NFref><refNFe>${chave}</refNFe></NFref>`).join('')}</ide>`
+    await store(ctx, office, 'nfe', [arrive(1, note({ number: 1 }).replace('</ide>', ide))])
+    expect((await detail(chaveOf({ number: 1 }))).relacionados).toEqual(
+      cited.map((chave) => ({ relacao: 'Nota referenciada', chave, tipo: 'outro', idDfe: null })),
+    )
+  })
+
   test('the row is the one of the list', async () => {
     await store(ctx, office, 'nfe', [arrive(1, note({ number: 1 }))])
     const { items } = (await get('?TipoDFe=0')).json().data

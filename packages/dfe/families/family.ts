@@ -16,7 +16,7 @@ export interface Family {
   feminine: boolean
   /** Path of its list in the browser. */
   list: string
-  /** The models in its chaves. */
+  /** The models in the chaves of what the authority delivers; none where chaves name no model. */
   models: readonly string[]
   namespace: string
   /** Root elements of its files, and what they hold; the namespace decides together with the root. */

@@ -121,7 +121,7 @@ export const nfe: Family & { id: 'nfe' } = {
   name: 'NF-e',
   feminine: true,
   list: '/notas-fiscais',
-  models: ['55', '65'],
+  models: ['55'],
   namespace: 'http://www.portalfiscal.inf.br/nfe',
   roots: {
     nfeProc: 'document',

@@ -121,6 +121,13 @@ async function readParties(db: Database, workspaceId: number, id: bigint) {
   return rows[0]!
 }
 
+// A chave of 44 positions may be of a kind of document that the authority does not deliver: MDF-e, NFC-e, CF-e.
+function familyCited(chave: string): RelatedDocument['family'] {
+  const key = parseKey(chave)
+  if (!key || (key.model !== null && !familyById(key.family).models.includes(key.model))) return 'other'
+  return key.family
+}
+
 async function readRelated(
   db: Database,
   workspaceId: number,
@@ -141,7 +148,7 @@ async function readRelated(
   const related = (relation: string, chave: string, here: typeof found): RelatedDocument => {
     // Of several companies that have it, rather the one whose document this is.
     const best = here.find((one) => one.company_id === company_id) ?? here[0]
-    return { relation, chave, family: parseKey(chave)?.family ?? 'other', id: best?.id ?? null }
+    return { relation, chave, family: familyCited(chave), id: best?.id ?? null }
   }
   const corrections = Map.groupBy(later, (one) => one.chave)
   return [
