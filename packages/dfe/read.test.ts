@@ -534,6 +534,7 @@ describe('anything else', () => {
     const infEvento = `<infEvento><chNFe>${chNFe}</chNFe><tpEvento>110111</tpEvento></infEvento>`
     const evento = (namespace: string) => read(`<evento${namespace}>${infEvento}</evento>`).facts
     expect(evento('')).toMatchObject({ kind: 'event', type: 'nfe', tpEvento: 110111 })
+    expect(evento(' xmlns=""')).toMatchObject({ kind: 'event', type: 'nfe' })
     expect(evento(' xmlns="http://www.portalfiscal.inf.br/nfe"')).toMatchObject({ kind: 'event', type: 'nfe' })
     expect(evento(' xmlns="http://www.sped.fazenda.gov.br/nfse"')).toEqual({
       kind: 'unknown',
@@ -541,7 +542,10 @@ describe('anything else', () => {
       reason: 'O arquivo é um evento de NFS-e.',
     })
     const strange = `<n:nfeProc xmlns:n="http://www.portalfiscal.inf.br/cte">${nfe()}</n:nfeProc>`
-    expect(read(strange).facts.kind).toBe('unknown')
+    expect(read(strange).facts).toMatchObject({
+      kind: 'unknown',
+      reason: 'O arquivo começa por <nfeProc>, mas o seu namespace é de outro tipo de documento.',
+    })
     // An NF-e inside a CT-e is not what a person reads.
     const both = `<cteProc xmlns="http://www.portalfiscal.inf.br/cte">${nfe()}<CTe><infCte/></CTe></cteProc>`
     expect(readDetails(new TextEncoder().encode(both))?.type).toBe('cte')

@@ -1,5 +1,6 @@
 import { parseReceived, type ReceivedXml, sizeBytesMax, type XmlElement, XmlError } from '@vigia/xml/parse'
 import type { DocumentFacts, EventFacts, Problem, UnknownFacts } from './facts.ts'
+import { families } from './families/all.ts'
 import { familyOfRoot } from './families/lookup.ts'
 import { faultProblems, unknown } from './reading.ts'
 
@@ -104,5 +105,8 @@ const otherDocuments = new Map([
 function unknownReason({ name, attributes }: XmlElement): string {
   const other =
     name === 'evento' && attributes.xmlns === nfseNamespace ? 'um evento de NFS-e' : otherDocuments.get(name)
-  return other ? `O arquivo é ${other}.` : `O arquivo começa por <${name}>, que não é NF-e, CT-e nem evento deles.`
+  if (other) return `O arquivo é ${other}.`
+  if (families.some(({ roots }) => Object.hasOwn(roots, name)))
+    return `O arquivo começa por <${name}>, mas o seu namespace é de outro tipo de documento.`
+  return `O arquivo começa por <${name}>, que não é NF-e, CT-e nem evento deles.`
 }

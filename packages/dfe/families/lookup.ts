@@ -21,7 +21,7 @@ export function familyById(id: FamilyId): Family {
 export function familyOfRoot(root: XmlElement): Family | undefined {
   const namespace = root.attributes[root.prefix === '' ? 'xmlns' : `xmlns:${root.prefix}`]?.trim()
   return families.find(
-    (family) => Object.hasOwn(family.roots, root.name) && (namespace === undefined || namespace === family.namespace),
+    (family) => Object.hasOwn(family.roots, root.name) && (!namespace || namespace === family.namespace),
   )
 }
 
