@@ -96,7 +96,7 @@ export const documentRoutes = (readSent: ReadSent) => [
   }),
 
   handle(suggestIssuers, 'search', async (ctx, { query, session: { workspaceId } }) => {
-    const found = await findIssuers(ctx, workspaceId, query.TipoDFe === 0 ? 0 : 2, query.CampoPesquisa ?? '')
+    const found = await findIssuers(ctx, workspaceId, query.TipoDFe, query.CampoPesquisa ?? '')
     return { data: { emitentes: found.map(({ name, tax_id }) => ({ nome: name, cnpjCpf: tax_id })) } }
   }),
 
@@ -206,7 +206,7 @@ async function criteriaOf(
   query: z.output<typeof DocumentFilter>,
 ): Promise<Criteria> {
   return {
-    type: query.TipoDFe === 0 ? 0 : 2,
+    type: query.TipoDFe,
     text: query.CampoPesquisa || undefined,
     companyId: query.IdEmpresa ? await getCompanyId(ctx, workspaceId, query.IdEmpresa) : undefined,
     activeOnly: query.Empresas === 'ativas',

@@ -4,6 +4,7 @@ import { unnamedRole } from '@vigia/dfe/roles'
 import { type RawBuilder, sql } from 'kysely'
 import { type Hiding, shownConditions } from '../../companies/switches.ts'
 import type { Database } from '../../platform/context.ts'
+import type { ServiceCode } from '../../platform/service.ts'
 
 export type Mark =
   | 'checked'
@@ -33,7 +34,7 @@ export interface Counted {
 }
 
 export interface Criteria {
-  type: 0 | 2
+  type: ServiceCode
   text?: string
   companyId?: number
   /** Not of archived companies. */

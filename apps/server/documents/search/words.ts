@@ -1,5 +1,6 @@
 import { cleanChave } from '@vigia/dfe/chave'
 import { parseCnpj, parseCpf } from '@vigia/dfe/cnpj'
+import { findKey } from '@vigia/dfe/families/lookup'
 import { bareTerm, searchable } from '../../platform/text.ts'
 import type { Range } from '../list/filter.ts'
 import { type TermQuestion, termKinds, termQuestion } from './terms.ts'
@@ -38,8 +39,9 @@ export interface Words {
 export function readWords(typed: string): Words {
   const text = typed.replace(kindAndNumber, '$1').replace(beforeCode, '$1:')
   const words: Words = { chave: null, amounts: [], ranges: [], days: [], others: [] }
+  const chave = findKey(text)
+  if (chave) return { ...words, chave }
   const whole = cleanChave(text)
-  if (whole.length === 44 && chaveShape.test(whole)) return { ...words, chave: whole }
   for (const word of isOneCode(text, whole) ? [whole] : split(text)) {
     const amounts = readAmounts(word)
     const date = amounts ? null : readDate(word)
@@ -60,8 +62,6 @@ const kindAndNumber =
   /(?<!\S)(?:(?:nf-?e?|ct-?e|notas?(?:\s+fisca(?:l|is)(?:\s+eletr[oô]nicas?)?)?|conhecimentos?)[\s:.]+(?:n[º°o]?\.?\s*)?|n[º°]\s*)(\d[\d.]*)(?:\s+d[aeo](?=\s))?/gi
 // "cfop 6102"; other kinds of terms are words of products too.
 const beforeCode = /(?<!\S)(cfop|ncm)[\s:]+(?=\d)/gi
-
-const chaveShape = /^\d{6}[0-9A-Z]{12}\d{26}$/
 
 // People write a chave in groups of four, and a CNPJ with spaces instead of its signs.
 function isOneCode(text: string, bare: string): boolean {
