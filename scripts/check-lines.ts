@@ -8,7 +8,7 @@ const ceilings: Record<string, number> = {
   'lines of packages': 27_000,
   'lines of scripts': 3_720,
   'lines of web': 31_880,
-  'lines of tests and benches': 73_570,
+  'lines of tests and benches': 74_020,
   settings: 37,
   decisions: 54,
 }

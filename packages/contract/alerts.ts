@@ -2,24 +2,22 @@ import { z } from 'zod'
 import { amountText, flag, LocalDateTime } from './fields.ts'
 import { route } from './route.ts'
 
-// Alerts: documents that look wrong, with the reasons. All of it is ours.
+// Which documents look wrong, and why. All of it is ours.
 
-/** Severities of an alert, the most serious last. */
+/** How grave an alert is, the gravest last. */
 export const alertBands = ['informativo', 'medio', 'alto', 'critico'] as const
 export type AlertBand = (typeof alertBands)[number]
 
-/** States of an alert: `nova`, `em-analise` and `confirmada` are open. */
+/** What became of an alert: `nova`, `em-analise` and `confirmada` are open. */
 export const alertStates = ['nova', 'em-analise', 'conhecida', 'confirmada'] as const
 export type AlertState = (typeof alertStates)[number]
 
-/**
- * Limits: months that a known reason may stay silenced, alerts that one call changes, and others.
- */
+/** Until when what a person says is known may stay so, and how many alerts one call changes. */
 export const alertMax = {
   knownMonths: 12,
   perCall: 500,
   comparedShown: 20,
-  /** Limits of a rule test. */
+  /** Of a test of a rule. */
   testedDays: 90,
   testedPerType: 10_000,
   strongestShown: 20,
@@ -72,12 +70,13 @@ export const Alert = z.object({
     .describe('Algum motivo é só mostrado, porque os hábitos da empresa ainda não são conhecidos.'),
   /** By weight, the heaviest first. */
   motivos: z.array(Reason),
-  /** Person who set the state, and when; null: no one did. Name null: the account was deleted. */
+  /** Who gave it its state, and when; null: nobody. Name null: somebody who has no account any more. */
   decisao: z.object({ quem: z.string().nullable(), quando: z.string() }).nullable(),
   avaliadoEm: z.string(),
   motivoNovo: z.boolean().describe('Há um motivo que não havia quando uma pessoa decidiu.'),
   seguraCiencia: z.boolean().describe('A Ciência automática deste documento espera por uma pessoa.'),
 })
+/** What the browser receives as an alert. */
 export type Alert = z.output<typeof Alert>
 
 /** The alerts of a workspace as a work list; ours. */
@@ -134,7 +133,7 @@ export const countAlerts = route({
   }),
 })
 
-/** Returns an alert with its earlier evaluations; ours. */
+/** An alert with what was found before; ours. */
 export const getAlert = route({
   method: 'GET',
   path: '/v1/api/Alertas/detalhes/{idDFe}',
@@ -172,7 +171,7 @@ export const downloadEvidence = route({
   produces: 'application/zip',
 })
 
-/** New state of alerts, set by a person. */
+/** What a person says of alerts. */
 export const AlertStateForm = z.object({
   idsDFe: z
     .array(z.string(), { error: 'Escolha os alertas.' })
@@ -181,7 +180,7 @@ export const AlertStateForm = z.object({
   estado: z.enum(['em-analise', 'conhecida', 'confirmada'], {
     error: 'Estado deve ser em-analise, conhecida ou confirmada',
   }),
-  /** For `conhecida`: the reasons to silence; default: all of the alert that can be silenced. */
+  /** Of `conhecida`: which reasons are known; without them all that the alert has, except those that nothing silences. */
   regras: z.array(ruleId).max(50).optional(),
   /** Reais: dearer documents are told again. */
   teto: amountText('teto').optional(),
@@ -217,6 +216,7 @@ export const AlertRule = z.object({
   conhecidos: z.number(),
   precisao: z.number().nullable().describe('Confirmados entre os que uma pessoa decidiu, de 0 a 1; null: nenhum.'),
 })
+/** What the browser receives as a rule. */
 export type AlertRule = z.output<typeof AlertRule>
 
 /** The rules of the alerts; ours. */
@@ -281,10 +281,10 @@ const AlertTest = z.object({
     }),
   ),
 })
-/** Result of a rule test. */
+/** What the browser receives as a test of a rule. */
 export type AlertTest = z.output<typeof AlertTest>
 
-/** Starts a test of a rule on recent documents; ours. */
+/** Begins to test a rule on what came lately; ours. */
 export const testAlertRule = route({
   method: 'POST',
   path: '/v1/api/Alertas/regras/{id}/testar',
@@ -297,7 +297,7 @@ export const testAlertRule = route({
   data: AlertTest,
 })
 
-/** Returns the result of the last test of a rule; ours. */
+/** What a test of a rule found; ours. */
 export const getAlertTest = route({
   method: 'GET',
   path: '/v1/api/Alertas/regras/{id}/teste',
@@ -328,10 +328,10 @@ const Habits = z.object({
     }),
   ),
 })
-/** Unusual habits of companies and issuers. */
+/** What the browser receives as habits. */
 export type AlertHabits = z.output<typeof Habits>
 
-/** Lists unusual habits of companies and issuers, not tied to one document; ours. */
+/** What is odd about companies and issuers, and not about one document; ours. */
 export const listAlertHabits = route({
   method: 'GET',
   path: '/v1/api/Alertas/habitos',
@@ -342,7 +342,7 @@ export const listAlertHabits = route({
   data: Habits,
 })
 
-/** Reasons that a person marked as known. */
+/** What people said is known. */
 const Known = z.object({
   idConhecido: z.string(),
   regra: z.string(),
@@ -358,9 +358,10 @@ const Known = z.object({
   quem: z.string().nullable(),
   quando: z.string(),
 })
+/** What the browser receives as an entry of what is known. */
 export type KnownAlert = z.output<typeof Known>
 
-/** Lists reasons marked as known that are still in force, newest first; ours. */
+/** What people said is known and holds still, the newest first; ours. */
 export const listKnownAlerts = route({
   method: 'GET',
   path: '/v1/api/Alertas/conhecidos',

@@ -18,16 +18,13 @@ export const CaptureState = z.object({
   maxNsu: z.string(),
   /** Ours: when the authority last answered for its CNPJ; null: not yet, or its certificate is not proved. An ISO 8601 instant. */
   ultimaResposta: z.string().nullable(),
-  /**
-   * Ours: the cause when it is the same for every company, as text; null: no problem, or a cause of
-   * its own.
-   */
+  /** Ours: all that is wrong is wrong for every company alike, and here in words; null: nothing is, or there is something of its own. */
   causaComum: z.string().nullable(),
-  /** Ours: what a person must fix for the capture to continue; null: nothing. */
+  /** Ours: what of the company a person has to see to for the capture to go on; null: nothing of it. */
   providencia: z.enum(['certificado', 'plano']).nullable(),
 })
 
-/** State of the capture of one service. */
+/** What the browser receives of a capture. */
 export type CaptureState = z.output<typeof CaptureState>
 
 /** Company row of the list (section 3). Dates are ISO 8601 instants. */
@@ -41,11 +38,12 @@ export const CompanyRow = z.object({
   validadeCertificadoA1: z.string().nullable(),
   /** Ours, beyond the specification, from here on. Whether the authority is asked by the hour. */
   sincronizacaoAutomatica: z.boolean().optional(),
-  /** State of the capture of each service, with the time of the next query. */
+  /** What the capture of each service says, and when it asks again. */
   captura: z.array(CaptureState).optional(),
   /** Documents of both kinds issued in the current month. */
   documentosNoMes: z.number().optional(),
 })
+/** What the browser receives as a company row (section 3). */
 export type CompanyRow = z.output<typeof CompanyRow>
 
 /** When the service of each family last responded. */
@@ -107,6 +105,7 @@ export const CompanyDetail = z.object({
   /** The documents that this company issues are printed with a logo. */
   temLogo: z.boolean().optional(),
 })
+/** What the browser receives as a company to edit (section 3). */
 export type CompanyDetail = z.output<typeof CompanyDetail>
 
 /** The companies of the workspace (section 7). */
@@ -255,10 +254,7 @@ export const createCompany = route({
   data: z.object({ idEmpresa: z.string() }),
 })
 
-/**
- * Limits of a batch of certificate files and of one call that adds to it; a request body has at
- * most 256 kB.
- */
+/** What one batch of certificate files may have, and one call that adds to it; the body of a call has at most 256 kB. */
 export const batchMax = { files: 1000, filesOfCall: 20, fileBytes: 32 * 1024, passwordCharacters: 100_000 }
 
 /** Certificate files that somebody handed over at once. */
@@ -275,6 +271,7 @@ const Batch = z.object({
   comProblema: z.number(),
   encerrado: z.boolean().describe('Todos os arquivos recebidos foram conferidos, e não se esperam outros.'),
 })
+/** What the browser receives as a batch. */
 export type Batch = z.output<typeof Batch>
 
 /** A file of a batch. */
@@ -282,11 +279,12 @@ const BatchFile = z.object({
   nome: z.string(),
   situacao: z.enum(['na-fila', 'trocado', 'cadastrado', 'sem-mudanca', 'problema']),
   mensagem: z.string(),
-  /** The company, once identified. */
+  /** Of the company, once it is known. */
   idEmpresa: z.string().nullable(),
   razaoSocial: z.string().nullable(),
   cnpj: z.string().nullable(),
 })
+/** What the browser receives as a file of a batch. */
 export type BatchFile = z.output<typeof BatchFile>
 
 const noPasswords = 'Informe as senhas dos certificados: uma linha CNPJ;senha para cada um, ou uma senha para todos.'
@@ -398,40 +396,37 @@ const Gap = z.object({
   descobertaEm: z.string(),
   motivo: z.string(),
   recuperadas: z.number(),
-  /** No longer held by the authority. */
+  /** The authority has them no more. */
   perdidas: z.number(),
-  /** Skipped by the authority, which has nothing there. */
+  /** The authority passed over them, and has nothing there. */
   vazias: z.number(),
   faltam: z.number(),
 })
 
-/** Result of the capture of one service in one month. */
+/** What one conversation with the authority brought in one month. */
 export const CompletenessMonth = z.object({
   mes: z.string(),
   /** Null: no position was passed in that month. */
   nsuInicial: z.string().nullable(),
   nsuFinal: z.string().nullable(),
   documentos: z.number(),
-  /**
-   * NSU positions that the authority skipped, because they expired or belong to another company.
-   */
+  /** Positions that the authority itself passed over, because they expired or belong to no one. */
   semDocumento: z.number(),
   consultas: z.number(),
   semResposta: z.number(),
   lacunas: z.array(Gap),
 })
+/** What the browser receives of one month (ours, beyond the specification). */
 export type CompletenessMonth = z.output<typeof CompletenessMonth>
 
-/**
- * A received file that could not be parsed and belongs to no known document. The newest 200 are
- * listed.
- */
+/** A received file that could not be read: nobody knows which document it is. The newest 200. */
 const Unreadable = z.object({
   nsu: z.string().describe('A posição na SEFAZ; negativa: outro conteúdo da mesma posição, ou sem posição.'),
   esquema: z.string().describe('O que a SEFAZ disse que é.'),
   recebidoEm: z.string(),
   motivo: z.string(),
 })
+/** What the browser receives of a file that could not be read. */
 export type Unreadable = z.output<typeof Unreadable>
 
 /** From where to where a company's captures are complete, month by month (ours, beyond the specification). */

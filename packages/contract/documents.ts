@@ -47,7 +47,7 @@ const filterShape = {
   PrazoDe: LocalDay('PrazoDe').optional(),
   PrazoAte: LocalDay('PrazoAte').optional(),
   PrazoPara: z.enum(dueAnswers, 'PrazoPara deve ser ciencia, manifestacao ou desacordo').optional(),
-  /** Filters by work done in the workspace; ours. */
+  /** What the people of the workspace did with the documents; ours. */
   Marca: z
     .enum(
       marks,
@@ -60,7 +60,7 @@ const filterShape = {
     .optional(),
   /** Whether the document has the groups of IBS and CBS, or what does not fit in them; ours. */
   Reforma: z.enum(reformFilters, 'Reforma deve ser com, sem, dispensado, parcial ou achados').optional(),
-  /** Filters by contents: a product of the reports, an NCM prefix, a CFOP. */
+  /** What is inside: a product as the reports give it, the beginning of an NCM, a CFOP. */
   Produto: numberBetween(1, 2 ** 31 - 1, 'Produto desconhecido').optional(),
   NCM: z
     .string()
@@ -70,7 +70,7 @@ const filterShape = {
     .string()
     .regex(/^\d{4}$/, 'CFOP deve ter 4 dígitos')
     .optional(),
-  /** Filters by the documents behind a number of a report: its subject, and one of its lines. */
+  /** What a number of a report counted: of a subject, and of one of its lines. */
   ContaComo: z.enum(reportSubjects, 'ContaComo deve ser compras, emitidas ou fretes').optional(),
   LinhaDoRelatorio: z
     .string()
@@ -127,7 +127,7 @@ export const DocumentQuery = z
   .refine(amountsInOrder, amountsDisorder)
   .refine(duesInOrder, duesDisorder)
 
-/** Result of a check; `confere` is null when it cannot be checked. Ours. */
+/** What a verification found; `confere` is null when nobody can tell. Ours. */
 const Conferencia = z.object({ confere: z.boolean().nullable(), texto: z.string() })
 
 /** Fiscal document row of the list (section 3); `dataEmissao` is written as in the document, offset included. */
@@ -214,6 +214,7 @@ export const DocumentRow = z.object({
       'IBS e CBS que o documento traz, informativos em 2026: nada deles se paga ou se aproveita; null num resumo e no que ainda não foi lido por dentro.',
     ),
 })
+/** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
 
 /** One page of the documents that a filter finds (section 7). */
@@ -253,7 +254,7 @@ export const selectDocuments = route({
   data: z.object({ ids: z.array(z.string()) }),
 })
 
-/** Counts matching documents outside the period of a filter, by month of issue; ours. */
+/** What the period of a filter leaves out, month by month of the issue date; ours. */
 export const countOutsidePeriod = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/fora-do-periodo',
@@ -290,10 +291,7 @@ export const TimelineEntry = z.object({
   quando: z.string(),
   tpEvento: z.number().nullable(),
   descricao: z.string(),
-  /**
-   * Author as text: a party of the document, a person of this workspace, the automatic Ciência, the
-   * SEFAZ.
-   */
+  /** Who did it, as a text: a party of the document, a person of this workspace, the automatic Ciência, the SEFAZ. */
   autor: z.string(),
   /** `chegada`: the document or a part of it arrived here. `sefaz`: the authority registered it. `envio`: it left from here. */
   origem: z.enum(['chegada', 'sefaz', 'envio']),
@@ -306,6 +304,7 @@ export const TimelineEntry = z.object({
     'O que a conferência da assinatura e do registro de um evento encontrou; null no que não é evento, num resumo e no que ainda não foi conferido.',
   ),
 })
+/** What the browser receives as an entry of a history. */
 export type TimelineEntry = z.output<typeof TimelineEntry>
 
 /** Whether a document has the groups of IBS and CBS. */
@@ -313,7 +312,7 @@ export const reformPresences = ['com', 'parcial', 'sem', 'dispensado', 'so-resum
 /** Its names on the wire. */
 export type ReformPresence = (typeof reformPresences)[number]
 
-/** IBS, CBS and IS of a document. */
+/** What a document says of IBS, CBS and IS. */
 const Reform = z.object({
   presenca: z
     .enum(reformPresences)
@@ -347,6 +346,7 @@ const Reform = z.object({
     }),
   ),
 })
+/** What the browser receives of the reform. */
 export type Reform = z.output<typeof Reform>
 
 /** A document as its panel shows it. Texts are written for people; amounts in reais. */
@@ -356,10 +356,7 @@ export const DocumentDetail = z.object({
   nome: z.string(),
   /** Groups of facts in the order of reading: who, what, values, transport. */
   secoes: z.array(z.object({ titulo: z.string(), campos: z.array(Fact) })),
-  /**
-   * Products of an NF-e; for a CT-e the parts of the freight, the deliveries or the valuables of a
-   * GTV-e; empty for a summary.
-   */
+  /** Of an NF-e its products; of a CT-e the parts of the freight, the deliveries or what a GTV-e carries; empty for a summary. */
   itens: z.array(
     z.object({
       numero: z.number(),
@@ -383,7 +380,7 @@ export const DocumentDetail = z.object({
       idDfe: z.string().nullable(),
     }),
   ),
-  /** Remarks of the workspace, oldest first. */
+  /** What people of the workspace wrote, oldest first. */
   anotacoes: z.array(Remark),
   /** Newest first. */
   historico: z.array(TimelineEntry),
@@ -391,6 +388,7 @@ export const DocumentDetail = z.object({
   falta: z.string().nullable(),
   reforma: Reform.nullable().describe('IBS, CBS e IS; null num documento anterior a 2026 que nada diz deles.'),
 })
+/** What the browser receives as a document's details. */
 export type DocumentDetail = z.output<typeof DocumentDetail>
 
 /** Everything that is known of one document; ours. */
@@ -420,8 +418,8 @@ export const downloadXml = route({
 })
 
 /**
- * Limits on documents: of an export, of one with PDFs (each is laid out anew), of a print, and with
- * PDFs in the archive of a whole workspace.
+ * Documents that one export holds at most; with PDFs fewer, because each is laid out anew; those of one print; and those of which an archive of
+ * everything has PDFs.
  */
 export const exportMax = { documents: 100_000, withPdf: 5_000, printed: 500, leavingPdf: 50_000 }
 
@@ -513,9 +511,10 @@ export const ExportItem = z.object({
   problema: z.string().nullable().describe('Por que falhou, ou o que não está no arquivo, uma frase por linha.'),
   tudo: z.boolean().describe('É o arquivo com tudo, ou uma parte dele; `total` conta o que a SEFAZ entregou.'),
 })
+/** What the browser receives as an export. */
 export type ExportItem = z.output<typeof ExportItem>
 
-/** Lists exports and prints of the last day, newest first; ours. */
+/** What was exported or printed within a day, newest first; ours. */
 export const listExports = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/exportacoes',
@@ -615,6 +614,7 @@ export const SavedView = z.object({
   /** The person who asks begins with it. */
   inicial: z.boolean(),
 })
+/** What the browser receives as a view. */
 export type SavedView = z.output<typeof SavedView>
 
 /** How many views a workspace keeps. */

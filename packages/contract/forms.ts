@@ -31,8 +31,7 @@ import {
 } from './fields.ts'
 import { type MemberRole, memberRoles, scopes } from './route.ts'
 
-// Schemas of the forms, in a file of their own, because pages without a form then load no
-// validation.
+// What people fill in, apart from the calls that carry it: a page that shows no form does not load the means to check one.
 
 // Section 5 has its own messages for the login.
 const email = requiredEmail('Email deve ter um formato válido')
@@ -186,7 +185,7 @@ export const NewCompanyForm = z.object({
 
 const optionalFlag = (field: string) => flag(field).optional()
 
-/** Changes of a company (sections 5 and 7); omitted fields keep their values. */
+/** Changes of a company (sections 5 and 7); what is omitted keeps its value. */
 export const EditCompanyForm = z.object({
   IdEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
   RazaoSocial: line('Razão social', 'Razão social é obrigatória')
@@ -225,7 +224,7 @@ export const EditCompanyForm = z.object({
   'CertificadoDigital.Senha': z.string().optional(),
 })
 
-/** Maximum size of a logo in pixels; the page shrinks larger pictures before it sends them. */
+/** What a logo may measure, in pixels; the page makes larger pictures smaller before it sends them. */
 export const logoSizeMax = { width: 600, height: 400 }
 
 const choosePicture = 'Por favor, selecione uma imagem PNG'
@@ -384,7 +383,7 @@ export const InvitationForm = z
   .refine(isWhole, ofAdministrators)
   .refine(isBounded, ofAuditors)
 
-/** Rights of a person in a workspace; ours. */
+/** What a person of a workspace may; ours. */
 export const MemberForm = z
   .object({ idPessoa: z.string({ error: 'Informe a pessoa.' }).min(1, 'Informe a pessoa.').max(100), ...rights })
   .refine(isWhole, ofAdministrators)
@@ -408,9 +407,7 @@ export const AcceptInvitationForm = z
   })
   .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
 
-/**
- * Conditions of a rule: a note must match all that are given; without any it matches every note.
- */
+/** To which notes a rule applies: to those that fit all that is said; without anything to every one. */
 export const AnswerConditions = z
   .object({
     idsEmpresa: z
@@ -512,7 +509,7 @@ export const TwoPeopleForm = z.object({
     .nullable(),
 })
 
-/** Decision of a second person about pending answers. */
+/** What a second person decides of answers that wait. */
 export const AskedForm = z
   .object({
     idsPedido: z
@@ -536,7 +533,7 @@ const relatedBase = z
   )
   .transform((text) => text.slice(0, 8))
 
-/** Settings of a workspace for the alert rules. */
+/** What a workspace says for the rules of the alerts. */
 export const AlertSettingsForm = z.object({
   limite: amountText('limite')
     .transform(Number)

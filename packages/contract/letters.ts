@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { route } from './route.ts'
 
-// E-mails about alerts and deadlines. All of it is ours.
+// What a person is written of alerts and of deadlines. All of it is ours.
 
-/** Choices of e-mails about alerts. */
+/** Which letters about alerts somebody wants. */
 export const alertLetters = ['criticos', 'criticos-e-resumo', 'resumo', 'nenhum'] as const
 export type AlertLetters = (typeof alertLetters)[number]
 
-/** Choices of e-mails about deadlines. */
+/** Which letters about deadlines. */
 export const deadlineLetters = ['diario', 'semanal', 'nenhum'] as const
 export type DeadlineLetters = (typeof deadlineLetters)[number]
 
@@ -16,7 +16,7 @@ const LetterChoice = z.object({
   prazos: z.enum(deadlineLetters, 'prazos deve ser diario, semanal ou nenhum'),
 })
 
-/** Returns the e-mail choices of the session's person in this workspace; ours. */
+/** What the person of the session is written in this workspace; ours. */
 export const getLetterChoice = route({
   method: 'GET',
   path: '/v1/api/Usuarios/avisos',

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { numberBetween } from './fields.ts'
 import { route } from './route.ts'
 
-// Reports on purchases, issued documents and freight, from the contents of documents. All of it is
-// ours.
+// What a workspace buys, issues and pays for freight, from what is inside the documents. All of it is ours.
 
-/** Subjects of a report: purchases, issued documents, freight paid. */
+/** What a report is about: what came to the companies, what they issued, the freight that they pay. */
 export const reportSubjects = ['compras', 'emitidas', 'fretes'] as const
 export type ReportSubject = (typeof reportSubjects)[number]
 
@@ -35,10 +34,7 @@ export function groupName(subject: ReportSubject, group: ReportGroup): string {
 const participantNames = { compras: 'fornecedor', emitidas: 'cliente', fretes: 'transportador' }
 const groupNames = { mes: 'mês', cfop: 'CFOP', ncm: 'NCM', uf: 'UF', produto: 'produto', trecho: 'trecho' }
 
-/**
- * Groups whose lines can filter lists: those of reports, where a month is a period instead, and of
- * the IBS and CBS sheet.
- */
+/** Lines that lists can be filtered by: of reports, of which a month is a period, and of the sheet of IBS and CBS. */
 export type LineGroup = Exclude<ReportGroup, 'mes'> | 'classificacao'
 
 /** A line as lists are filtered by it: `uf:PR`; null: it is not written so. */
@@ -85,7 +81,7 @@ const misfit = {
     'Este relatório não pode ser agrupado assim: fretes vão por participante, mes ou trecho, e os outros não têm trecho',
   path: ['Por'],
 }
-/** Checks that a period has one to twelve months. */
+/** Of one to twelve months. */
 export const isPeriod = ({ MesDe, MesAte }: { MesDe: string; MesAte: string }) => {
   const months = monthsBetween(MesDe, MesAte)
   return months >= 1 && months <= reportMonthsMax
@@ -136,7 +132,7 @@ const ReportRow = z.object({
     })
     .nullable(),
 })
-/** A row of a report. */
+/** What the browser receives as a row of a report. */
 export type ReportRow = z.output<typeof ReportRow>
 
 const Report = z.object({
@@ -150,7 +146,7 @@ const Report = z.object({
   totalDePaginas: z.number(),
   faltam: z.number().describe('Documentos que ainda não foram lidos por dentro: o relatório muda quando forem.'),
 })
-/** A report; amounts in reais. */
+/** What the browser receives as a report: amounts in reais. */
 export type Report = z.output<typeof Report>
 
 /** A report; ours. */
@@ -173,7 +169,7 @@ export const getReport = route({
   data: Report,
 })
 
-/** Maximum rows of a spreadsheet; the rest is summed up in one row. */
+/** Lines of a spreadsheet at most; what is beyond is summed up in one. */
 export const reportSheetMax = 10_000
 
 /** The same as a spreadsheet; ours. */
@@ -205,7 +201,7 @@ const Prices = z.object({
 /** How far back prices go. */
 export const priceMonths = 24
 
-/** Returns the prices of a product, and of the same product from other suppliers; ours. */
+/** What a product cost, and at whom else; ours. */
 export const getPrices = route({
   method: 'GET',
   path: '/v1/api/Relatorios/precos/{idProduto}',
@@ -221,7 +217,7 @@ export const getPrices = route({
     iguais: z.array(Prices).describe('Até vinte, o mais comprado primeiro.'),
   }),
 })
-/** Prices of a product. */
+/** What the browser receives as prices. */
 export type Prices = z.output<typeof Prices>
 
 /** Reports that come by e-mail, for each person at most. */
@@ -233,7 +229,7 @@ const MonthlyReport = z.object({
   por: z.enum(reportGroups),
   idEmpresa: z.string().nullable(),
 })
-/** A report sent by e-mail. */
+/** What the browser receives as a report that comes by e-mail. */
 export type MonthlyReport = z.output<typeof MonthlyReport>
 
 /** The reports that the person receives each month; ours. */

@@ -1,16 +1,13 @@
 import type { z } from 'zod'
 
-/** Callers of a route: everybody, or only the holder of a session token. */
+/** Who may call a route: everybody, or only the holder of a session token. */
 export type Access = 'public' | 'session'
 
-/** Scopes of an API key; each allows the calls that name it. */
+/** What an API key may be allowed; each lets a program make the calls that name it. */
 export const scopes = ['documentos:ler', 'documentos:responder', 'empresas:ler', 'empresas:gerir', 'exportar'] as const
 export type Scope = (typeof scopes)[number]
 
-/**
- * Roles in a workspace, from all rights to read-only; `auditor`: `leitura` for some companies and a
- * limited time.
- */
+/** What a person may be in a workspace, from everything to looking; `auditor`: like `leitura`, of some companies and for a time. */
 export const memberRoles = ['administrador', 'fiscal', 'leitura', 'auditor'] as const
 export type MemberRole = (typeof memberRoles)[number]
 
@@ -27,16 +24,11 @@ export interface RouteDefinition {
   access: Access
   /** The least that a person has to be in the workspace; `pessoa`: it is about the person who asks. Without one it is for `administrador`. */
   atLeast?: 'pessoa' | 'leitura' | 'fiscal' | 'administrador'
-  /**
-   * Whether the person must have confirmed their identity in the last ten minutes: `always`, or for
-   * inputs for which the function returns true.
-   */
+  /** Whether the person must have shown within ten minutes who they are: `always`, or for the inputs of which it is true. */
   proof?: 'always' | ((input: never) => boolean)
-  /**
-   * Allowed for shared logins although it is no GET, because it changes nothing for other people.
-   */
+  /** Whoever enters with a login that many share may make the call, although it is no GET: it changes nothing for the others. */
   shared?: true
-  /** Scope that an API key needs for the call; without one, keys cannot make it. */
+  /** What an API key needs to make the call; without one it is for people only. */
   scope?: Scope
   /** One Portuguese sentence for the reader of the API. */
   summary: string
@@ -59,16 +51,11 @@ export interface RouteDefinition {
     | 'text/csv'
     | 'text/calendar'
     | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-  /**
-   * Refusals (HTTP status) that its caller must handle, besides those implied by the definition.
-   */
+  /** Refusals (HTTP status) that its caller must reckon with, besides those that follow from the shape of the call. */
   refusals?: readonly RefusalStatus[]
 }
 
-/**
- * 401 for public calls, 402 plan, 403 missing code or conditional proof, 404 not found, 409
- * conflict, 410 expired, 429 too often.
- */
+/** 401 of a public call, plan 402, a code that is missing or a proof that depends on what is stored 403, nothing there 404, what stands against it 409, no longer valid 410, too often 429. */
 export type RefusalStatus = 401 | 402 | 403 | 404 | 409 | 410 | 429
 
 /** Keeps the literal types of `definition`. */
@@ -81,7 +68,7 @@ export function route<const R extends RouteDefinition>(
 type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : undefined
 type SchemaInput<S> = S extends z.ZodType ? z.input<S> : undefined
 
-/** Input of a handler, after validation. */
+/** What a handler receives, after validation. */
 export interface RouteInput<R extends RouteDefinition> {
   params: SchemaOutput<R['params']>
   query: SchemaOutput<R['query']>
@@ -89,7 +76,7 @@ export interface RouteInput<R extends RouteDefinition> {
   form: SchemaOutput<R['form']>
 }
 
-/** Input of a caller, before validation. */
+/** What a caller sends, before validation. */
 export interface RouteRequest<R extends RouteDefinition> {
   params: SchemaInput<R['params']>
   query: SchemaInput<R['query']>
