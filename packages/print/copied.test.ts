@@ -8,7 +8,7 @@ import { danfe } from './danfe.ts'
 import { money, quantity } from './formats.ts'
 import { writeNfe } from './support/nfe.ts'
 
-// A program that we did not write reads the table of the file as a table. Where pdfinfo (poppler-utils) is missing, this is not tried.
+// pdfinfo (poppler-utils) reads the table independently of our code; skipped where it is missing.
 const hasPdfinfo = spawnSync('pdfinfo', ['-v']).status === 0
 
 test.skipIf(!hasPdfinfo)(

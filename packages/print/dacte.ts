@@ -113,7 +113,7 @@ interface Rest {
 }
 
 interface DacteFirstSheet {
-  /** What fills sheets of its own before this one: none, unless every text is as long and as wide as it may be. */
+  /** Blocks of sheets before this one; empty unless all texts are as long and wide as possible. */
   ahead: Block[]
   receipt: Block | undefined
   /** Height of the receipt: how much lower the header stands than on the other sheets. */
@@ -121,14 +121,17 @@ interface DacteFirstSheet {
   upper: Block
   documentsTop: number
   documentsBottom: number
-  /** Other services and valuables go without documents, and a crowded sheet has no room for any: OBSERVAÇÕES has their place. */
+  /**
+   * True for services and valuables without documents, and for a sheet too crowded for any:
+   * OBSERVAÇÕES takes their room.
+   */
   withoutDocuments: boolean
   rowsRoom: number
   lower: Block
   rest: Rest[]
 }
 
-/** What gives way, in this order, when the blocks of the first sheet leave no room for the documents. */
+/** Steps that shrink the first sheet, in this order, until the documents have room. */
 interface DacteVariant {
   components: number
   measures: number
@@ -277,7 +280,7 @@ function shareOut(boxes: readonly (TextBoxes | undefined)[], room: number): numb
   return heights
 }
 
-// What did not fit follows the last documents, then takes further sheets.
+// Draws overflowing texts after the last documents, then on further sheets.
 function drawContinuations(
   rest: readonly Rest[],
   pages: readonly TableRow[][],

@@ -294,7 +294,7 @@ describe('landscape', () => {
     expect(strips[0]!.map((run) => run.text)).toContain('IDENTIFICAÇÃO E ASSINATURA DO RECEBEDOR')
     expect(Math.max(...strips[0]!.map((run) => run.x))).toBeLessThan(edges[0]!)
     expect(strips.slice(1).flat()).toEqual([])
-    // Of what stands upright only the cut line is dashed, however many items divide the table.
+    // The cut line is the only dashed vertical rule, however many items divide the table.
     const upright = pages[0]!.rules.filter((rule) => rule.dashed && Math.abs(rule.x1 - rule.x2) < 1)
     expect(upright.map((rule) => Math.round(Math.abs(rule.y1 - rule.y2)))).toEqual([567])
   })

@@ -43,7 +43,8 @@ const qrSide = 92
 export function danfe(nfeProc: Uint8Array, options: PrintOptions = {}): Uint8Array {
   return printedOn(readNote(openPrintable(nfeProc), options), upright, (note) => {
     const receipt = canhoto(note)
-    // In landscape every sheet keeps the margin of the receipt, so that header and columns stand in one place.
+    // Every landscape sheet keeps the margin of the receipt, because header and columns must not
+    // move between sheets.
     return printNote(note.sheet.landscape ? { ...note, sheet: beside(note.sheet, receipt.height) } : note, receipt)
   })
 }
@@ -172,7 +173,7 @@ interface DanfeFirstSheet {
   rest: Ansi[]
 }
 
-/** What gives way, in this order, when the blocks of the first sheet leave no room for the products. */
+/** Steps that shrink the first sheet, in this order, until the products have room. */
 interface DanfeVariant {
   volumes: number
   places: boolean
@@ -189,7 +190,7 @@ const variants: readonly DanfeVariant[] = [
 interface Blocks {
   before: Block
   after: Block
-  /** What the variant leaves to INFORMAÇÕES COMPLEMENTARES. */
+  /** Texts that the variant moves to INFORMAÇÕES COMPLEMENTARES. */
   moved: (string | undefined)[]
 }
 
@@ -262,8 +263,8 @@ function firstSheet(
   }
 }
 
-// The height of DADOS ADICIONAIS: all of the text beside all of the items, with some white if there is room, else all items and what is left for
-// the text, else the text within its share, else the least.
+// Height of DADOS ADICIONAIS. In order of preference: whole text beside all items; all items with
+// the remaining room for text; whole text within its maximum share; the minimum.
 function textRoom(room: number, itemsHeight: number, leastItems: number, leastText: number, wholeText: number): number {
   const whole = Math.max(leastText, wholeText)
   if (itemsHeight + whole <= room) return whole

@@ -32,7 +32,7 @@ interface PrintedEvent {
   model: string
   chave: string
   infEvento: XmlElement
-  /** What the authority sent back. */
+  /** The response of the authority. */
   response: XmlElement | undefined
   tpEvento: string
   name: string

@@ -1,7 +1,6 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
 
-// Every rule goes from text to text: no number is ever computed, no time zone applied. What does not look like the expected
-// form is printed as it is.
+// Formats text only: no arithmetic, no time zones. Texts of unexpected form are printed as is.
 
 function decimals(text: string | undefined, least: number, keepZeros: boolean): string | undefined {
   if (text === undefined) return text
@@ -18,7 +17,7 @@ function decimals(text: string | undefined, least: number, keepZeros: boolean): 
 
 const [minus, dot, zero, nine] = [0x2d, 0x2e, 0x30, 0x39]
 
-// Where the point of a decimal number is, its length when there is none, and -1 when it is no decimal number.
+// Index of the decimal point: the length if there is none, -1 if the text is not a decimal number.
 function pointOf(text: string, begin: number): number {
   let point = text.length
   for (let at = begin; at < text.length; at++) {
@@ -126,7 +125,7 @@ export function joined(separator: string, ...pieces: (string | undefined)[]): st
   return present.length > 0 ? present.join(separator) : undefined
 }
 
-/** What a table says of a word of the document, which may be the name of anything that objects have. */
+/** Looks up a word of the document in a table; ignores inherited keys such as `toString`. */
 export function entryOf<T>(table: Readonly<Record<string, T>>, key: string | undefined): T | undefined {
   return key !== undefined && Object.hasOwn(table, key) ? table[key] : undefined
 }

@@ -5,7 +5,7 @@ import { textString } from './pdf/structure.ts'
 
 /** A form of this package on its way into a merged file. */
 export interface MergedForm {
-  /** What its bookmark says. */
+  /** Title of its bookmark. */
   title: string
   pdf: Uint8Array
 }
@@ -19,12 +19,13 @@ const bookmarks = 5
 const profile = 6
 const packet = 7
 const fixed = 7
-// Of the cross-reference stream: kind, offset or container, place (ISO 32000-1, 7.5.8).
+// Row of the cross-reference stream: kind, offset or container, place (ISO 32000-1, 7.5.8).
 const rowLength = 8
 
 /**
- * One PDF 1.7 file of many forms of this package (ISO 32000-1), each with its pages, its structure and a bookmark, in their order; PDF/A-2a and
- * PDF/UA-1 as each of them is. Its parts are yielded as the forms come, so that memory does not grow with the file. Throws on bytes that this package has not written.
+ * Merges forms of this package in order into one PDF 1.7 file (ISO 32000-1) with a bookmark each;
+ * PDF/A-2a and PDF/UA-1 like its parts. Yields chunks as forms arrive, because the whole file does
+ * not fit in memory. Throws on other bytes.
  */
 export async function* mergeForms(title: string, forms: AsyncIterable<MergedForm>): AsyncGenerator<Uint8Array> {
   const file = new MergedFile()
@@ -36,7 +37,7 @@ export async function* mergeForms(title: string, forms: AsyncIterable<MergedForm
 /** A form that is in the file: where its bookmark leads, and how many pages it has. */
 interface Placed {
   title: string
-  /** Of the root of its pages, its first page, its element of the structure and its bookmark. */
+  /** Object numbers of its page root, first page, structure element and bookmark. */
   pages: number
   firstPage: number
   element: number
@@ -178,7 +179,7 @@ class MergedFile {
     this.#putObject(own, container, objectStream(objects))
   }
 
-  /** What has been put since it was last taken. */
+  /** Takes the data put since the last call. */
   #taken(): Buffer {
     return Buffer.concat(this.#parts.splice(0))
   }

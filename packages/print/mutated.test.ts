@@ -35,7 +35,7 @@ const archived: [Print, Uint8Array][] = [
 
 const share = fc.noBias(fc.nat(9_999)).map((n) => n / 10_000)
 const mutation = fc.record({
-  // Where a text is cut off it is no XML any more: seldom.
+  // Cuts are rare, because a cut file is no longer XML.
   kind: fc.oneof(
     { weight: 1, arbitrary: fc.constant('cut' as const) },
     { weight: 40, arbitrary: fc.constantFrom(...mutationKinds) },
@@ -49,7 +49,8 @@ const mutation = fc.record({
 })
 const documents = fc.constantFrom(...[...written, ...archived].map(([print, bytes]) => [print, text(bytes)] as const))
 
-// What a document may cost: a fixed part and a part for each of its bytes. Cores are shared with other tests, so the time is that of this process.
+// Budget of a document: a fixed part and a part per byte. CPU time of this process, because other
+// tests share the cores.
 const cpuMsMax = (bytes: number) => 1_500 + bytes / 100
 const fileBytesMax = (bytes: number) => 150_000 + 4 * bytes
 

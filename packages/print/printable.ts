@@ -3,7 +3,7 @@ import { openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { dateTime, joined, taxId } from './formats.ts'
 import type { PrintSheet } from './layout/sheet.ts'
 
-/** What the product knows about a document beyond its bytes. */
+/** Data about a document that is not in its file. */
 export interface PrintOptions {
   /** The registered cancelamento (events 110111 and 110112): its protocol and its dhRegEvento. */
   cancelled?: { protocol?: string; at?: string }
@@ -11,7 +11,7 @@ export interface PrintOptions {
   epec?: { protocol?: string; at?: string }
   /** Why the document is not to be trusted, as a sentence: its signature does not verify. */
   doubt?: string | undefined
-  /** Of the emitente: a PNG of eight bits a colour, without transparency. */
+  /** Logo of the emitente: a PNG of eight bits a colour, without transparency. */
   logo?: Uint8Array
 }
 
@@ -26,7 +26,10 @@ export function ownResponse(response: XmlElement | undefined, about: string, cha
   return other === undefined || chave === '' || other === chave ? response : undefined
 }
 
-/** Who issued the document of a chave; nobody for an avulsa (séries 890 to 899), whose chave names the authority (MOC NF-e 7.0, chave de acesso). */
+/**
+ * Issuer of the document of a chave; undefined for an avulsa (séries 890 to 899), whose chave names
+ * the authority (MOC NF-e 7.0, chave de acesso).
+ */
 export function issuerOfChave(chave: string): string | undefined {
   const { serie } = chaveParts(chave)
   if (serie >= 890 && serie <= 899) return undefined

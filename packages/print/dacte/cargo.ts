@@ -10,7 +10,7 @@ import type { PrintedCte } from './cte.ts'
 // Measures beside each other.
 const perRow = { portrait: 5, landscape: 7 }
 
-/** The block of what is carried, and the measures for which it has no room. */
+/** The cargo block, and the measures that have no room in it. */
 export interface Cargo {
   block: Block | undefined
   overflow: string[]

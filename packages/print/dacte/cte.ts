@@ -7,12 +7,12 @@ import { ownResponse, PrintError, type PrintOptions, responseText } from '../pri
 /** Layout of the CT-e family: model 57, 67 (Outros Serviços), 57 Simplificado and 64 (GTV-e). */
 type DacteLayout = 'cte' | 'os' | 'simplificado' | 'gtve'
 
-/** The parts of a CT-e the blocks read, and what is decided once for the whole form. */
+/** The parts of a CT-e that the blocks read, and the decisions for the whole form. */
 export interface PrintedCte {
   layout: DacteLayout
   infCte: XmlElement
   ide: XmlElement
-  /** Where infCarga, infDoc and infModal are: infCTeNorm, or infCte itself in the Simplificado and the GTV-e. */
+  /** Parent of infCarga, infDoc and infModal: infCTeNorm; in the Simplificado and GTV-e infCte. */
   norm: XmlElement | undefined
   sheet: PrintSheet
   chave: string
@@ -25,7 +25,7 @@ export interface PrintedCte {
   denied: boolean
   cancelled: { protocol?: string; at?: string } | undefined
   logo: PngPicture | undefined
-  /** What is known of the EPEC event. */
+  /** The EPEC event, if known. */
   epec: PrintOptions['epec']
   doubt: string | undefined
 }

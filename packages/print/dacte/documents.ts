@@ -173,7 +173,7 @@ function original(group: XmlElement, senderId: string): Carried | undefined {
   }
 }
 
-// Containers, vehicles and their seals, each with what is inside it.
+// Containers, vehicles and their seals, each with its contents.
 function unitsOf(group: XmlElement): string[] {
   return [
     ...children(group, 'infUnidTransp').flatMap((unit) => [

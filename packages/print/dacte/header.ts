@@ -210,7 +210,7 @@ function identificationRow({ infCte, ide }: PrintedCte, width: number): Block {
     width,
     { height: rowHeight, size: 9, smallest: 6 },
   )
-  // What stands below it does not give way.
+  // The blocks below cannot shrink for it.
   assertRoom(rowHeight, row.height)
   return row
 }

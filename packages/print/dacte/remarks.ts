@@ -12,7 +12,10 @@ function flow(texts: readonly (string | undefined)[]): Ansi[] {
   return texts.flatMap((text) => (text ? paragraphs(text) : []))
 }
 
-/** OBSERVAÇÕES: the situation, xObs whole, then what has no box of its own (MOC CT-e 4.00, Anexo II, correlation table). */
+/**
+ * Builds OBSERVAÇÕES: the situation, the whole xObs, then fields without a box (MOC CT-e 4.00,
+ * Anexo II, correlation table).
+ */
 export function remarks(cte: PrintedCte): Ansi[] {
   const { ide, infCte, norm } = cte
   const compl = child(infCte, 'compl')

@@ -23,7 +23,7 @@ const frame = heading.height + labelHeight + 3
 const rounding = 0.01
 const continues = winAnsi('CONTINUA NA PRÓXIMA FOLHA')
 
-/** Everything INFORMAÇÕES COMPLEMENTARES holds, `duplicatas` and `moved` being what has no place in its own block. */
+/** Builds INFORMAÇÕES COMPLEMENTARES; `duplicatas` and `moved` are overflow of other blocks. */
 export function additionalText(
   note: PrintedNfe,
   duplicatas: readonly string[],
@@ -168,7 +168,7 @@ export function additionalHeightMin(note: PrintedNfe, qr: Block | undefined): nu
   return Math.max(note.sheet.landscape ? 62 : 92, heightBeside(note, qr))
 }
 
-// What RESERVADO AO FISCO needs, which does not continue: the message of the authority and the QR code.
+// Height of RESERVADO AO FISCO, which cannot continue: the authority's message and the QR code.
 function heightBeside(note: PrintedNfe, qr: Block | undefined): number {
   return Math.max(frame + fiscoLines(note, qr).length * step, qrHeight(qr))
 }

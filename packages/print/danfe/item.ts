@@ -1,7 +1,7 @@
 import { child, children, value, type XmlElement } from '@vigia/dfe/document'
 import { date, joined, money, percent, quantity, taxId } from '../formats.ts'
 
-/** What the product table shows of one det, already in its printed form. */
+/** The printed texts of one det in the product table. */
 export interface DanfeItem {
   code: string
   /** Description, infAdProd and the lines that help the person who receives the goods. */
@@ -18,7 +18,7 @@ export interface DanfeItem {
   icms: { base: string; rate: string; value: string }
   icmsSt: { base: string; rate: string; value: string }
   ipi: { base: string; rate: string; value: string }
-  /** Which of the two codes the situation is, when the item has one. */
+  /** Kind of situation code, when the item has one. */
   situationCode: 'CST' | 'CSOSN' | undefined
   imposto: XmlElement | undefined
 }
@@ -75,7 +75,7 @@ function placesOf(...names: string[]): ReadonlyMap<string, number> {
   return new Map(names.map((name, place) => [name, place]))
 }
 
-// Those behind vDesc are not printed.
+// Fields after vDesc are read, but not printed.
 const prodFields = placesOf(
   ...['cProd', 'xProd', 'NCM', 'CFOP', 'uCom', 'qCom', 'vUnCom', 'vProd', 'uTrib', 'qTrib', 'vUnTrib', 'vDesc'],
   ...['cEAN', 'cEANTrib', 'CEST', 'EXTIPI', 'vFrete', 'vSeg', 'vOutro', 'indTot'],

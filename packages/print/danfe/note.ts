@@ -4,7 +4,7 @@ import { type PrintSheet, sheetFor } from '../layout/sheet.ts'
 import { type PngPicture, readPng } from '../pdf/png.ts'
 import { ownResponse, PrintError, type PrintOptions, responseText } from '../printable.ts'
 
-/** The parts of an NF-e the blocks read, and what is decided once for the whole form. */
+/** The parts of an NF-e that the blocks read, and the decisions for the whole form. */
 export interface PrintedNfe {
   infNFe: XmlElement
   ide: XmlElement
@@ -22,7 +22,7 @@ export interface PrintedNfe {
   /** tpEmis 2, 4 or 5 whose authorisation is not in the file. */
   contingency: '2' | '4' | '5' | undefined
   logo: PngPicture | undefined
-  /** What is known of the EPEC event. */
+  /** The EPEC event, if known. */
   epec: PrintOptions['epec']
   doubt: string | undefined
 }

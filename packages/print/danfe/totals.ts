@@ -121,7 +121,8 @@ function totalRow(total: XmlElement | undefined, cells: readonly Total[], sheet:
         bold: path === vNF[1],
       }),
     )
-  // Longer labels get a wider box, the wider the less the others keep, so that labels stand on one line.
+  // Widens boxes with long labels, with a smaller minimum for the others if the labels need it to
+  // fit on one line.
   const shares = [22, 16].map(fields)
   return sheetRow(sheet, shares.find((one) => labelsFit(one, sheet.width)) ?? shares[0]!)
 }

@@ -65,7 +65,7 @@ function volumeRow(volume: XmlElement | undefined, sheet: PrintSheet): Block {
   ])
 }
 
-/** What the transport block has no room for: further volumes, seals, further vehicles. */
+/** Lines that do not fit in the transport block: further volumes, seals, further vehicles. */
 export function transportOverflow(note: PrintedNfe, volumeRows: number): string[] {
   const transp = child(note.infNFe, 'transp')
   const volumes = children(transp, 'vol')

@@ -9,7 +9,7 @@ import { fieldName, fieldValue, groupName } from './words.ts'
 
 export const textSize = 10
 
-/** Where the flow of a sheet stands. */
+/** Position in the text flow of a sheet. */
 export interface FlowPosition {
   canvas: Canvas | undefined
   top: number

@@ -6,7 +6,7 @@ import { date, dateTime, entryOf, joined, quantity, taxId } from '../formats.ts'
 // before; CT-e: PL_CTe_400) and the leiautes of MOC NF-e 7.0 and MOC CT-e 4.00. A name that stands for two things depends on its group.
 
 const fields: Record<string, string> = {
-  // Who and where
+  // People and places
   cOrgaoAutor: 'Órgão autor do evento',
   tpAutor: 'Autor do evento',
   verAplic: 'Versão do aplicativo do autor',

@@ -10,12 +10,12 @@ import type { PrintSheet } from './sheet.ts'
 interface FormPlan {
   title: string
   sheet: PrintSheet
-  /** Draws what every sheet repeats, at the top of the sheet. */
+  /** Draws the part that repeats on every sheet, at its top. */
   header: (canvas: Canvas) => void
   headerHeight: number
   /** How much lower the header stands on the first sheet. */
   firstShift: number
-  /** What the canvases draw as the picture of the file. */
+  /** Picture that the canvases refer to by name. */
   picture?: PngPicture | undefined
   /** Words across the sheet, or none. */
   stamp: readonly string[]

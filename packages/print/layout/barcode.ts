@@ -26,7 +26,7 @@ export function barcode(text: string, of: string, width: number, height: number)
   }
 }
 
-/** What the second bar code of a form in contingency says of its document, as the file has it. */
+/** Input of the second bar code of a contingency form, as the file has it. */
 interface DataCode {
   uf: string | undefined
   tpEmis: string | undefined

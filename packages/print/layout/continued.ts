@@ -15,12 +15,12 @@ export function addSheet(canvases: Canvas[]): Canvas {
   return canvas
 }
 
-/** Where the rest of a text goes. */
+/** Target of the rest of a text. */
 interface Continuation {
   /** The last sheet so far, when it still has room below `top`. */
   canvas: Canvas | undefined
   top: number
-  /** Where the body of a further sheet begins. */
+  /** Top of the body on further sheets. */
   nextTop: number
   nextCanvas(): Canvas
 }

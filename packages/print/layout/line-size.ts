@@ -3,7 +3,9 @@ import type { Ansi } from '../pdf/winansi.ts'
 import { assertRoom } from '../printable.ts'
 import { fittingSize } from './fields.ts'
 
-/** The size, `nominal` if it can be, of a text that has one line and no more; what is too long at six points is refused. */
+/**
+ * Font size of a one-line text, at most `nominal`; throws PrintError if six points are too large.
+ */
 export function lineSize(value: Ansi, font: Font, nominal: number, room: number): number {
   const size = fittingSize([{ value, font, room }], nominal, 6)
   assertRoom(room, (emWidth(value, font) * size) / 1000)

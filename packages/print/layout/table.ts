@@ -12,7 +12,7 @@ export interface TableColumn<Row> {
   /** Lines of the heading. A column without lines stands under the heading of the column before it. */
   title: readonly string[]
   align: Align
-  /** Widest the column may become, in points; what is longer wraps. */
+  /** Maximum width of the column, in points; longer lines wrap. */
   widest?: number
   /** The lines of a cell before wrapping. */
   cells(row: Row): readonly string[]
@@ -22,9 +22,9 @@ export interface TableColumn<Row> {
 export interface TableRow {
   cells: Ansi[][]
   height: number
-  /** Of the height, what is above and below the lines. */
+  /** Part of the height above and below the lines. */
   white: number
-  /** Of a row that is shared by sheets: whether it is the beginning or goes on with it. */
+  /** For a row split across sheets: its beginning or its rest. */
   part?: 'beginning' | 'rest'
 }
 
@@ -50,7 +50,7 @@ const headingLeading = 5.9
 /** White at both sides of a cell. */
 export const cellPadding = 1.8
 const rowPadding = 2.4
-// What rows may give up when that saves a sheet: of their white, and in each line of 1.1 times the size.
+// Space that rows may give up to save a sheet: of their white, and per line of 1.1 times the size.
 const whiteGiven = 1.6
 const leadingGiven = 0.03
 /** Room for a line of a table at any of its sizes: less takes no part of a row that is split. */
@@ -172,7 +172,7 @@ function build<Row>(chosen: {
 }): Table {
   const { columns, measured, size, widths } = chosen
   const rooms = widths.map((width) => width - 2 * cellPadding)
-  // What is no wider than its column anywhere needs no second look.
+  // Columns whose widest content fits need no wrapping.
   const fits = columns.map(({ widest }, i) => widest !== undefined && (measured.ems[i]! * size) / 1000 <= rooms[i]!)
   const lines = measured.encoded
   for (let i = 0; i < columns.length; i++) {

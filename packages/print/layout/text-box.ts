@@ -9,7 +9,7 @@ export interface TextBoxes {
   /** Height with every line. */
   whole: number
   least: number
-  /** The boxes within a height, and what is left of each text. */
+  /** Returns the boxes cut to a height, and the rest of each text. */
   fit(height: number): { block: Block; rest: Ansi[][] }
 }
 

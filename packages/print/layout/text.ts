@@ -38,7 +38,7 @@ export function wrapName(text: Ansi, font: Font, size: number, width: number): A
   return lines
 }
 
-/** What a text leaves over once some of its lines are used. */
+/** The lines used of a text, and the rest. */
 interface Cut {
   lines: Ansi[]
   rest: Ansi[]

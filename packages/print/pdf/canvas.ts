@@ -12,16 +12,16 @@ export interface PageSize {
 /** A4 portrait. */
 export const a4: PageSize = { width: 595.28, height: 841.89 }
 
-/** Where a text stands between `x` and `x + width`. */
+/** Alignment of a text between `x` and `x + width`. */
 export type Align = 'left' | 'center' | 'right'
 
 // Contents are written in whole tenths of a point: exact for the eye, and integers are short and quick to write.
 const unitsPerPoint = 10
 
-/** What the pages call the picture of the file. */
+/** Resource name of the picture. */
 export const pictureName = 'L'
 
-/** What the pages call the code of the file. */
+/** Resource name of the QR code. */
 export const codeName = 'Q'
 
 /** The modules of a code by rows, true where they are dark. */
@@ -38,7 +38,7 @@ const altMax = 300
 // Graphics state of each kind of rule, set in this order.
 const ruleStates: Record<Rule, string> = { hair: '2.5 w', divider: '.4 G 2 w [6 10]0 d', cut: '0 G 4 w [30 20]0 d' }
 
-// What surrounds a block is twice as thick as the lines inside it.
+// Outer borders are twice as thick as inner lines.
 const outerState = '5 w'
 
 /** The outer edges of boxes that stand on one another, in units of the content. */
@@ -56,8 +56,8 @@ const holders: ReadonlySet<Role> = new Set(['Document', 'Sect', 'Table', 'TR'])
 export const goesOn = '\x01'
 
 /**
- * What one stream of a page shows. Coordinates are points from the top left corner of the sheet. The stamp lies under
- * everything, rules under words.
+ * Content of one stream of a page. Coordinates are points from the top left corner of the sheet.
+ * The stamp lies under everything, rules under words.
  */
 export class Canvas {
   #root = newPart('Document')
@@ -68,7 +68,7 @@ export class Canvas {
   readonly #isRead: boolean
   /** The characters of its texts. */
   readonly shown: Shown
-  /** What of its content is to be read. */
+  /** Tagged content of the canvas. */
   readonly marked: Marked
   code: Modules | undefined
   #under = ''
@@ -106,7 +106,7 @@ export class Canvas {
     return this.#end.kids.filter(isPart)
   }
 
-  /** What is drawn is a part of this role; gives it, so that a later drawing can go on with it. */
+  /** Draws a tagged part of this role and returns it for later continuation. */
   tagged(role: Role, draw: () => void, columns = 1): Part {
     const part = newPart(role)
     part.columns = columns
@@ -127,7 +127,7 @@ export class Canvas {
     for (const [column, cell] of parts.entries()) this.within(cell, () => draw(column))
   }
 
-  /** What is drawn goes on with a part, of this sheet or of another one. */
+  /** Draws as continuation of a part, of this sheet or of another one. */
   within(part: Part, draw: () => void): void {
     const before = this.#open
     this.#open = part
@@ -137,7 +137,7 @@ export class Canvas {
     this.#paragraph = undefined
   }
 
-  /** What is drawn is for the eye only: the number of a sheet, or what was read before. */
+  /** Draws without tags, for the eye only: a sheet number, or content that was already read. */
   silently(draw: () => void): void {
     const before = this.#silent
     this.#silent = true
@@ -145,7 +145,7 @@ export class Canvas {
     this.#silent = before
   }
 
-  /** What is drawn is read after everything else. */
+  /** Draws content that is read after everything else. */
   atEnd(draw: () => void): void {
     const before = this.#root
     this.#root = this.#end
@@ -202,7 +202,7 @@ export class Canvas {
     this.#breaks = whole
   }
 
-  // Opens the mark that the next text belongs to. Where it goes on with a part, words of one text and of the next must not become one.
+  // Opens the mark of the next text; a space separates it from an earlier text of the same part.
   #begin(): void {
     const part = this.#silent ? undefined : this.#textPart()
     if (this.#hasMark && this.#part === part) {
@@ -277,7 +277,10 @@ export class Canvas {
     this.#paint(`q ${size} ${Math.round(x * unitsPerPoint)} ${flip(y + height)} cm /${pictureName} Do Q\n`)
   }
 
-  /** Bars of whole modules, from alternating widths of bar and space; all in one path, so that no renderer leaves seams. */
+  /**
+   * Draws bars of whole modules, from alternating widths of bar and space; in one path, because
+   * separate paths leave seams in some renderers.
+   */
   bars(x: number, y: number, module: number, height: number, widths: readonly number[]): void {
     let path = ''
     let at = 0
@@ -366,7 +369,7 @@ export function repeated(operators: readonly string[]): string[] {
   return ['/Artifact<</Type/Pagination/Subtype/Header>>BDC\n', ...operators, 'EMC\n']
 }
 
-// The origin of a page lies at its top left corner (see `pageUnits`), so that a canvas needs no page size.
+// The origin is the top left corner (see `pageUnits`), because a canvas has no page size.
 function flip(y: number): number {
   return Math.round(-y * unitsPerPoint)
 }

@@ -133,7 +133,7 @@ function charsetOf(ids: readonly number[]): number[] {
   return bytes
 }
 
-// Three bytes whatever the value, so that the length of a dictionary does not depend on what it points to.
+// Always three bytes, because the length of a dictionary must not depend on the offsets in it.
 function offset(value: number): number[] {
   return [28, (value >> 8) & 255, value & 255]
 }

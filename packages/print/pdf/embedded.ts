@@ -4,14 +4,14 @@ import { unitsPerEm } from './glyphs.ts'
 import { streamObject } from './objects.ts'
 import { unicodeOf } from './winansi.ts'
 
-/** Where the objects of a font go. */
+/** Writer of the objects of a font. */
 interface ObjectWriter {
   object(body: string): number
   /** Keeps a stream object. */
   stream(object: Buffer): number
 }
 
-// What surrounds every glyph that we keep, and the heights of the faces, in thousandths of the size.
+// Bounding box of all glyphs, and heights of the faces, in thousandths of the size.
 const box = [-200, -320, 1200, 1060]
 const heights = '/ItalicAngle 0/Ascent 891/Descent -216/CapHeight 655'
 const serif = 2
@@ -51,7 +51,7 @@ export function embed(font: Font, shown: readonly number[], writer: ObjectWriter
 interface Program {
   name: string
   file: Buffer
-  /** Of the font: its encoding and its widths. */
+  /** Encoding and widths of the font. */
   entries: string
 }
 

@@ -50,14 +50,14 @@ export function emWidth(text: Ansi, font: Font): number {
   return sum
 }
 
-// A simple font has one byte for a character. Those outside WinAnsi share further fonts, each with a place of its own that no
-// document changes; the places begin above the signs that a string must escape.
+// A simple font has one byte per character. Characters outside WinAnsi share further fonts at fixed
+// places, which start above the characters that a string must escape.
 const firstPlace = 0x60
 const places = 0x100 - firstPlace
 const outside = [...regular.keys()].filter((code) => code > 0xff).toSorted((a, b) => a - b)
 const order = new Map(outside.map((code, i) => [code, i]))
 
-/** Where a character outside WinAnsi stands: in which of the further fonts, from 1, and at which byte. */
+/** Place of a character outside WinAnsi: number of the further font, from 1, and byte. */
 export function placeOf(code: number): { further: number; byte: number } {
   const i = order.get(code)!
   return { further: Math.floor(i / places) + 1, byte: firstPlace + (i % places) }

@@ -7,7 +7,7 @@ export interface Outline {
   bytes: Uint8Array
 }
 
-/** What a character looks like: outlines one over the other, a letter and its accent for example. */
+/** Shape of a character: outlines on top of each other, for example a letter and its accent. */
 export interface Glyph {
   /** In thousandths of the size. */
   advance: number

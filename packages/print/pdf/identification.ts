@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { packedAround, plainStream, streamObject } from './objects.ts'
 
-/** What the colours of a file mean (ISO 19005-2, 6.2.3). */
+/** Meaning of the colours of a file (ISO 19005-2, 6.2.3). */
 interface Colours {
   /** The object with the ICC profile. */
   profile: Buffer
@@ -9,7 +9,7 @@ interface Colours {
   condition: string
 }
 
-/** Where the profile of a file is named, in its catalog. */
+/** Catalog entry that names the colour profile of a file. */
 export function outputIntent({ condition }: Colours, profile: number): string {
   return `/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1${condition}/DestOutputProfile ${profile} 0 R>>]`
 }
@@ -49,7 +49,7 @@ const own = description(
   '<pdfaid:part>2</pdfaid:part><pdfaid:conformance>A</pdfaid:conformance><pdfuaid:part>1</pdfuaid:part>' +
     '<pdf:Producer>Vigia Fiscal</pdf:Producer><dc:title><rdf:Alt><rdf:li xml:lang="x-default">TITLE</rdf:li></rdf:Alt></dc:title>',
 )
-// What stands before the title and behind it, alike in all files.
+// XML before and after the title, equal in all files.
 const [before, behind] = (
   `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="${rdf}">` +
   `${described}${own}</rdf:RDF></x:xmpmeta><?xpacket end="r"?>`
@@ -76,7 +76,7 @@ export function titleOf(words: string): string {
     .trim()
 }
 
-// Of ISO 15076-1, version 4.2.
+// Reads a profile of ISO 15076-1, version 4.2.
 const profileIn = (file: string, channels: number) =>
   streamObject(readFileSync(new URL(file, import.meta.url)), `/N ${channels}`, true)
 

@@ -1,10 +1,11 @@
 import { constants, deflateRawSync, deflateSync, inflateSync } from 'node:zlib'
 
-// Of what is packed anew for each file. Of contents level 2 takes half the time of 5 and 4 to 10 % more bytes; 3 and 4 are neither as quick nor much smaller.
+// Level for data compressed for each file. For contents, 2 takes half the time of 5 for 4 to 10 %
+// more bytes; 3 and 4 are neither as quick nor much smaller.
 const level = 2
 // Rows as differences from one another are long and nearly empty: their level 3 takes a third of the time of 6, and a tenth more bytes of the file.
 const rowsLevel = 3
-// Of what a process keeps.
+// Level for data that the process caches.
 const keptLevel = 9
 const packedFrom = 100
 
@@ -112,14 +113,14 @@ export function aligned(number: number): string {
   return digits.length < room.length ? room.slice(digits.length) + digits : ` ${digits}`
 }
 
-// Of an object stream: ten references, or what begins a list and seven.
+// Row of an object stream: ten references, or the start of a list and seven.
 const usualRow = 100
 // More bytes of objects are worth level 6.
 const manyFrom = 40_000
 const inRow = 7
 const beforeList = 26
 
-/** References with what stands before them; many take rows with room for that, so that each stands below one of the row above. */
+/** Writes references after `before`; pads many into rows, because aligned columns pack better. */
 export function rowsOfReferences(before: string, all: readonly string[]): string {
   if (all.length <= inRow) return before + all.join('')
   const rows = Array.from({ length: Math.ceil(all.length / inRow) }, (_, row) => {
@@ -136,15 +137,16 @@ export function beforeRow(text: string, after: string): string {
 
 const room = '      '
 
-/** What stands in an object stream. */
+/** An object of an object stream. */
 export interface NumberedObject {
   number: number
   body: string
 }
 
 /**
- * An object stream (ISO 32000-1, 7.5.7), numbers and places first. Each object begins at a row or, if it has room in one, at half a row, so that what
- * differs little stands below each other. Where a length of rows is given, they are all lists of as many bytes.
+ * Builds an object stream (ISO 32000-1, 7.5.7), numbers and places first. Objects start at a row or
+ * half a row, because similar objects then align and compress better. With `listLength` all objects
+ * are lists of that length.
  */
 export function objectStream(objects: readonly NumberedObject[], listLength?: number): Buffer {
   const row = listLength ?? usualRow
@@ -215,9 +217,9 @@ export function objectsIn(data: Buffer, head: string): Map<number, string> {
 export interface ObjectRows {
   /** Number of the first. */
   first: number
-  /** What they all are, with the room of each number (see `roomFor`). */
+  /** Their common text, with the room of each number (see `roomFor`). */
   shape: string
-  /** The numbers of each in turn; -1 leaves the number away, and the letter of the name before it with its slash. */
+  /** The numbers of each in turn; -1 omits the number with the name before it. */
   numbers: Int32Array
 }
 

@@ -1,6 +1,6 @@
 import { encodeQR } from 'qr'
 
-// What version 40 holds in byte mode at level M (ISO/IEC 18004, table 7).
+// Capacity of version 40 in byte mode at level M (ISO/IEC 18004, table 7).
 const bytesMax = 2331
 
 /**

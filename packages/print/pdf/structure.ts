@@ -10,21 +10,21 @@ import {
   separately,
 } from './objects.ts'
 
-/** What a part of a document is for a screen reader (ISO 32000-1, 14.8.4). */
+/** Role of a part for a screen reader (ISO 32000-1, 14.8.4). */
 export type Role = 'Document' | 'Sect' | 'H1' | 'H2' | 'P' | 'Figure' | 'Table' | 'TR' | 'TH' | 'TD'
 
 /** A part of a document: texts and pictures, or further parts, in reading order. */
 export interface Part {
   role: Role
   kids: (Part | Mark)[]
-  /** Of a row of a table that has no kids: its cells. */
+  /** Cells of a table row without kids. */
   cells: Cells | undefined
-  /** Of a figure: what it shows, and where, in points from the top left corner. */
+  /** For figures: alternative text, and area in points from the top left corner. */
   alt: string | undefined
   area: { x: number; y: number; width: number; height: number } | undefined
-  /** Of the heading of columns: how many they are. */
+  /** For a heading: number of columns it spans. */
   columns: number
-  /** Of its element, once it has one, and the part that it is in. */
+  /** Object number of its element, once it has one, and the part that contains it. */
   number: number
   parent: Part | undefined
 }
@@ -35,14 +35,14 @@ interface Cells {
   parts: readonly Part[]
 }
 
-/** What is to be read of a canvas: the number of its page from 0, how much lower than drawn it stands there, and the number of its next mark. */
+/** Tagged content of a canvas: page from 0, its offset downwards, and number of the next mark. */
 export interface Marked {
   page: number
   lowered: number
   next: number
 }
 
-/** What a sheet draws of a part in one go. */
+/** A piece of a part that a sheet draws in one go. */
 export interface Mark {
   marked: Marked
   id: number
@@ -63,7 +63,10 @@ interface Surroundings {
   reserve(count?: number): number
 }
 
-/** The objects of a structure, and apart from them what differs from the one before it in numbers alone; the lists of long tables, of which so many bytes are alike. */
+/**
+ * Objects of a structure; apart from them objects that differ only in numbers, and lists of long
+ * tables that share their first bytes.
+ */
 interface Structure {
   objects: NumberedObject[]
   rows: NumberedObject[][]
@@ -154,7 +157,7 @@ export function structureObjects(parts: readonly Part[], around: Surroundings): 
   }
 }
 
-// What the parts are in, and what each mark belongs to; parts without marks and rows of tables.
+// Sets parents and the part of each mark; collects parts without marks, and rows of tables.
 function collect(part: Part, byMark: (Part | undefined)[][], holding: Part[], rows: Part[]): void {
   for (const kid of part.kids) {
     if (!isPart(kid)) {

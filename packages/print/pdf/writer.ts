@@ -16,7 +16,7 @@ const whole = 5
 const resources = 6
 const fixed = 6
 
-/** What a finished file is and shows. */
+/** Input for finishing a file. */
 interface Finished {
   title: string
   /** In reading order. */
@@ -53,7 +53,7 @@ export class PdfWriter {
     return this.#put(streamObject(Buffer.from(content.join(''), 'latin1'), ''))
   }
 
-  /** Adds a page that shows these streams one after the other, with what is marked in them. */
+  /** Adds a page that shows these streams in order, with their tagged content. */
   page(streams: readonly number[], ...marked: readonly Marked[]): void {
     for (const one of marked) one.page = this.#pages.length
     const references = streams.map((stream) => `${stream} 0 R`).join(' ')
@@ -100,7 +100,7 @@ export class PdfWriter {
       },
     })
     for (const { number, body } of objects) this.#objects.set(number, body)
-    // In the order of their numbers, so that the table of what is where packs to little.
+    // Sorted by number, because the cross-reference table then compresses better.
     const others = [...this.#objects].map(([number, body]) => ({ number, body })).sort((a, b) => a.number - b.number)
     const contained: Container[] = [{ container: this.#put(objectStream(others)), objects: others }]
     if (lists.length > 0) contained.push({ container: this.#put(objectStream(lists, listLength)), objects: lists })
@@ -139,7 +139,8 @@ export class PdfWriter {
   }
 
   #assemble(containers: readonly Container[]): Uint8Array {
-    // The second line holds bytes above 127, so that transports treat the file as binary (ISO 32000-1, 7.5.2).
+    // The second line holds bytes above 127, because transports then treat the file as binary (ISO
+    // 32000-1, 7.5.2).
     const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')]
     let length = parts[0]!.length
     const offsets = new Map<number, number>()

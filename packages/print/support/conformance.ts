@@ -8,8 +8,8 @@ import { structureFaults } from './conformance/structure.ts'
 import { readPdf } from './pdf-file.ts'
 
 /**
- * What of PDF/A-2a (ISO 19005-2, level A) and PDF/UA-1 (ISO 14289-1) a file does not keep, each with its clause; empty for a file that keeps all
- * that is checked. Written from the standards for files that have no annotations, forms, actions or embedded files: those are faults here.
+ * Checks a file against PDF/A-2a (ISO 19005-2, level A) and PDF/UA-1 (ISO 14289-1); returns each
+ * fault with its clause. Annotations, forms, actions and embedded files count as faults.
  */
 export function conformanceFaults(pdf: Uint8Array): string[] {
   const file = readPdf(pdf)

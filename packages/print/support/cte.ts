@@ -1,6 +1,6 @@
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 
-/** What a written CT-e may vary; everything else is ordinary. */
+/** Options of a generated CT-e; the defaults are ordinary. */
 interface PrintedCteOptions {
   documents?: number
   components?: number

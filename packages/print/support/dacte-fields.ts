@@ -2,7 +2,7 @@ import { child, value, type XmlElement } from '@vigia/dfe/document'
 import * as f from './fields.ts'
 import { type Reading, squeeze } from './sheet.ts'
 
-// What dacte.md (MOC CT-e 4.00, Anexo II, correlation table) says is printed, from infCte on.
+// Fields that dacte.md (MOC CT-e 4.00, Anexo II, correlation table) requires, from infCte on.
 
 const party: f.Format = (text) => (/^0+$/.test(text) ? '' : f.taxId(text))
 const worded =
@@ -255,7 +255,10 @@ const icmsBoxes: Record<string, [string, f.Format]> = {
   vICMSSTRet: ['ICMS ST', f.money],
 }
 
-/** What of a CT-e its DACTE does not show, or shows without a source; a sentence each. `document` is the element around infCte. */
+/**
+ * Differences between a CT-e and its DACTE: missing fields and texts without a source, a sentence
+ * each. `document` is the element around infCte.
+ */
 export function dacteFaults(document: XmlElement, protocol: XmlElement | undefined, reading: Reading): string[] {
   const infCte = child(document, 'infCte')!
   const norm = child(infCte, 'infCTeNorm') ?? infCte

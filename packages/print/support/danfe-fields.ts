@@ -2,7 +2,8 @@ import { child, value, type XmlElement } from '@vigia/dfe/document'
 import * as f from './fields.ts'
 import type { Reading } from './sheet.ts'
 
-// What danfe.md (MOC NF-e 7.0, Anexo II; NT 2018.005; NT 2026.010) says is printed, from infNFe on.
+// Fields that danfe.md (MOC NF-e 7.0, Anexo II; NT 2018.005; NT 2026.010) requires on the form,
+// from infNFe on.
 
 const freight: Record<string, string> = {
   0: '0 - Remetente',
@@ -129,7 +130,7 @@ const rare = [
   ...['vICMSDeson', 'vIPIDevol', 'vFCPSTRet', 'vICMSUFRemet', 'vICMSMonoRet'],
 ]
 
-/** What of an NF-e its DANFE does not show, or shows without a source; a sentence each. */
+/** Fields of an NF-e missing on its DANFE, and texts without a source; a sentence each. */
 export function danfeFaults(infNFe: XmlElement, protocol: XmlElement | undefined, reading: Reading): string[] {
   const emitted = value(infNFe, 'ide/dhEmi') ?? value(infNFe, 'ide/dEmi') ?? ''
   const taxed = f.elements(infNFe, 'total/IBSCBSTot').length + f.elements(infNFe, 'det/imposto/IBSCBS').length > 0

@@ -6,7 +6,7 @@ export const condition =
 
 const chave = nfeKey(1)
 
-/** What a written event may vary. */
+/** Options of a generated event. */
 export interface PrintedEventOptions {
   tpEvento?: string
   tpAmb?: string

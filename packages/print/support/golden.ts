@@ -5,7 +5,7 @@ import { modals, writeCte, writeCteOs, writeSimplificado } from './cte.ts'
 import { writeCorrections, writeEvent } from './event.ts'
 import { writeNfe } from './nfe.ts'
 
-/** Where the kept forms are. */
+/** Folder of the golden files. */
 export const goldenFolder = new URL('../golden/', import.meta.url)
 
 const remark = 'Mercadoria sujeita a substituição tributária; não gera direito a crédito de ICMS. '

@@ -31,7 +31,7 @@ export interface TextRun {
   upwards: boolean
 }
 
-/** What a page draws. */
+/** The graphics of a page. */
 export interface PageGraphics {
   width: number
   height: number
@@ -234,7 +234,7 @@ function interpret(content: string, pageHeight: number, code: readonly Bar[]): O
   return { rules, bars, pictures, runs: runs.flatMap((run) => withoutSpace(run)) }
 }
 
-// Spaces after the words of a line are for those who read the text, and nobody sees them.
+// Trailing spaces of a line are invisible; they only serve text extraction.
 function withoutSpace({ font, ...run }: TextRun & { font: Font }): TextRun[] {
   const text = run.text.trimEnd()
   const space = ((run.text.length - text.length) * emWidth(' ' as Ansi, font) * run.size) / 1000

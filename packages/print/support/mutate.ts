@@ -6,7 +6,7 @@ export interface Mutation {
   text: string
 }
 
-/** What may happen to an element: its text, its name, its place, how often it is there, its attributes. */
+/** Kinds of change to an element: text, removal, repetition, order, name, attributes. */
 export const mutationKinds = ['text', 'remove', 'repeat', 'move', 'rename', 'strip', 'attribute'] as const
 
 /** Texts that no layout foresees. */
@@ -40,7 +40,7 @@ const element = /<([A-Za-z]\w*)( [^<>]*)?>([^<]*)<\/\1>/g
 const opening = /<([A-Za-z]\w*)(?: [^<>]*)?>/g
 const attribute = /(?<= [A-Za-z]\w*=")[^"<>]*(?=")/g
 const elementName = /^[A-Za-z_]\w*$/
-// Of a whole group as many copies as a document may plausibly hold.
+// Maximum copies of a group, as many as a real document may plausibly hold.
 const copiesMax = 40
 
 function apply(xml: string, { kind, at, to, text }: Mutation): string {

@@ -1,6 +1,6 @@
 import { chaveCheckDigit } from '@vigia/dfe/chave'
 
-/** What a written NF-e may vary; everything else is ordinary. */
+/** Options of a generated NF-e; the defaults are ordinary. */
 interface NfeOptions {
   items?: number
   emission?: string

@@ -100,7 +100,7 @@ function pairs(values: Value[]): [string, Value][] {
 export interface Stream {
   dictionary: Dictionary
   data: Buffer
-  /** What stands in the file before and after its keywords. */
+  /** Whether its keywords have the required characters before and after them. */
   isSpaced: boolean
 }
 

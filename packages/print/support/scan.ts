@@ -27,8 +27,8 @@ const finestPlain = 200
 export const labelPrinter = { dotsPerInch: 203, oneBit: true }
 
 /**
- * What a reader finds on a page at a resolution: bars are painted by the share of each dot they cover, as printers and screens
- * do, or by what covers more than half of a dot, as label printers do. Only the part of the page with bars is painted, and the white around it.
+ * Reads the bar codes of a page at a resolution. Each dot is painted by the share that bars cover,
+ * as on printers and screens, or black if more than half is covered, as on label printers.
  */
 export async function scan(page: PageGraphics, dots: number | typeof labelPrinter): Promise<ScannedCode[]> {
   const { dotsPerInch, oneBit } = typeof dots === 'number' ? { dotsPerInch: dots, oneBit: false } : dots

@@ -5,7 +5,7 @@ import type { Word } from './words.ts'
 export interface Reading {
   /** All text, without white space. */
   text: string
-  /** Where in it a text may be cut, and where the rest of one may begin. */
+  /** Positions where a text may be cut, and where the rest of one may start. */
   ends: number[]
   starts: number[]
   /** The text of each box that rules enclose, label first, without white space. */
@@ -41,7 +41,7 @@ export function readSheets(words: readonly Word[][], graphics: readonly PageGrap
   return { text, ends, starts, boxes, bands }
 }
 
-/** True when a text stands on the form, whole or in pieces of which each begins where another was cut. */
+/** True when a text is on the form, whole or in pieces that continue each other. */
 export function holds(reading: Reading, expected: string): boolean {
   const { text, ends } = reading
   const wanted = squeeze(expected)

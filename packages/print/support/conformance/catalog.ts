@@ -2,7 +2,7 @@ import type { PdfFile } from '../pdf-file.ts'
 import { access, archive } from './clauses.ts'
 import { catalogOf, dictionary, list, name, type Page } from './entries.ts'
 
-/** What a document says about itself, and what it may not do. */
+/** Faults in the catalog: missing entries and forbidden ones. */
 export function catalogFaults(file: PdfFile): string[] {
   const faults: string[] = []
   const catalog = catalogOf(file)
@@ -30,7 +30,7 @@ export function catalogFaults(file: PdfFile): string[] {
   return faults
 }
 
-/** What a page has beside its content. */
+/** Faults of a page outside its content. */
 export function pageFaults(file: PdfFile, { number, entries, box }: Page): string[] {
   const faults: string[] = []
   if (!entries.has('Resources')) faults.push(archive('6.2.2', `page ${number} has no resources of its own`))

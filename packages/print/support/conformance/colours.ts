@@ -9,7 +9,7 @@ const profileTags: Record<string, readonly string[]> = {
   'RGB ': [...everyProfile, 'chad', 'rXYZ', 'gXYZ', 'bXYZ', 'rTRC', 'gTRC', 'bTRC'],
 }
 
-/** What colours mean, and for which ones that is said. */
+/** Faults in the output intent and in colours that it does not define. */
 export function colourFaults(file: PdfFile): string[] {
   const intents = list(file, catalogOf(file).get('OutputIntents')).map((one) => dictionary(file, one))
   const intent = intents.find((one) => name(one.get('S')) === 'GTS_PDFA1')

@@ -2,7 +2,7 @@ import { type Dictionary, Name, type PdfFile, type Value } from '../pdf-file.ts'
 import { archive } from './clauses.ts'
 import { list, name } from './entries.ts'
 
-/** What a file is made of: header and end, streams, values. */
+/** Faults in the file structure: header and end, streams, values. */
 export function fileFaults(file: PdfFile): string[] {
   const faults: string[] = []
   if (!/^%PDF-1\.[0-7]\n%[\x80-\xff]{4}/.test(file.text))

@@ -3,7 +3,7 @@ import { type PdfFile, Reference } from '../pdf-file.ts'
 import { access, archive } from './clauses.ts'
 import { catalogOf, dictionary, textOf } from './entries.ts'
 
-/** What the metadata says, and what the information dictionary says, too. */
+/** Faults in the metadata and in the information dictionary. */
 export function metadataFaults(file: PdfFile): string[] {
   const reference = catalogOf(file).get('Metadata')
   const stream = reference instanceof Reference ? file.streams.get(reference.number) : undefined
