@@ -40,7 +40,10 @@ export const health = route({
   data: z.object({ status: z.literal('ok'), versao: z.string() }),
 })
 
-/** Opens a session (section 7). 403: the password is right, and the account has a second factor of which `codigo` is missing; ours. */
+/**
+ * Opens a session (section 7). 403 after a right password: the account has a second factor and
+ * `codigo` is missing; ours.
+ */
 export const login = route({
   method: 'POST',
   path: '/v1/api/Auth',
@@ -69,7 +72,7 @@ const base64url = (bytesMax: number) =>
     .max(Math.ceil((bytesMax * 4) / 3), 'A passkey é grande demais')
     .regex(/^[\w-]*={0,2}$/, 'A passkey não está em base64url')
 
-// Of a credential of WebAuthn, as browsers and libraries write it in JSON (level 3, section 5.1).
+// Common part of a WebAuthn credential in JSON, as browsers write it (level 3, section 5.1).
 const credential = {
   id: base64url(1_023),
   rawId: base64url(1_023),
@@ -78,7 +81,7 @@ const credential = {
   clientExtensionResults: z.object({}).default({}),
 }
 
-/** What an authenticator made: `RegistrationResponseJSON` of WebAuthn. */
+/** Result of registering a passkey: `RegistrationResponseJSON` of WebAuthn. */
 export const PasskeyRegistration = z.object({
   ...credential,
   response: z.object({
@@ -89,7 +92,7 @@ export const PasskeyRegistration = z.object({
 })
 export type PasskeyRegistration = z.output<typeof PasskeyRegistration>
 
-/** What an authenticator signed: `AuthenticationResponseJSON` of WebAuthn. */
+/** Result of signing in with a passkey: `AuthenticationResponseJSON` of WebAuthn. */
 export const PasskeyAnswer = z.object({
   ...credential,
   response: z.object({
@@ -115,7 +118,7 @@ export const proveIdentity = route({
   data: z.null(),
 })
 
-/** What a browser needs to ask for a passkey, as WebAuthn names it: `PublicKeyCredentialRequestOptionsJSON`; ours. */
+/** Returns `PublicKeyCredentialRequestOptionsJSON` of WebAuthn, to request a passkey; ours. */
 export const challengePasskey = route({
   method: 'POST',
   path: '/v1/api/Auth/desafio',
@@ -136,7 +139,7 @@ export const loginByPasskey = route({
   data: z.object({ token: z.string(), wsId: z.string(), email: z.string() }),
 })
 
-/** What a browser needs to make a passkey: `PublicKeyCredentialCreationOptionsJSON`; ours. */
+/** Returns `PublicKeyCredentialCreationOptionsJSON` of WebAuthn, to create a passkey; ours. */
 export const beginPasskey = route({
   method: 'POST',
   path: '/v1/api/Usuarios/passkeys/desafio',
@@ -235,7 +238,7 @@ export const dropSecondFactor = route({
   data: z.null(),
 })
 
-/** How people get an account where nobody signs up. */
+/** Explains how people get an account when sign-up is closed. */
 export const byInvitation =
   'Aqui as contas são feitas por convite: peça um a quem administra o sistema na sua empresa ou no seu escritório, e ele chega por e-mail.'
 
@@ -295,7 +298,7 @@ export const getAccount = route({
     email: z.string(),
     celular: z.string().nullable(),
     criadaEm: z.string(),
-    /** Many people log in with it: nobody may change its password or end the sessions of the others. */
+    /** True for a shared login: its password and the sessions of other people cannot be changed. */
     compartilhada: z.boolean(),
     /** False: certificates are taken and warnings are sent only after the confirmation by the link of the letter. */
     emailConfirmado: z.boolean(),
@@ -309,7 +312,7 @@ export const getAccount = route({
       .nullable(),
     /** The e-mail that the account will have when the link in the letter to it is opened; null: no change was asked for. */
     emailNovo: z.string().nullable(),
-    /** When everything of the account is deleted, because somebody asked for that; null: nobody did. */
+    /** Time when the account and all its data will be deleted; null: no deletion was requested. */
     exclusaoEm: z.string().nullable(),
     /** The workspace of the session, and what the person is in it. */
     workspace: z.string(),
@@ -419,7 +422,7 @@ export const changePassword = route({
 /** An open session of the account. */
 export const SessionRow = z.object({
   idSessao: z.string(),
-  /** Where it is open. */
+  /** Workspace in which it is open. */
   workspace: z.string(),
   /** The one that asks. */
   atual: z.boolean(),

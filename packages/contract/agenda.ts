@@ -6,7 +6,7 @@ import { route } from './route.ts'
 /** How many days ahead deadlines of answers are listed, today included; ours. */
 export const agendaDays = 15
 
-/** Answers of one kind that can be given until the end of a day at most. */
+/** Answers of one kind whose deadline is on a day. */
 const Due = z.object({
   /** aaaa-MM-dd, in São Paulo. */
   dia: z.string(),
@@ -14,14 +14,13 @@ const Due = z.object({
   para: z.enum(dueAnswers),
   totalDeItens: z.number(),
   valorTotal: z.number(),
-  /** How many companies they are of, and the names of three. */
+  /** Number of their companies, and the names of three. */
   totalDeEmpresas: z.number(),
   empresas: z.array(z.string()),
 })
-/** What the browser receives as answers that are due. */
 export type Due = z.output<typeof Due>
 
-/** Until when documents can be answered, day by day; ours. */
+/** Counts documents by the day of their next deadline; ours. */
 export const listDue = route({
   method: 'GET',
   path: '/v1/api/Prazos',
@@ -35,7 +34,7 @@ export const listDue = route({
 /** How many days ahead a calendar shows, today included; ours. */
 export const feedDays = 60
 
-/** What a calendar may show: until when documents can be answered, or what falls due; each has an address of its own. */
+/** Kinds of calendar feeds: deadlines of answers, or due dates of parcels; each has its own URL. */
 export const calendarKinds = ['prazos', 'vencimentos'] as const
 export type CalendarKind = (typeof calendarKinds)[number]
 

@@ -9,10 +9,10 @@ const AlertSettings = z.object({
     .array(z.array(z.string()))
     .describe('Raízes de CNPJ que são do mesmo grupo: seus nomes podem ser parecidos (regra S17).'),
 })
-/** What the browser receives as the settings of the rules. */
+/** Settings of the workspace that the alert rules use. */
 export type AlertSettings = z.output<typeof AlertSettings>
 
-/** What the rules of the alerts have to know of the workspace; ours. */
+/** Returns the alert settings of the workspace; ours. */
 export const getAlertSettings = route({
   method: 'GET',
   path: '/v1/api/Alertas/ajustes',

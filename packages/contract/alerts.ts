@@ -2,22 +2,22 @@ import { z } from 'zod'
 import { amountText, flag, LocalDateTime } from './fields.ts'
 import { route } from './route.ts'
 
-// Which documents look wrong, and why. All of it is ours.
+// Alerts: documents that look wrong, with the reasons. All of it is ours.
 
-/** How grave an alert is, the gravest last. */
+/** Severities of an alert, the most serious last. */
 export const alertBands = ['informativo', 'medio', 'alto', 'critico'] as const
 export type AlertBand = (typeof alertBands)[number]
 
-/** What became of an alert: `nova`, `em-analise` and `confirmada` are open. */
+/** States of an alert: `nova`, `em-analise` and `confirmada` are open. */
 export const alertStates = ['nova', 'em-analise', 'conhecida', 'confirmada'] as const
 export type AlertState = (typeof alertStates)[number]
 
-/** Until when what a person says is known may stay so, and how many alerts one call changes. */
+/** Limits: months for which a reason stays silenced, alerts changed by one call, and others. */
 export const alertMax = {
   knownMonths: 12,
   perCall: 500,
   comparedShown: 20,
-  /** Of a test of a rule. */
+  /** Limits of a rule test. */
   testedDays: 90,
   testedPerType: 10_000,
   strongestShown: 20,
@@ -70,13 +70,12 @@ export const Alert = z.object({
     .describe('Algum motivo é só mostrado, porque os hábitos da empresa ainda não são conhecidos.'),
   /** By weight, the heaviest first. */
   motivos: z.array(Reason),
-  /** Who gave it its state, and when; null: nobody. Name null: somebody who has no account any more. */
+  /** Person who set the state, and when; null: no one did. Name null: the account was deleted. */
   decisao: z.object({ quem: z.string().nullable(), quando: z.string() }).nullable(),
   avaliadoEm: z.string(),
   motivoNovo: z.boolean().describe('Há um motivo que não havia quando uma pessoa decidiu.'),
   seguraCiencia: z.boolean().describe('A Ciência automática deste documento espera por uma pessoa.'),
 })
-/** What the browser receives as an alert. */
 export type Alert = z.output<typeof Alert>
 
 /** The alerts of a workspace as a work list; ours. */
@@ -133,7 +132,7 @@ export const countAlerts = route({
   }),
 })
 
-/** An alert with what was found before; ours. */
+/** Returns an alert with its earlier evaluations; ours. */
 export const getAlert = route({
   method: 'GET',
   path: '/v1/api/Alertas/detalhes/{idDFe}',
@@ -171,7 +170,7 @@ export const downloadEvidence = route({
   produces: 'application/zip',
 })
 
-/** What a person says of alerts. */
+/** New state of alerts, set by a person. */
 export const AlertStateForm = z.object({
   idsDFe: z
     .array(z.string(), { error: 'Escolha os alertas.' })
@@ -180,11 +179,11 @@ export const AlertStateForm = z.object({
   estado: z.enum(['em-analise', 'conhecida', 'confirmada'], {
     error: 'Estado deve ser em-analise, conhecida ou confirmada',
   }),
-  /** Of `conhecida`: which reasons are known; without them all that the alert has, except those that nothing silences. */
+  /** For `conhecida`: the reasons to silence; default: all of the alert that can be silenced. */
   regras: z.array(ruleId).max(50).optional(),
-  /** Reais: dearer documents are told again. */
+  /** Reais: dearer documents raise the alert again. */
   teto: amountText('teto').optional(),
-  /** Documents issued later are told again; without it twelve months from now. */
+  /** Documents issued later raise the alert again; default: twelve months from now. */
   ate: LocalDateTime('ate').optional(),
 })
 
@@ -216,7 +215,6 @@ export const AlertRule = z.object({
   conhecidos: z.number(),
   precisao: z.number().nullable().describe('Confirmados entre os que uma pessoa decidiu, de 0 a 1; null: nenhum.'),
 })
-/** What the browser receives as a rule. */
 export type AlertRule = z.output<typeof AlertRule>
 
 /** The rules of the alerts; ours. */
@@ -281,10 +279,10 @@ const AlertTest = z.object({
     }),
   ),
 })
-/** What the browser receives as a test of a rule. */
+/** Result of a rule test. */
 export type AlertTest = z.output<typeof AlertTest>
 
-/** Begins to test a rule on what came lately; ours. */
+/** Starts a test of a rule on recent documents; ours. */
 export const testAlertRule = route({
   method: 'POST',
   path: '/v1/api/Alertas/regras/{id}/testar',
@@ -297,7 +295,7 @@ export const testAlertRule = route({
   data: AlertTest,
 })
 
-/** What a test of a rule found; ours. */
+/** Returns the result of the last test of a rule; ours. */
 export const getAlertTest = route({
   method: 'GET',
   path: '/v1/api/Alertas/regras/{id}/teste',
@@ -328,10 +326,10 @@ const Habits = z.object({
     }),
   ),
 })
-/** What the browser receives as habits. */
+/** Unusual habits of companies and issuers. */
 export type AlertHabits = z.output<typeof Habits>
 
-/** What is odd about companies and issuers, and not about one document; ours. */
+/** Lists unusual habits of companies and issuers, not tied to one document; ours. */
 export const listAlertHabits = route({
   method: 'GET',
   path: '/v1/api/Alertas/habitos',
@@ -342,7 +340,7 @@ export const listAlertHabits = route({
   data: Habits,
 })
 
-/** What people said is known. */
+/** Reasons that a person marked as known. */
 const Known = z.object({
   idConhecido: z.string(),
   regra: z.string(),
@@ -358,10 +356,9 @@ const Known = z.object({
   quem: z.string().nullable(),
   quando: z.string(),
 })
-/** What the browser receives as an entry of what is known. */
 export type KnownAlert = z.output<typeof Known>
 
-/** What people said is known and holds still, the newest first; ours. */
+/** Lists reasons marked as known that are still in force, newest first; ours. */
 export const listKnownAlerts = route({
   method: 'GET',
   path: '/v1/api/Alertas/conhecidos',

@@ -4,8 +4,8 @@ import { answerRuleAnswers, answerRuleMax, purposes, unprovedMax } from './codes
 import { AnswerRuleForm, AskedForm, TwoPeopleForm } from './forms.ts'
 import { route } from './route.ts'
 
-// To which notes a Ciência leaves without a person, or an answer is suggested: rules in an order, of which the first that fits decides; and the answers that need a
-// second person. All of it is ours.
+// Rules for the automatic Ciência and for suggested answers, in order: the first match decides.
+// Also answers that need approval by a second person. All of it is ours.
 
 /** A rule of a workspace. */
 const AnswerRule = z.object({
@@ -25,11 +25,10 @@ const AnswerRule = z.object({
   }),
   resposta: z.enum(answerRuleAnswers),
   dias: z.number().nullable(),
-  /** Who saved it last; null: somebody who has no account any more. */
+  /** Person who saved it last; null: the account was deleted. */
   guardadaPor: z.string().nullable(),
   guardadaEm: z.string(),
 })
-/** What the browser receives as a rule. */
 export type AnswerRule = z.output<typeof AnswerRule>
 
 const AnswerRules = z.object({
@@ -90,14 +89,14 @@ export const removeAnswerRule = route({
   data: AnswerRules,
 })
 
-/** What a rule decides of a note. */
+/** Decision of a rule about a note. */
 const Decision = z.object({
   /** Null: no rule fits, and the switch of the company decides. */
   regra: z.string().nullable(),
   resposta: z.enum([...answerRuleAnswers, 'nada']),
 })
 
-/** What would have been, without anything being sent; ours. */
+/** Tests a rule on received notes and sends nothing; ours. */
 export const testAnswerRule = route({
   method: 'POST',
   path: `${base}/testar-regra`,
@@ -143,7 +142,7 @@ const AskedAnswer = z.object({
   tpEvento: z.number(),
   descricao: z.string(),
   justificativa: z.string().nullable(),
-  /** Who asked for it and when, as a text. */
+  /** Text with the requester and the time. */
   motivo: z.string(),
   pedidaEm: z.string(),
   /** The last instant in which the authority takes it; null: none is known. */
@@ -176,7 +175,7 @@ const TwoPeople = z.object({
     .array(z.string())
     .describe('Empresas em que menos de duas pessoas podem responder: nelas ninguém poderia aprovar.'),
 })
-/** What the browser receives as that setting. */
+/** Amount above which an answer needs two people. */
 export type TwoPeople = z.output<typeof TwoPeople>
 
 const askedBase = '/v1/api/SegundaPessoa'

@@ -11,7 +11,7 @@ export { WebhookForm } from './forms.ts'
 
 const badVersion = 'desde deve ser a versao de uma chamada anterior, ou agora'
 
-/** What changed in the workspace after a version, in order, at most 500 at a time; ours. */
+/** Lists changes of the workspace after a version, in order, at most 500 at a time; ours. */
 export const listChanges = route({
   method: 'GET',
   path: '/v1/api/Alteracoes',
@@ -44,7 +44,7 @@ export const listChanges = route({
         chave: z.string(),
         tipoDFe: z.number(),
         idEmpresa: z.string(),
-        /** Of `resposta`. */
+        /** Only for `resposta`. */
         resposta: z
           .object({
             tpEvento: z.number(),
@@ -161,7 +161,7 @@ export const testWebhook = route({
   data: z.object({ idEntrega: z.string() }),
 })
 
-/** What was and will be delivered to one, the newest first, fifty at a time; ours. */
+/** Lists past and scheduled deliveries of a webhook, newest first, fifty at a time; ours. */
 export const listWebhookDeliveries = route({
   method: 'GET',
   path: '/v1/api/Webhooks/entregas',

@@ -68,7 +68,10 @@ export const justificationMax = 200
 export const justificationMaxOf = (tipoManifestacao: number): number =>
   tipoManifestacao === desacordo ? 255 : justificationMax
 
-/** What a change in the change feed is: a document is new, its XML came, its situation or role changed, it was cancelled, an answer was settled. */
+/**
+ * Kinds of change in the change feed: new document, XML arrived, new status or role, cancelled,
+ * answer settled.
+ */
 export const changeKinds = ['documento-novo', 'xml-completo', 'situacao', 'cancelamento', 'resposta'] as const
 
 /** How many rules a workspace has, how long their lists may be, and how long one waits at most: the Ciência has ten days. */
@@ -83,8 +86,8 @@ export const answerRuleMax = {
 }
 
 /**
- * What a rule does: Ciência when the note arrives, Ciência so many days after its authorisation, nothing without a person, or nothing but to suggest an answer
- * that a person sends.
+ * Actions of a rule: Ciência on arrival, Ciência some days after the authorisation, ask a person,
+ * or only suggest an answer that a person sends.
  */
 export const answerRuleAnswers = [
   'ciencia',
@@ -101,7 +104,10 @@ export const askedMax = 300
 /** How many documents a person may answer, or answers approve, in one call without a recent proof. */
 export const unprovedMax = 50
 
-/** What a note is, as its issuer says in `finNFe`: 1 normal, 2 complementar, 3 ajuste, 4 devolução, 5 nota de crédito, 6 nota de débito. */
+/**
+ * Values of `finNFe`: 1 normal, 2 complementar, 3 ajuste, 4 devolução, 5 nota de crédito, 6 nota de
+ * débito.
+ */
 export const purposes = ['1', '2', '3', '4', '5', '6'] as const
 
 /** How many groups of related CNPJ there are at most, and how many belong to one. */

@@ -18,13 +18,13 @@ export const CaptureState = z.object({
   maxNsu: z.string(),
   /** Ours: when the authority last answered for its CNPJ; null: not yet, or its certificate is not proved. An ISO 8601 instant. */
   ultimaResposta: z.string().nullable(),
-  /** Ours: all that is wrong is wrong for every company alike, and here in words; null: nothing is, or there is something of its own. */
+  /** Ours: the cause, as text, when it is the same for every company; else null. */
   causaComum: z.string().nullable(),
-  /** Ours: what of the company a person has to see to for the capture to go on; null: nothing of it. */
+  /** Ours: what a person must fix for the capture to continue; null: nothing. */
   providencia: z.enum(['certificado', 'plano']).nullable(),
 })
 
-/** What the browser receives of a capture. */
+/** State of the capture of one service. */
 export type CaptureState = z.output<typeof CaptureState>
 
 /** Company row of the list (section 3). Dates are ISO 8601 instants. */
@@ -38,12 +38,11 @@ export const CompanyRow = z.object({
   validadeCertificadoA1: z.string().nullable(),
   /** Ours, beyond the specification, from here on. Whether the authority is asked by the hour. */
   sincronizacaoAutomatica: z.boolean().optional(),
-  /** What the capture of each service says, and when it asks again. */
+  /** State of the capture of each service, with the time of the next query. */
   captura: z.array(CaptureState).optional(),
   /** Documents of both kinds issued in the current month. */
   documentosNoMes: z.number().optional(),
 })
-/** What the browser receives as a company row (section 3). */
 export type CompanyRow = z.output<typeof CompanyRow>
 
 /** When the service of each family last responded. */
@@ -105,7 +104,6 @@ export const CompanyDetail = z.object({
   /** The documents that this company issues are printed with a logo. */
   temLogo: z.boolean().optional(),
 })
-/** What the browser receives as a company to edit (section 3). */
 export type CompanyDetail = z.output<typeof CompanyDetail>
 
 /** The companies of the workspace (section 7). */
@@ -254,7 +252,7 @@ export const createCompany = route({
   data: z.object({ idEmpresa: z.string() }),
 })
 
-/** What one batch of certificate files may have, and one call that adds to it; the body of a call has at most 256 kB. */
+/** Limits of a batch of certificate files, and of one call, whose body has at most 256 kB. */
 export const batchMax = { files: 1000, filesOfCall: 20, fileBytes: 32 * 1024, passwordCharacters: 100_000 }
 
 /** Certificate files that somebody handed over at once. */
@@ -271,7 +269,6 @@ const Batch = z.object({
   comProblema: z.number(),
   encerrado: z.boolean().describe('Todos os arquivos recebidos foram conferidos, e não se esperam outros.'),
 })
-/** What the browser receives as a batch. */
 export type Batch = z.output<typeof Batch>
 
 /** A file of a batch. */
@@ -279,12 +276,11 @@ const BatchFile = z.object({
   nome: z.string(),
   situacao: z.enum(['na-fila', 'trocado', 'cadastrado', 'sem-mudanca', 'problema']),
   mensagem: z.string(),
-  /** Of the company, once it is known. */
+  /** The company, once identified. */
   idEmpresa: z.string().nullable(),
   razaoSocial: z.string().nullable(),
   cnpj: z.string().nullable(),
 })
-/** What the browser receives as a file of a batch. */
 export type BatchFile = z.output<typeof BatchFile>
 
 const noPasswords = 'Informe as senhas dos certificados: uma linha CNPJ;senha para cada um, ou uma senha para todos.'
@@ -396,37 +392,35 @@ const Gap = z.object({
   descobertaEm: z.string(),
   motivo: z.string(),
   recuperadas: z.number(),
-  /** The authority has them no more. */
+  /** No longer held by the authority. */
   perdidas: z.number(),
-  /** The authority passed over them, and has nothing there. */
+  /** Skipped by the authority, which has nothing there. */
   vazias: z.number(),
   faltam: z.number(),
 })
 
-/** What one conversation with the authority brought in one month. */
+/** Result of the capture of one service in one month. */
 export const CompletenessMonth = z.object({
   mes: z.string(),
   /** Null: no position was passed in that month. */
   nsuInicial: z.string().nullable(),
   nsuFinal: z.string().nullable(),
   documentos: z.number(),
-  /** Positions that the authority itself passed over, because they expired or belong to no one. */
+  /** NSU positions that the authority skipped: expired, or of another company. */
   semDocumento: z.number(),
   consultas: z.number(),
   semResposta: z.number(),
   lacunas: z.array(Gap),
 })
-/** What the browser receives of one month (ours, beyond the specification). */
 export type CompletenessMonth = z.output<typeof CompletenessMonth>
 
-/** A received file that could not be read: nobody knows which document it is. The newest 200. */
+/** A received file that could not be parsed, so its document is unknown. The newest 200. */
 const Unreadable = z.object({
   nsu: z.string().describe('A posição na SEFAZ; negativa: outro conteúdo da mesma posição, ou sem posição.'),
   esquema: z.string().describe('O que a SEFAZ disse que é.'),
   recebidoEm: z.string(),
   motivo: z.string(),
 })
-/** What the browser receives of a file that could not be read. */
 export type Unreadable = z.output<typeof Unreadable>
 
 /** From where to where a company's captures are complete, month by month (ours, beyond the specification). */

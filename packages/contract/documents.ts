@@ -47,7 +47,7 @@ const filterShape = {
   PrazoDe: LocalDay('PrazoDe').optional(),
   PrazoAte: LocalDay('PrazoAte').optional(),
   PrazoPara: z.enum(dueAnswers, 'PrazoPara deve ser ciencia, manifestacao ou desacordo').optional(),
-  /** What the people of the workspace did with the documents; ours. */
+  /** Filters by work done in the workspace; ours. */
   Marca: z
     .enum(
       marks,
@@ -60,7 +60,7 @@ const filterShape = {
     .optional(),
   /** Whether the document has the groups of IBS and CBS, or what does not fit in them; ours. */
   Reforma: z.enum(reformFilters, 'Reforma deve ser com, sem, dispensado, parcial ou achados').optional(),
-  /** What is inside: a product as the reports give it, the beginning of an NCM, a CFOP. */
+  /** Filters by contents: a product of the reports, an NCM prefix, a CFOP. */
   Produto: numberBetween(1, 2 ** 31 - 1, 'Produto desconhecido').optional(),
   NCM: z
     .string()
@@ -70,7 +70,7 @@ const filterShape = {
     .string()
     .regex(/^\d{4}$/, 'CFOP deve ter 4 dígitos')
     .optional(),
-  /** What a number of a report counted: of a subject, and of one of its lines. */
+  /** Filters by the documents behind a number of a report: its subject, and one of its lines. */
   ContaComo: z.enum(reportSubjects, 'ContaComo deve ser compras, emitidas ou fretes').optional(),
   LinhaDoRelatorio: z
     .string()
@@ -127,7 +127,7 @@ export const DocumentQuery = z
   .refine(amountsInOrder, amountsDisorder)
   .refine(duesInOrder, duesDisorder)
 
-/** What a verification found; `confere` is null when nobody can tell. Ours. */
+/** Result of a check; `confere` is null when it cannot be checked. Ours. */
 const Conferencia = z.object({ confere: z.boolean().nullable(), texto: z.string() })
 
 /** Fiscal document row of the list (section 3); `dataEmissao` is written as in the document, offset included. */
@@ -214,7 +214,6 @@ export const DocumentRow = z.object({
       'IBS e CBS que o documento traz, informativos em 2026: nada deles se paga ou se aproveita; null num resumo e no que ainda não foi lido por dentro.',
     ),
 })
-/** What the browser receives as a document row (section 3). */
 export type DocumentRow = z.output<typeof DocumentRow>
 
 /** One page of the documents that a filter finds (section 7). */
@@ -254,7 +253,7 @@ export const selectDocuments = route({
   data: z.object({ ids: z.array(z.string()) }),
 })
 
-/** What the period of a filter leaves out, month by month of the issue date; ours. */
+/** Counts matching documents outside the period of a filter, by month of issue; ours. */
 export const countOutsidePeriod = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/fora-do-periodo',
@@ -291,7 +290,7 @@ export const TimelineEntry = z.object({
   quando: z.string(),
   tpEvento: z.number().nullable(),
   descricao: z.string(),
-  /** Who did it, as a text: a party of the document, a person of this workspace, the automatic Ciência, the SEFAZ. */
+  /** Author as text: a party of the document, a person here, the automatic Ciência, the SEFAZ. */
   autor: z.string(),
   /** `chegada`: the document or a part of it arrived here. `sefaz`: the authority registered it. `envio`: it left from here. */
   origem: z.enum(['chegada', 'sefaz', 'envio']),
@@ -304,7 +303,6 @@ export const TimelineEntry = z.object({
     'O que a conferência da assinatura e do registro de um evento encontrou; null no que não é evento, num resumo e no que ainda não foi conferido.',
   ),
 })
-/** What the browser receives as an entry of a history. */
 export type TimelineEntry = z.output<typeof TimelineEntry>
 
 /** Whether a document has the groups of IBS and CBS. */
@@ -312,7 +310,7 @@ export const reformPresences = ['com', 'parcial', 'sem', 'dispensado', 'so-resum
 /** Its names on the wire. */
 export type ReformPresence = (typeof reformPresences)[number]
 
-/** What a document says of IBS, CBS and IS. */
+/** IBS, CBS and IS of a document. */
 const Reform = z.object({
   presenca: z
     .enum(reformPresences)
@@ -346,7 +344,6 @@ const Reform = z.object({
     }),
   ),
 })
-/** What the browser receives of the reform. */
 export type Reform = z.output<typeof Reform>
 
 /** A document as its panel shows it. Texts are written for people; amounts in reais. */
@@ -356,7 +353,10 @@ export const DocumentDetail = z.object({
   nome: z.string(),
   /** Groups of facts in the order of reading: who, what, values, transport. */
   secoes: z.array(z.object({ titulo: z.string(), campos: z.array(Fact) })),
-  /** Of an NF-e its products; of a CT-e the parts of the freight, the deliveries or what a GTV-e carries; empty for a summary. */
+  /**
+   * Products of an NF-e; for a CT-e the parts of the freight, the deliveries or the valuables of a
+   * GTV-e; empty for a summary.
+   */
   itens: z.array(
     z.object({
       numero: z.number(),
@@ -380,7 +380,7 @@ export const DocumentDetail = z.object({
       idDfe: z.string().nullable(),
     }),
   ),
-  /** What people of the workspace wrote, oldest first. */
+  /** Remarks of the workspace, oldest first. */
   anotacoes: z.array(Remark),
   /** Newest first. */
   historico: z.array(TimelineEntry),
@@ -388,7 +388,6 @@ export const DocumentDetail = z.object({
   falta: z.string().nullable(),
   reforma: Reform.nullable().describe('IBS, CBS e IS; null num documento anterior a 2026 que nada diz deles.'),
 })
-/** What the browser receives as a document's details. */
 export type DocumentDetail = z.output<typeof DocumentDetail>
 
 /** Everything that is known of one document; ours. */
@@ -418,8 +417,8 @@ export const downloadXml = route({
 })
 
 /**
- * Documents that one export holds at most; with PDFs fewer, because each is laid out anew; those of one print; and those of which an archive of
- * everything has PDFs.
+ * Limits on documents: of an export, of one with PDFs (each is laid out anew), of a print, and with
+ * PDFs in the archive of a whole workspace.
  */
 export const exportMax = { documents: 100_000, withPdf: 5_000, printed: 500, leavingPdf: 50_000 }
 
@@ -435,7 +434,7 @@ const oneChoice = (form: { filtro?: unknown; idsDFe?: unknown }) =>
   (form.filtro === undefined) !== (form.idsDFe === undefined)
 const noChoice = { message: 'Informe um filtro ou os documentos.', path: ['idsDFe'] }
 
-/** What an export holds, and of which documents: a whole filter, or those that are named. */
+/** Contents of an export, and its documents: a whole filter or a list of ids. */
 export const ExportForm = z
   .object({
     ...chosenShape,
@@ -511,10 +510,9 @@ export const ExportItem = z.object({
   problema: z.string().nullable().describe('Por que falhou, ou o que não está no arquivo, uma frase por linha.'),
   tudo: z.boolean().describe('É o arquivo com tudo, ou uma parte dele; `total` conta o que a SEFAZ entregou.'),
 })
-/** What the browser receives as an export. */
 export type ExportItem = z.output<typeof ExportItem>
 
-/** What was exported or printed within a day, newest first; ours. */
+/** Lists exports and prints of the last day, newest first; ours. */
 export const listExports = route({
   method: 'GET',
   path: '/v1/api/DocumentosFiscais/exportacoes',
@@ -614,7 +612,6 @@ export const SavedView = z.object({
   /** The person who asks begins with it. */
   inicial: z.boolean(),
 })
-/** What the browser receives as a view. */
 export type SavedView = z.output<typeof SavedView>
 
 /** How many views a workspace keeps. */

@@ -32,7 +32,7 @@ export const flag = (field: string) =>
     { error: `${field} deve ser true ou false` },
   )
 
-/** An amount in reais as decimal text, so that it is exact; a number is taken too. */
+/** An amount in reais as decimal text, because numbers would round; a number is accepted too. */
 export const amountText = (field: string) => {
   const message = `${field} deve ser um valor como 1234.56`
   return z
@@ -67,8 +67,9 @@ export const LocalDay = (field: string) =>
       `${field} não é uma data válida`,
     )
 
-// What makes of one address several, or another one, to some server: lists, routes, comments, quotes, and what nobody sees (\p{C}). Each part
-// of the domain begins where the last dot ended: there is one way to match, so that a long text costs no more than its length.
+// Excludes characters that some servers read as several addresses or another one: lists, routes,
+// comments, quotes and invisible characters (\p{C}). Each domain part starts after the last dot,
+// because with one way to match a long text takes linear time.
 /** An e-mail address that every mail server takes for one mailbox. */
 export const emailShape = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:".]+(\.[^\s\p{C}@<>()[\]\\,;:".]+)+$/u
 
@@ -84,8 +85,8 @@ export const requiredEmail = (message: string) =>
 // A letter, a digit or a sign that leaves ink: the fillers of Hangul and the empty pattern of Braille are some that leave none.
 const visible = /(?!\u2800)(?=\P{Default_Ignorable_Code_Point})[\p{L}\p{N}\p{P}\p{S}]/u
 
-// Signs of direction come along when a name is pasted from a telephone's contacts, and nobody knows that they are there: they are left out,
-// not refused.
+// Removes direction marks instead of refusing them, because they come unnoticed with a name pasted
+// from a phone's contacts.
 function asLine(text: string): string {
   const line = text
     .replace(/[\u202A-\u202E\u2066-\u2069]/g, '')

@@ -31,7 +31,7 @@ import {
 } from './fields.ts'
 import { type MemberRole, memberRoles, scopes } from './route.ts'
 
-// What people fill in, apart from the calls that carry it: a page that shows no form does not load the means to check one.
+// Schemas of forms, apart from the routes, because pages without a form need no validation.
 
 // Section 5 has its own messages for the login.
 const email = requiredEmail('Email deve ter um formato válido')
@@ -185,7 +185,7 @@ export const NewCompanyForm = z.object({
 
 const optionalFlag = (field: string) => flag(field).optional()
 
-/** Changes of a company (sections 5 and 7); what is omitted keeps its value. */
+/** Changes of a company (sections 5 and 7); omitted fields keep their values. */
 export const EditCompanyForm = z.object({
   IdEmpresa: z.string({ error: 'Informe a empresa.' }).min(1, 'Informe a empresa.'),
   RazaoSocial: line('Razão social', 'Razão social é obrigatória')
@@ -224,7 +224,7 @@ export const EditCompanyForm = z.object({
   'CertificadoDigital.Senha': z.string().optional(),
 })
 
-/** What a logo may measure, in pixels; the page makes larger pictures smaller before it sends them. */
+/** Maximum size of a logo in pixels; the page shrinks larger pictures before it sends them. */
 export const logoSizeMax = { width: 600, height: 400 }
 
 const choosePicture = 'Por favor, selecione uma imagem PNG'
@@ -383,7 +383,7 @@ export const InvitationForm = z
   .refine(isWhole, ofAdministrators)
   .refine(isBounded, ofAuditors)
 
-/** What a person of a workspace may; ours. */
+/** Rights of a person in a workspace; ours. */
 export const MemberForm = z
   .object({ idPessoa: z.string({ error: 'Informe a pessoa.' }).min(1, 'Informe a pessoa.').max(100), ...rights })
   .refine(isWhole, ofAdministrators)
@@ -407,7 +407,7 @@ export const AcceptInvitationForm = z
   })
   .refine((form) => isSamePassword(form.senha, form.senhaNovamente), repeated)
 
-/** To which notes a rule applies: to those that fit all that is said; without anything to every one. */
+/** Conditions of a rule: a note must match all that are given; without any, every note matches. */
 export const AnswerConditions = z
   .object({
     idsEmpresa: z
@@ -509,7 +509,7 @@ export const TwoPeopleForm = z.object({
     .nullable(),
 })
 
-/** What a second person decides of answers that wait. */
+/** Decision of a second person about pending answers. */
 export const AskedForm = z
   .object({
     idsPedido: z
@@ -533,7 +533,7 @@ const relatedBase = z
   )
   .transform((text) => text.slice(0, 8))
 
-/** What a workspace says for the rules of the alerts. */
+/** Settings of a workspace for the alert rules. */
 export const AlertSettingsForm = z.object({
   limite: amountText('limite')
     .transform(Number)

@@ -3,9 +3,9 @@ import { flag } from './fields.ts'
 import { badPeriod, isPeriod, month } from './reports.ts'
 import { route } from './route.ts'
 
-// What does not fit in the bills of freight. All of it is ours.
+// Findings in bills of freight. All of it is ours.
 
-/** What is found, in the order in which it is shown. */
+/** Codes of the findings, in display order. */
 export const freightCodes = ['fr-dobro', 'fr-tomador', 'fr-sem-nota', 'fr-valor', 'fr-quilo'] as const
 export type FreightCode = (typeof freightCodes)[number]
 
@@ -18,7 +18,7 @@ export const freightNames: Record<FreightCode, string> = {
   'fr-quilo': 'Acima do usual por quilo',
 }
 
-/** Of a page, of a spreadsheet, and documents shown behind a finding. */
+/** Limits: rows of a page, rows of a spreadsheet, documents shown behind a finding. */
 export const freightMax = { page: 50, sheet: 10_000, documents: 20 }
 
 const code = z.enum(freightCodes, 'Regra deve ser fr-dobro, fr-tomador, fr-sem-nota, fr-valor ou fr-quilo')
@@ -56,7 +56,6 @@ export const FreightFinding = z.object({
     .describe('Quem disse que está certo; null: ninguém.'),
   desacordoAte: z.string().nullable().describe('Até quando cabe um desacordo deste CT-e; null: não cabe.'),
 })
-/** What the browser receives as a finding. */
 export type FreightFinding = z.output<typeof FreightFinding>
 
 const filterShape = {
@@ -68,7 +67,7 @@ const filterShape = {
   Estado: z.enum(['abertos', 'certos'], 'Estado deve ser abertos ou certos').default('abertos'),
 }
 
-/** What is found in the bills of a period; ours. */
+/** Lists findings in the bills of a period; ours. */
 export const listFreight = route({
   method: 'GET',
   path: '/v1/api/Fretes',
@@ -106,7 +105,7 @@ export const downloadFreight = route({
   produces: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 })
 
-/** What is found in one bill, those that a person found right among them; ours. */
+/** Returns the findings of one bill, including those that a person marked as right; ours. */
 export const getFreight = route({
   method: 'GET',
   path: '/v1/api/Fretes/detalhes/{idDFe}',

@@ -2,15 +2,18 @@ import { z } from 'zod'
 import { flag, LocalDay } from './fields.ts'
 import { route } from './route.ts'
 
-// What received notes say that is to be paid (cobr/dup), and what people say of it. All of it is ours.
+// Parcels (cobr/dup) of received notes, and their payment marks set by people. All of it is ours.
 
-/** What people ask for: what nobody marked as paid, of it what is overdue or not yet due, and what somebody marked. */
+/** States to filter by: unpaid, overdue, not yet due, marked as paid. */
 export const installmentStates = ['abertas', 'vencidas', 'a-vencer', 'pagas'] as const
 
 /** By what the sums are put together. */
 export const installmentGroupings = ['semana', 'mes', 'fornecedor'] as const
 
-/** How many parcels are marked at once and stand in a spreadsheet, how long a period is, and how far back one begins of which nobody says it. */
+/**
+ * Limits: parcels per call, rows of a spreadsheet, months of a period, months back of the default
+ * period.
+ */
 export const installmentMax = { marked: 5_000, sheet: 20_000, months: 36, monthsBack: 12 }
 
 const filter = {
@@ -39,7 +42,7 @@ const inOrder = ({
 }) => !VencimentoDe || !VencimentoAte || VencimentoDe <= VencimentoAte
 const notInOrder = { message: 'A data inicial deve ser anterior à data final', path: ['VencimentoDe'] }
 
-/** Which parcels are asked for; both days inclusive. */
+/** Filter of parcels; both days inclusive. */
 const InstallmentFilter = z.object(filter).refine(inOrder, notInOrder)
 
 /** A parcel as people read it. */
@@ -60,7 +63,6 @@ export const Installment = z.object({
   /** A person says so, and we know nothing of any payment; `quem` null: somebody who has no account any more. */
   marcadaComoPaga: z.object({ quando: z.string(), quem: z.string().nullable() }).nullable(),
 })
-/** What the browser receives as a parcel. */
 export type Installment = z.output<typeof Installment>
 
 const sum = z.object({ totalDeItens: z.number(), valorTotal: z.number() })

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { route } from './route.ts'
 
-// What a person is written of alerts and of deadlines. All of it is ours.
+// E-mails about alerts and deadlines. All of it is ours.
 
-/** Which letters about alerts somebody wants. */
+/** Choices of e-mails about alerts. */
 export const alertLetters = ['criticos', 'criticos-e-resumo', 'resumo', 'nenhum'] as const
 export type AlertLetters = (typeof alertLetters)[number]
 
-/** Which letters about deadlines. */
+/** Choices of e-mails about deadlines. */
 export const deadlineLetters = ['diario', 'semanal', 'nenhum'] as const
 export type DeadlineLetters = (typeof deadlineLetters)[number]
 
@@ -16,7 +16,7 @@ const LetterChoice = z.object({
   prazos: z.enum(deadlineLetters, 'prazos deve ser diario, semanal ou nenhum'),
 })
 
-/** What the person of the session is written in this workspace; ours. */
+/** Returns the e-mail choices of the session's person in this workspace; ours. */
 export const getLetterChoice = route({
   method: 'GET',
   path: '/v1/api/Usuarios/avisos',

@@ -51,7 +51,6 @@ export const ManifestedDocument = z.object({
   codigo: z.number().optional(),
   mensagem: z.string(),
 })
-/** What the browser receives about one document. */
 export type ManifestedDocument = z.output<typeof ManifestedDocument>
 
 const outcome = z.object({ documentos: z.array(ManifestedDocument) })
@@ -94,7 +93,7 @@ const isKnown = ({ TipoDFe, tipoManifestacao }: { TipoDFe: number; tipoManifesta
   families.every(({ code, answers }) => code !== TipoDFe || answers.some(({ choice }) => choice === tipoManifestacao))
 const known = { message: unknownType, path: ['tipoManifestacao'] }
 
-/** What would leave, asked before anything does; ours. */
+/** Previews which documents an event would be sent for, without sending it; ours. */
 export const previewManifestation = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/previa-manifestacao',
@@ -114,7 +113,7 @@ export const previewManifestation = route({
 })
 
 const texts = z.object({
-  /** What the form begins with: the text that was sent last, else a usual one; null where each document needs its own. */
+  /** Initial text of the form: the last one sent, else a usual one; null if each needs its own. */
   sugestao: z.string().nullable(),
   /** Kept by the workspace, in the order of the alphabet. */
   modelos: z.array(z.string()),
@@ -168,7 +167,7 @@ export const OutgoingEvent = z.object({
       '`sem-confirmacao`: em um dia a SEFAZ não disse se o registrou, ou outro sistema o registrou antes e ela não diz qual resposta vale.',
     ),
   mensagem: z.string(),
-  /** Who requested it, as a text. */
+  /** Requester as text. */
   motivo: z.string(),
   automatica: z.boolean(),
   justificativa: z.string().nullable(),
@@ -185,7 +184,7 @@ export const OutgoingEvent = z.object({
   podeReenviar: z.boolean().describe('Se o mesmo evento pode ser enviado de novo, para a SEFAZ dizer se o tem.'),
 })
 
-/** What may still be sent about a document, and until when. */
+/** An event that may still be sent about a document, with its deadline. */
 export const OpenManifestation = z.object({
   tipoManifestacao: z.number(),
   tpEvento: z.number(),
@@ -215,7 +214,7 @@ export const listManifestations = route({
   }),
 })
 
-/** Sends the same event again when nobody knows whether the authority has it; ours. */
+/** Resends the same event when it is unknown whether the authority has it; ours. */
 export const sendManifestationAgain = route({
   method: 'POST',
   path: '/v1/api/DocumentosFiscais/manifestacoes/{idDfe}/reenviar',

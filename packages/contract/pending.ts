@@ -62,7 +62,7 @@ export const dueDocuments = (due: Pick<Due, 'dia' | 'tipoDFe' | 'para'>): Number
     Ordem: 'prazo',
   })
 
-/** What each number of the dashboard's `pendencias` counts on a day (aaaa-MM-dd) in São Paulo. */
+/** Maps each number of `pendencias` to its list, on a day (aaaa-MM-dd) in São Paulo. */
 export function pendingLists(today: string) {
   const lately = { DataDe: `${addDays(today, -89)}T00:00:00`, DataAte: `${today}T23:59:59` }
   const month = today.slice(0, 7)

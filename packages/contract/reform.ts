@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { route } from './route.ts'
 
-/** What documents of a month say of IBS, CBS and IS together; informative in 2026. Reais. */
+/** Sums of IBS, CBS and IS over documents of a month, in reais; informative in 2026. */
 const Sum = z.object({
   documentos: z.number(),
   valor: z.number(),
@@ -69,7 +69,6 @@ export const ReformSheet = z.object({
   debitos: z.array(Note).describe('Notas de débito de fornecedores emitidas no mês.'),
   debitosAoTodo: z.number(),
 })
-/** What the browser receives as the sheet of a month. */
 export type ReformSheet = z.output<typeof ReformSheet>
 
 const query = z.object({
@@ -79,7 +78,7 @@ const query = z.object({
   IdEmpresa: z.string().optional(),
 })
 
-/** What the documents of a month say of IBS, CBS and IS; ours. */
+/** Returns IBS, CBS and IS of the documents of a month; ours. */
 export const getReformSheet = route({
   method: 'GET',
   path: '/v1/api/Reforma',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { flag } from './fields.ts'
 import { route } from './route.ts'
 
-// What people of a workspace say of its documents. All of it is ours.
+// Remarks and marks of people on the documents of a workspace. All of it is ours.
 
 /** How long a remark may be, and how many a document has at most. */
 export const remarkMax = { length: 1_000, count: 100 }
@@ -27,7 +27,6 @@ export const Remark = z.object({
   /** The person who asks may remove it: wrote it, or administers the workspace. */
   apagavel: z.boolean(),
 })
-/** What the browser receives as a remark. */
 export type Remark = z.output<typeof Remark>
 
 /** Adds a remark to a document. */
@@ -79,7 +78,7 @@ export const markChecked = route({
   data: z.object({ alteradas: z.number() }),
 })
 
-/** What people did with a document elsewhere: it stands in the books, it was handed on. */
+/** Marks for work done elsewhere: booked, or handed on. */
 export const doneMarks = ['lancada', 'entregue'] as const
 
 /** Says of documents that a person has booked them or handed them on, or takes that back. */

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { numberBetween } from './fields.ts'
 import { route } from './route.ts'
 
-// What a workspace buys, issues and pays for freight, from what is inside the documents. All of it is ours.
+// Reports on purchases, issued documents and freight, by their contents. All of it is ours.
 
-/** What a report is about: what came to the companies, what they issued, the freight that they pay. */
+/** Subjects of a report: purchases, issued documents, freight paid. */
 export const reportSubjects = ['compras', 'emitidas', 'fretes'] as const
 export type ReportSubject = (typeof reportSubjects)[number]
 
@@ -34,7 +34,10 @@ export function groupName(subject: ReportSubject, group: ReportGroup): string {
 const participantNames = { compras: 'fornecedor', emitidas: 'cliente', fretes: 'transportador' }
 const groupNames = { mes: 'mês', cfop: 'CFOP', ncm: 'NCM', uf: 'UF', produto: 'produto', trecho: 'trecho' }
 
-/** Lines that lists can be filtered by: of reports, of which a month is a period, and of the sheet of IBS and CBS. */
+/**
+ * Groups whose lines can filter lists: those of reports, where a month is a period instead, and of
+ * the IBS and CBS sheet.
+ */
 export type LineGroup = Exclude<ReportGroup, 'mes'> | 'classificacao'
 
 /** A line as lists are filtered by it: `uf:PR`; null: it is not written so. */
@@ -81,7 +84,7 @@ const misfit = {
     'Este relatório não pode ser agrupado assim: fretes vão por participante, mes ou trecho, e os outros não têm trecho',
   path: ['Por'],
 }
-/** Of one to twelve months. */
+/** Checks that a period has one to twelve months. */
 export const isPeriod = ({ MesDe, MesAte }: { MesDe: string; MesAte: string }) => {
   const months = monthsBetween(MesDe, MesAte)
   return months >= 1 && months <= reportMonthsMax
@@ -132,7 +135,7 @@ const ReportRow = z.object({
     })
     .nullable(),
 })
-/** What the browser receives as a row of a report. */
+/** A row of a report. */
 export type ReportRow = z.output<typeof ReportRow>
 
 const Report = z.object({
@@ -146,7 +149,7 @@ const Report = z.object({
   totalDePaginas: z.number(),
   faltam: z.number().describe('Documentos que ainda não foram lidos por dentro: o relatório muda quando forem.'),
 })
-/** What the browser receives as a report: amounts in reais. */
+/** A report; amounts in reais. */
 export type Report = z.output<typeof Report>
 
 /** A report; ours. */
@@ -169,7 +172,7 @@ export const getReport = route({
   data: Report,
 })
 
-/** Lines of a spreadsheet at most; what is beyond is summed up in one. */
+/** Maximum rows of a spreadsheet; the rest is summed up in one row. */
 export const reportSheetMax = 10_000
 
 /** The same as a spreadsheet; ours. */
@@ -201,7 +204,7 @@ const Prices = z.object({
 /** How far back prices go. */
 export const priceMonths = 24
 
-/** What a product cost, and at whom else; ours. */
+/** Returns the prices of a product, and of the same product from other suppliers; ours. */
 export const getPrices = route({
   method: 'GET',
   path: '/v1/api/Relatorios/precos/{idProduto}',
@@ -217,7 +220,7 @@ export const getPrices = route({
     iguais: z.array(Prices).describe('Até vinte, o mais comprado primeiro.'),
   }),
 })
-/** What the browser receives as prices. */
+/** Prices of a product. */
 export type Prices = z.output<typeof Prices>
 
 /** Reports that come by e-mail, for each person at most. */
@@ -229,7 +232,7 @@ const MonthlyReport = z.object({
   por: z.enum(reportGroups),
   idEmpresa: z.string().nullable(),
 })
-/** What the browser receives as a report that comes by e-mail. */
+/** A report sent by e-mail. */
 export type MonthlyReport = z.output<typeof MonthlyReport>
 
 /** The reports that the person receives each month; ours. */

@@ -1,13 +1,16 @@
 import type { z } from 'zod'
 
-/** Who may call a route: everybody, or only the holder of a session token. */
+/** Callers of a route: everybody, or only the holder of a session token. */
 export type Access = 'public' | 'session'
 
-/** What an API key may be allowed; each lets a program make the calls that name it. */
+/** Scopes of an API key; each allows the calls that name it. */
 export const scopes = ['documentos:ler', 'documentos:responder', 'empresas:ler', 'empresas:gerir', 'exportar'] as const
 export type Scope = (typeof scopes)[number]
 
-/** What a person may be in a workspace, from everything to looking; `auditor`: like `leitura`, of some companies and for a time. */
+/**
+ * Roles in a workspace, from all rights to read-only; `auditor`: `leitura` for some companies and a
+ * limited time.
+ */
 export const memberRoles = ['administrador', 'fiscal', 'leitura', 'auditor'] as const
 export type MemberRole = (typeof memberRoles)[number]
 
@@ -24,11 +27,14 @@ export interface RouteDefinition {
   access: Access
   /** The least that a person has to be in the workspace; `pessoa`: it is about the person who asks. Without one it is for `administrador`. */
   atLeast?: 'pessoa' | 'leitura' | 'fiscal' | 'administrador'
-  /** Whether the person must have shown within ten minutes who they are: `always`, or for the inputs of which it is true. */
+  /**
+   * Whether the person must have confirmed their identity in the last ten minutes: `always`, or for
+   * inputs for which the function returns true.
+   */
   proof?: 'always' | ((input: never) => boolean)
-  /** Whoever enters with a login that many share may make the call, although it is no GET: it changes nothing for the others. */
+  /** Allowed for shared logins although it is no GET: it changes nothing for other people. */
   shared?: true
-  /** What an API key needs to make the call; without one it is for people only. */
+  /** Scope that an API key needs for the call; without one, keys cannot make it. */
   scope?: Scope
   /** One Portuguese sentence for the reader of the API. */
   summary: string
@@ -51,11 +57,14 @@ export interface RouteDefinition {
     | 'text/csv'
     | 'text/calendar'
     | 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-  /** Refusals (HTTP status) that its caller must reckon with, besides those that follow from the shape of the call. */
+  /** Refusals (HTTP status) for callers to handle, besides those that the definition implies. */
   refusals?: readonly RefusalStatus[]
 }
 
-/** 401 of a public call, plan 402, a code that is missing or a proof that depends on what is stored 403, nothing there 404, what stands against it 409, no longer valid 410, too often 429. */
+/**
+ * 401 for public calls, 402 plan, 403 missing code or conditional proof, 404 not found, 409
+ * conflict, 410 expired, 429 too often.
+ */
 export type RefusalStatus = 401 | 402 | 403 | 404 | 409 | 410 | 429
 
 /** Keeps the literal types of `definition`. */
@@ -68,7 +77,7 @@ export function route<const R extends RouteDefinition>(
 type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : undefined
 type SchemaInput<S> = S extends z.ZodType ? z.input<S> : undefined
 
-/** What a handler receives, after validation. */
+/** Input of a handler, after validation. */
 export interface RouteInput<R extends RouteDefinition> {
   params: SchemaOutput<R['params']>
   query: SchemaOutput<R['query']>
@@ -76,7 +85,7 @@ export interface RouteInput<R extends RouteDefinition> {
   form: SchemaOutput<R['form']>
 }
 
-/** What a caller sends, before validation. */
+/** Input of a caller, before validation. */
 export interface RouteRequest<R extends RouteDefinition> {
   params: SchemaInput<R['params']>
   query: SchemaInput<R['query']>

@@ -21,16 +21,16 @@ const figure = z.string().trim().min(1).max(20)
 /** A sentence or two about privacy, in the words of the operator. */
 const statement = z.string().trim().min(1).max(1_000).nullable()
 
-/** What the pages are told about the installation that serves them; ours. No secret: every visitor reads it. */
+/** Settings of the installation for its pages; ours. No secrets: every visitor can read them. */
 export const SiteSettings = z.object({
   productName: z.string(),
-  /** Where people reach the installation. */
+  /** Public URL of the installation. */
   publicUrl: z.string(),
   ambiente: z.enum(['simulado', 'homologacao', 'producao']),
   contactEmail: z.string().nullable(),
   /** Digits with country and area code, as wa.me takes them. */
   whatsapp: z.string().nullable(),
-  /** False: nobody makes an account without an invitation. */
+  /** False: accounts need an invitation. */
   cadastroAberto: z.boolean(),
   /** False: there is no trial, plan or price. */
   planos: z.boolean(),
@@ -59,7 +59,7 @@ export const SiteSettings = z.object({
   pesquisa: z.object({ endereco: z.string(), ambiente: z.string() }).nullable(),
   /** Null where the operator has not said it. */
   privacidade: z.object({
-    /** Who answers for the installation: name, CNPJ, address. */
+    /** Legal controller of the installation: name, CNPJ, address. */
     responsavel: statement,
     /** The encarregado of the LGPD (art. 41), and how to reach them. */
     encarregado: statement,
@@ -67,7 +67,6 @@ export const SiteSettings = z.object({
     incidentes: statement,
   }),
 })
-/** What the browser reads of the installation. */
 export type SiteSettings = z.output<typeof SiteSettings>
 
 /** The first letters of the first and the last word of a name. */
@@ -79,7 +78,7 @@ export function initials(name: string): string {
     .toUpperCase()
 }
 
-/** What the landing page shows until an installation says otherwise; it is marked as an example there. */
+/** Default contents of the landing page, marked there as an example. */
 export const exampleSite: Pick<SiteSettings, 'numeros' | 'depoimentos'> = {
   numeros: { uptime: '99.9%', notas: '1M+', empresas: '30+', suporte: '24/7' },
   depoimentos: [

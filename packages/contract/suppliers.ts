@@ -21,7 +21,7 @@ const place = z.object({ idDFe: z.string(), tipoDFe: z.number(), chave: z.string
 /** An issuer as people read it. */
 export const Supplier = z.object({
   raiz: z.string(),
-  /** Of its last document. */
+  /** From its last document. */
   nome: z.string(),
   estabelecimentos: z.array(
     z.object({
@@ -63,7 +63,7 @@ export const Supplier = z.object({
       }),
     ),
   }),
-  /** Of the last documents. */
+  /** Statistics of the last documents. */
   recentes: z.object({
     totalDeItens: count.describe(`Quantos são, até ${supplierMax.documents.toLocaleString('pt-BR')}.`),
     eventos: z
@@ -82,7 +82,6 @@ export const Supplier = z.object({
     .describe('Com vencimento de doze meses atrás em diante.'),
   faltaLer: count.describe('Documentos do workspace cujos itens ainda não foram lidos: faltam nas somas.'),
 })
-/** What the browser receives as an issuer. */
 export type Supplier = z.output<typeof Supplier>
 
 /** Everything about one issuer but its products. */
@@ -100,7 +99,7 @@ export const getSupplier = route({
   data: Supplier,
 })
 
-/** What an issuer sells, as its notes call it, by value; fifty a page. */
+/** Lists the products of an issuer under the names in its notes, by value; fifty a page. */
 export const listSupplierProducts = route({
   method: 'GET',
   path: '/v1/api/Fornecedores/{raiz}/produtos',

@@ -20,7 +20,7 @@ const rights = {
   acessoAte: z.string().nullable(),
 }
 
-/** Who may enter the workspace, and who was asked to; ours. */
+/** Lists members and pending invitations of the workspace; ours. */
 export const getTeam = route({
   method: 'GET',
   path: '/v1/api/Equipe',
@@ -132,7 +132,7 @@ export const removeMember = route({
   data: z.null(),
 })
 
-/** Leaves the workspace; whoever is in no other has their account deleted. Ours. */
+/** Leaves the workspace; an account without another workspace is deleted. Ours. */
 export const leaveWorkspace = route({
   method: 'POST',
   path: '/v1/api/Equipe/sair',
@@ -175,7 +175,7 @@ export const switchWorkspace = route({
   data: z.object({ token: z.string(), wsId: z.string() }),
 })
 
-/** What an invitation is, to who has its link; ours. */
+/** Returns an invitation to the holder of its link; ours. */
 export const getInvitation = route({
   method: 'GET',
   path: '/v1/api/Convites/{token}',

@@ -179,7 +179,7 @@ export const Dashboard = z.object({
   /** Ours: what asks for a person; `pendingLists` has what each number counts. */
   pendencias: z
     .object({
-      /** NF-e of the last 90 days of which only the summary is here. */
+      /** NF-e of the last 90 days with only the summary here. */
       resumos: z.number(),
       /** NF-e of the last 90 days that the companies know of and have not answered for good (Ciência). */
       aguardandoResposta: z.number(),
@@ -189,7 +189,7 @@ export const Dashboard = z.object({
       /** NF-e and CT-e whose next answer can be given until the end of tomorrow at most. */
       vencemNfe: z.number(),
       vencemCte: z.number(),
-      /** NF-e and CT-e that changed after somebody relied on them, and that nobody has checked since. */
+      /** NF-e and CT-e that changed after a person relied on them, and were not checked since. */
       mudaramNfe: z.number(),
       mudaramCte: z.number(),
       /** NF-e for which a rule suggests an answer, and answers that wait for a second person. */
@@ -201,20 +201,19 @@ export const Dashboard = z.object({
       alertasCriticos: z.number(),
       alertasAltos: z.number(),
       alertasMedios: z.number(),
-      /** Parcels of the last twelve months that are overdue and that nobody marked as paid. */
+      /** Overdue parcels of the last twelve months that are not marked as paid. */
       parcelasVencidas: z.number(),
-      /** CT-e of the last three months with a finding that nobody found right. */
+      /** CT-e of the last three months with a finding not marked as right. */
       fretesAConferir: z.number(),
     })
     .optional(),
-  /** Ours: what is wrong with the whole installation and concerns everybody, a sentence or two each. */
+  /** Ours: problems of the whole installation that concern everybody, a sentence or two each. */
   avisos: z.array(z.string()).optional(),
   /** Ours: what arrives can be stored. */
   armazenamentoSaudavel: z.boolean().optional(),
   /** Ours: the first events of the production environment wait for their release. */
   envioRetido: z.boolean().optional(),
 })
-/** What the browser receives as the dashboard (section 3). */
 export type Dashboard = z.output<typeof Dashboard>
 
 /** The numbers of the month (section 7). */
@@ -234,7 +233,7 @@ const count = z.object({ usadas: z.number(), limite: z.number().nullable() })
 export const Plan = z.object({
   tipoPlano: z.number(),
   nome: z.string(),
-  /** `encerrado`: neither the trial nor a plan lasts; what was captured stays, nothing new comes. */
+  /** `encerrado`: trial and plan have ended; captured data stays, nothing new comes. */
   situacao: z.enum(['teste', 'ativo', 'encerrado']),
   /** The whole truth in a sentence or two. */
   mensagem: z.string(),
@@ -245,7 +244,6 @@ export const Plan = z.object({
   /** Documents that arrived in this month, counted up to a hundred thousand; beyond the limit they are captured and kept all the same. */
   documentosNoMes: count,
 })
-/** What the browser receives as the plan. */
 export type Plan = z.output<typeof Plan>
 
 /** The plan of the workspace; ours. */
@@ -317,10 +315,9 @@ export const AuditRow = z.object({
   descricao: z.string(),
   endereco: z.string().nullable(),
 })
-/** What the browser receives as a row of the audit. */
 export type AuditRow = z.output<typeof AuditRow>
 
-/** Who did what in the workspace, newest first, fifty per page; ours. */
+/** Lists the audit entries of the workspace, newest first, fifty per page; ours. */
 export const listAudit = route({
   method: 'GET',
   path: '/v1/api/Auditoria',
@@ -353,20 +350,22 @@ export const downloadAudit = route({
   produces: 'text/csv',
 })
 
-/** Where open pages are told what happens, by the SignalR protocol; every message is named by the workspace (section 8). */
+/** Path of the SignalR hub for open pages; the workspace names every message (section 8). */
 export const hubPath = '/notification-hub'
 
-/** Parameter of the hub: a page that connects with `1` is not told what was done in its own session; ours. */
+/**
+ * Query parameter of the hub: with `1`, no messages about actions of the page's own session; ours.
+ */
 export const hubWithoutEcho = 'semEco'
 
 /** How a page shows a message, its third argument after header and body (section 4). */
 export const messageKinds = ['sucesso', 'error', 'alert'] as const
 export type MessageKind = (typeof messageKinds)[number]
 
-/** So many announcements are not counted one by one. */
+/** Maximum of the unread count; more are not counted. */
 export const unreadCountMax = 100
 
-/** What the people of a workspace were told, as open pages showed it (section 4); ours. */
+/** An announcement to the people of a workspace, as open pages showed it (section 4); ours. */
 export const AnnouncementRow = z.object({
   idAviso: z.string(),
   quando: z.string(),
@@ -377,13 +376,12 @@ export const AnnouncementRow = z.object({
   tela: z.string().nullable(),
   /** Path of another screen, where one does not show all of it. */
   outraTela: z.string().nullable(),
-  /** The account that asks has read it, or it is about what was done in the session that asks. */
+  /** True if this account has read it, or this session caused it. */
   lido: z.boolean(),
 })
-/** What the browser receives as an announcement. */
 export type AnnouncementRow = z.output<typeof AnnouncementRow>
 
-/** What the workspace was told in the last thirty days, the newest first, twenty at a time; ours. */
+/** Lists the announcements of the last thirty days, newest first, twenty at a time; ours. */
 export const listAnnouncements = route({
   method: 'GET',
   path: '/v1/api/Avisos',

@@ -87,8 +87,7 @@ function proofOfEvent(received: ReceivedXml, layout: SignedLayout): Proof | null
   return agreementOf(id!, inf, infRet, layout)
 }
 
-// Compares an event with its Id and with its registration, which repeats fields of the event and
-// may omit some.
+// Compares an event with its Id and its registration, which may omit fields of the event.
 function agreementOf(id: string, event: XmlElement, registration: XmlElement | undefined, layout: SignedLayout): Proof {
   const chave = value(event, layout.chave)
   const numberOf = (group: XmlElement, name: string) => Number(value(group, name))

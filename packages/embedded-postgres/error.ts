@@ -1,9 +1,6 @@
 type PostgresErrorCode = 'permission' | 'locked' | 'corrupted' | 'version' | 'no-binaries' | 'start' | 'root'
 
-/**
- * The embedded PostgreSQL cannot start; `message` tells people what happened, what is safe and what
- * to do.
- */
+/** PostgreSQL cannot start; `message` tells people what happened, what is safe and what to do. */
 export class PostgresError extends Error {
   override name = 'PostgresError'
   readonly code: PostgresErrorCode

@@ -9,10 +9,7 @@ interface Postmaster {
   status: 'starting' | 'ready' | 'stopping'
 }
 
-/**
- * Parses `postmaster.pid` (PostgreSQL, src/include/utils/pidfile.h); null if it is missing or
- * unusable.
- */
+/** Parses `postmaster.pid` (PostgreSQL, src/include/utils/pidfile.h); null if it is unusable. */
 export async function readPostmaster(directory: string): Promise<Postmaster | null> {
   const lines = (await lockFile(directory))?.split('\n') ?? []
   const pid = Number(lines[0])

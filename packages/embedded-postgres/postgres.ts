@@ -278,8 +278,7 @@ async function removeLeftovers(directory: string): Promise<void> {
     const pid = Number(name.startsWith(prefix) ? /^(\d+)-\w{6}$/.exec(name.slice(prefix.length))?.[1] : undefined)
     if (Number.isNaN(pid)) continue
     if (pid === process.pid || isAlive(pid)) continue
-    // Its initdb may still be ending. Leftovers that cannot be removed now are harmless; the next
-    // start retries.
+    // Its initdb may still be ending. Leftovers are harmless, and the next start retries.
     await rm(join(dirname(directory), name), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(
       () => {},
     )

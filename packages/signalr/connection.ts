@@ -38,10 +38,7 @@ export interface Client<User> {
   reached(): Promise<boolean>
 }
 
-/**
- * A method that clients call: its return value is sent as the result; the message of an error is
- * not sent.
- */
+/** A method that clients call: its return value is sent as the result; an error message is not. */
 export type Method<User> = (caller: HubCaller<User>, ...args: unknown[]) => unknown
 
 /** Log of the hub; no field ever holds a token. */

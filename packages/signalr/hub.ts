@@ -140,8 +140,8 @@ class SignalrHub<User> implements Hub<User>, HubServices<User> {
       maxPayload: this.limits.bodyBytesMax,
       handleProtocols: () => false,
     })
-    // Runs after pending input has been read, because after a stall of this process clients would
-    // look silent.
+    // Runs after pending input has been read, because a stall of this process is not client
+    // silence.
     this.#sweep = setInterval(() => setImmediate(() => this.#look()), this.times.sweepMs).unref()
   }
 

@@ -1,10 +1,7 @@
 import type { XmlContent, XmlElement, XmlInstruction } from './parse.ts'
 import { escapeAttribute, escapeText } from './write.ts'
 
-/**
- * Context of the element that its own text does not hold (Canonical XML 1.0 §2.4, document
- * subsets).
- */
+/** Context of an element from its ancestors (Canonical XML 1.0 §2.4, document subsets). */
 export interface CanonicalizeOptions {
   /** Declarations in scope from the ancestors: prefix ('' for the default) to URI. */
   namespaces?: Record<string, string>

@@ -23,9 +23,7 @@ const weights: Partial<Record<EventEffect, number>> = {
 /** The weight of an event that no table has. */
 export const otherWeight = 20
 
-/**
- * Builds the event table of a family; `statuses` maps an effect to the status it gives a document.
- */
+/** Builds the event table of a family; `statuses` maps effects to statuses of its documents. */
 export function eventTable(
   rows: readonly EventKindRow[],
   statuses: Partial<Record<EventEffect, number>>,

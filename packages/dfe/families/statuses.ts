@@ -28,8 +28,7 @@ const rows = {
 }
 
 /**
- * Builds the statuses of a family: `filtered` appear in the list filter, `shown` are only
- * displayed.
+ * Builds the statuses of a family: `filtered` ones are in the list filter, `shown` ones are not.
  */
 export function statusesOf(filtered: (keyof typeof rows)[], shown: (keyof typeof rows)[]): Status[] {
   return [...filtered, ...shown].map((name) => ({ code: status[name], ...rows[name], filter: filtered.includes(name) }))
