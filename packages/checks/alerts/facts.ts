@@ -1,4 +1,10 @@
+import { chaveParts } from '@vigia/dfe/chave'
 import { cnpjBase } from '@vigia/dfe/cnpj'
+import { cte } from '@vigia/dfe/families/cte'
+import type { Role } from '@vigia/dfe/families/family'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { familyById } from '@vigia/dfe/families/lookup'
+import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import type { CteDetails, DocumentFacts, EventFacts, Fields, NfeDetails } from '@vigia/dfe/read'
 import { contactsOf } from './contacts.ts'
 import { itemsOf, type NfeItems } from './items.ts'
@@ -9,7 +15,7 @@ import { cents, instantOf } from './values.ts'
  * decimal text in reais. Made by `alertFacts`; plain data, so it can be kept.
  */
 export interface AlertFacts {
-  type: 'nfe' | 'cte'
+  type: FamilyId
   /** False for a resumo (`resNFe`): then `nfe` and `recipient` are missing, and rules that need them are silent. */
   complete: boolean
   chave: string
@@ -117,10 +123,10 @@ export interface AlertCompany {
     ies: string[]
     uf?: string
     since?: string
-    until?: Record<'nfe' | 'cte', string | null>
+    until?: Record<FamilyId, string | null>
   }[]
   /** Which services people look at: S44 has nothing to say without NF-e, S21 without CT-e. */
-  captures: { nfe: boolean; cte: boolean }
+  captures: Record<FamilyId, boolean>
 }
 
 /** What the workspace adds to what a document says. */
@@ -134,10 +140,12 @@ export function alertFacts(
   known: Known,
 ): AlertFacts {
   const parties = document.parties.map(({ role, taxId }) => ({ role, base: baseOf(taxId) }))
-  const is = (role: number) => parties.some((party) => party.role === role && party.base === known.company.base)
-  const receives = document.type === 'nfe' ? is(1) || !document.complete : is(7)
-  const nfe = details?.type === 'nfe' ? details : undefined
-  const cte = details?.type === 'cte' ? details : undefined
+  const { roles, summary } = familyById(document.type)
+  const own = roles.filter(({ code }) => parties.some(({ role, base }) => role === code && base === known.company.base))
+  const is = (...sides: Role['side'][]) => own.some(({ side }) => sides.includes(side))
+  const receives = is('received', 'paid') || (!document.complete && summary !== null)
+  const note = details?.type === nfe.id ? details : undefined
+  const freight = details?.type === cte.id ? details : undefined
   const ide = details?.ide
   return {
     type: document.type,
@@ -150,16 +158,16 @@ export function alertFacts(
       name: document.issuerName,
       ie: document.issuerIe,
       uf: document.issuerUf,
-      crt: nfe?.emit.CRT,
-      contacts: nfe && document.complete && !isAvulsa(document.chave) ? contactsOf(nfe.emit) : undefined,
+      crt: note?.emit.CRT,
+      contacts: note && document.complete && !isAvulsa(document.chave) ? contactsOf(note.emit) : undefined,
     },
     recipient: document.complete
       ? {
           taxId: document.recipientTaxId,
           name: document.recipientName ?? '',
-          ie: nfe?.dest.IE,
-          uf: nfe?.dest.UF,
-          indIEDest: nfe?.dest.indIEDest,
+          ie: note?.dest.IE,
+          uf: note?.dest.UF,
+          indIEDest: note?.dest.indIEDest,
         }
       : undefined,
     amount: document.amount,
@@ -167,22 +175,22 @@ export function alertFacts(
     tpNF: document.tpNF,
     natOp: document.natOp,
     situation: document.situation,
-    part: is(0) ? 'issues' : receives ? 'receives' : 'other',
-    readers: document.complete && document.type === 'nfe' ? readersOf(document, known.company.base) : undefined,
+    part: is('issued') ? 'issues' : receives ? 'receives' : 'other',
+    readers: document.complete && document.type === nfe.id ? readersOf(document, known.company.base) : undefined,
     digest: document.digest,
     ...known,
     stated: document.complete ? statedOf(document, ide) : undefined,
     references: details && 'references' in details ? details.references : [],
-    nfe: nfe && document.complete ? nfeFacts(nfe) : undefined,
-    cte: cte && cteFacts(cte),
+    nfe: note && document.complete ? nfeFacts(note) : undefined,
+    cte: freight && cteFacts(freight),
     events: alertEvents(events),
   }
 }
 
-// Roles 2 and 3: transportador and terceiro.
 function readersOf({ parties }: DocumentFacts, companyBase: string): string[] {
-  const carriers = new Set(parties.flatMap(({ role, taxId }) => (role === 2 ? baseOf(taxId) : [])))
-  const named = parties.flatMap(({ role, taxId }) => (role === 3 ? taxId : []))
+  const withRole = (code: number) => parties.flatMap(({ role, taxId }) => (role === code ? taxId : []))
+  const carriers = new Set(withRole(nfeRole.transportador).map(baseOf))
+  const named = withRole(nfeRole.terceiro)
   return [...new Set(named)].filter((taxId) => baseOf(taxId) !== companyBase && !carriers.has(baseOf(taxId))).sort()
 }
 
@@ -300,18 +308,24 @@ export function isPurchase(facts: AlertFacts): boolean {
 
 /** Whether the chave is that of the Fisco (séries 890 to 919), who writes the issuer's data. */
 export function isAvulsa(chave: string): boolean {
-  const serie = Number(chave.slice(22, 25))
+  const { serie } = chaveParts(chave)
   return serie >= 890 && serie <= 919
 }
 
 /** Issuer CNPJ, model, série and number, as the chave has them: two documents never share it (MOC 7.0, rejection 539). */
 export function numberKey(chave: string): string {
-  return chave.slice(6, 34)
+  const { cnpj, mod, serie, numero } = chaveParts(chave)
+  return [cnpj, mod, serie, numero].join(' ')
+}
+
+/** Documents of different models are of different kinds, and not compared. */
+export function modelOf(chave: string): string {
+  return chaveParts(chave).mod
 }
 
 /** `tpEmis` in the chave; before layout 2.00 it had none, and nothing is said of these. */
 export function tpEmisOf(chave: string): string {
-  return chave.charAt(34)
+  return chaveParts(chave).tpEmis
 }
 
 // A name with its colon, a text, or another value. JSON has no control characters but as escapes.

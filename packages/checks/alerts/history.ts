@@ -1,3 +1,6 @@
+import { chaveParts } from '@vigia/dfe/chave'
+import { cte } from '@vigia/dfe/families/cte'
+import type { FamilyId } from '@vigia/dfe/families/id'
 import { type AlertFacts, baseOf, cancellationOf, isPurchase, numberKey, tpEmisOf } from './facts.ts'
 import type { ItemLine, NfeItems } from './items.ts'
 import { nameProbes, normalName } from './names.ts'
@@ -319,7 +322,7 @@ export function contactsIn(facts: AlertFacts | null): string[] {
 /** UF and local day of a document out of `tpEmis` 1, else null. */
 export function contingencyKey(facts: AlertFacts): string | null {
   return isPurchase(facts) && tpEmisOf(facts.chave) !== '1'
-    ? `${facts.chave.slice(0, 2)} ${facts.issuedAt.slice(0, 10)}`
+    ? `${chaveParts(facts.chave).cUF} ${facts.issuedAt.slice(0, 10)}`
     : null
 }
 
@@ -345,7 +348,7 @@ export type Affected =
   /** Documents of this `contingencyKey`, only while fewer than six issuers are there. */
   | { kind: 'contingency'; key: string }
   /** Purchases of these months with amounts that `movedThresholds` names for each. */
-  | { kind: 'values'; companyBase: string; type: 'nfe' | 'cte'; months: string[] }
+  | { kind: 'values'; companyBase: string; type: FamilyId; months: string[] }
   /** Notes of these months that have something of a chapter that `movedChapters` names for each. */
   | { kind: 'bought'; companyBase: string; months: string[] }
   /** Standing notes of other issuers, issued from this instant on for `twinMs`, with amounts between these. */
@@ -359,8 +362,8 @@ export function affectedBy(before: AlertFacts | null, after: AlertFacts | null):
   if (before && after && shownToOthers(before) === shownToOthers(after)) return []
   const found: Affected[] = [{ kind: 'number', number: numberKey(known.chave) }]
   const named = new Set([before, after].flatMap((one) => one?.references.map(({ chave }) => chave) ?? []))
-  found.push({ kind: 'citing', chaves: known.type === 'cte' ? [known.chave, ...named] : [known.chave] })
-  if (known.type === 'cte') found.push({ kind: 'carried', chaves: [...named] })
+  found.push({ kind: 'citing', chaves: known.type === cte.id ? [known.chave, ...named] : [known.chave] })
+  if (known.type === cte.id) found.push({ kind: 'carried', chaves: [...named] })
   const companyBase = known.company.base
   for (const one of [before, after]) {
     if (one === null || !isPurchase(one)) continue

@@ -1,7 +1,8 @@
+import type { FamilyId } from '@vigia/dfe/families/id'
 import type { AlertFacts } from './facts.ts'
 import type { History } from './history.ts'
 import { type Rule, type View, viewOf } from './rules/rule.ts'
-import { type Family, type Finding, rules } from './rules.ts'
+import { type Family, type Finding, judgedFamilies, rules } from './rules.ts'
 import type { AllowEntry, Settings } from './settings.ts'
 import { missedAt } from './transport.ts'
 import { cents, dayMs, instantOf } from './values.ts'
@@ -61,6 +62,7 @@ export function judge(facts: AlertFacts, history: History, settings: Settings): 
 }
 
 function isMeant(rule: Rule, { facts, cancelledAt, purchase }: View): boolean {
+  if (!(rule.families ?? judgedFamilies).includes(facts.type)) return false
   if (rule.critical === true) return true
   if (facts.situation === 'denied' || (facts.issuedAt === '' && rule.of !== 'any')) return false
   if (rule.of === 'any') return true
@@ -83,6 +85,9 @@ function firedOf({ id, version, family, weight }: Rule, finding: Finding, learni
   return { id, version, family, weight: finding.weight ?? weight, inputs, compared, sentence, learning }
 }
 
+// Before the end of the conclusive answer to an NF-e, and of the desacordo of a CT-e.
+const nearDays: Partial<Record<FamilyId, number>> = { nfe: 15, cte: 10 }
+
 function verdictOf(facts: AlertFacts, found: Fired[], allowed: string[], asOf: number): Verdict {
   const fired = found.toSorted((a, b) => b.weight - a.weight || (a.id < b.id ? -1 : 1))
   const counting = fired.filter(({ learning }) => !learning)
@@ -94,8 +99,7 @@ function verdictOf(facts: AlertFacts, found: Fired[], allowed: string[], asOf: n
 
   // A doubt whose answer is due: S49.
   const deadline = facts.deadline === undefined ? Number.NaN : instantOf(facts.deadline)
-  // The conclusive answer to an NF-e, or the desacordo of a CT-e, day 35 of 45.
-  const nearAt = deadline - (facts.type === 'nfe' ? 15 : 10) * dayMs
+  const nearAt = deadline - (nearDays[facts.type] ?? 0) * dayMs
   if (level >= 1 && asOf >= nearAt && asOf <= deadline) {
     const days = Math.ceil((deadline - asOf) / dayMs)
     fired.push({

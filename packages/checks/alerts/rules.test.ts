@@ -595,6 +595,16 @@ test.each([
   expect(forbiddenWords(type, text)).toEqual(words)
 })
 
+test('a document of a family that no rule names gets no verdict', () => {
+  const facts = { ...wrongDigit(of(0, 90)), deadline: '2026-11-26T12:00:00Z' }
+  const verdictOf = (type: string) => {
+    const other = { ...facts, type: type as AlertFacts['type'] }
+    return judge(other, createArchive().history(other), settings)
+  }
+  expect(verdictOf('nfe').fired.map(({ id }) => id)).toEqual(expect.arrayContaining(['S24', 'S49']))
+  expect(verdictOf('other')).toMatchObject({ score: 0, fired: [], againAt: null })
+})
+
 function wrongDigit(facts: AlertFacts): AlertFacts {
   return { ...facts, chave: facts.chave.slice(0, 43) + String((Number(facts.chave.at(-1)) + 1) % 10) }
 }

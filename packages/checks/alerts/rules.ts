@@ -1,3 +1,6 @@
+import { cte } from '@vigia/dfe/families/cte'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { cancellationRules } from './rules/cancellation.ts'
 import { identityRules } from './rules/identity.ts'
 import { integrityRules } from './rules/integrity.ts'
@@ -9,6 +12,9 @@ import { timingRules } from './rules/timing.ts'
 import { valueRules } from './rules/value.ts'
 
 export type { Family, Finding, Rule } from './rules/rule.ts'
+
+/** Families whose documents are judged: the chaves of both have the 44 positions of `chaveParts`. */
+export const judgedFamilies: readonly FamilyId[] = [nfe.id, cte.id]
 
 /** Every rule of one document, by id. A rule whose result for the same facts changes gets another version. */
 export const rules: readonly Rule[] = [

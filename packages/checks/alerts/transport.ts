@@ -1,3 +1,6 @@
+import { cte } from '@vigia/dfe/families/cte'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { nfe } from '@vigia/dfe/families/nfe'
 import type { AlertFacts } from './facts.ts'
 import { cents, dayMs, instantOf } from './values.ts'
 
@@ -18,8 +21,8 @@ const goods = /^6(?:10[125-9]|110|11[67]|40[1-4]|551|910)$/
 const firstCaptureMs = 93 * dayMs
 
 /** Whether an NF-e of goods from another UF names nobody who carries it. Its value and what came later are not looked at. */
-export function namesNoCarrier({ type, tpNF, nfe, issuer, recipient }: AlertFacts): boolean {
-  if (type !== 'nfe' || tpNF === '0' || nfe?.finNFe !== '1' || nfe.transport === undefined) return false
+export function namesNoCarrier({ tpNF, nfe, issuer, recipient }: AlertFacts): boolean {
+  if (tpNF === '0' || nfe?.finNFe !== '1' || nfe.transport === undefined) return false
   const [from, to] = [issuer.uf, recipient?.uf]
   if (!from || !to || from === to || from === 'EX' || to === 'EX') return false
   if (nfe.cfops.length === 0 || !nfe.cfops.every((cfop) => goods.test(cfop))) return false
@@ -43,18 +46,29 @@ export function traceDue(facts: AlertFacts): number | null {
 // After so long nobody waits any more for a capture that stands still.
 const waitMs = 90 * dayMs
 
+// Where a document of a family goes with one of another: who has both, and when the other is missed.
+const companions: Partial<
+  Record<
+    FamilyId,
+    { of: FamilyId; taxId(facts: AlertFacts): string | undefined; due(facts: AlertFacts): number | null }
+  >
+> = {
+  nfe: { of: cte.id, taxId: ({ recipient }) => recipient?.taxId, due: traceDue },
+  cte: { of: nfe.id, taxId: ({ cte }) => cte?.payer, due: ({ issuedAt }) => instantOf(issuedAt) + noteMs },
+}
+
 /** Whether what had not come by an instant did not come because it is not there: the captures of the other kind of document went on until then. */
 export function wasCaptured(facts: AlertFacts, due: number): boolean {
-  const taxId = facts.type === 'nfe' ? facts.recipient?.taxId : facts.cte?.payer
-  const own = facts.company.establishments.find((each) => each.taxId === taxId)
-  if (own?.until === undefined) return true
-  const until = own.until[facts.type === 'nfe' ? 'cte' : 'nfe']
+  const companion = companions[facts.type]
+  const own = facts.company.establishments.find((each) => each.taxId === companion?.taxId(facts))
+  if (!companion || own?.until === undefined) return true
+  const until = own.until[companion.of]
   return until !== null && instantOf(until) >= due
 }
 
 /** When something is missed that should have come with the document, in milliseconds; later than `asOf` as long as nothing can be said of it. NaN: never. */
 export function missedAt(facts: AlertFacts, asOf: number): number {
-  const due = facts.type === 'cte' ? instantOf(facts.issuedAt) + noteMs : (traceDue(facts) ?? Number.NaN)
+  const due = companions[facts.type]?.due(facts) ?? Number.NaN
   return due <= asOf && asOf < due + waitMs && !wasCaptured(facts, due) ? asOf + dayMs : due
 }
 

@@ -1,4 +1,6 @@
+import { chaveParts } from '@vigia/dfe/chave'
 import { localTime } from '@vigia/dfe/document'
+import { parseKey } from '@vigia/dfe/families/lookup'
 
 /** Cents of a decimal text in reais, rounded half up; 0 of nothing. Exact up to 90 trillion reais. */
 export function cents(text: string | undefined): number {
@@ -48,7 +50,12 @@ export function dayText(text: string): string {
 
 /** `nº 12`, the way a person finds a document. */
 export function numberText(chave: string): string {
-  return `nº ${Number(chave.slice(25, 34))}`
+  return `nº ${chaveParts(chave).numero}`
+}
+
+/** Whether a chave is that of an NF-e of model 55: an NFC-e travels with nobody. */
+export function isNote(chave: string): boolean {
+  return parseKey(chave)?.model === '55'
 }
 
 /** Whether a document was issued before another; of the same instant the smaller chave is first. */

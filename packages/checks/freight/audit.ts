@@ -120,7 +120,7 @@ function wrongPayer(trip: Trip, { notes }: Around): FreightFinding | null {
 function withoutNote(trip: Trip, { companyBase, capturesNotes, asOf, notes }: Around): FreightFinding | null {
   if (baseOf(trip.payer) !== companyBase && baseOf(trip.recipient) !== companyBase) return null
   // A CT-e OS and a GTV-e carry no notes.
-  if (trip.chave.slice(20, 22) !== '57') return null
+  if (chaveParts(trip.chave).mod !== '57') return null
   const of = `O CT-e de ${reais(cents(trip.vTPrest))}`
   const inputs = { vTPrest: cents(trip.vTPrest), notes: trip.notes.length }
   // What another carrier brought is cited by its CT-e.

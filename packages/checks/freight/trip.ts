@@ -1,4 +1,5 @@
 import type { CteContents, NfeContents } from '@vigia/dfe/read'
+import { isNote } from '../alerts/values.ts'
 
 /** What the audit needs of a CT-e. Amounts are decimal text in reais, cities IBGE codes. */
 export interface Trip {
@@ -58,7 +59,7 @@ export function tripOf({ head, issuer, payer, vTPrest, cargo, measures, cited }:
     vCarga: cargo.vCarga,
     kilos: kilosOf(measures),
     cites: cited.length,
-    notes: [...new Set(cited.map(({ chave }) => chave).filter((chave) => chave.slice(20, 22) === '55'))],
+    notes: [...new Set(cited.map(({ chave }) => chave).filter(isNote))],
   }
 }
 

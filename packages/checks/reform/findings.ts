@@ -1,3 +1,5 @@
+import { cte } from '@vigia/dfe/families/cte'
+import { nfe } from '@vigia/dfe/families/nfe'
 import type { CteContents, ItemContents, NfeContents, ReformContents } from '@vigia/dfe/read'
 import { cent, percentText, reais, scaled, share, within, without } from './decimal.ts'
 import {
@@ -31,7 +33,7 @@ const namedItemsMax = 5
 export function findingsOf(contents: NfeContents | CteContents): ReformFinding[] {
   const day = contents.head.dhEmi?.slice(0, 10) ?? ''
   if (day < inForceFrom) return []
-  if (contents.type === 'cte') {
+  if (contents.type === cte.id) {
     return gathered(groupFaults(contents, contents, day).map((fault) => ({ ...fault, items: [] })))
   }
   const faults = contents.items.flatMap((item) =>
@@ -137,7 +139,7 @@ function rateFaults(groups: ReformContents, contents: NfeContents | CteContents,
   if (ofYear === undefined || contents.gCompraGov || groups.gTribCompraGov) return []
   if (!standardRate.has(IBSCBS?.CST ?? '') || scaled(IBSCBS?.vBC) === 0n) return []
   // Notes that change or give back an earlier one have the rates of its year.
-  if (!testYears.has(day.slice(0, 4)) && contents.type === 'nfe' && contents.head.finNFe !== '1') return []
+  if (!testYears.has(day.slice(0, 4)) && contents.type === nfe.id && contents.head.finNFe !== '1') return []
   return partsOf(groups).flatMap(({ names, group, rate }) => {
     const expected = ofYear[names.rate as keyof Rates]
     if (rate === undefined || expected === undefined || scaled(rate) === scaled(expected)) return []

@@ -1,4 +1,5 @@
-import { type AlertEvent, type AlertFacts, baseOf } from '../facts.ts'
+import type { FamilyId } from '@vigia/dfe/families/id'
+import { type AlertEvent, type AlertFacts, baseOf, modelOf } from '../facts.ts'
 import { dayMs, dayText, decimal, hourMs, instantOf, numberText, reais } from '../values.ts'
 import { jaccard, type Rule, within } from './rule.ts'
 
@@ -32,7 +33,7 @@ export const cancellationRules: Rule[] = [
     of: 'purchase',
     find: ({ facts, all, at, value }) => {
       for (const other of all) {
-        if (!other.cancelledAt || other.chave.slice(20, 22) !== facts.chave.slice(20, 22)) continue
+        if (!other.cancelledAt || modelOf(other.chave) !== modelOf(facts.chave)) continue
         const after = at - instantOf(other.cancelledAt)
         if (after < 0 || after > 72 * hourMs) continue
         const change = (value - other.value) / Math.max(other.value, 1)
@@ -157,8 +158,15 @@ const forbiddenFields: [RegExp, string][] = [
 const harmless =
   /\b(?:quantidade|qtd) de volumes?\b|\b(?:endereco|numero do endereco|bairro|cep|complemento|telefone|fone|e-?mail|razao social|nome fantasia|inscricao suframa)(?: \w+)? d[oa] (?:destinatari[oa]|remetente)\b|\b(?:sem|nao) (?:alterar|altera|alterando|alteracao|mudar|muda|mudanca)(?: \w+)? (?:valor(?:es)?|quantidades?|precos?)\b|\bvalor aproximado dos tributos\b|\bsem valor comercial\b/g
 
+const letters: Partial<Record<FamilyId, { read(text: string): string; forbidden: [RegExp, string][] }>> = {
+  nfe: { read: (text) => text, forbidden },
+  cte: { read: fieldsIn, forbidden: forbiddenFields },
+}
+
 /** The forbidden matters that the text of a carta de correção names, in Portuguese; none of an empty text. */
-export function forbiddenWords(type: 'nfe' | 'cte', text: string): string[] {
+export function forbiddenWords(family: FamilyId, text: string): string[] {
+  const letter = letters[family]
+  if (!letter) return []
   const plain = text
     .slice(0, 2_000)
     .normalize('NFD')
@@ -166,9 +174,8 @@ export function forbiddenWords(type: 'nfe' | 'cte', text: string): string[] {
     .toLowerCase()
     .replace(/\s+/g, ' ')
     .replace(harmless, ' ')
-  const read = type === 'nfe' ? plain : fieldsIn(plain)
-  const patterns = type === 'nfe' ? forbidden : forbiddenFields
-  return [...new Set(patterns.filter(([pattern]) => pattern.test(read)).map(([, name]) => name))]
+  const read = letter.read(plain)
+  return [...new Set(letter.forbidden.filter(([pattern]) => pattern.test(read)).map(([, name]) => name))]
 }
 
 function fieldsIn(letter: string): string {

@@ -1,3 +1,5 @@
+import { chaveParts } from '@vigia/dfe/chave'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { contactText } from '../contacts.ts'
 import { baseOf, isAvulsa } from '../facts.ts'
 import { type Sharer, sharedMax, sharingMs } from '../history.ts'
@@ -56,8 +58,7 @@ export const identityRules: Rule[] = [
     of: 'purchase',
     learns: true,
     find: (view) => {
-      const number = Number(view.facts.chave.slice(25, 34))
-      const serie = Number(view.facts.chave.slice(22, 25))
+      const { numero: number, serie } = chaveParts(view.facts.chave)
       const { p90 } = view.history.thresholds
       if (!isNewAndBig(view) || number > 50 || serie > 1 || p90 === null || view.value < p90) return null
       return {
@@ -148,11 +149,12 @@ export const identityRules: Rule[] = [
     version: 1,
     name: 'Endereçada ao estabelecimento errado',
     family: 'identity',
+    families: [nfe.id],
     weight: 0.35,
     of: 'purchase',
-    find: ({ facts: { type, recipient, company } }) => {
+    find: ({ facts: { recipient, company } }) => {
       const own = company.establishments.find(({ taxId }) => taxId === recipient?.taxId)
-      if (type !== 'nfe' || recipient === undefined || own === undefined) return null
+      if (recipient === undefined || own === undefined) return null
       const digits = (ie: string) => ie.replace(/\D/g, '').replace(/^0+/, '')
       const wrong: string[] = []
       const ie = digits(recipient.ie ?? '')

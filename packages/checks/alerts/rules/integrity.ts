@@ -1,5 +1,6 @@
 import { chaveParts, parseChave } from '@vigia/dfe/chave'
-import type { AlertFacts } from '../facts.ts'
+import { nfe } from '@vigia/dfe/families/nfe'
+import { type AlertFacts, isAvulsa } from '../facts.ts'
 import { cents, dayText, instantOf, reais } from '../values.ts'
 import type { Rule } from './rule.ts'
 
@@ -88,7 +89,7 @@ function brokenParts(facts: AlertFacts): string[] {
 function wrongFields({ chave, stated, issuedAt, type }: AlertFacts): string[] {
   if (stated === undefined) return []
   const parts = chaveParts(chave)
-  const avulsa = type === 'nfe' && parts.serie >= 890 && parts.serie <= 919
+  const avulsa = type === nfe.id && isAvulsa(chave)
   const old = stated.cNF?.length === 9
   const numeric = (text: string | undefined) => (text === undefined ? undefined : Number(text))
   const pairs: [string, unknown, unknown][] = [

@@ -1,7 +1,9 @@
 import { chaveParts } from '@vigia/dfe/chave'
+import { cte } from '@vigia/dfe/families/cte'
+import { familyOfKey } from '@vigia/dfe/families/lookup'
 import { baseOf } from '../facts.ts'
 import { isTraced, noteMs, traceDue, traceMs, wasCaptured } from '../transport.ts'
-import { cents, dayMs, dayText, decimal, isBefore, numberText, quantile, reais } from '../values.ts'
+import { cents, dayMs, dayText, decimal, isBefore, isNote, numberText, quantile, reais } from '../values.ts'
 import type { Finding, Rule } from './rule.ts'
 
 export const logisticsRules: Rule[] = [
@@ -128,7 +130,7 @@ export const logisticsRules: Rule[] = [
     weight: 0.3,
     of: 'purchase',
     find: ({ facts, history, at, settings }) => {
-      const notes = facts.references.filter(({ chave }) => chave.slice(20, 22) === '55').map(({ chave }) => chave)
+      const notes = facts.references.map(({ chave }) => chave).filter(isNote)
       // The authority does not distribute a note to its issuer.
       if (notes.some((chave) => baseOf(chaveParts(chave).cnpj) === facts.company.base)) return null
       if (facts.cte?.tpCTe !== '0' || !facts.company.captures.nfe || notes.length === 0) return null
@@ -154,19 +156,19 @@ export const logisticsRules: Rule[] = [
     find: ({ facts, history, value }): Finding | null => {
       const kind = facts.cte?.tpCTe
       if (kind !== '1' && kind !== '3') return null
-      const cte = history.cited.find(({ chave }) => ['57', '64', '67'].includes(chave.slice(20, 22)))
+      const cited = history.cited.find(({ chave }) => familyOfKey(chave).id === cte.id)
       if (kind === '3')
         return {
           inputs: { tpCTe: kind, value },
-          compared: cte && [cte.chave],
-          sentence: `Este CT-e de ${reais(value)} substitui ${cte ? `o ${numberText(cte.chave)}, de ${reais(cents(cte.amount))}` : 'outro, que não foi recebido'}.`,
+          compared: cited && [cited.chave],
+          sentence: `Este CT-e de ${reais(value)} substitui ${cited ? `o ${numberText(cited.chave)}, de ${reais(cents(cited.amount))}` : 'outro, que não foi recebido'}.`,
         }
-      const before = cents(cte?.amount)
-      if (cte === undefined || before < 1 || value <= before / 10) return null
+      const before = cents(cited?.amount)
+      if (cited === undefined || before < 1 || value <= before / 10) return null
       return {
         inputs: { tpCTe: kind, value, before },
-        compared: [cte.chave],
-        sentence: `O complemento de ${reais(value)} aumenta em ${decimal((value / before) * 100)}% o CT-e ${numberText(cte.chave)}, de ${reais(before)}.`,
+        compared: [cited.chave],
+        sentence: `O complemento de ${reais(value)} aumenta em ${decimal((value / before) * 100)}% o CT-e ${numberText(cited.chave)}, de ${reais(before)}.`,
       }
     },
   },

@@ -1,3 +1,4 @@
+import type { FamilyId } from '@vigia/dfe/families/id'
 import { type AlertFacts, baseOf, cancellationOf, isPurchase } from '../facts.ts'
 import type { History, PairDocument } from '../history.ts'
 import type { Settings } from '../settings.ts'
@@ -12,6 +13,8 @@ export interface Rule {
   /** In Portuguese, for people. */
   name: string
   family: Family
+  /** Families of documents that it looks at; missing: all of `judgedFamilies`. */
+  families?: readonly FamilyId[]
   /** 0 to 1. */
   weight: number
   /** `purchase`: of purchases that stand; `received`: of what stands and names the company; `any`: also of cancelled and own documents. */

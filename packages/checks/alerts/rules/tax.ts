@@ -1,4 +1,5 @@
 import { chaveParts } from '@vigia/dfe/chave'
+import { nfe } from '@vigia/dfe/families/nfe'
 import type { NfeFacts } from '../facts.ts'
 import { baseOf } from '../facts.ts'
 import { cents, dayMs, dayText, instantOf, numberText, reais } from '../values.ts'
@@ -42,15 +43,15 @@ export const taxRules: Rule[] = [
     version: 1,
     name: 'Nota de entrada do emitente em nosso nome',
     family: 'tax',
+    families: [nfe.id],
     weight: 0.35,
     of: 'received',
     find: ({ facts, value }) => {
-      const { type, tpNF, nfe, part, company, references } = facts
+      const { tpNF, nfe, part, company, references } = facts
       // Notas de crédito (finNFe 5) are always tpNF 0, and of débito (6) never: neither says that somebody took goods in, in our name.
       // Who buys from a person, as from a producer, issues the entry.
       if (company.base.length === 11) return null
-      if (type !== 'nfe' || tpNF !== '0' || part !== 'receives' || nfe?.finNFe === '5' || nfe?.finNFe === '6')
-        return null
+      if (tpNF !== '0' || part !== 'receives' || nfe?.finNFe === '5' || nfe?.finNFe === '6') return null
       const own = references.find(({ chave }) => baseOf(chaveParts(chave).cnpj) === company.base)
       return {
         inputs: { value, complete: facts.complete, returnsOurs: own !== undefined },

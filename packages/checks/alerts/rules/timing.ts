@@ -1,3 +1,4 @@
+import { chaveParts } from '@vigia/dfe/chave'
 import { tpEmisOf } from '../facts.ts'
 import { pairMax } from '../history.ts'
 import {
@@ -14,9 +15,12 @@ import {
 } from '../values.ts'
 import { type Finding, type Rule, within } from './rule.ts'
 
-/** From the minute after the CNPJ to the end of the série: who counts the numbers (MOC 7.0, chave de acesso). */
-const seriesOf = (chave: string) => chave.slice(6, 25)
-const numberOf = (chave: string) => Number(chave.slice(25, 34))
+/** Issuer, model and série: who counts the numbers (MOC 7.0, chave de acesso). */
+function seriesOf(chave: string): string {
+  const { cnpj, mod, serie } = chaveParts(chave)
+  return `${cnpj} ${mod} ${serie}`
+}
+const numberOf = (chave: string) => chaveParts(chave).numero
 
 export const timingRules: Rule[] = [
   {
@@ -79,7 +83,8 @@ export const timingRules: Rule[] = [
     find: ({ facts, past, at }) => {
       const previous = past.find(({ chave }) => seriesOf(chave) === seriesOf(facts.chave))
       if (previous === undefined || numberOf(previous.chave) !== numberOf(facts.chave) - 1) return null
-      const sameModel = past.filter(({ chave }) => chave.slice(6, 22) === facts.chave.slice(6, 22))
+      const { cnpj, mod } = chaveParts(facts.chave)
+      const sameModel = past.filter(({ chave }) => seriesOf(chave).startsWith(`${cnpj} ${mod} `))
       if (new Set([facts.chave, ...sameModel.map(({ chave }) => chave)].map(seriesOf)).size >= 3) return null
       const run = [{ chave: facts.chave, at }]
       for (const one of sameModel.filter(({ chave }) => seriesOf(chave) === seriesOf(facts.chave))) {

@@ -1,3 +1,5 @@
+import { nfe } from '@vigia/dfe/families/nfe'
+import { modelOf } from '../facts.ts'
 import type { PairDocument } from '../history.ts'
 import { dayMs, dayText, decimal, hourMs, median, numberText, quantile, reais, robustZ } from '../values.ts'
 import { jaccard, type Rule, type View, within } from './rule.ts'
@@ -29,7 +31,7 @@ export const valueRules: Rule[] = [
     of: 'purchase',
     learns: true,
     find: ({ facts, year, value }) => {
-      const sameType = year.filter(({ chave }) => chave.slice(20, 22) === facts.chave.slice(20, 22))
+      const sameType = year.filter(({ chave }) => modelOf(chave) === modelOf(facts.chave))
       const values = sameType.map((one) => one.value)
       if (values.length < 3 || value < 50_000 || value <= 2 * quantile(values, 0.95)) return null
       const usual = median(values)
@@ -128,10 +130,11 @@ export const valueRules: Rule[] = [
     version: 1,
     name: 'Provável duplicidade',
     family: 'value',
+    families: [nfe.id],
     weight: 0.5,
     of: 'purchase',
     find: (view) => {
-      if (view.facts.type !== 'nfe' || view.value < 1) return null
+      if (view.value < 1) return null
       for (const other of within(view.past, view.at, 5)) {
         if (Math.abs(other.value - view.value) > 1 || other.freight) continue
         const weight = isDuplicateOf(view, other)

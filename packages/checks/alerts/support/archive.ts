@@ -32,7 +32,7 @@ import {
   valueBucket,
 } from '../history.ts'
 import { nameKeys, normalName } from '../names.ts'
-import { cents, dayMs, instantOf } from '../values.ts'
+import { cents, dayMs, instantOf, isNote } from '../values.ts'
 
 /** All documents of a workspace in memory, one version of each, for tests, benches and back-tests: it answers what a database answers by its indexes. */
 export interface Archive {
@@ -158,7 +158,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
   function freights(facts: AlertFacts) {
     if (facts.type !== 'cte') return []
     const others = facts.references
-      .filter(({ chave }) => chave.slice(20, 22) === '55')
+      .filter(({ chave }) => isNote(chave))
       .flatMap(({ chave }) => [...byCitation.get(chave)])
       .filter((one) => one.type === 'cte' && one.chave !== facts.chave && one.company.base === facts.company.base)
     return distinct(others)
