@@ -1,3 +1,4 @@
+import { families } from '@vigia/dfe/families/all'
 import { sql } from 'kysely'
 import type { Database, WithDatabase } from '../platform/context.ts'
 import { inWorkspace } from '../platform/database.ts'
@@ -18,6 +19,11 @@ export interface Position {
   walkedAt: string | null
   walkedId: bigint | null
 }
+
+const types = families.map(({ code }) => code).sort((a, b) => a - b)
+
+/** Where a walk through all documents begins. */
+export const walkStart = { walkedType: types[0]!, walkedAt: '-infinity', walkedId: 0n }
 
 /** Documents that are read next, and where the position stands after it. */
 export interface Portion {
@@ -43,7 +49,7 @@ export async function beginPosition(ctx: WithDatabase, { table }: Follower, work
   return inWorkspace(ctx, workspaceId, async ({ db }) => {
     const { numAffectedRows } = await sql`
       insert into ${sql.table(table)} (workspace_id, version, walked_type, walked_at, walked_id)
-      select p.workspace_id, p.version, 0, '-infinity', 0 from change_position p where p.workspace_id = ${workspaceId}
+      select p.workspace_id, p.version, ${walkStart.walkedType}, ${walkStart.walkedAt}, ${walkStart.walkedId} from change_position p where p.workspace_id = ${workspaceId}
       on conflict do nothing`.execute(db)
     return numAffectedRows === 1n
   })
@@ -95,7 +101,7 @@ export async function nextPortion(
     db,
   )
   const { newest, forgotten } = given[0] ?? { newest: 0, forgotten: 0 }
-  const restart = { version: newest, walkedType: 0, walkedAt: '-infinity', walkedId: 0n }
+  const restart = { version: newest, ...walkStart }
   // What followed is not kept any more: everything is read again, and then what changed from now on.
   if (position.version < forgotten || position.version > newest) return { ...portion, next: restart, more: true }
   // What changes comes before what was there before: people look at it first.
@@ -119,11 +125,12 @@ export async function nextPortion(
     db,
   )
   const last = older.at(-1)
+  const following = types.find((type) => type > position.walkedType!)
   const next =
     older.length === max
       ? { ...position, walkedAt: last!.at, walkedId: last!.id }
-      : position.walkedType === 0
-        ? { ...position, walkedType: 2, walkedAt: '-infinity', walkedId: 0n }
+      : following !== undefined
+        ? { ...position, ...walkStart, walkedType: following }
         : { ...position, walkedType: null, walkedAt: null, walkedId: null }
   const ended = next.walkedType === null
   return { ids: older.map(({ id }) => id), next, more: !ended, walked: true, ended }
@@ -154,7 +161,7 @@ export async function readBehind(db: Database, { table }: Follower, workspaceId:
                 (select from document d where d.workspace_id = ${workspaceId} and d.type = a.walked_type
                     and (d.issued_at, d.id) > (a.walked_at, a.walked_id) limit ${behindMax})
                 union all
-                (select from document d where d.workspace_id = ${workspaceId} and a.walked_type = 0 and d.type = 2 limit ${behindMax})) x) end as older,
+                (select from document d where d.workspace_id = ${workspaceId} and d.type > a.walked_type limit ${behindMax})) x) end as older,
            (select c.at from document_change c where c.workspace_id = ${workspaceId} and c.version > a.version order by c.version limit 1) as since
       from (select ${workspaceId}::int as id) w
       left join ${sql.table(table)} a on a.workspace_id = w.id

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { WithDatabase } from '../../platform/context.ts'
 import { beforeCommit } from '../../platform/database.ts'
 import { queueJob } from '../../platform/jobs/jobs.ts'
+import { walkStart } from '../following.ts'
 import { unpack } from './packing.ts'
 
 /** What is inside documents, of those that were read; `db` is inside the workspace. A hundred at most: they are unpacked on the event loop. */
@@ -20,7 +21,7 @@ export async function readContents(
 /** Has all documents of a workspace read again, because they were made anew; `db` is the transaction that does so. */
 export async function readAnew({ db }: WithDatabase, workspaceId: number): Promise<void> {
   await sql`
-    update content_position set walked_type = 0, walked_at = '-infinity', walked_id = 0
+    update content_position set walked_type = ${walkStart.walkedType}, walked_at = ${walkStart.walkedAt}, walked_id = ${walkStart.walkedId}
      where workspace_id = ${workspaceId}`.execute(db)
   beforeCommit({ db }, { lock: 'jobs', workspaceId }, async () => {
     await queueJob({ db }, { kind: 'contents', workspaceId })

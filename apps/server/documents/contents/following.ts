@@ -1,4 +1,7 @@
 import { cnpjBase } from '@vigia/dfe/cnpj'
+import { cte, cteRole } from '@vigia/dfe/families/cte'
+import { standingStatuses } from '@vigia/dfe/families/lookup'
+import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import { primaryRole } from '@vigia/dfe/roles'
 import { sql } from 'kysely'
 import type { Context, Database } from '../../platform/context.ts'
@@ -155,10 +158,7 @@ interface Found {
   question: ReadQuestion
 }
 
-// Autorizada, Confirmação, Carta Correção, Ciência: what is cancelled, denied, disowned or not carried out is no purchase.
-const counted = [2, 6, 7, 8]
 const replaced = 240140
-const [issuer, recipient, tomador] = [0, 1, 7]
 
 async function findDocuments(db: Database, workspaceId: number, ids: readonly bigint[]): Promise<Found[]> {
   const { rows } = await sql<{
@@ -167,7 +167,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
     cnpj: string
     chave: string
     complete: boolean
-    type: 0 | 2
+    type: number
     roles: number
     status: number
     eventCode: number
@@ -192,10 +192,9 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
     db,
   )
   return rows.map(({ id, companyId, type, roles, status, eventCode, month, content, before, value, ...row }) => {
-    const role = primaryRole(type === 0 ? 'nfe' : 'cte', roles)
     // Of a CT-e and the one that takes its place, one is paid.
-    const standing = counted.includes(status) && eventCode !== replaced
-    const side = sideOf(type, role, roles)
+    const standing = standingStatuses.includes(status) && eventCode !== replaced
+    const side = sideOf(type, roles)
     const document: KnownDocument | null =
       companyId !== null && content !== null
         ? {
@@ -207,7 +206,7 @@ async function findDocuments(db: Database, workspaceId: number, ids: readonly bi
     return {
       documentId: id,
       document,
-      note: type === 0 ? row.chave : null,
+      note: type === nfe.code ? row.chave : null,
       before: before && before.side !== null ? { ...before, side: before.side } : null,
       indexed: before && before.version >= firstIndexed ? { month: before.month, version: before.version } : null,
       question: {
@@ -224,18 +223,22 @@ const usualOffset = -180
 
 // Whose bill a CT-e is. One of another establishment is judged where it pays.
 function billOf(
-  type: 0 | 2,
+  type: number,
   roles: number,
   { cnpj, local, offset }: { cnpj: string; local: number; offset: number | null },
 ): KnownDocument['bill'] {
-  const [pays, receives] = [tomador, recipient].map((role) => (roles & (1 << role)) !== 0) as [boolean, boolean]
-  if (type !== 2 || !(pays || receives)) return null
+  const [pays, receives] = [hasRole(roles, cteRole.tomador), hasRole(roles, cteRole.destinatario)]
+  if (type !== cte.code || !(pays || receives)) return null
   const utcOffset = offset ?? usualOffset
   return { at: local - utcOffset * 60_000, utcOffset, pays, receives, companyBase: cnpjBase(cnpj) }
 }
 
-function sideOf(type: 0 | 2, role: number, roles: number): Side | null {
-  if (type === 2) return roles & (1 << tomador) ? 2 : null
-  if (role === issuer) return 1
-  return role === recipient ? 0 : null
+const hasRole = (roles: number, role: number) => (roles & (1 << role)) !== 0
+
+function sideOf(type: number, roles: number): Side | null {
+  if (type === cte.code) return hasRole(roles, cteRole.tomador) ? 2 : null
+  if (type !== nfe.code) return null
+  const role = primaryRole(nfe.id, roles)
+  if (role === nfeRole.emitente) return 1
+  return role === nfeRole.destinatario ? 0 : null
 }
