@@ -1,4 +1,8 @@
+import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
+
+/** What is known of an NF-e in a row `f` of `alert_fact`, in the words of its index. */
+export const nfeFacts = sql`f.facts -> ${sql.lit(nfe.id)}`
 
 // A document with an open alert of this score, in hundredths, is answered by nobody but a person.
 const withholdingScore = 60

@@ -1,4 +1,5 @@
 import type { AlertHabits } from '@vigia/contract/workspace'
+import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import { sql } from 'kysely'
 import { readCaptureStates } from '../../capture/state.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
@@ -35,7 +36,12 @@ export function digitDrift(counts: readonly number[]): number | null {
 export async function readHabits({ db }: WithDatabase, workspaceId: number): Promise<AlertHabits> {
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
   const bought = sql.join(
-    [sql`d.workspace_id = ${workspaceId}`, sql`d.type = 0`, sql`d.roles & 2 <> 0`, ...shown],
+    [
+      sql`d.workspace_id = ${workspaceId}`,
+      sql`d.type = ${nfe.code}`,
+      sql`d.roles & ${1 << nfeRole.destinatario} <> 0`,
+      ...shown,
+    ],
     sql` and `,
   )
   const { rows: quiet } = await sql<Quiet & { companyId: number; publicId: string; name: string }>`

@@ -18,6 +18,9 @@ import {
 } from '@vigia/checks/alerts/history'
 import { type Band, type Fired, judge, textOf, type Verdict } from '@vigia/checks/alerts/judge'
 import { type AllowEntry, defaultSettings, type Settings } from '@vigia/checks/alerts/settings'
+import { isNote } from '@vigia/checks/alerts/values'
+import { cte } from '@vigia/dfe/families/cte'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import type { Context, Database, WithDatabase } from '../../platform/context.ts'
 import { guarded, isDataError } from '../../platform/database.ts'
@@ -200,9 +203,8 @@ async function lookUp(db: Database, workspaceId: number, judging: Judging, due: 
 
 // Whether something is not here that should have come with a document.
 const misses = ({ facts, history }: { facts: AlertFacts; history: History }) =>
-  facts.type === 'nfe'
-    ? askOf(facts).carried && !history.carried
-    : isPurchase(facts) && facts.references.length > 0 && history.cited.length === 0
+  (facts.type === nfe.id && askOf(facts).carried && !history.carried) ||
+  (facts.type === cte.id && isPurchase(facts) && facts.references.length > 0 && history.cited.length === 0)
 
 export interface Tried {
   documentId: bigint
@@ -336,7 +338,7 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
       contacts,
       traced: carried,
       cited,
-      carried: facts.type === 'cte' ? cited.filter((chave) => chave.slice(20, 22) === '55') : [],
+      carried: facts.type === cte.id ? cited.filter(isNote) : [],
     }
   })
   const columns = {
@@ -372,12 +374,12 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
                               order by c.issuer_base limit ${sharedMax - 1}) c
          cross join lateral (${firstSeen(workspaceId, sql`q."companyBase"`, sql`c.issuer_base`)}) n) end as sharing,
       q.traced and exists (select from alert_citation c join alert_fact f on f.workspace_id = c.workspace_id and f.document_id = c.document_id
-                            where c.workspace_id = ${workspaceId} and c.chave = q.chave and f.type = 2 and f.standing) as carried,
+                            where c.workspace_id = ${workspaceId} and c.chave = q.chave and f.type = ${cte.code} and f.standing) as carried,
       case when q.carried = '{}' then '[]' else
       (select coalesce(json_agg(json_build_object(${keptText}) order by p.chave), '[]')
          from (select f.chave, f.packed from alert_fact f
-                where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = 2 and f.chave <> q.chave and f.standing
-                  and f.facts -> 'cte' is not null
+                where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = ${cte.code} and f.chave <> q.chave and f.standing
+                  and f.facts -> ${sql.lit(cte.id)} is not null
                   and f.document_id in (select c.document_id from alert_citation c where c.workspace_id = ${workspaceId} and c.chave = any (q.carried))
                 order by f.chave limit 20) p) end as freights,
       case when q.cited = '{}' then '[]' else
@@ -404,7 +406,7 @@ async function readHistories(db: Database, workspaceId: number, documents: reado
     return {
       pair: pairs[index]!,
       thresholds: thresholdsAt(histograms.get(histogramKey(companyBase, facts.type)), monthOf(facts.issuedAt)),
-      bought: boughtAt(histograms.get(histogramKey(companyBase, 'nfe')), monthOf(facts.issuedAt)),
+      bought: boughtAt(histograms.get(histogramKey(companyBase, nfe.id)), monthOf(facts.issuedAt)),
       twins: twins[index]!,
       learnedAt: learned.get(companyBase) ?? null,
       sameNumber: row.sameNumber.map(factsIn).map(({ chave, issuedAt, amount }) => ({ chave, issuedAt, amount })),
@@ -543,7 +545,7 @@ async function readTwins(
       from ${records(asked, columns)}
      cross join lateral (
        select * from alert_fact f
-        where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = 0 and f.month = any (q.months) and f.purchase and f.standing
+        where f.workspace_id = ${workspaceId} and f.company_base = q."companyBase" and f.type = ${nfe.code} and f.month = any (q.months) and f.purchase and f.standing
           and f.amount between q.from and q.to and f.at >= q.at - ${twinMs}::bigint and (f.at, f.chave) < (q.at, q.chave) and f.issuer_base <> q."issuerBase"
         order by f.at desc, f.chave desc limit ${twinsMax}) f
      order by q.n, f.at desc, f.chave desc`.execute(db)

@@ -9,6 +9,8 @@ import {
   alertMax,
   type getAlert,
 } from '@vigia/contract/workspace'
+import { familyById, keyOf } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { nameOfAuthor } from '../../accounts/authors.ts'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
@@ -166,7 +168,7 @@ export async function toAlerts(ctx: ListContext, workspaceId: number, rows: read
       }),
       motivoNovo: statedRules !== null && row.motivos.some(({ id }) => !statedRules.includes(id)),
       seguraCiencia:
-        alert.tipoDFe === 0 &&
+        alert.tipoDFe === nfe.code &&
         !complete &&
         alert.estado !== 'conhecida' &&
         (alert.score >= 0.6 || alert.estado === 'confirmada'),
@@ -195,15 +197,9 @@ export async function readCompared(
 
 /** What is of a company that the person does not see, or not here, is a chave, and nothing else. */
 export function absent(chave: string): Compared {
-  return {
-    idDFe: null,
-    tipoDFe: chave.slice(20, 22) === '55' ? 0 : 2,
-    chave,
-    numero: Number(chave.slice(25, 34)),
-    emitente: '',
-    valor: null,
-    emissao: null,
-  }
+  const { family, number } = keyOf(chave)
+  const tipoDFe = familyById(family).code
+  return { idDFe: null, tipoDFe, chave, numero: number, emitente: '', valor: null, emissao: null }
 }
 
 const names = new Map(rules.map(({ id, name }) => [id, name]))

@@ -1,5 +1,6 @@
 import type { Fired } from '@vigia/checks/alerts/judge'
 import { formatCount, formatInteger } from '@vigia/contract/text'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { isShown, readHiding, shownConditions } from '../../companies/switches.ts'
 import { named, type Writer } from '../../companies/topics.ts'
@@ -97,7 +98,7 @@ const raised: Writer = {
       return {
         kind: 'alert',
         header: criticals === 1 ? 'Alerta crítico' : 'Alerta alto',
-        body: `${type === 2 ? 'CT-e' : 'NF-e'} ${formatInteger(number)} de ${issuer}, para ${items[0]!.company}: ${why}. ${whatToDo}`,
+        body: `${familyOf(type).name} ${formatInteger(number)} de ${issuer}, para ${items[0]!.company}: ${why}. ${whatToDo}`,
         link,
       }
     }

@@ -1,8 +1,10 @@
 import type { AlertCompany, AlertEvent, AlertFacts, Known } from '@vigia/checks/alerts/facts'
+import { judgedFamilies } from '@vigia/checks/alerts/rules'
 import { cnpjBase } from '@vigia/dfe/cnpj'
-import { disagreementTerms } from '@vigia/dfe/families/cte'
-import { conclusiveTerms } from '@vigia/dfe/families/nfe'
-import { termEnd } from '@vigia/dfe/families/terms'
+import { cte } from '@vigia/dfe/families/cte'
+import { familyById, familyOf, finalStatuses } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import { ufs } from '@vigia/dfe/uf'
 import { sql } from 'kysely'
 import { readCaptureStates } from '../../capture/state.ts'
@@ -58,8 +60,9 @@ interface Row {
   })[]
 }
 
-const ended = [3, 4, 5, 6, 9]
-const [recipient, tomador] = [1 << 1, 1 << 7]
+const ended = [...finalStatuses, status.unknownOperation, status.notPerformed, status.confirmed]
+/** `TipoDFe` of the documents that are judged, in the order in which they are. */
+export const judgedTypes = judgedFamilies.map((id) => familyById(id).code)
 
 /** Documents with what is known of them, before they are read; one of several companies of a base is judged as the first. Inside the workspace. */
 export async function findDocuments(
@@ -82,7 +85,8 @@ export async function findDocuments(
                           where r.workspace_id = ${workspaceId} and r.company_id = d.company_id and r.service = d.type and r.nsu = d.nsu offset 0) r
       join company c on c.workspace_id = ${workspaceId} and c.id = d.company_id
       left join document_reliance u on u.workspace_id = ${workspaceId} and u.document_id = d.id
-     where not exists (select from (select o.id, o.company_id from document o where o.workspace_id = ${workspaceId} and o.chave = d.chave offset 0) o
+     where d.type = any (${judgedTypes}::int[])
+       and not exists (select from (select o.id, o.company_id from document o where o.workspace_id = ${workspaceId} and o.chave = d.chave offset 0) o
                          join company oc on oc.workspace_id = ${workspaceId} and oc.id = o.company_id
                         where o.id < d.id and left(oc.cnpj, 8) = left(c.cnpj, 8))`.execute(db)
   const found = rows.map(({ documentId, companyId, ...row }): FoundDocument => {
@@ -140,8 +144,12 @@ function deadlineText({
   status,
   authorizedAt,
 }: Pick<Row, 'type' | 'roles' | 'status' | 'authorizedAt'>): string | undefined {
-  if (authorizedAt === null || ended.includes(status) || !(roles & (type === 0 ? recipient : tomador))) return undefined
-  return termEnd(type === 0 ? conclusiveTerms : disagreementTerms, authorizedAt)?.toISOString()
+  const family = familyOf(type)
+  const buys = family.roles.some(({ code, side }) => (side === 'received' || side === 'paid') && roles & (1 << code))
+  if (!buys || ended.includes(status)) return undefined
+  const subject = { model: null, authorizedAt, deadlineLifted: false }
+  const ends = family.answers.flatMap((answer) => (answer.due && answer.until(subject)) ?? [])
+  return ends.sort((a, b) => b.getTime() - a.getTime())[0]?.toISOString()
 }
 
 /** Reads documents in a thread. `unread`: those that cannot be read, and those for which there was no time (`untried`). */
@@ -182,7 +190,7 @@ export async function readCaptured(
     ...company,
     establishments: company.establishments.map((each) => ({
       ...each,
-      until: { nfe: until(each.taxId, 0), cte: until(each.taxId, 2) },
+      until: { nfe: until(each.taxId, nfe.code), cte: until(each.taxId, cte.code) },
     })),
   })
 }
@@ -216,8 +224,8 @@ export async function readCompanies(
           since: new Date(created_at.getTime() - reachMs).toISOString(),
         })),
         captures: {
-          nfe: own.some(({ id }) => shownRoles(hiding, id, 'nfe') !== 0),
-          cte: own.some(({ id }) => shownRoles(hiding, id, 'cte') !== 0),
+          nfe: own.some(({ id }) => shownRoles(hiding, id, nfe.id) !== 0),
+          cte: own.some(({ id }) => shownRoles(hiding, id, cte.id) !== 0),
         },
       },
     ]),

@@ -28,8 +28,11 @@ import {
   valueBucket,
 } from '@vigia/checks/alerts/history'
 import { nameKeys, nameProbes, normalName } from '@vigia/checks/alerts/names'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, WithDatabase } from '../../platform/context.ts'
+import { serviceCodes, serviceOf } from '../../platform/service.ts'
+import { nfeFacts } from './alerts.ts'
 import { packFacts, unpackFacts } from './packed.ts'
 
 // Increments that the rules look up. Whoever changes something here holds the row of the workspace in `alert_position`.
@@ -87,7 +90,7 @@ export async function putFacts(
   if (of('carried').length > 0)
     await mark(
       facts(
-        sql`f.chave = any (${of('carried').flatMap(({ chaves }) => chaves)}::text[]) and f.type = 0 and f.purchase`,
+        sql`f.chave = any (${of('carried').flatMap(({ chaves }) => chaves)}::text[]) and f.type = ${nfe.code} and f.purchase`,
       ),
     )
   if (of('contingency').length > 0)
@@ -129,14 +132,14 @@ export async function putFacts(
   // Only where something is bought for the first time, or no more, and only of the months in which it was bought later.
   if (moved.chapters.length > 0)
     await mark(sql`select x.document_id from ${records(moved.chapters, { companyBase: 'text', month: 'text', chapters: 'text[]' })}
-      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = 0 and f.month = q.month and f.purchase
-        and (q.chapters is null or (f.facts -> 'nfe' -> 'inside' -> 'chapters')::jsonb ?| q.chapters)`)}) x`)
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = ${nfe.code} and f.month = q.month and f.purchase
+        and (q.chapters is null or (${nfeFacts} -> 'inside' -> 'chapters')::jsonb ?| q.chapters)`)}) x`)
   if (of('twins').length > 0)
     await mark(sql`select x.document_id from ${records(
       of('twins').map((one) => ({ ...one, months: monthsAround(one.at, one.at + twinMs) })),
       { companyBase: 'text', issuerBase: 'text', at: 'bigint', from: 'bigint', to: 'bigint', months: 'text[]' },
     )}
-      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = 0 and f.month = any (q.months) and f.purchase
+      cross join lateral (${facts(sql`f.company_base = q."companyBase" and f.type = ${nfe.code} and f.month = any (q.months) and f.purchase
         and f.amount between q.from and q.to and f.at between q.at and q.at + ${twinMs}::bigint and f.issuer_base <> q."issuerBase" order by f.at, f.chave limit ${touchedMax}`)}) x`)
   const learnedNow = await readLearned(db, workspaceId, bases)
   const learning = bases.flatMap((companyBase) => {
@@ -223,7 +226,7 @@ export async function readHistograms(db: Database, workspaceId: number, bases: r
     select company_base as base, type, month, counts, notes, chapters from alert_histogram
      where workspace_id = ${workspaceId} and company_base = any (${bases}::text[])`.execute(db)
   for (const { base, type, month, counts, notes, chapters } of rows)
-    monthsOf(found, base, type === 0 ? 'nfe' : 'cte').set(month, {
+    monthsOf(found, base, serviceOf(type)).set(month, {
       counts: new Map(Object.entries(counts).map(([bucket, n]) => [Number(bucket), n])),
       notes,
       chapters,
@@ -299,7 +302,7 @@ async function writeHistograms(
     histogramKey(facts.company.base, facts.type),
   ).values()) {
     const { facts } = some[0]!
-    const [companyBase, type] = [facts.company.base, facts.type === 'nfe' ? 0 : 2]
+    const [companyBase, type] = [facts.company.base, serviceCodes[facts.type]]
     const months = monthsOf(histograms, companyBase, facts.type)
     const after = (which: readonly MonthSteps[], later: (month: string) => string[]) => [
       ...new Set(which.flatMap((one) => later(monthOf(one.facts.issuedAt)))),
@@ -422,7 +425,7 @@ function rowOf(documentId: bigint, companyId: number, facts: AlertFacts) {
     company_id: companyId,
     at: finite(at),
     amount: value,
-    type: facts.type === 'nfe' ? 0 : 2,
+    type: serviceCodes[facts.type],
     purchase: isPurchase(facts),
     standing: stands(facts),
     company_base: ask.companyBase,

@@ -11,7 +11,7 @@ import { type Again, holdJob, type Job, type JobKind, queueJob } from '../../pla
 import { LeaseLost } from '../../platform/jobs/loop.ts'
 import { bands, type Tried, together, tryRule } from './judging.ts'
 import { issuedText } from './list.ts'
-import { readCompanies } from './reading.ts'
+import { judgedTypes, readCompanies } from './reading.ts'
 
 // What a rule would have marked lately. Verdicts of rules that are switched off are nowhere kept, so documents are judged again, without the rule and
 // with it, a bounded part after the other: docs/decisions/0047-trying-rules.md.
@@ -52,19 +52,21 @@ export async function askTest({ db }: WithDatabase, workspaceId: number, rule: s
   await countTry({ db }, asked, String(workspaceId))
   const since = sql`(now() at time zone 'America/Sao_Paulo' - ${alertMax.testedDays} * interval '1 day')`
   const shown = shownConditions(await readHiding({ db }, workspaceId), 'd')
-  const ofType = (type: number) => sql`(
+  const found = judgedTypes.map(
+    (type) => sql`(
     select count(*)::int from (
       select from document d where ${sql.join([sql`d.workspace_id = ${workspaceId}`, sql`d.type = ${type}`, sql`d.issued_at >= ${since}`, ...shown], sql` and `)}
-       limit ${alertMax.testedPerType + 1}) x)`
+       limit ${alertMax.testedPerType + 1}) x)`,
+  )
   await sql`
     insert into alert_test (workspace_id, rule, since, type, left_of_type, total, capped, unread, counts, strongest)
-    select ${workspaceId}, ${rule}, ${since}, 0, ${alertMax.testedPerType}, least(n.nfe, ${alertMax.testedPerType}) + least(n.cte, ${alertMax.testedPerType}),
-           greatest(n.nfe, n.cte) > ${alertMax.testedPerType},
+    select ${workspaceId}, ${rule}, ${since}, ${judgedTypes[0]}, ${alertMax.testedPerType}, (select sum(least(t.n, ${alertMax.testedPerType})) from unnest(n.found) t (n)),
+           ${alertMax.testedPerType} < any (n.found),
            not exists (select from alert_position p where p.workspace_id = ${workspaceId} and p.walked_type is null),
            ${JSON.stringify(nothing)}, '[]'
-      from (select ${ofType(0)} as nfe, ${ofType(2)} as cte) n
+      from (select array[${sql.join(found)}] as found) n
     on conflict (workspace_id, rule) do update set
-      asked_at = excluded.asked_at, since = excluded.since, type = 0, at = null, last_id = null, left_of_type = excluded.left_of_type, total = excluded.total,
+      asked_at = excluded.asked_at, since = excluded.since, type = excluded.type, at = null, last_id = null, left_of_type = excluded.left_of_type, total = excluded.total,
       capped = excluded.capped, unread = excluded.unread, judged = 0, counts = excluded.counts, strongest = '[]', failed = false`.execute(
     db,
   )
@@ -216,7 +218,12 @@ async function goOnTesting(ctx: Context, job: Job): Promise<Again | null> {
   const next =
     last && documents.length === most && left > 0
       ? { type: place.type, at: last.at, id: last.id, left }
-      : { type: place.type === 0 ? 2 : null, at: null, id: null, left: alertMax.testedPerType }
+      : {
+          type: judgedTypes[judgedTypes.indexOf(place.type) + 1] ?? null,
+          at: null,
+          id: null,
+          left: alertMax.testedPerType,
+        }
   await inWorkspace({ db: ctx.db }, workspaceId, async ({ db }) => {
     await sql`
       update alert_test
