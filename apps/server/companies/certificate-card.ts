@@ -1,5 +1,6 @@
 import type { getCompany } from '@vigia/contract/companies'
 import { formatCnpj } from '@vigia/dfe/cnpj'
+import { cte } from '@vigia/dfe/families/cte'
 import { eventKind } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { nameOfAuthor } from '../accounts/authors.ts'
@@ -50,7 +51,7 @@ export function describeUse({ service, purpose }: CertificateUse): { servico: st
   const words = purpose
     .replace(/ \((?:dist|cons)NSU(?:, consChNFe)?\)$/, '')
     .replace(/do evento (\d{6}) do CT-e/, (written, code) => {
-      const kind = eventKind('cte', Number(code))
+      const kind = eventKind(cte.id, Number(code))
       return kind ? `de ${kind.description} do CT-e` : written
     })
     .replace(/CNPJ ([0-9A-Z]{14})\b/, (_, cnpj: string) => `CNPJ ${formatCnpj(cnpj)}`)

@@ -12,7 +12,7 @@ import type { PublicIds } from '../../platform/ids.ts'
 import { type Service, serviceOf } from '../../platform/service.ts'
 import { type Answerable, dueAnswer, isAnswered } from '../deadlines.ts'
 import { holds, type KnownProof, proofSentence } from '../signatures/proof.ts'
-import { isAltered, isUnanswered } from '../workflow/remarks.ts'
+import { isAltered, isOpenStatus, isUnanswered } from '../workflow/remarks.ts'
 import { isOpenAlert, reformPresence } from './filter.ts'
 
 export interface DocumentListRow extends Answerable {
@@ -76,7 +76,7 @@ export async function readRows(db: Database, workspaceId: number, ids: readonly 
               from outgoing_event o where o.workspace_id = ${workspaceId} and o.document_id = d.id and o.state <> 'rejected') as sent,
            (select json_build_object('tpEvento', g.tp_evento, 'rule', r.name)
               from answer_suggestion g join answer_rule r on r.workspace_id = g.workspace_id and r.id = g.rule_id and r.active
-             where g.workspace_id = ${workspaceId} and g.document_id = d.id and d.status in (1, 2, 8) and ${isUnanswered}) as suggestion,
+             where g.workspace_id = ${workspaceId} and g.document_id = d.id and ${isOpenStatus} and ${isUnanswered}) as suggestion,
            i.reform, i.ibs, i.cbs, i.findings > 1 as misfits
       from document d join company c on c.workspace_id = d.workspace_id and c.id = d.company_id
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id

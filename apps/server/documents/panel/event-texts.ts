@@ -1,6 +1,7 @@
 import { testYears } from '@vigia/checks/reform/tables'
 import { child, openDocument, value, type XmlElement } from '@vigia/dfe/document'
 import { eventKind } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 import { date, joined } from '@vigia/print/formats'
 import { amountText, reais } from './texts.ts'
 
@@ -8,7 +9,7 @@ import { amountText, reais } from './texts.ts'
 const sentences: Record<number, (detail: XmlElement) => string | undefined> = {
   110001: (detail) => {
     const code = Number(value(detail, 'tpEventoAut'))
-    const name = eventKind('nfe', code)?.description ?? `evento ${value(detail, 'tpEventoAut') ?? 'sem código'}`
+    const name = eventKind(nfe.id, code)?.description ?? `evento ${value(detail, 'tpEventoAut') ?? 'sem código'}`
     return `Desfaz “${name}”, protocolo ${value(detail, 'nProtEvento') ?? 'não informado'}.`
   },
   110300: (detail) => {

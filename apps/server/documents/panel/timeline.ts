@@ -1,4 +1,5 @@
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { cte } from '@vigia/dfe/families/cte'
 import { familyOf } from '@vigia/dfe/families/lookup'
 import { nfe } from '@vigia/dfe/families/nfe'
 import { status } from '@vigia/dfe/families/statuses'
@@ -215,7 +216,7 @@ function joinTexts(...texts: (string | null)[]): string | null {
 function authorName({ author, orgao, tp_evento, type }: ReceivedEvent, { names }: TimelineSource): string {
   const known = author === null ? undefined : names.get(author)
   if (known !== undefined) return known
-  const ofTomador = type === 2 && Math.floor(tp_evento / 100) === 6101
+  const ofTomador = type === cte.code && Math.floor(tp_evento / 100) === 6101
   if (author === null || (tp_evento >= 300_000 && !ofTomador)) return bodyName(orgao)
   return author.length === 11 ? `CPF ${formatCpf(author)}` : `CNPJ ${formatCnpj(author)}`
 }

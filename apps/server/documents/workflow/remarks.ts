@@ -1,5 +1,7 @@
 import { formatCount } from '@vigia/contract/text'
 import { addRemark, markChecked, markDone, type Remark, remarkMax, removeRemark } from '@vigia/contract/workspace'
+import { conclusive, confirmacao, desconhecimento } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'
 import { recordAudit } from '../../accounts/audit/audit.ts'
 import { nameOfAuthor } from '../../accounts/authors.ts'
@@ -186,7 +188,6 @@ export async function noteExported({ db }: WithDatabase, workspaceId: number, id
 
 // Cancelamento, Cancelamento por Substituição, Carta de Correção; of a CT-e also that it was replaced.
 const altering = [110111, 110112, 110110, 240140]
-const confirmation = 210200
 
 interface NewEvent {
   chave: string
@@ -210,7 +211,7 @@ export async function noteAltered(
                     where u.workspace_id = ${workspaceId} and u.document_id = d.id and coalesce(u.checked_at, u.booked_at, u.delivered_at, u.exported_at) is not null)
         or exists (select from document_event c
                     where c.workspace_id = ${workspaceId} and c.company_id = d.company_id and c.chave = d.chave
-                      and c.tp_evento = ${confirmation} and c.rank > 0 and not c.undone)
+                      and c.tp_evento = ${confirmacao} and c.rank > 0 and not c.undone)
      -- What ends a document says more than what corrects it.
      order by d.id, array_position(${altering}::int[], e.tp_evento)`.execute(db)
   if (altered.length === 0) return
@@ -250,7 +251,7 @@ async function tellAltered(
      where ${all(shownConditions(hiding, 'd'))}
        and not (a.event in (110111, 110112) and exists (
              select from document_event c where c.workspace_id = d.workspace_id and c.company_id = d.company_id and c.chave = d.chave
-                and c.tp_evento = ${confirmation} and c.rank > 0 and not c.undone))
+                and c.tp_evento = ${confirmacao} and c.rank > 0 and not c.undone))
      order by d.id`.execute(db)
   for (const payload of rows) await announce({ db }, workspaceId, { what: 'documento-mudou', companyId, payload })
 }
@@ -258,16 +259,19 @@ async function tellAltered(
 /** Whether a change that nobody has seen since stands in a row `u` of `document_reliance`. */
 export const isAltered = sql`u.altered_at is not null and (u.checked_at is null or u.checked_at < u.altered_at)`
 
+/** Whether the status of `document d` says that no final answer stands. */
+export const isOpenStatus = sql<boolean>`d.status = any (${[status.summary, status.authorized, status.acknowledged]}::int[])`
+
 // A rule suggests it (apps/server/events), and nobody has answered since.
 function isSuggested(workspaceId: number, tpEvento: number): RawBuilder<unknown> {
-  return sql`(d.status in (1, 2, 8) and d.id in (
+  return sql`(${isOpenStatus} and d.id in (
     select g.document_id from answer_suggestion g where g.workspace_id = ${workspaceId} and g.tp_evento = ${tpEvento} and ${isUnanswered}))`
 }
 
 /** Whether no final answer about the document of a row `g` is registered, on its way, or waiting for a second person. */
 export const isUnanswered: RawBuilder<boolean> = sql<boolean>`not exists (
   select from outgoing_event o where o.workspace_id = g.workspace_id and o.document_id = g.document_id
-     and o.state <> 'rejected' and o.tp_evento in (210200, 210220, 210240))`
+     and o.state <> 'rejected' and o.tp_evento = any (${conclusive}::int[]))`
 
 /** The documents with a mark, as a condition on `document d`. */
 export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unknown> {
@@ -289,9 +293,9 @@ export function markCondition(workspaceId: number, mark: Mark): RawBuilder<unkno
     case 'remarked':
       return relied(sql`u.remarks > 0`)
     case 'confirm':
-      return isSuggested(workspaceId, 210200)
+      return isSuggested(workspaceId, confirmacao)
     case 'disown':
-      return isSuggested(workspaceId, 210220)
+      return isSuggested(workspaceId, desconhecimento)
     case 'asked':
       return sql`d.id in (select o.document_id from outgoing_event o where o.workspace_id = ${workspaceId} and o.state = 'asked')`
   }

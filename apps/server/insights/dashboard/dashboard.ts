@@ -1,12 +1,17 @@
+import { cte } from '@vigia/dfe/families/cte'
+import type { Family } from '@vigia/dfe/families/family'
+import { nfe } from '@vigia/dfe/families/nfe'
+import { status } from '@vigia/dfe/families/statuses'
 import { type RawBuilder, sql } from 'kysely'
 import { hidesAnything, isShown } from '../../companies/switches.ts'
 import { dueUntil } from '../../documents/deadlines.ts'
+import type { Mark } from '../../documents/list/filter.ts'
 import { countOverdue } from '../../documents/workflow/installments.ts'
 import { markCondition } from '../../documents/workflow/remarks.ts'
 import { countAsked } from '../../events/asked.ts'
 import type { WithDatabase } from '../../platform/context.ts'
 import { readWorkspace } from '../../platform/database.ts'
-import { type ServiceCode, serviceCodes } from '../../platform/service.ts'
+import type { ServiceCode } from '../../platform/service.ts'
 import { countOpen } from '../alerts/states.ts'
 import { type Question, sumFindings } from '../freight/freight.ts'
 
@@ -57,9 +62,6 @@ interface AsJson {
   counted: { type: ServiceCode; day: string; n: number; summaries: number; acknowledged: number }[]
 }
 
-const { nfe, cte } = serviceCodes
-const [summary, cancelled, acknowledged] = [1, 3, 8]
-
 const today = sql`(now() at time zone 'America/Sao_Paulo')::date`
 const thisMonth = sql`date_trunc('month', now() at time zone 'America/Sao_Paulo')::date`
 const lastMonth = sql`(${thisMonth} - interval '1 month')::date`
@@ -72,10 +74,10 @@ export async function readDashboard(ctx: WithDatabase, workspaceId: number): Pro
       select (select coalesce(json_agg(r), '[]') from (${byCompany(workspaceId)}) r) as companies,
              (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
              ${today}::text as today,
-             json_build_object('nfe', (${countDue(workspaceId, nfe)}), 'cte', (${countDue(workspaceId, cte)})) as due,
-             json_build_object('nfe', (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'altered'))}), 'cte', (${countMarked(workspaceId, cte, markCondition(workspaceId, 'altered'))})) as altered,
-             (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'confirm'))}) as confirm,
-             (${countMarked(workspaceId, nfe, markCondition(workspaceId, 'disown'))}) as disown,
+             ${fields({ nfe: countDue(workspaceId, nfe.code), cte: countDue(workspaceId, cte.code) })} as due,
+             ${fields({ nfe: countMarked(workspaceId, nfe.code, 'altered'), cte: countMarked(workspaceId, cte.code, 'altered') })} as altered,
+             ${countMarked(workspaceId, nfe.code, 'confirm')} as confirm,
+             ${countMarked(workspaceId, nfe.code, 'disown')} as disown,
              (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
     const { companies, latest, today: last, due, altered, confirm, disown, counted } = rows[0]!
     const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
@@ -83,7 +85,7 @@ export async function readDashboard(ctx: WithDatabase, workspaceId: number): Pro
     return {
       companies,
       latest: latest.map((row) => ({ ...row, id: BigInt(row.id), created_at: new Date(row.created_at) })),
-      days: daysUntil(last).map((day) => ({ day, nfe: on(nfe, day), cte: on(cte, day) })),
+      days: daysUntil(last).map((day) => ({ day, nfe: on(nfe.code, day), cte: on(cte.code, day) })),
       summaries: sum('summaries'),
       acknowledged: sum('acknowledged'),
       due,
@@ -110,23 +112,28 @@ function daysUntil(day: string): string[] {
 
 // From the counters of the two months; where most came from first.
 const byCompany = (workspaceId: number) => {
-  const sums = (month: RawBuilder<unknown>) => {
-    const of = (type: ServiceCode, counted = sql`m.n`, rest = sql``) =>
-      sql`coalesce(sum(${counted}) filter (where m.type = ${type} and m.month = ${month} ${rest}), 0)`
-    return { nfe: of(nfe), cte: of(cte), amountNfe: of(nfe, sql`m.amount`), amountCte: of(cte, sql`m.amount`), of }
-  }
-  const [now, before] = [sums(thisMonth), sums(lastMonth)]
-  const isCancelled = sql`and m.status = ${cancelled}`
+  const sum = (month: RawBuilder<unknown>, { code }: Family, counted = sql`m.n`, rest = sql``) =>
+    sql`coalesce(sum(${counted}) filter (where m.type = ${code} and m.month = ${month} ${rest}), 0)`
+  const sums = (month: RawBuilder<unknown>) => ({
+    nfe: sum(month, nfe),
+    cte: sum(month, cte),
+    amountNfe: sum(month, nfe, sql`m.amount`),
+    amountCte: sum(month, cte, sql`m.amount`),
+  })
+  const now = sums(thisMonth)
+  const cancelled = (family: Family) => sum(thisMonth, family, undefined, sql`and m.status = ${status.cancelled}`)
   return sql`
   select c.public_id as "publicId", c.name, c.active, ${now.nfe} as nfe, ${now.cte} as cte, ${now.amountNfe} as "amountNfe", ${now.amountCte} as "amountCte",
-         ${now.of(nfe, undefined, isCancelled)} as "cancelledNfe", ${now.of(cte, undefined, isCancelled)} as "cancelledCte",
-         json_build_object('nfe', ${before.nfe}, 'cte', ${before.cte}, 'amountNfe', ${before.amountNfe}, 'amountCte', ${before.amountCte}) as before
+         ${cancelled(nfe)} as "cancelledNfe", ${cancelled(cte)} as "cancelledCte", ${fields(sums(lastMonth))} as before
     from company c
-    left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id and m.type in (${nfe}, ${cte})
+    left join count_month m on m.workspace_id = c.workspace_id and m.company_id = c.id and m.type in (${nfe.code}, ${cte.code})
          and m.month in (${lastMonth}, ${thisMonth}) and ${isShown(workspaceId, 'm')}
    where c.workspace_id = ${workspaceId}
    group by c.workspace_id, c.id order by coalesce(sum(m.n) filter (where m.month = ${thisMonth}), 0) desc, c.search, c.id`
 }
+
+const fields = (values: Record<string, RawBuilder<unknown>>) =>
+  sql`json_build_object(${sql.join(Object.entries(values).flatMap(([name, value]) => [sql.lit(name), value]))})`
 
 // Nobody answers for a company that was archived.
 const archived = (workspaceId: number) => sql`(
@@ -135,17 +142,17 @@ const archived = (workspaceId: number) => sql`(
 // The switches are looked up only where something is hidden at all: a join costs as much as the counting.
 const shown = (workspaceId: number) => sql`(not ${hidesAnything(workspaceId)} or ${isShown(workspaceId, 'd')})`
 
-const countDue = (workspaceId: number, type: ServiceCode) => sql`
+const countDue = (workspaceId: number, type: ServiceCode) => sql`(
   select count(*)::int from document d
    where ${dueUntil(workspaceId, type, new Date(), endOfTomorrow())}
      and d.company_id <> all (${archived(workspaceId)})
-     and ${shown(workspaceId)}`
+     and ${shown(workspaceId)})`
 
-const countMarked = (workspaceId: number, type: ServiceCode, marked: RawBuilder<unknown>) => sql`
+const countMarked = (workspaceId: number, type: ServiceCode, mark: Mark) => sql`(
   select count(*)::int from document d
-   where d.workspace_id = ${workspaceId} and d.type = ${type} and ${marked}
+   where d.workspace_id = ${workspaceId} and d.type = ${type} and ${markCondition(workspaceId, mark)}
      and d.company_id <> all (${archived(workspaceId)})
-     and ${shown(workspaceId)}`
+     and ${shown(workspaceId)})`
 
 // São Paulo has been three hours behind since 2019.
 function endOfTomorrow(): Date {
@@ -166,13 +173,13 @@ const latestOfToday = (workspaceId: number) => sql`
 
 // Documents of this month by type and day, and waiting NF-e of 90 days. Each day is a range of a covering index.
 const byDay = (workspaceId: number) => {
-  const waits = (status: number) =>
-    sql`count(*) filter (where type = ${nfe} and status = ${status} and company_id <> all (${archived(workspaceId)}))`
+  const waits = (code: number) =>
+    sql`count(*) filter (where type = ${nfe.code} and status = ${code} and company_id <> all (${archived(workspaceId)}))`
   return sql`
     select t.type, g.day::date as day, counted.*
-      from unnest(${[nfe, cte]}::smallint[]) t (type)
-      join generate_series(${since}::timestamp, ${today}::timestamp, interval '1 day') g (day) on t.type = ${nfe} or g.day >= ${thisMonth}
+      from unnest(${[nfe.code, cte.code]}::smallint[]) t (type)
+      join generate_series(${since}::timestamp, ${today}::timestamp, interval '1 day') g (day) on t.type = ${nfe.code} or g.day >= ${thisMonth}
      cross join lateral (
-       select count(*) as n, ${waits(summary)} as summaries, ${waits(acknowledged)} as acknowledged from document d
+       select count(*) as n, ${waits(status.summary)} as summaries, ${waits(status.acknowledged)} as acknowledged from document d
         where workspace_id = ${workspaceId} and d.type = t.type and issued_at >= g.day and issued_at < g.day + interval '1 day' and ${shown(workspaceId)}) counted`
 }

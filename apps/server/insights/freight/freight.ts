@@ -1,3 +1,4 @@
+import { isNote } from '@vigia/checks/alerts/values'
 import type { RouteData } from '@vigia/contract/route'
 import {
   type FreightCode,
@@ -193,7 +194,7 @@ const tellsTo = (ctx: WithDatabase, row: Pick<Row, 'regra' | 'documents'>, behin
 // Those of which a sentence tells more than what the CT-e itself cites.
 function compared({ regra, documents }: Pick<Row, 'regra' | 'documents'>): string[] {
   if (regra === 'fr-sem-nota') return []
-  return regra === 'fr-tomador' ? documents : documents.filter((chave) => chave.slice(20, 22) !== '55')
+  return regra === 'fr-tomador' ? documents : documents.filter((chave) => !isNote(chave))
 }
 
 /** Says that a finding is right as the person read it (`sentence`), or takes it back; returns whether that changed something. `ctx.db` is a transaction inside the workspace. */

@@ -1,5 +1,7 @@
 import { formatCount, formatInteger, formatList, formatMoney, formatMonth } from '@vigia/contract/text'
 import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { familyOf } from '@vigia/dfe/families/lookup'
+import { nfe } from '@vigia/dfe/families/nfe'
 
 interface MissingGroups {
   cnpjCpf: string
@@ -17,8 +19,9 @@ interface MissingGroups {
 
 export function requestText(missing: MissingGroups): string {
   const { cnpjCpf, nome, tipoDFe, documentos, valor, numbers, month, company } = missing
+  const { id: family, name } = familyOf(tipoDFe)
   const what =
-    tipoDFe === 2 ? formatCount(documentos, 'CT-e', 'CT-e') : formatCount(documentos, 'nota fiscal', 'notas fiscais')
+    family === nfe.id ? formatCount(documentos, 'nota fiscal', 'notas fiscais') : formatCount(documentos, name, name)
   const id =
     cnpjCpf.length === 11 ? `CPF ${formatCpf(cnpjCpf)}` : cnpjCpf.length === 14 ? `CNPJ ${formatCnpj(cnpjCpf)}` : ''
   const listed = numbers.map((number) => formatInteger(number))

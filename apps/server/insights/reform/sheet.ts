@@ -1,6 +1,7 @@
 import { findingsOf } from '@vigia/checks/reform/findings'
 import { situations, tableDay, testYears } from '@vigia/checks/reform/tables'
 import type { ReformSheet } from '@vigia/contract/workspace'
+import { nfe, nfeRole } from '@vigia/dfe/families/nfe'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
 import { companyNameIn } from '../../companies/topics.ts'
@@ -10,6 +11,7 @@ import { sumKinds } from '../../documents/list/counted.ts'
 import { standingOnly } from '../../documents/list/filter.ts'
 import { readBacklog } from '../../documents/unread.ts'
 import type { Context, Database } from '../../platform/context.ts'
+import { nfeFacts } from '../alerts/alerts.ts'
 import { requestText } from './request-text.ts'
 
 export interface SheetFilter {
@@ -153,7 +155,7 @@ async function readMissing(db: Database, about: About, max: number) {
            (array_agg(d.number::float8 order by d.issued_at, d.number))[1:${sql.lit(numbersShown)}] as numbers,
            case when count(distinct d.company_id) = 1 then (select ${companyNameIn(about.workspaceId)} from company c where c.workspace_id = ${about.workspaceId} and c.id = min(d.company_id)) else '' end as company,
            count(*) over ()::int as known
-      from (select d.* ${inMonth(about)} and d.type = 0 and i.findings & 1 <> 0) d
+      from (select d.* ${inMonth(about)} and d.type = ${nfe.code} and i.findings & 1 <> 0) d
       join supplier s on s.workspace_id = d.workspace_id and s.id = d.supplier_id
      group by s.tax_id, d.type order by sum(d.amount) desc, s.tax_id, d.type limit ${max}`.execute(db)
   return {
@@ -201,7 +203,6 @@ async function readFindings(ctx: Pick<Context, 'db' | 'ids'>, about: About, max:
 
 // The answer to a nota de crédito (NT 2025.002).
 const answerToCredit = 211128
-const received = 1 << 1
 
 async function readNotes(
   ctx: Pick<Context, 'db' | 'ids'>,
@@ -217,8 +218,8 @@ async function readNotes(
   // Written out, so that the index of these notes is found whatever is planned.
   const found = sql`
     from alert_fact f join document d on d.workspace_id = f.workspace_id and d.id = f.document_id
-   where f.workspace_id = ${about.workspaceId} and (f.facts -> 'nfe' ->> 'finNFe') in ('5', '6') and (f.facts -> 'nfe' ->> 'finNFe') = ${sql.lit(String(purpose))}
-     and d.type = 0 and d.roles & ${received} <> 0 and d.roles & 1 = 0 and ${standingOnly} ${open} ${ofCompany(about, 'd')}
+   where f.workspace_id = ${about.workspaceId} and (${nfeFacts} ->> 'finNFe') in ('5', '6') and (${nfeFacts} ->> 'finNFe') = ${sql.lit(String(purpose))}
+     and d.type = ${nfe.code} and d.roles & ${1 << nfeRole.destinatario} <> 0 and d.roles & ${1 << nfeRole.emitente} = 0 and ${standingOnly} ${open} ${ofCompany(about, 'd')}
      ${about.shown.length > 0 ? sql`and ${sql.join(about.shown, sql` and `)}` : sql``}`
   const { rows } = await sql<DocumentRow & { known: number; dias: number }>`
     select ${documentColumns}, d.known, greatest(0, extract(day from now() at time zone 'America/Sao_Paulo' - d.issued_at))::int as dias

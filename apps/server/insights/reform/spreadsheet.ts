@@ -1,5 +1,6 @@
 import { formatCount, formatMonth } from '@vigia/contract/text'
 import type { ReformSheet } from '@vigia/contract/workspace'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { type SpreadsheetColumn, startSpreadsheet } from '../../documents/export/spreadsheet.ts'
 
 const columns: SpreadsheetColumn[] = [
@@ -127,7 +128,7 @@ function toCells({ part, key, name, type, number, issuedAt, documents, value, su
     part,
     key ?? '',
     name ?? '',
-    type === undefined ? '' : type === 2 ? 'CT-e' : 'NF-e',
+    type === undefined ? '' : familyOf(type).name,
     whole(number),
     issuedAt ?? '',
     whole(documents),

@@ -1,6 +1,6 @@
 import type { RouteData } from '@vigia/contract/route'
 import { alertBands, type listSupplierProducts, type Supplier, supplierMax } from '@vigia/contract/workspace'
-import { statusNames } from '@vigia/dfe/families/lookup'
+import { keyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
 import { readHiding, shownConditions } from '../../companies/switches.ts'
@@ -12,7 +12,7 @@ import { readBacklog } from '../../documents/unread.ts'
 import { dueSince } from '../../documents/workflow/installments.ts'
 import type { Context, WithDatabase } from '../../platform/context.ts'
 import { AppError } from '../../platform/errors.ts'
-import { serviceCodes } from '../../platform/service.ts'
+import { serviceOf } from '../../platform/service.ts'
 import { likeLiteral, searchable } from '../../platform/text.ts'
 import { gravestFirst, isOpen, ruleName } from '../alerts/list.ts'
 
@@ -57,7 +57,7 @@ export async function getSupplier(ctx: ReadContext, chosen: Chosen): Promise<Sup
     estabelecimentos: establishments.slice(0, establishmentsMax).map(([taxId, same]) => ({
       cnpjCpf: taxId,
       nomes: same.map(({ name }) => name),
-      uf: ufByCode(same[0]!.last.chave.slice(0, 2))?.uf ?? null,
+      uf: ufByCode(keyOf(same[0]!.last.chave).place.slice(0, 2))?.uf ?? null,
       ultimaEmissao: same[0]!.last.issuedAt,
     })),
     totalDeEstabelecimentos: establishments.length,
@@ -239,7 +239,7 @@ async function readRecent(
     totalDeItens: sum(({ n }) => n),
     eventos: events.map(({ type, tpEvento, n }) => ({
       tpEvento,
-      nome: eventName(type === serviceCodes.nfe ? 'nfe' : 'cte', tpEvento),
+      nome: eventName(serviceOf(type), tpEvento),
       totalDeItens: n,
     })),
     reforma: {
