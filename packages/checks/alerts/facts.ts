@@ -194,8 +194,8 @@ function readersOf({ parties }: DocumentFacts, companyBase: string): string[] {
   return [...new Set(named)].filter((taxId) => baseOf(taxId) !== companyBase && !carriers.has(baseOf(taxId))).sort()
 }
 
-/** Base of a CNPJ; a CPF is a person, and whole. */
-export function baseOf(taxId: string): string {
+/** Base of a CNPJ; a CPF is a person, and whole; '' of nobody. */
+export function baseOf(taxId = ''): string {
   return taxId.length === 14 ? cnpjBase(taxId) : taxId
 }
 

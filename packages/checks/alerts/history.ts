@@ -294,7 +294,7 @@ function insideOf({ recipient }: AlertFacts, { lines, cfops, chapters }: NfeItem
 export function askOf(facts: AlertFacts) {
   const at = instantOf(facts.issuedAt)
   return {
-    issuerBase: baseOf(facts.issuer.taxId ?? ''),
+    issuerBase: baseOf(facts.issuer.taxId),
     companyBase: facts.company.base,
     at,
     since: at - pairDays * dayMs,

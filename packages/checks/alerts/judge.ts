@@ -1,5 +1,5 @@
 import type { FamilyId } from '@vigia/dfe/families/id'
-import type { AlertFacts } from './facts.ts'
+import { type AlertFacts, baseOf } from './facts.ts'
 import type { History } from './history.ts'
 import { type Rule, type View, viewOf } from './rules/rule.ts'
 import { type Family, type Finding, judgedFamilies, rules } from './rules.ts'
@@ -71,9 +71,8 @@ function isMeant(rule: Rule, { facts, cancelledAt, purchase }: View): boolean {
 }
 
 function applies({ issuerBase, companyBase, ceiling, until }: AllowEntry, facts: AlertFacts): boolean {
-  const issuer = facts.issuer.taxId ?? ''
   return (
-    (issuer.length === 14 ? issuer.slice(0, 8) : issuer) === issuerBase &&
+    baseOf(facts.issuer.taxId) === issuerBase &&
     facts.company.base === companyBase &&
     (ceiling === undefined || cents(facts.amount) <= ceiling) &&
     instantOf(facts.issuedAt) <= until

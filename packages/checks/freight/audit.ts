@@ -1,5 +1,6 @@
 import { chaveParts } from '@vigia/dfe/chave'
-import { cnpjBase, formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { formatCnpj, formatCpf } from '@vigia/dfe/cnpj'
+import { baseOf } from '../alerts/facts.ts'
 import { cents, dayText, isBefore, median, numberText, reais } from '../alerts/values.ts'
 import type { Note, Place, Trip } from './trip.ts'
 
@@ -193,10 +194,6 @@ function outOfLine(trip: Trip, { lane }: Around): FreightFinding[] {
 }
 
 const placeText = ({ name, cMun, uf }: Place) => `${name ?? cMun} (${uf})`
-
-function baseOf(taxId: string | undefined): string {
-  return taxId?.length === 14 ? cnpjBase(taxId) : (taxId ?? '')
-}
 
 const taxIdText = (taxId: string) => (taxId.length === 11 ? formatCpf(taxId) : formatCnpj(taxId))
 

@@ -1,6 +1,7 @@
 import { cte } from '@vigia/dfe/families/cte'
 import { nfe } from '@vigia/dfe/families/nfe'
 import type { CteContents, ItemContents, NfeContents, ReformContents } from '@vigia/dfe/read'
+import { dayText } from '../alerts/values.ts'
 import { cent, percentText, reais, scaled, share, within, without } from './decimal.ts'
 import {
   creditNotes,
@@ -293,8 +294,4 @@ function noteFindings({ head, items }: NfeContents): ReformFinding[] {
       findings.push(say(`${name} de ${kind.text} (${field} ${code}) com ${found.join(', ')}, que ela não leva`))
   }
   return findings
-}
-
-function dayText(day: string): string {
-  return `${day.slice(8, 10)}/${day.slice(5, 7)}/${day.slice(0, 4)}`
 }

@@ -1,3 +1,4 @@
+import { baseOf } from '@vigia/checks/alerts/facts'
 import { auditFreight, type FreightFinding, noteWaitMs } from '@vigia/checks/freight/audit'
 import type { Note, Trip, TripInside } from '@vigia/checks/freight/trip'
 import { cnpjBase } from '@vigia/dfe/cnpj'
@@ -142,7 +143,6 @@ function rowOf({ documentId, document, answer }: ReadDocument): Row[] {
 }
 
 const codeOf = (text: string) => (/^\d$/.test(text) ? Number(text) : 9)
-const baseOf = (taxId: string | undefined) => (taxId?.length === 14 ? cnpjBase(taxId) : (taxId ?? ''))
 
 const citing = (workspaceId: number) => sql`
   (select c.document_id from freight_citation c where c.workspace_id = ${workspaceId} and c.chave = n.chave

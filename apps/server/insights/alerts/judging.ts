@@ -292,9 +292,7 @@ async function readSettings(
   const { rows: known } = await sql<Omit<AllowEntry, 'until' | 'ceiling'> & { until: Date; ceiling: number | null }>`
     select issuer_base as "issuerBase", company_base as "companyBase", rule, ceiling::float8 as ceiling, until from alert_known
      where workspace_id = ${workspaceId} and company_base = any (${[...new Set(documents.map(({ company }) => company.base))]}::text[])
-       and issuer_base = any (${[...new Set(documents.map(({ issuer }) => baseOf(issuer.taxId ?? '')))]}::text[])`.execute(
-    db,
-  )
+       and issuer_base = any (${[...new Set(documents.map(({ issuer }) => baseOf(issuer.taxId)))]}::text[])`.execute(db)
   return {
     ...stored,
     asOf,

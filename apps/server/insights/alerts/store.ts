@@ -481,7 +481,7 @@ async function writeNames(db: Database, workspaceId: number, known: readonly Kno
       if (one && isPurchase(one)) {
         const row = {
           companyBase: one.company.base,
-          issuerBase: baseOf(one.issuer.taxId ?? ''),
+          issuerBase: baseOf(one.issuer.taxId),
           name: normalName(one.issuer.name),
         }
         touched.set(JSON.stringify(row), row)

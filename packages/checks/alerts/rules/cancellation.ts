@@ -123,7 +123,7 @@ function reliedOn(facts: AlertFacts): { at: string; weight: number; by: string }
 
 function ownEvents({ events, company }: AlertFacts, tpEvento: number): AlertEvent[] {
   return events
-    .filter((event) => event.tpEvento === tpEvento && baseOf(event.authorTaxId ?? '') === company.base)
+    .filter((event) => event.tpEvento === tpEvento && baseOf(event.authorTaxId) === company.base)
     .sort((a, b) => instantOf(a.at) - instantOf(b.at))
 }
 

@@ -89,7 +89,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
       contingency:
         ask.contingency === null
           ? 0
-          : new Set(distinct(byContingency.get(ask.contingency)).map((one) => baseOf(one.issuer.taxId ?? ''))).size,
+          : new Set(distinct(byContingency.get(ask.contingency)).map((one) => baseOf(one.issuer.taxId))).size,
       freights: freights(facts),
       cited: cited(facts),
       bought: boughtAt(ask.companyBase, monthOf(facts.issuedAt)),
@@ -125,7 +125,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
         chave,
         issuedAt,
         amount,
-        issuerBase: baseOf(issuer.taxId ?? ''),
+        issuerBase: baseOf(issuer.taxId),
         issuerName: issuer.name,
         items: nfe?.items ?? [],
       }))
@@ -141,7 +141,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
     const { companyBase, issuerBase, at } = askOf(facts)
     const found = new Map<string, { base: string; name: string }>()
     for (const one of probes.flatMap((probe) => [...byName.get(`${companyBase} ${probe}`)])) {
-      const base = baseOf(one.issuer.taxId ?? '')
+      const base = baseOf(one.issuer.taxId)
       if (base === issuerBase || !isBefore({ facts: one, at: instantOf(one.issuedAt) }, { facts, at })) continue
       const name = normalName(one.issuer.name)
       found.set(`${base} ${name}`, { base, name })
@@ -183,7 +183,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
       return {
         chave,
         amount,
-        issuerBase: baseOf(one.issuer.taxId ?? ''),
+        issuerBase: baseOf(one.issuer.taxId),
         recipientBase,
         modFrete: nfe?.modFrete,
         standing: stands(one),
@@ -202,7 +202,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
 
   // All suppliers under a contact, by base.
   function sharersOf(companyBase: string, key: string): Sharer[] {
-    const bases = new Set([...byContact.get(`${companyBase} ${key}`)].map((one) => baseOf(one.issuer.taxId ?? '')))
+    const bases = new Set([...byContact.get(`${companyBase} ${key}`)].map((one) => baseOf(one.issuer.taxId)))
     return [...bases].sort().map((base) => ({ key, base, ...firstOf(companyBase, base)! }))
   }
 
@@ -331,7 +331,7 @@ export function createArchive(initial: readonly AlertFacts[] = []): Archive {
         const bases = new Set(
           one.probes
             .flatMap((probe) => [...byName.get(`${one.companyBase} ${probe}`)])
-            .map((facts) => baseOf(facts.issuer.taxId ?? '')),
+            .map((facts) => baseOf(facts.issuer.taxId)),
         )
         return [...bases]
           .flatMap((base) => newOnes(pairs.get(`${one.companyBase} ${base}`) ?? []))
@@ -429,4 +429,4 @@ function isIn(value: number, from: number, to: number): boolean {
 }
 
 const keyOf = (facts: AlertFacts) => `${facts.company.base} ${facts.chave}`
-const pairKey = (facts: AlertFacts) => `${facts.company.base} ${baseOf(facts.issuer.taxId ?? '')}`
+const pairKey = (facts: AlertFacts) => `${facts.company.base} ${baseOf(facts.issuer.taxId)}`
