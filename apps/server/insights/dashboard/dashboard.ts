@@ -15,7 +15,8 @@ import type { ServiceCode } from '../../platform/service.ts'
 import { countOpen } from '../alerts/states.ts'
 import { type Question, sumFindings } from '../freight/freight.ts'
 
-interface DashboardData {
+// Dates and large numbers are texts in there.
+interface Counts {
   companies: {
     publicId: string
     name: string
@@ -30,12 +31,8 @@ interface DashboardData {
     /** Of the month before. */
     before: { nfe: number; cte: number; amountNfe: number; amountCte: number }
   }[]
-  latest: { id: bigint; type: number; issuer_name: string; chave: string; created_at: Date }[]
-  /** Of each day of the month until today, by date of issue. */
-  days: { day: string; nfe: number; cte: number }[]
-  /** NF-e of the last 90 days, today included. */
-  summaries: number
-  acknowledged: number
+  latest: { id: string; type: number; issuer_name: string; chave: string; created_at: string }[]
+  today: string
   /** Documents whose next answer can be given until the end of tomorrow at most. */
   due: { nfe: number; cte: number }
   /** Documents that changed after somebody relied on them. */
@@ -43,22 +40,7 @@ interface DashboardData {
   /** NF-e for which a rule suggests the Confirmação, and the Desconhecimento. */
   confirm: number
   disown: number
-  asked: number
-  alerts: ReadonlyMap<number, number>
-  overdue: number
-  /** CT-e of this month and the two before with an open finding. */
-  freight: number
-}
-
-// Dates and large numbers are texts in there.
-interface AsJson {
-  companies: DashboardData['companies']
-  latest: (Omit<DashboardData['latest'][number], 'id' | 'created_at'> & { id: string; created_at: string })[]
-  today: string
-  due: DashboardData['due']
-  altered: DashboardData['altered']
-  confirm: number
-  disown: number
+  /** By day of issue: NF-e of the last 90 days, and CT-e of the month. */
   counted: { type: ServiceCode; day: string; n: number; summaries: number; acknowledged: number }[]
 }
 
@@ -68,9 +50,9 @@ const lastMonth = sql`(${thisMonth} - interval '1 month')::date`
 const since = sql`(${today} - 89)`
 
 /** Month, waiting answers and today's arrivals of a workspace without hidden documents, by days of São Paulo. */
-export async function readDashboard(ctx: WithDatabase, workspaceId: number): Promise<DashboardData> {
+export async function readDashboard(ctx: WithDatabase, workspaceId: number) {
   return readWorkspace(ctx, workspaceId, async ({ db }) => {
-    const { rows } = await sql<AsJson>`
+    const { rows } = await sql<Counts>`
       select (select coalesce(json_agg(r), '[]') from (${byCompany(workspaceId)}) r) as companies,
              (select coalesce(json_agg(r), '[]') from (${latestOfToday(workspaceId)}) r) as latest,
              ${today}::text as today,
@@ -79,22 +61,19 @@ export async function readDashboard(ctx: WithDatabase, workspaceId: number): Pro
              ${countMarked(workspaceId, nfe.code, 'confirm')} as confirm,
              ${countMarked(workspaceId, nfe.code, 'disown')} as disown,
              (select coalesce(json_agg(r), '[]') from (${byDay(workspaceId)}) r) as counted`.execute(db)
-    const { companies, latest, today: last, due, altered, confirm, disown, counted } = rows[0]!
+    const { latest, today: last, counted, ...counts } = rows[0]!
     const sum = (column: 'summaries' | 'acknowledged') => counted.reduce((total, row) => total + row[column], 0)
     const on = (type: ServiceCode, day: string) => counted.find((row) => row.type === type && row.day === day)?.n ?? 0
     return {
-      companies,
+      ...counts,
       latest: latest.map((row) => ({ ...row, id: BigInt(row.id), created_at: new Date(row.created_at) })),
       days: daysUntil(last).map((day) => ({ day, nfe: on(nfe.code, day), cte: on(cte.code, day) })),
       summaries: sum('summaries'),
       acknowledged: sum('acknowledged'),
-      due,
-      altered,
-      confirm,
-      disown,
       asked: await countAsked({ db }, workspaceId),
       alerts: (await countOpen({ db }, workspaceId)).bands,
       overdue: await countOverdue({ db }, workspaceId),
+      // CT-e of this month and the two before with an open finding.
       freight: (await sumFindings({ db }, workspaceId, lastMonths(last))).total.totalDeItens,
     }
   })
