@@ -125,13 +125,11 @@ export async function nextPortion(
     db,
   )
   const last = older.at(-1)
-  const following = types.find((type) => type > position.walkedType!)
+  const nextType = types.find((type) => type > position.walkedType!) ?? null
   const next =
     older.length === max
       ? { ...position, walkedAt: last!.at, walkedId: last!.id }
-      : following !== undefined
-        ? { ...position, ...walkStart, walkedType: following }
-        : { ...position, walkedType: null, walkedAt: null, walkedId: null }
+      : { ...position, ...walkStart, walkedType: nextType }
   const ended = next.walkedType === null
   return { ids: older.map(({ id }) => id), next, more: !ended, walked: true, ended }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { formatBrasiliaMoment, formatMoney } from '@vigia/contract/text'
 import type { Alert } from '@vigia/contract/workspace'
+import { familyOf } from '@vigia/dfe/families/lookup'
 import { sql } from 'kysely'
 import { recordRead } from '../../accounts/audit/audit.ts'
 import { type Entry, zip } from '../../documents/export/archive.ts'
@@ -148,7 +149,7 @@ function textOf(alert: Found, details: Details, made: string): string {
     `EVIDÊNCIAS DE UM ALERTA`,
     made,
     '',
-    `Documento: ${alert.tipoDFe === 0 ? 'NF-e' : 'CT-e'} ${alert.numero}, chave ${alert.chave}`,
+    `Documento: ${familyOf(alert.tipoDFe).name} ${alert.numero}, chave ${alert.chave}`,
     `Emitente: ${alert.emitente} (${alert.cnpjEmitente})`,
     `Empresa: ${alert.empresa}`,
     `Valor: ${formatMoney(alert.valor)}, emissão ${alert.emissao}`,

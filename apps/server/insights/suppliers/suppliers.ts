@@ -1,5 +1,6 @@
 import type { RouteData } from '@vigia/contract/route'
 import { alertBands, type listSupplierProducts, type Supplier, supplierMax } from '@vigia/contract/workspace'
+import { families } from '@vigia/dfe/families/all'
 import { keyOf, statusNames } from '@vigia/dfe/families/lookup'
 import { ufByCode } from '@vigia/dfe/uf'
 import { type RawBuilder, sql } from 'kysely'
@@ -101,7 +102,7 @@ async function readNames({ db }: WithDatabase, chosen: Chosen): Promise<Name[]> 
   // Of each family by itself, as the index has them.
   const end = (direction: RawBuilder<unknown>) => sql`(
     select json_build_object('id', e.id::text, 'type', e.type, 'chave', e.chave, 'issuedAt', to_char(e.issued_at, 'YYYY-MM-DD"T"HH24:MI:SS'))
-      from (values (0), (2)) t (type)
+      from unnest(${families.map(({ code }) => code)}::int[]) t (type)
       cross join lateral (
         select d.id, d.type, d.chave, d.issued_at from document d
          where ${every([sql`d.workspace_id = ${workspaceId}`, sql`d.supplier_id = s.id`, sql`d.type = t.type`, ...shown])}
